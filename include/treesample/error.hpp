@@ -1,0 +1,52 @@
+// The one exception of the library, and the checks that throw it.
+//
+// A message names the function or file, the argument, the value it had and what is allowed, so that
+// it can be shown to a user as it is. The library never prints, exits or aborts.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace treesample {
+
+enum class ErrorCode {
+  kArgument,  // a caller passed something outside the documented range
+  kParse,     // a file or text does not follow its format
+  kIo,        // a file could not be read or written
+  kNumeric,   // a factor or network handed in NaN or +inf
+  kResource,  // the request needs more memory than is allowed
+  kInternal,  // a broken invariant: a bug in this library
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+// Throws kArgument unless low <= value <= high.
+void check_range(std::string_view function, std::string_view argument, std::int64_t value, std::int64_t low,
+                 std::int64_t high);
+// Throws kArgument unless value is finite and low <= value.
+void check_at_least(std::string_view function, std::string_view argument, double value, double low);
+// Throws kArgument with "function: message" unless the condition holds.
+void check_argument(bool condition, std::string_view function, const std::string& message);
+// A legal log-value is any real number or -inf, never NaN or +inf.
+inline bool is_log_value(double value) { return value < HUGE_VAL; }  // false for NaN too
+
+// Broken invariants of the library itself. Compiled out in release builds.
+[[noreturn]] void throw_internal(const char* condition, const char* file, int line);
+#if defined(TREESAMPLE_CHECKED)
+#define TS_ASSERT(condition) \
+  ((condition) ? static_cast<void>(0) : ::treesample::throw_internal(#condition, __FILE__, __LINE__))
+#else
+#define TS_ASSERT(condition) static_cast<void>(0)
+#endif
+
+}  // namespace treesample

@@ -1,0 +1,40 @@
+// A factor psi_m: a function of a few variables with values in the log domain (R and -inf).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace treesample {
+
+class Factor {
+ public:
+  // psi as code: gets the states of the scope's variables, in scope order. It must be a pure function:
+  // the search caches what it returns. NaN and +inf are refused when they occur.
+  using Function = std::function<double(std::span<const int> states)>;
+
+  // Row-major over the scope, last variable fastest (the order of UAI files). A scope may be empty:
+  // the factor is then a constant.
+  static Factor table(std::vector<int> scope, std::vector<double> log_values);
+  // `log_max`, when declared, must be an upper bound of every value; it is what bounds are made of.
+  static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {});
+
+  [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
+  [[nodiscard]] bool is_table() const { return log_values_ != nullptr; }
+  // Only for tables.
+  [[nodiscard]] const std::vector<double>& log_values() const { return *log_values_; }
+  // Only for functions.
+  [[nodiscard]] const Function& function() const { return function_; }
+  // The largest entry of a table, the declared maximum of a function.
+  [[nodiscard]] std::optional<double> log_max() const { return log_max_; }
+
+ private:
+  std::vector<int> scope_;
+  std::shared_ptr<const std::vector<double>> log_values_;  // shared: copies of a model are cheap
+  Function function_;
+  std::optional<double> log_max_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,67 @@
+// The target: log gamma_hat(x) = sum_m psi_m(x) over variables with their own numbers of states.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treesample/model/factor.hpp"
+
+namespace treesample {
+
+// One state (from 0) per variable.
+using Assignment = std::vector<int>;
+
+struct Variable {
+  int num_states = 1;
+  std::string name = {};                      // may be empty
+  std::vector<std::string> state_names = {};  // empty, or one per state
+};
+
+class FactorGraph {
+ public:
+  static constexpr int kMaxStates = 1 << 20;
+  static constexpr std::int64_t kMaxTableEntries = std::int64_t{1} << 28;
+
+  // Both return the index of what was added and throw Error (kArgument) on bad input: a scope that
+  // names an unknown variable or one twice, a table of the wrong size, a number of states outside
+  // 1..kMaxStates. A function with an empty scope is evaluated at once and kept as a constant.
+  int add_variable(Variable variable);
+  int add_variable(int num_states) { return add_variable(Variable{.num_states = num_states}); }
+  int add_factor(Factor factor);
+  int add_table(std::vector<int> scope, std::vector<double> log_values) {
+    return add_factor(Factor::table(std::move(scope), std::move(log_values)));
+  }
+
+  [[nodiscard]] int num_variables() const { return static_cast<int>(variables_.size()); }
+  [[nodiscard]] int num_factors() const { return static_cast<int>(factors_.size()); }
+  [[nodiscard]] int num_states(int variable) const { return variables_[variable].num_states; }
+  [[nodiscard]] const Variable& variable(int index) const { return variables_[index]; }
+  [[nodiscard]] const Factor& factor(int index) const { return factors_[index]; }
+  [[nodiscard]] const std::vector<Factor>& factors() const { return factors_; }
+  // True when every factor is a table: what elimination, belief propagation and bounds need.
+  [[nodiscard]] bool has_only_tables() const;
+  // Sum of log(number of states): the log of the size of the domain.
+  [[nodiscard]] double log_num_configurations() const;
+
+  // psi_m at a full assignment. Throws kNumeric when a function returns NaN or +inf.
+  [[nodiscard]] double log_value(int factor, std::span<const int> x) const;
+  // log gamma_hat(x), stopping at the first -inf.
+  [[nodiscard]] double log_density(std::span<const int> x) const;
+  // Throws kArgument unless x has one legal state per variable.
+  void check_assignment(std::span<const int> x, const char* function) const;
+
+ private:
+  std::vector<Variable> variables_;
+  std::vector<Factor> factors_;
+};
+
+// Position of the scope's states in a factor's table (row-major, last variable fastest).
+std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::span<const int> x);
+
+// What a function factor returned, checked: throws kNumeric naming the factor and the states.
+double checked_function_value(const Factor& factor, int factor_index, std::span<const int> states);
+
+}  // namespace treesample

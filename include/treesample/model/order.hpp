@@ -1,0 +1,38 @@
+// Orders of the variables: in which order the search assigns them, and elimination removes them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class Random;
+
+enum class OrderKind {
+  kGiven,     // 0, 1, ..., N - 1
+  kDegree,    // the paper's heuristic for FACTOR GRAPHS 1: variables of the widest factors first
+  kMinFill,   // reverse of a greedy elimination order that adds the fewest edges
+  kMinWidth,  // reverse of a greedy elimination order that removes the variable with fewest neighbours
+};
+
+// neighbours[v] = the variables that share a factor with v, sorted, without v itself.
+using Adjacency = std::vector<std::vector<int>>;
+Adjacency adjacency_of(const FactorGraph& graph);
+
+// The paper's heuristic: walk the factors by descending degree (ties: lower index first) and append
+// their variables that are not there yet; variables without factors come last.
+std::vector<int> degree_order(const FactorGraph& graph);
+
+// Greedy elimination order by min-fill or min-width. `ties` draws among equally good variables; the
+// same stream gives the same order.
+
+std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties);
+
+// What eliminating in this order produces: for each variable v the neighbours it has when it is
+// removed (all removed later), sorted by time of removal. Its bucket table is over v and separator[v].
+std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order);
+
+}  // namespace treesample

@@ -1,0 +1,30 @@
+#include "treesample/error.hpp"
+
+#include <fmt/format.h>
+
+namespace treesample {
+
+void check_range(std::string_view function, std::string_view argument, std::int64_t value, std::int64_t low,
+                 std::int64_t high) {
+  if (value < low || value > high) {
+    throw Error(ErrorCode::kArgument,
+                fmt::format("{}: {} is {}, allowed are {} to {}", function, argument, value, low, high));
+  }
+}
+
+void check_at_least(std::string_view function, std::string_view argument, double value, double low) {
+  if (!std::isfinite(value) || value < low) {
+    throw Error(ErrorCode::kArgument,
+                fmt::format("{}: {} is {}, allowed are finite values from {} up", function, argument, value, low));
+  }
+}
+
+void check_argument(bool condition, std::string_view function, const std::string& message) {
+  if (!condition) throw Error(ErrorCode::kArgument, fmt::format("{}: {}", function, message));
+}
+
+void throw_internal(const char* condition, const char* file, int line) {
+  throw Error(ErrorCode::kInternal, fmt::format("internal error: {} does not hold ({}:{})", condition, file, line));
+}
+
+}  // namespace treesample

@@ -1,0 +1,36 @@
+#include "treesample/math/log_domain.hpp"
+
+#include <algorithm>
+
+namespace treesample {
+
+double log_sum_exp(std::span<const double> values) {
+  double largest = kNegInf;
+  for (const double value : values) largest = std::max(largest, value);
+  if (largest == kNegInf) return kNegInf;  // otherwise -inf - -inf below
+  double sum = 0.0;
+  for (const double value : values) sum += std::exp(value - largest);
+  return largest + std::log(sum);
+}
+
+double log_add_exp(double a, double b) {
+  const double larger = std::max(a, b);
+  if (larger == kNegInf) return kNegInf;
+  return larger + std::log1p(std::exp(std::min(a, b) - larger));
+}
+
+double log1mexp(double d) {
+  if (d <= 0.0) return kNegInf;
+  // Maechler's split point ln 2 keeps both forms away from cancellation.
+  return d < 0.6931471805599453 ? std::log(-std::expm1(-d)) : std::log1p(-std::exp(-d));
+}
+
+double softmax(std::span<const double> log_weights, std::span<double> probabilities) {
+  const double log_normaliser = log_sum_exp(log_weights);
+  for (std::size_t i = 0; i < log_weights.size(); ++i) {
+    probabilities[i] = log_normaliser == kNegInf ? 0.0 : std::exp(log_weights[i] - log_normaliser);
+  }
+  return log_normaliser;
+}
+
+}  // namespace treesample

@@ -1,0 +1,38 @@
+#include "treesample/model/factor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
+  double largest = kNegInf;
+  for (std::size_t i = 0; i < log_values.size(); ++i) {
+    check_argument(is_log_value(log_values[i]), "Factor::table",
+                   fmt::format("entry {} is {}, allowed are real numbers and -inf", i, log_values[i]));
+    largest = std::max(largest, log_values[i]);
+  }
+  Factor factor;
+  factor.scope_ = std::move(scope);
+  factor.log_values_ = std::make_shared<const std::vector<double>>(std::move(log_values));
+  factor.log_max_ = largest;
+  return factor;
+}
+
+Factor Factor::function(std::vector<int> scope, Function function, std::optional<double> log_max) {
+  check_argument(function != nullptr, "Factor::function", "the function is empty");
+  check_argument(!log_max || is_log_value(*log_max), "Factor::function",
+                 fmt::format("log_max is {}, allowed are real numbers and -inf", log_max.value_or(0.0)));
+  Factor factor;
+  factor.scope_ = std::move(scope);
+  factor.function_ = std::move(function);
+  factor.log_max_ = log_max;
+  return factor;
+}
+
+}  // namespace treesample

@@ -1,0 +1,105 @@
+#include "treesample/model/factor_graph.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+int FactorGraph::add_variable(Variable variable) {
+  check_range("FactorGraph::add_variable", "num_states", variable.num_states, 1, kMaxStates);
+  check_argument(
+      variable.state_names.empty() || variable.state_names.size() == static_cast<std::size_t>(variable.num_states),
+      "FactorGraph::add_variable",
+      fmt::format("{} state names for {} states", variable.state_names.size(), variable.num_states));
+  variables_.push_back(std::move(variable));
+  return num_variables() - 1;
+}
+
+int FactorGraph::add_factor(Factor factor) {
+  constexpr const char* kFunction = "FactorGraph::add_factor";
+  std::vector<int> sorted = factor.scope();
+  std::sort(sorted.begin(), sorted.end());
+  for (const int v : sorted) check_range(kFunction, "scope variable", v, 0, num_variables() - 1);
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  check_argument(twice == sorted.end(), kFunction,
+                 fmt::format("variable {} is twice in the scope", twice == sorted.end() ? -1 : *twice));
+  if (factor.is_table()) {
+    std::int64_t entries = 1;
+    for (const int v : factor.scope()) {
+      entries *= num_states(v);
+      check_argument(entries <= kMaxTableEntries, kFunction,
+                     fmt::format("the table over {} variables needs more than {} entries", factor.scope().size(),
+                                 kMaxTableEntries));
+    }
+    check_argument(static_cast<std::int64_t>(factor.log_values().size()) == entries, kFunction,
+                   fmt::format("the table has {} entries, its scope needs {}", factor.log_values().size(), entries));
+  } else if (factor.scope().empty()) {
+    factor = Factor::table({}, {checked_function_value(factor, num_factors(), {})});
+  }
+  factors_.push_back(std::move(factor));
+  return num_factors() - 1;
+}
+
+bool FactorGraph::has_only_tables() const {
+  return std::all_of(factors_.begin(), factors_.end(), [](const Factor& factor) { return factor.is_table(); });
+}
+
+double FactorGraph::log_num_configurations() const {
+  double sum = 0.0;
+  for (const Variable& variable : variables_) sum += std::log(variable.num_states);
+  return sum;
+}
+
+double FactorGraph::log_value(int index, std::span<const int> x) const {
+  const Factor& psi = factor(index);
+  if (psi.is_table()) return psi.log_values()[table_index(*this, psi, x)];
+  std::vector<int> states;
+  states.reserve(psi.scope().size());
+  for (const int v : psi.scope()) states.push_back(x[v]);
+  return checked_function_value(psi, index, states);
+}
+
+double FactorGraph::log_density(std::span<const int> x) const {
+  double sum = 0.0;
+  for (int m = 0; m < num_factors() && sum != kNegInf; ++m) sum += log_value(m, x);
+  return sum;
+}
+
+void FactorGraph::check_assignment(std::span<const int> x, const char* function) const {
+  check_range(function, "number of states given", static_cast<std::int64_t>(x.size()), num_variables(),
+              num_variables());
+  for (int v = 0; v < num_variables(); ++v) {
+    if (x[v] < 0 || x[v] >= num_states(v)) {
+      throw Error(ErrorCode::kArgument, fmt::format("{}: the state of variable {} is {}, allowed are 0 to {}", function,
+                                                    v, x[v], num_states(v) - 1));
+    }
+  }
+}
+
+std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::span<const int> x) {
+  std::size_t index = 0;
+  for (const int v : factor.scope()) {
+    index =
+        index * static_cast<std::size_t>(graph.num_states(v)) + static_cast<std::size_t>(x[v]);
+  }
+  return index;
+}
+
+double checked_function_value(const Factor& factor, int factor_index, std::span<const int> states) {
+  const double value = factor.function()(states);
+  if (!is_log_value(value)) {
+    throw Error(ErrorCode::kNumeric,
+                fmt::format("factor {} over variables {} returned {} at states {}, allowed are real numbers and -inf",
+                            factor_index, factor.scope(), value, states));
+  }
+  return value;
+}
+
+}  // namespace treesample
