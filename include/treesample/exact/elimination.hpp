@@ -1,0 +1,71 @@
+// Exact inference by variable elimination: log Z, all marginals and independent samples.
+//
+// Variables are removed in a min-fill order. With sep(v) the neighbours that v has when it is removed,
+// in(v) the factors and messages that are left and contain v:
+//
+//   bucket   b_v(x_v, x_sep(v)) = sum of in(v)
+//   message  m_v(x_sep(v))      = log sum over x_v of exp b_v,  goes to the first of sep(v) to be removed
+//   log Z                       = sum of the messages with an empty separator
+//
+// and, from the last removed variable to the first,
+//
+//   p(x_v | x_sep(v)) = exp(b_v - m_v)                     what samples are drawn from
+//   p(x_v, x_sep(v))  = p(x_v | x_sep(v)) p(x_sep(v))      whose sums are the marginals.
+//
+// Only messages are stored: a bucket is walked block by block, and sampling looks its inputs up again.
+// All tables are in the log domain, so that neither 1e4 nor -inf among the log-values needs care.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class Random;
+
+struct EliminationOptions {
+  std::uint64_t memory_limit_bytes = std::uint64_t{2} << 30;
+  int restarts = 10;          // randomised min-fill orders; the one with the fewest bucket entries is used
+  std::uint64_t seed = 0;     // of the orders
+  bool keep_messages = true;  // false: log Z and log_prob only, each message is freed when it was used
+};
+
+// What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000.
+struct EliminationCost {
+  std::vector<int> order;  // first removed first
+  int width = 0;           // the largest number of variables in a separator
+  double log2_largest_bucket = 0.0;
+  double num_entries = 0.0;     // of all buckets: proportional to the time
+  double bytes = 0.0;           // for log Z, and for sampling when messages are kept
+  double marginal_bytes = 0.0;  // for marginals(), what is kept included
+};
+
+// Cheap (no table is touched), and legal for models with function factors.
+EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options = {});
+
+class Elimination {
+ public:
+  // Computes log Z. Throws Error before any work: kResource with the bytes needed and allowed when the
+  // tables do not fit, kArgument when a factor is a function.
+  explicit Elimination(const FactorGraph& graph, const EliminationOptions& options = {});
+
+  // -inf when no configuration has positive probability.
+  [[nodiscard]] double log_z() const;
+  // [variable][state]; all 0 when Z = 0. Throws kResource when the limit does not allow it.
+  [[nodiscard]] std::vector<std::vector<double>> marginals() const;
+  // One exact sample. Throws kArgument when Z = 0.
+  [[nodiscard]] Assignment sample(Random& random) const;
+  // log_density(x) - log Z; -inf when Z = 0.
+  [[nodiscard]] double log_prob(std::span<const int> x) const;
+  [[nodiscard]] const EliminationCost& cost() const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;  // shared: never changed after construction, cheap to copy
+};
+
+}  // namespace treesample

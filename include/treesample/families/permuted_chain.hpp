@@ -1,0 +1,33 @@
+// PERMUTED CHAIN: a Markov chain whose order sigma is hidden from the search.
+//
+//   psi_n(x_sigma(n-1), x_sigma(n)) = log P(x_sigma(n) | x_sigma(n-1)),   n = 2..N
+//
+// with sigma a uniform permutation and each row of each table drawn from a symmetric Dirichlet.
+//
+// How the paper's sentences are read:
+// - "conditional probability tables ... used as binary factors": their logarithms, since factors add up in
+//   the log domain; log_tables = false uses the probabilities themselves as psi.
+// - The first variable of the chain has no condition and gets no factor, so that Z = K exactly;
+//   first_factor adds the logarithm of one more Dirichlet draw, and Z = 1.
+// Both readings of the paper use the defaults.
+//
+// Factors: the "pair" factors in chain order, scope (sigma(n-1), sigma(n)), the table's rows belonging to
+// the condition; then the "unary" factor of the first variable, if asked for.
+#pragma once
+
+#include "treesample/families/family.hpp"
+
+namespace treesample {
+
+struct PermutedChainOptions {
+  int n = 10;
+  int k = 5;
+  double concentration = 1.0;
+  bool log_tables = true;
+  bool first_factor = false;
+};
+
+PermutedChainOptions permuted_chain_options(Reading reading);
+FamilyInstance make_permuted_chain(const PermutedChainOptions& options, std::uint64_t seed, std::uint64_t instance = 0);
+
+}  // namespace treesample

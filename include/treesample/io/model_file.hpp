@@ -1,0 +1,14 @@
+// One entry point for every model format, chosen by the extension of the file name.
+#pragma once
+
+#include <filesystem>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+// .uai and .bif, in any case. Throws kArgument naming the allowed extensions for any other, and
+// whatever the reader of the format throws.
+FactorGraph read_model(const std::filesystem::path& path);
+
+}  // namespace treesample

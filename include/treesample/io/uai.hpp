@@ -1,0 +1,50 @@
+// Models and evidence in the text format of the UAI inference competitions.
+//
+// A model is a list of tokens; line breaks mean nothing:
+//
+//   MARKOV | BAYES                       in any case; both give the same kind of model here
+//   N  K_0 ... K_(N-1)                   variables and their numbers of states
+//   M  then M times: arity  variables    scopes; arity 0 (a constant) and equal scopes are legal
+//   M times: number of entries, entries  tables, last variable of the scope fastest
+//
+// Entries are non-negative reals; the model holds their logs, 0 as -inf. Entries outside the range of
+// a double (1e-400, 1e2000) keep their exact meaning, because a log-value has room for them. The
+// tables of a BAYES file are not required to sum to 1.
+//
+// Evidence is `n v x v x ...` (n pairs of variable and state, as from 2010 on), or the same behind a
+// number of samples that must be 1 (2008); the number of tokens tells which. An empty file is no
+// evidence.
+//
+// All readers throw Error: kParse as "file:line: what is allowed, found 'token'", kIo, kResource.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "treesample/model/evidence.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+FactorGraph read_uai(const std::filesystem::path& path);
+// `source_name` stands for the file in messages.
+FactorGraph parse_uai(std::string_view text, std::string_view source_name);
+
+// Variables and states must exist in the model; a variable may not be observed in two states.
+Evidence read_uai_evidence(const std::filesystem::path& path, const FactorGraph& graph);
+Evidence parse_uai_evidence(std::string_view text, std::string_view source_name, const FactorGraph& graph);
+
+// The model as a MARKOV file; names are lost. Each entry is the shortest number that reads back as
+// the same double exp(psi), so a log-value returns within rounding (3e-16 absolutely below 1, a few
+// units in the last place above). Where exp(psi) leaves the normal range of a double, it is
+// written with a larger exponent: read_uai returns it, programs that keep linear doubles will see
+// 0 or infinity. Throws kArgument for a function factor and for finite |psi| above 1e15.
+std::string format_uai(const FactorGraph& graph);
+void write_uai(const FactorGraph& graph, const std::filesystem::path& path);
+
+// In the form without a number of samples.
+std::string format_uai_evidence(const Evidence& evidence);
+void write_uai_evidence(const Evidence& evidence, const std::filesystem::path& path);
+
+}  // namespace treesample

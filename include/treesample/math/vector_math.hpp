@@ -1,0 +1,16 @@
+// exp and log of many numbers at once, written so that the compiler vectorises them. The backup of a
+// search path needs one of each per level; a call of the C library's scalar functions for every level
+// was half of the running time. Relative error below 4e-16; the bits do not depend on the machine.
+#pragma once
+
+#include <span>
+
+namespace treesample {
+
+// values[i] = exp(values[i]) for -700 <= values[i] <= 700; values outside are taken as that limit.
+void exp_each(std::span<double> values);
+
+// values[i] = log(values[i]) for positive normal numbers.
+void log_each(std::span<double> values);
+
+}  // namespace treesample

@@ -1,0 +1,38 @@
+// Q_phi: the state-action values that stand in for what has not been evaluated (the paper's prior).
+// The search uses them to initialise new nodes and to scale exploration, sampling falls back on them
+// off the store, and SIS/SMC propose from their softmax.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "treesample/model/search_space.hpp"
+
+namespace treesample {
+
+class ValueFunction {
+ public:
+  virtual ~ValueFunction() = default;
+
+  // True for the constant of the paper's section 4.1 alone: Q_phi_n(a | x) = sum of log K_j over the
+  // descendants of n. Stores then keep no prior, and passes over a store are exact.
+  [[nodiscard]] virtual bool is_uniform() const { return false; }
+
+  // q[r * K + a] = Q_phi_n(a | x_r) for the K = num_states of the level, for `count` prefixes.
+  // `prefixes` holds count rows of one state per variable (indexed by variable, not by level);
+  // variables that are not assigned are -1. -inf is legal, NaN and +inf are not.
+  virtual void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const = 0;
+};
+
+// The paper's default (N - n) log K, for any numbers of states and any space.
+class UniformValue final : public ValueFunction {
+ public:
+  explicit UniformValue(const SearchSpace& space);
+  [[nodiscard]] bool is_uniform() const override { return true; }
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
+
+ private:
+  std::vector<double> log_states_below_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,206 @@
+#include "exact/dense_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// A block, with one index list beside it, stays in the first-level cache.
+constexpr std::size_t kMaxBlockEntries = 2048;
+// Larger tables are worth a pass of their own.
+constexpr std::size_t kMaxGroupEntries = 4096;
+
+// The step in a table over `table_scope` when one of the variables of `scope` goes up; 0 when absent.
+std::vector<std::size_t> strides_in(const FactorGraph& graph, std::span<const int> table_scope,
+                                    std::span<const int> scope) {
+  std::vector<std::size_t> strides(scope.size(), 0);
+  std::size_t stride = 1;
+  for (auto v = table_scope.rbegin(); v != table_scope.rend(); ++v) {
+    const auto position = std::find(scope.begin(), scope.end(), *v);
+    TS_ASSERT(position != scope.end());
+    strides[static_cast<std::size_t>(position - scope.begin())] = stride;
+    stride *= static_cast<std::size_t>(graph.num_states(*v));
+  }
+  return strides;
+}
+
+}  // namespace
+
+std::size_t num_table_entries(const FactorGraph& graph, std::span<const int> scope) {
+  std::size_t entries = 1;
+  for (const int v : scope) entries *= static_cast<std::size_t>(graph.num_states(v));
+  return entries;
+}
+
+BlockWalk::BlockWalk(const FactorGraph& graph, std::span<const int> scope)
+    : graph_(graph), scope_(scope.begin(), scope.end()), num_outer_(scope.size()) {
+  while (num_outer_ > 0) {
+    const std::size_t larger = block_size_ * static_cast<std::size_t>(graph.num_states(scope[num_outer_ - 1]));
+    // The last variable is always inside, so that a block consists of whole rows.
+    if (larger > kMaxBlockEntries && num_outer_ < scope.size()) break;
+    block_size_ = larger;
+    --num_outer_;
+  }
+  outer_states_.assign(num_outer_, 0);
+}
+
+int BlockWalk::add_table(std::span<const int> table_scope) {
+  const std::vector<std::size_t> strides = strides_in(graph_, table_scope, scope_);
+  Table table;
+  table.outer_strides.assign(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(num_outer_));
+  // Index list of the inner variables, grown from the last one: each repeats the list so far.
+  std::vector<std::uint32_t>& index = table.inner_index;
+  index.reserve(block_size_);
+  index.push_back(0);
+  for (std::size_t axis = scope_.size(); axis-- > num_outer_;) {
+    const std::size_t length = index.size();
+    for (int state = 1; state < graph_.num_states(scope_[axis]); ++state) {
+      const auto shift = static_cast<std::uint32_t>(static_cast<std::size_t>(state) * strides[axis]);
+      for (std::size_t i = 0; i < length; ++i) index.push_back(index[i] + shift);
+    }
+  }
+  bool is_same = true;
+  bool is_constant = true;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    is_same = is_same && index[i] == i;
+    is_constant = is_constant && index[i] == 0;
+  }
+  table.shape = is_same ? Shape::kSame : is_constant ? Shape::kConstant : Shape::kGeneral;
+  tables_.push_back(std::move(table));
+  return static_cast<int>(tables_.size()) - 1;
+}
+
+bool BlockWalk::next() {
+  first_entry_ += block_size_;
+  for (std::size_t axis = num_outer_; axis-- > 0;) {
+    const int num_states = graph_.num_states(scope_[axis]);
+    const bool carries = ++outer_states_[axis] == num_states;
+    if (carries) outer_states_[axis] = 0;
+    for (Table& table : tables_) {
+      const std::size_t stride = table.outer_strides[axis];
+      table.offset = carries ? table.offset - stride * static_cast<std::size_t>(num_states - 1) : table.offset + stride;
+    }
+    if (!carries) return true;
+  }
+  first_entry_ = 0;
+  return false;
+}
+
+void BlockWalk::add(int id, const double* values, std::span<double> block) const {
+  const Table& table = tables_[id];
+  const double* from = values + table.offset;
+  const std::size_t size = block_size_;
+  double* to = block.data();
+  if (table.shape == Shape::kSame) {
+    for (std::size_t i = 0; i < size; ++i) to[i] += from[i];
+  } else if (table.shape == Shape::kConstant) {
+    const double value = *from;
+    for (std::size_t i = 0; i < size; ++i) to[i] += value;
+  } else {
+    const std::uint32_t* index = table.inner_index.data();
+    for (std::size_t i = 0; i < size; ++i) to[i] += from[index[i]];
+  }
+}
+
+void BlockWalk::accumulate(int id, std::span<const double> block, double* values) const {
+  const Table& table = tables_[id];
+  double* to = values + table.offset;
+  const double* from = block.data();
+  if (table.shape == Shape::kSame) {
+    for (std::size_t i = 0; i < block_size_; ++i) to[i] += from[i];
+  } else if (table.shape == Shape::kConstant) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < block_size_; ++i) sum += from[i];
+    *to += sum;
+  } else {
+    const std::uint32_t* index = table.inner_index.data();
+    for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] += from[i];
+  }
+}
+
+std::vector<ScopeGroup> group_scopes(const FactorGraph& graph, std::span<const int> scope,
+                                     const std::vector<std::span<const int>>& subsets) {
+  // Subsets as sorted positions in the scope; in lexicographic order neighbours share variables.
+  std::vector<std::pair<std::vector<std::size_t>, int>> sorted;
+  for (std::size_t s = 0; s < subsets.size(); ++s) {
+    std::vector<std::size_t> positions;
+    for (const int v : subsets[s]) {
+      positions.push_back(static_cast<std::size_t>(std::find(scope.begin(), scope.end(), v) - scope.begin()));
+    }
+    std::sort(positions.begin(), positions.end());
+    sorted.emplace_back(std::move(positions), static_cast<int>(s));
+  }
+  std::sort(sorted.begin(), sorted.end());
+
+  std::vector<ScopeGroup> groups;
+  std::vector<bool> is_in_group(scope.size(), false);
+  std::size_t group_entries = kMaxGroupEntries + 1;  // nothing fits: the first subset opens a group
+  for (const auto& [positions, member] : sorted) {
+    std::size_t entries = group_entries;
+    for (const std::size_t p : positions) {
+      if (!is_in_group[p]) entries *= static_cast<std::size_t>(graph.num_states(scope[p]));
+      if (entries > kMaxGroupEntries) break;
+    }
+    if (entries > kMaxGroupEntries) {
+      groups.emplace_back();
+      std::fill(is_in_group.begin(), is_in_group.end(), false);
+      entries = num_table_entries(graph, subsets[member]);
+    }
+    for (const std::size_t p : positions) is_in_group[p] = true;
+    group_entries = entries;
+    groups.back().members.push_back(member);
+    groups.back().scope.clear();
+    for (std::size_t p = 0; p < scope.size(); ++p) {
+      if (is_in_group[p]) groups.back().scope.push_back(scope[p]);
+    }
+  }
+  return groups;
+}
+
+TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope, const std::vector<TableView>& tables)
+    : walk_(graph, scope) {
+  std::vector<std::span<const int>> subsets;
+  for (const TableView& table : tables) subsets.push_back(table.scope);
+  for (const ScopeGroup& group : group_scopes(graph, scope, subsets)) {
+    if (group.members.size() == 1) {
+      const TableView& table = tables[group.members.front()];
+      terms_.push_back({walk_.add_table(table.scope), table.values});
+      continue;
+    }
+    std::vector<double>& sum = combined_.emplace_back(num_table_entries(graph, group.scope), 0.0);
+    BlockWalk walk(graph, group.scope);
+    for (const int member : group.members) walk.add_table(tables[member].scope);
+    do {
+      const std::span<double> block(sum.data() + walk.first_entry(), walk.block_size());
+      int id = 0;
+      for (const int member : group.members) walk.add(id++, tables[member].values, block);
+    } while (walk.next());
+    terms_.push_back({walk_.add_table(group.scope), sum.data()});
+  }
+}
+
+void TableProduct::fill(double constant, std::span<double> block) const {
+  std::fill(block.begin(), block.end(), constant);
+  for (const Term& term : terms_) walk_.add(term.id, term.values, block);
+}
+
+void log_sum_rows(std::span<const double> block, int num_states, double* out) {
+  const auto row_size = static_cast<std::size_t>(num_states);
+  const std::size_t num_rows = block.size() / row_size;
+  if (num_states != 2) {
+    for (std::size_t r = 0; r < num_rows; ++r) out[r] = log_sum_exp(block.subspan(r * row_size, row_size));
+    return;
+  }
+  for (std::size_t r = 0; r < num_rows; ++r) {
+    const double larger = std::max(block[2 * r], block[2 * r + 1]);
+    const double smaller = std::min(block[2 * r], block[2 * r + 1]);
+    // log(1 + e) instead of log1p: twice as fast, and only its absolute error counts here.
+    out[r] = larger == kNegInf ? kNegInf : larger + std::log(1.0 + std::exp(smaller - larger));
+  }
+}
+
+}  // namespace treesample

@@ -1,0 +1,102 @@
+// Algebra on dense log-domain tables: products of tables with different scopes, and sums over one
+// variable, without ever storing the product.
+//
+// A table is row-major over its scope, last variable fastest. A product over a large scope is visited
+// in blocks of consecutive entries that fit the fastest cache; each table that takes part has its
+// scope inside the large one, and its own way of finding its entries:
+//
+//   large scope   [ outer variables | inner variables ]      block = all entries of the inner ones
+//   table entry   = offset (moves with the outer states) + inner_index[position in the block]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+// A table that lives elsewhere.
+struct TableView {
+  std::span<const int> scope;
+  const double* values = nullptr;
+};
+
+// Product of the numbers of states. The caller knows that it fits.
+std::size_t num_table_entries(const FactorGraph& graph, std::span<const int> scope);
+
+class BlockWalk {
+ public:
+  // The walk stands at the first block.
+  BlockWalk(const FactorGraph& graph, std::span<const int> scope);
+
+  // Registers tables over subsets of the scope, in any order of variables; the id counts from 0. Before next().
+  int add_table(std::span<const int> scope);
+
+  [[nodiscard]] std::size_t block_size() const { return block_size_; }
+  // Position of the block's first entry in the large table.
+  [[nodiscard]] std::size_t first_entry() const { return first_entry_; }
+  // Moves to the next block; false, and back at the first block, after the last one.
+  bool next();
+
+  // block[i] += the entry of the table that belongs to entry i of the block.
+  void add(int table, const double* values, std::span<double> block) const;
+  // The reverse: every entry of the block is added to the table entry that it belongs to.
+  void accumulate(int table, std::span<const double> block, double* values) const;
+
+ private:
+  enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything
+  struct Table {
+    std::vector<std::size_t> outer_strides;
+    std::vector<std::uint32_t> inner_index;  // only for kGeneral
+    Shape shape = Shape::kGeneral;
+    std::size_t offset = 0;
+  };
+
+  const FactorGraph& graph_;
+  std::vector<int> scope_;
+  std::size_t num_outer_ = 0;
+  std::size_t block_size_ = 1;
+  std::size_t first_entry_ = 0;
+  std::vector<int> outer_states_;
+  std::vector<Table> tables_;
+};
+
+// Some of the scopes that were passed in, and their union in the order of the large scope.
+struct ScopeGroup {
+  std::vector<int> scope;
+  std::vector<int> members;
+};
+
+// Partitions subsets of `scope` so that the union of a group stays small: going through one small table
+// per group instead of one per member saves most passes over the large table.
+std::vector<ScopeGroup> group_scopes(const FactorGraph& graph, std::span<const int> scope,
+                                     const std::vector<std::span<const int>>& subsets);
+
+// The sum of tables (a product of potentials) over a scope that holds all of theirs, block by block.
+class TableProduct {
+ public:
+  TableProduct(const FactorGraph& graph, std::span<const int> scope, const std::vector<TableView>& tables);
+
+  // Moved by the caller, who may register tables of his own.
+  BlockWalk& walk() { return walk_; }
+  // block = constant + the sum of the tables at the block where the walk stands.
+  void fill(double constant, std::span<double> block) const;
+
+ private:
+  struct Term {
+    int id = 0;  // in walk_
+    const double* values = nullptr;
+  };
+
+  BlockWalk walk_;
+  std::vector<std::vector<double>> combined_;  // one small table per group of several
+  std::vector<Term> terms_;
+};
+
+// out[r] = log of the sum over the num_states consecutive entries of row r.
+void log_sum_rows(std::span<const double> block, int num_states, double* out);
+
+}  // namespace treesample

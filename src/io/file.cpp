@@ -1,0 +1,112 @@
+#include "treesample/io/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "treesample/error.hpp"
+
+namespace treesample {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kChunkBytes = 1 << 16;
+
+[[noreturn]] void throw_io(const fs::path& path, const char* what, int error) {
+  throw Error(ErrorCode::kIo, fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(error)));
+}
+
+// An open file, closed at the end of its life.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&&) = delete;
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  // Some file systems report a full disk only here.
+  [[nodiscard]] bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
+
+ private:
+  int descriptor_;
+};
+
+void write_all(File file, const fs::path& path, std::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t written = ::write(file.descriptor(), contents.data(), contents.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_io(path, "cannot be written", errno);
+    contents.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (!file.close()) throw_io(path, "cannot be written", errno);
+}
+
+// A new file beside the target; O_EXCL keeps threads and processes apart.
+std::pair<File, fs::path> create_beside(const fs::path& target) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    fs::path path = target;
+    path += fmt::format(".{}-{}.tmp", ::getpid(), attempt);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return {File(descriptor), path};
+    if (errno != EEXIST) throw_io(target, "cannot be written", errno);
+  }
+  throw_io(target, "cannot be written", EEXIST);
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path, std::int64_t max_bytes) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status = {};
+  if (file.descriptor() < 0 || ::fstat(file.descriptor(), &status) != 0) throw_io(path, "cannot be read", errno);
+  const auto check_size = [&](std::int64_t bytes) {
+    if (bytes > max_bytes) {
+      throw Error(ErrorCode::kResource,
+                  fmt::format("{}: too large to be read, allowed are {} bytes", path.string(), max_bytes));
+    }
+  };
+  if (S_ISREG(status.st_mode)) check_size(status.st_size);
+  std::string contents;
+  std::size_t room = kChunkBytes + (S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0);
+  for (std::size_t used = 0;; room = kChunkBytes) {
+    contents.resize(used + room);
+    const ssize_t received = ::read(file.descriptor(), contents.data() + used, room);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0) throw_io(path, "cannot be read", errno);
+    used += static_cast<std::size_t>(received);
+    check_size(static_cast<std::int64_t>(used));
+    contents.resize(used);
+    if (received == 0) return contents;
+  }
+}
+
+void write_file_atomically(const fs::path& path, std::string_view contents) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) throw_io(path, "cannot be written", errno);
+    write_all(File(descriptor), path, contents);
+    return;
+  }
+  const fs::path target = fs::exists(status) ? fs::canonical(path, ignored) : path;
+  auto [file, temporary] = create_beside(target);
+  try {
+    write_all(std::move(file), path, contents);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) throw_io(path, "cannot be written", errno);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+}  // namespace treesample

@@ -1,0 +1,210 @@
+#include "treesample/model/order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+// Calls visit(x) for every x in both sorted lists. A short list is looked up in a long one, so that a
+// hub with thousands of neighbours does not make each of its edges expensive.
+template <typename Visit>
+void for_each_common(const std::vector<int>& a, const std::vector<int>& b, Visit visit) {
+  const std::vector<int>& small = a.size() < b.size() ? a : b;
+  const std::vector<int>& large = a.size() < b.size() ? b : a;
+  constexpr std::size_t kLookUpRatio = 16;
+  auto position = large.begin();
+  for (const int x : small) {
+    if (large.size() > kLookUpRatio * small.size()) {
+      position = std::lower_bound(position, large.end(), x);
+    } else {
+      while (position != large.end() && *position < x) ++position;
+    }
+    if (position == large.end()) return;
+    if (*position == x) visit(x);
+  }
+}
+
+void insert_sorted(std::vector<int>& list, int x) { list.insert(std::lower_bound(list.begin(), list.end(), x), x); }
+void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(list.begin(), list.end(), x)); }
+
+// The graph that is left while variables are eliminated, with the score of each variable:
+//   min-width  its number of neighbours,
+//   min-fill   the number of pairs of its neighbours that are not neighbours themselves, kept up to
+//              date edge by edge instead of being counted anew.
+class EliminationGraph {
+ public:
+  EliminationGraph(const Adjacency& adjacency, OrderKind kind)
+      : neighbours_(adjacency), counts_fill_(kind == OrderKind::kMinFill), fill_(adjacency.size(), 0) {
+    if (!counts_fill_) return;
+    for (std::size_t v = 0; v < neighbours_.size(); ++v) {
+      const auto degree = static_cast<std::int64_t>(neighbours_[v].size());
+      fill_[v] += degree * (degree - 1) / 2;
+      for (const int u : neighbours_[v]) {
+        // The triangle {u, v, x} is met once per edge: each meeting joins the pair (u, v) of x.
+        if (u > static_cast<int>(v)) for_each_common(neighbours_[v], neighbours_[u], [&](int x) { --fill_[x]; });
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t score(int v) const {
+    return counts_fill_ ? fill_[v] : static_cast<std::int64_t>(neighbours_[v].size());
+  }
+
+  // Joins all neighbours of v and removes it; appends the variables whose score may have changed
+  // (some more than once).
+  void eliminate(int v, std::vector<int>& changed) {
+    const std::vector<int> clique = std::move(neighbours_[v]);
+    for (const int u : clique) erase_sorted(neighbours_[u], v);
+    changed.insert(changed.end(), clique.begin(), clique.end());
+    if (counts_fill_) {
+      // The pairs (v, x) of u go away: those with x outside the clique were not joined.
+      for (const int u : clique) {
+        std::int64_t num_inside = 0;
+        for_each_common(neighbours_[u], clique, [&](int) { ++num_inside; });
+        fill_[u] -= static_cast<std::int64_t>(neighbours_[u].size()) - num_inside;
+      }
+      if (fill_[v] == 0) return;  // the neighbours are a clique already
+    }
+    std::vector<int> missing;
+    for (const int u : clique) {
+      missing.clear();
+      std::set_difference(std::upper_bound(clique.begin(), clique.end(), u), clique.end(), neighbours_[u].begin(),
+                          neighbours_[u].end(), std::back_inserter(missing));
+      for (const int w : missing) join(u, w, changed);
+    }
+  }
+
+ private:
+  void join(int u, int w, std::vector<int>& changed) {
+    if (counts_fill_) {
+      std::int64_t num_common = 0;
+      for_each_common(neighbours_[u], neighbours_[w], [&](int x) {
+        --fill_[x];
+        changed.push_back(x);
+        ++num_common;
+      });
+      fill_[u] += static_cast<std::int64_t>(neighbours_[u].size()) - num_common;
+      fill_[w] += static_cast<std::int64_t>(neighbours_[w].size()) - num_common;
+    }
+    insert_sorted(neighbours_[u], w);
+    insert_sorted(neighbours_[w], u);
+  }
+
+  Adjacency neighbours_;
+  bool counts_fill_;
+  std::vector<std::int64_t> fill_;
+};
+
+}  // namespace
+
+Adjacency adjacency_of(const FactorGraph& graph) {
+  Adjacency neighbours(static_cast<std::size_t>(graph.num_variables()));
+  for (const Factor& factor : graph.factors()) {
+    for (const int v : factor.scope()) {
+      for (const int u : factor.scope()) {
+        if (u != v) neighbours[v].push_back(u);
+      }
+    }
+  }
+  for (std::vector<int>& list : neighbours) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return neighbours;
+}
+
+std::vector<int> degree_order(const FactorGraph& graph) {
+  std::vector<int> by_degree(static_cast<std::size_t>(graph.num_factors()));
+  std::iota(by_degree.begin(), by_degree.end(), 0);
+  std::stable_sort(by_degree.begin(), by_degree.end(),
+                   [&](int a, int b) { return graph.factor(a).scope().size() > graph.factor(b).scope().size(); });
+  std::vector<int> order;
+  std::vector<bool> is_placed(static_cast<std::size_t>(graph.num_variables()), false);
+  const auto place = [&](int v) {
+    if (!is_placed[v]) order.push_back(v);
+    is_placed[v] = true;
+  };
+  for (const int m : by_degree) std::for_each(graph.factor(m).scope().begin(), graph.factor(m).scope().end(), place);
+  for (int v = 0; v < graph.num_variables(); ++v) place(v);
+  return order;
+}
+
+std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties) {
+  check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, "elimination_order",
+                 "kind is not a greedy one, allowed are min-fill and min-width");
+  const int num_variables = static_cast<int>(adjacency.size());
+  // Equally good variables go by a random rank that is drawn once.
+  const std::vector<int> rank = ties.permutation(num_variables);
+  EliminationGraph graph(adjacency, kind);
+
+  using Entry = std::tuple<std::int64_t, int, int>;  // score, rank, variable
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::vector<std::int64_t> queued_score(adjacency.size(), -1);
+  const auto enqueue = [&](int v) {
+    const std::int64_t score = graph.score(v);
+    if (score == queued_score[v]) return;
+    queued_score[v] = score;
+    queue.emplace(score, rank[v], v);
+  };
+  for (int v = 0; v < num_variables; ++v) enqueue(v);
+
+  std::vector<int> order;
+  std::vector<bool> is_removed(adjacency.size(), false);
+  std::vector<int> changed;
+  while (!queue.empty()) {
+    const auto [score, unused_rank, v] = queue.top();
+    queue.pop();
+    if (is_removed[v] || score != queued_score[v]) continue;  // a later entry of v holds its score
+    is_removed[v] = true;
+    order.push_back(v);
+    changed.clear();
+    graph.eliminate(v, changed);
+    for (const int u : changed) enqueue(u);
+  }
+  return order;
+}
+
+std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order) {
+  const int num_variables = static_cast<int>(adjacency.size());
+  check_range("separators", "length of the order", static_cast<std::int64_t>(elimination_order.size()), num_variables,
+              num_variables);
+  std::vector<int> time(adjacency.size(), -1);
+  for (int t = 0; t < num_variables; ++t) {
+    const int v = elimination_order[t];
+    check_range("separators", fmt::format("variable at position {} of the order", t), v, 0, num_variables - 1);
+    check_argument(time[v] < 0, "separators", fmt::format("variable {} is twice in the order", v));
+    time[v] = t;
+  }
+  // Removing v hands its clique to the first of its separator that is removed, which is why the
+  // later neighbours of v are its own ones and those of the separators handed to it.
+  std::vector<std::vector<int>> result(adjacency.size());
+  std::vector<std::vector<int>> handed_by(adjacency.size());
+  std::vector<int> seen_at(adjacency.size(), -1);
+  for (int t = 0; t < num_variables; ++t) {
+    const int v = elimination_order[t];
+    std::vector<int>& separator = result[v];
+    const auto collect = [&](int u) {
+      if (time[u] <= t || seen_at[u] == t) return;
+      seen_at[u] = t;
+      separator.push_back(u);
+    };
+    std::for_each(adjacency[v].begin(), adjacency[v].end(), collect);
+    for (const int giver : handed_by[v]) std::for_each(result[giver].begin(), result[giver].end(), collect);
+    std::sort(separator.begin(), separator.end(), [&](int a, int b) { return time[a] < time[b]; });
+    if (!separator.empty()) handed_by[separator.front()].push_back(v);
+  }
+  return result;
+}
+
+}  // namespace treesample

@@ -1,0 +1,159 @@
+#include "treesample/model/search_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+std::vector<int> levels_of_variables(const FactorGraph& graph, std::span<const int> order) {
+  check_range("make_search_space", "length of the order", static_cast<std::int64_t>(order.size()),
+              graph.num_variables(), graph.num_variables());
+  std::vector<int> level_of(order.size(), -1);
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    check_range("make_search_space", "variable in the order", order[n], 0, graph.num_variables() - 1);
+    check_argument(level_of[order[n]] < 0, "make_search_space",
+                   fmt::format("variable {} is twice in the order", order[n]));
+    level_of[order[n]] = static_cast<int>(n);
+  }
+  return level_of;
+}
+
+// A path; contexts only where they identify nodes. Walking back from the last level, the context of
+// n is what the context of n + 1 needs from before n, and the earlier neighbours of n.
+void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of) {
+  const int num_levels = space.num_levels();
+  std::vector<int> context;
+  for (int n = num_levels - 1; n >= 0; --n) {
+    space.levels[n].parent = n - 1;
+    if (n + 1 < num_levels) space.levels[n].children = {n + 1};
+    if (space.kind == SpaceKind::kTree) continue;
+    for (const int neighbour : adjacency[space.levels[n].variable]) context.push_back(level_of[neighbour]);
+    std::sort(context.begin(), context.end());
+    context.erase(std::unique(context.begin(), context.end()), context.end());
+    context.erase(std::lower_bound(context.begin(), context.end(), n), context.end());
+    space.levels[n].context = context;
+  }
+}
+
+// The bucket tree of eliminating from the last level to the first: the separator of a variable is its
+// context, and the deepest level in it is its parent.
+void make_pseudo_tree(SearchSpace& space, const Adjacency& adjacency, std::span<const int> order,
+                      const std::vector<int>& level_of) {
+  const std::vector<int> elimination(order.rbegin(), order.rend());
+  const std::vector<std::vector<int>> separator = separators(adjacency, elimination);
+  for (int n = 0; n < space.num_levels(); ++n) {
+    Level& level = space.levels[n];
+    for (const int v : separator[level.variable]) level.context.push_back(level_of[v]);
+    std::sort(level.context.begin(), level.context.end());
+    if (level.context.empty()) continue;
+    level.parent = level.context.back();
+    space.levels[level.parent].children.push_back(n);
+  }
+}
+
+void summarise(SearchSpace& space) {
+  double log_prefixes = 0.0;
+  for (Level& level : space.levels) {
+    if (space.kind == SpaceKind::kTree) {
+      level.log_context_states = log_prefixes;
+      log_prefixes += std::log(level.num_states);
+    }
+    for (const int n : level.context) level.log_context_states += std::log(space.levels[n].num_states);
+    level.is_shared = space.kind != SpaceKind::kTree && level.parent >= 0 &&
+                      level.context.size() < space.levels[level.parent].context.size() + 1;
+  }
+  for (int n = space.num_levels() - 1; n >= 0; --n) {
+    const Level& level = space.levels[n];
+    if (level.parent < 0) continue;
+    Level& parent = space.levels[level.parent];
+    parent.log_states_below += level.log_states_below + std::log(level.num_states);
+    parent.is_private_below = parent.is_private_below && level.is_private_below && !level.is_shared;
+  }
+}
+
+int automatic_restarts(const FactorGraph& graph, const Adjacency& adjacency) {
+  std::size_t work = static_cast<std::size_t>(graph.num_variables()) + 1;
+  for (const std::vector<int>& neighbours : adjacency) work += neighbours.size() * neighbours.size();
+  return static_cast<int>(std::clamp<std::size_t>(2'000'000 / work, 1, 100));
+}
+
+}  // namespace
+
+double SearchSpace::log_exact_cost() const {
+  std::vector<double> terms;
+  terms.reserve(levels.size());
+  for (const Level& level : levels) terms.push_back(level.log_context_states + std::log(level.num_states));
+  return log_sum_exp(terms);
+}
+
+int SearchSpace::width() const {
+  std::size_t width = 0;
+  for (std::size_t n = 0; n < levels.size(); ++n) {
+    width = std::max(width, kind == SpaceKind::kTree ? n : levels[n].context.size());
+  }
+  return static_cast<int>(width);
+}
+
+SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind) {
+  const std::vector<int> level_of = levels_of_variables(graph, order);
+  SearchSpace space;
+  space.kind = kind;
+  space.levels.resize(order.size());
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    space.levels[n].variable = order[n];
+    space.levels[n].num_states = graph.num_states(order[n]);
+  }
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const Factor& factor = graph.factor(m);
+    int deepest = -1;
+    for (const int v : factor.scope()) deepest = std::max(deepest, level_of[v]);
+    if (deepest < 0) {
+      space.log_constant += factor.log_values()[0];
+    } else {
+      space.levels[deepest].factors.push_back(m);
+    }
+  }
+  const Adjacency adjacency = adjacency_of(graph);
+  if (kind == SpaceKind::kAndOr) {
+    make_pseudo_tree(space, adjacency, order, level_of);
+  } else {
+    make_path(space, adjacency, level_of);
+  }
+  for (int n = 0; n < space.num_levels(); ++n) {
+    if (space.levels[n].parent < 0) space.roots.push_back(n);
+  }
+  summarise(space);
+  return space;
+}
+
+std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const OrderOptions& options) {
+  check_range("search_order", "restarts", options.restarts, 0, 1'000'000);
+  if (options.kind == OrderKind::kDegree) return degree_order(graph);
+  std::vector<int> best(graph.num_variables());
+  std::iota(best.begin(), best.end(), 0);
+  if (options.kind == OrderKind::kGiven) return best;
+  const Adjacency adjacency = adjacency_of(graph);
+  const int restarts = options.restarts > 0 ? options.restarts : automatic_restarts(graph, adjacency);
+  Random ties(options.seed, "order");
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < restarts; ++run) {
+    std::vector<int> order = elimination_order(adjacency, options.kind, ties);
+    std::reverse(order.begin(), order.end());
+    const double cost = make_search_space(graph, order, kind).log_exact_cost();
+    if (cost < best_cost) {
+      best_cost = cost;
+      best = std::move(order);
+    }
+  }
+  return best;
+}
+
+}  // namespace treesample

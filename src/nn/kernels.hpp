@@ -1,0 +1,117 @@
+// The arithmetic of the networks: products of blocks of 16 x 16, with one version per instruction set
+// chosen when the program runs. All matrices are in the panel layout of nn/parameters.hpp: panel q of a
+// matrix of R rows begins at q * R * kPanel.
+//
+// Each sum runs over the inputs in ascending order, whatever the number of rows, so that a batch gives
+// the same bits as its rows one by one. Bits differ between machines of different instruction sets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "treesample/nn/parameters.hpp"
+
+namespace treesample::nn {
+
+// y = f(start + x W). `weight` points at the first row in use of a matrix with weight_rows rows.
+struct DenseLayer {
+  int rows = 0;
+  int in_panels = 0;
+  int out_panels = 1;
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  int weight_rows = 0;
+  const float* bias = nullptr;     // start, the same for all rows; null means 0
+  const float* row_bias = nullptr;  // start per row (rows x 16, one out panel), instead of `bias`
+  const float* mask = nullptr;      // y is 0 where mask (of y's shape) is 0: the derivative of ReLU
+  bool relu = false;
+  float* y = nullptr;
+};
+void dense_forward(const DenseLayer& layer);
+
+// weight += x^T g and bias += column sums of g; `bias` may be null. x and g have `rows` rows.
+struct DenseGradient {
+  int rows = 0;
+  int in_panels = 0;
+  int out_panels = 1;
+  const float* x = nullptr;
+  const float* g = nullptr;
+  float* weight = nullptr;
+  int weight_rows = 0;
+  float* bias = nullptr;
+};
+void dense_gradient(const DenseGradient& gradient);
+
+// `transposed` gets the blocks of `weight` such that g W^T is a dense_forward with it: in_panels and
+// out_panels change places, and its rows are out_panels * 16.
+void transpose_blocks(const float* weight, int weight_rows, int in_panels, int out_panels, float* transposed);
+
+// A layer whose inputs are 0 except for some 1s: row r has the ones indices[begin[r]] .. indices[begin[r + 1] - 1].
+struct SparseLayer {
+  int rows = 0;
+  int out_panels = 1;
+  const int* begin = nullptr;
+  const int* indices = nullptr;
+  int weight_rows = 0;
+};
+// y = relu(bias + x W).
+void sparse_forward(const SparseLayer& layer, const float* weight, const float* bias, float* y);
+// weight += x^T g and bias += column sums of g.
+void sparse_gradient(const SparseLayer& layer, const float* g, float* weight, float* bias);
+
+// The multi-layer perceptrons of the graph network: three hidden ReLU layers and a linear output, all
+// 16 wide. Layer 1 is `row_bias` + x W (as in DenseLayer); `tail` holds the weight (16 x 16) and the
+// bias (16) of the layers 2 to 4, one after the other. hidden1..3 and out are rows x 16.
+inline constexpr int kBlock = kPanel * kPanel;
+inline constexpr int kTailLayer = kBlock + kPanel;
+inline constexpr int kTailLayers = 3;
+struct PerceptronForward {
+  int rows = 0;
+  int in_panels = 0;
+  const float* x = nullptr;
+  const float* row_bias = nullptr;
+  const float* weight = nullptr;
+  const float* tail = nullptr;
+  float* hidden = nullptr;  // hidden1, hidden2, hidden3, one after the other
+  float* out = nullptr;
+};
+void perceptron_forward(const PerceptronForward& p);
+
+// Given d loss / d out (`g_out`), adds to the gradients of weight and tail and returns the gradients
+// of the first layer's sums (`g_first`, also that of row_bias) and of x (`g_x`; may be null).
+struct PerceptronBackward {
+  int rows = 0;
+  int in_panels = 0;
+  const float* x = nullptr;
+  const float* hidden = nullptr;
+  const float* weight_transposed = nullptr;  // from transpose_blocks, in_panels blocks
+  const float* tail_transposed = nullptr;    // three blocks
+  const float* g_out = nullptr;
+  float* work = nullptr;  // 2 x rows x 16
+  float* g_first = nullptr;
+  float* g_x = nullptr;
+  float* g_weight = nullptr;
+  float* g_tail = nullptr;
+};
+void perceptron_backward(const PerceptronBackward& p);
+
+// One step of Adam over `count` entries (a multiple of 16); see nn/adam.hpp for the equations.
+struct AdamStep {
+  std::size_t count = 0;
+  float beta1 = 0.0F;
+  float beta2 = 0.0F;
+  float step_size = 0.0F;     // learning rate / (1 - beta1^t)
+  float second_scale = 0.0F;  // 1 / (1 - beta2^t)
+  float epsilon = 0.0F;
+  const float* gradient = nullptr;
+  float* values = nullptr;
+  float* first = nullptr;
+  float* second = nullptr;
+};
+void adam_step(const AdamStep& step);
+
+// Fused multiply-adds of full vectors as fast as this core does them: `rounds` of 16 independent
+// chains. Returns the number of floating-point operations done; `sink` keeps them from being dropped.
+double peak_flops_loop(std::int64_t rounds, float* sink);
+
+}  // namespace treesample::nn

@@ -1,0 +1,147 @@
+#include "search/node_store.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "treesample/error.hpp"
+
+namespace treesample {
+namespace {
+
+BlockLayout make_layout(const Level& level, bool has_prior) {
+  const auto k = static_cast<std::uint32_t>(level.num_states);
+  const auto c = static_cast<std::uint32_t>(level.children.size());
+  BlockLayout layout;
+  layout.num_states = level.num_states;
+  layout.num_children = static_cast<int>(c);
+  layout.has_prior = has_prior;
+  layout.reward = Node::kHeaderBytes + 8 * k;
+  layout.visits = layout.reward + 8 * k;
+  layout.links = layout.visits + 4 * k;
+  layout.prior = (layout.links + 4 * k * c + 7) / 8 * 8;
+  layout.size = layout.prior + (has_prior ? 8 * k : 0);
+  return layout;
+}
+
+}  // namespace
+
+ContextTable::ContextTable(const SearchSpace& space, int level) {
+  int word = 0;
+  int shift = 0;
+  for (const int n : space.levels[level].context) {
+    const int bits = std::bit_width(static_cast<unsigned>(space.levels[n].num_states - 1));
+    if (shift + bits > 64) {
+      ++word;
+      shift = 0;
+    }
+    fields_.push_back({space.levels[n].variable, word, shift});
+    shift += bits;
+  }
+  words_ = static_cast<std::size_t>(word) + 1;
+  packed_.resize(words_);
+}
+
+void ContextTable::pack(std::span<const int> x) {
+  std::fill(packed_.begin(), packed_.end(), 0);
+  for (const Field& field : fields_)
+    packed_[field.word] |= static_cast<std::uint64_t>(x[field.variable]) << field.shift;
+}
+
+std::size_t ContextTable::slot_of(const std::uint64_t* key) const {
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < words_; ++i) {
+    hash = (hash ^ key[i]) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 32;
+  }
+  const std::size_t mask = nodes_.size() - 1;
+  std::size_t slot = hash & mask;
+  while (nodes_[slot] != kNoNode &&
+         !std::equal(key, key + words_, keys_.begin() + static_cast<std::ptrdiff_t>(slot * words_))) {
+    slot = (slot + 1) & mask;
+  }
+  return slot;
+}
+
+void ContextTable::grow() {
+  const std::vector<std::uint64_t> keys = std::move(keys_);
+  const std::vector<NodeIndex> nodes = std::move(nodes_);
+  const std::size_t capacity = std::max<std::size_t>(16, nodes.size() * 2);
+  keys_.assign(capacity * words_, 0);
+  nodes_.assign(capacity, kNoNode);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i] == kNoNode) continue;
+    const std::size_t slot = slot_of(&keys[i * words_]);
+    std::copy_n(&keys[i * words_], words_, &keys_[slot * words_]);
+    nodes_[slot] = nodes[i];
+  }
+}
+
+NodeIndex& ContextTable::find_or_insert(std::span<const int> x) {
+  if (2 * (count_ + 1) > nodes_.size()) grow();
+  pack(x);
+  const std::size_t slot = slot_of(packed_.data());
+  if (nodes_[slot] == kNoNode) {
+    std::copy(packed_.begin(), packed_.end(), &keys_[slot * words_]);
+    ++count_;
+  }
+  return nodes_[slot];
+}
+
+NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior)
+    : space_(std::move(space)),
+      has_prior_(has_prior),
+      levels_(space_->levels.size()),
+      contexts_(space_->levels.size()) {
+  for (int n = 0; n < space_->num_levels(); ++n) {
+    levels_[n].layout = make_layout(space_->levels[n], has_prior);
+    if (space_->levels[n].is_shared) contexts_[n] = ContextTable(*space_, n);
+  }
+  root_links_.assign(space_->roots.size(), kNoNode);
+}
+
+NodeIndex NodeStore::create(int level) {
+  LevelStore& store = levels_[level];
+  if (store.count == store.capacity) {
+    // realloc moves pages instead of bytes once a level is large; growing by an eighth then wastes little.
+    const std::uint64_t capacity =
+        std::max<std::uint64_t>(8, store.capacity + std::uint64_t{store.capacity} / (store.capacity < 4096 ? 1 : 8));
+    const std::size_t bytes = capacity * store.layout.size;
+    auto* const moved = capacity < kNoNode ? static_cast<std::byte*>(std::realloc(store.blocks.get(), bytes)) : nullptr;
+    if (moved == nullptr) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
+    static_cast<void>(store.blocks.release());
+    store.blocks.reset(moved);
+    held_bytes_ += bytes - std::size_t{store.capacity} * store.layout.size;
+    store.capacity = static_cast<std::uint32_t>(capacity);
+  }
+  const NodeIndex index = store.count++;
+  const Node created = node(level, index);
+  const auto num_states = static_cast<std::size_t>(store.layout.num_states);
+  created.log_scale() = 0.0;
+  created.choice() = 0;
+  created.num_incomplete() = static_cast<std::uint32_t>(num_states);
+  std::memset(created.weights(), 0, 2 * 8 * num_states + 4 * num_states);  // weights, rewards, visits
+  std::fill_n(created.links(0), num_states * static_cast<std::size_t>(store.layout.num_children), kNoNode);
+  return index;
+}
+
+std::uint64_t NodeStore::num_nodes() const {
+  std::uint64_t total = 0;
+  for (const LevelStore& level : levels_) total += level.count;
+  return total;
+}
+
+std::size_t NodeStore::used_bytes() const {
+  std::size_t total = 0;
+  for (const LevelStore& level : levels_) total += std::size_t{level.count} * level.layout.size;
+  for (const ContextTable& table : contexts_) total += table.num_bytes();
+  return total;
+}
+
+std::size_t NodeStore::held_bytes() const {
+  std::size_t total = held_bytes_;
+  for (const ContextTable& table : contexts_) total += table.num_bytes();
+  return total;
+}
+
+}  // namespace treesample

@@ -1,0 +1,175 @@
+// Where a search keeps its nodes: storage and identity, no policy.
+//
+// Each level has an array of equal blocks, one per node, addressed by a 32-bit index. A block of a
+// level with K states and C children is
+//
+//   double    log_scale          E: the weights below are in units of exp(E)
+//   uint32    choice             the action that q_uct chose last, where it can be kept
+//   uint32    num_incomplete     edges that are not complete; 0 = the node is complete
+//   double    weight[K]          exp(Q(a) - E)
+//   double    reward[K]          R, once the edge is expanded
+//   uint32    visits[K]          eta, with two flags in the highest bits
+//   uint32    link[K][C]         index of the child's block, per child level
+//   double    prior[K]           Q_phi(a); only when the prior is not uniform
+//
+// (64 bytes for K = 2, C = 1.) Values are kept in the linear domain relative to E, because a chained
+// log-sum-exp per level of a backup would cost several times the rest of it; E is an integer, so that
+// differences of scales are exact, and moves when a sum leaves a wide range (rebase).
+//
+// With a uniform prior a node that can have only one parent edge gets no block until it is visited a
+// second time: until then its value is the prior's, which its parent's edge holds already.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "treesample/model/search_space.hpp"
+
+namespace treesample {
+
+using NodeIndex = std::uint32_t;
+inline constexpr NodeIndex kNoNode = UINT32_MAX;
+
+// Offsets are in bytes from the start of a block.
+struct BlockLayout {
+  int num_states = 1;
+  int num_children = 0;
+  std::uint32_t reward = 0;
+  std::uint32_t visits = 0;
+  std::uint32_t links = 0;
+  std::uint32_t prior = 0;
+  std::uint32_t size = 0;
+  bool has_prior = false;
+};
+
+// A view of one block. Cheap to copy; valid until a node of the same level is created.
+class Node {
+ public:
+  Node() = default;
+  Node(std::byte* block, const BlockLayout* layout) : block_(block), layout_(layout) {}
+
+  [[nodiscard]] int num_states() const { return layout_->num_states; }
+  [[nodiscard]] double& log_scale() const { return *at<double>(0); }
+  [[nodiscard]] std::uint32_t& choice() const { return *at<std::uint32_t>(8); }
+  [[nodiscard]] std::uint32_t& num_incomplete() const { return *at<std::uint32_t>(12); }
+  [[nodiscard]] double* weights() const { return at<double>(kHeaderBytes); }
+  [[nodiscard]] double* rewards() const { return at<double>(layout_->reward); }
+  [[nodiscard]] double* priors() const { return at<double>(layout_->prior); }
+  [[nodiscard]] NodeIndex* links(int action) const {
+    return at<NodeIndex>(layout_->links) + static_cast<std::ptrdiff_t>(action) * layout_->num_children;
+  }
+
+  [[nodiscard]] std::uint32_t visits(int action) const { return edge(action) & kVisitsMask; }
+  void add_visit(int action) const {
+    if ((edge(action) & kVisitsMask) != kVisitsMask) ++edge(action);
+  }
+  [[nodiscard]] bool is_expanded(int action) const { return (edge(action) & kExpanded) != 0; }
+  [[nodiscard]] bool is_complete(int action) const { return (edge(action) & kComplete) != 0; }
+  void set_expanded(int action) const { edge(action) |= kExpanded; }
+  void set_complete(int action) const {
+    if (is_complete(action)) return;
+    edge(action) |= kComplete;
+    --num_incomplete();
+  }
+  [[nodiscard]] bool is_complete() const { return num_incomplete() == 0; }
+
+  // Sum of the weights, always from all of them: updating a sum by differences loses it to cancellation.
+  [[nodiscard]] double sum() const {
+    const double* const w = weights();
+    double total = 0.0;
+    for (int a = 0; a < num_states(); ++a) total += w[a];
+    return total;
+  }
+
+  static constexpr std::uint32_t kHeaderBytes = 16;
+  static constexpr std::uint32_t kExpanded = 1U << 31;
+  static constexpr std::uint32_t kComplete = 1U << 30;
+  static constexpr std::uint32_t kVisitsMask = kComplete - 1;
+
+ private:
+  template <class T>
+  [[nodiscard]] T* at(std::uint32_t offset) const {
+    return reinterpret_cast<T*>(block_ + offset);
+  }
+  [[nodiscard]] std::uint32_t& edge(int action) const { return at<std::uint32_t>(layout_->visits)[action]; }
+
+  std::byte* block_ = nullptr;
+  const BlockLayout* layout_ = nullptr;
+};
+
+// Exact map from the context of a shared level to its node: open addressing over packed states.
+class ContextTable {
+ public:
+  ContextTable() = default;
+  ContextTable(const SearchSpace& space, int level);
+
+  // The slot's node, kNoNode when the context is new. The reference is good for one assignment.
+  NodeIndex& find_or_insert(std::span<const int> x);
+  [[nodiscard]] std::size_t num_bytes() const { return keys_.capacity() * 8 + nodes_.capacity() * 4; }
+
+ private:
+  void pack(std::span<const int> x);
+  void grow();
+  std::size_t slot_of(const std::uint64_t* key) const;
+
+  struct Field {
+    int variable, word, shift;
+  };
+  std::vector<Field> fields_;
+  std::size_t words_ = 1;
+  std::size_t count_ = 0;
+  std::vector<std::uint64_t> packed_;  // the key being looked up
+  std::vector<std::uint64_t> keys_;
+  std::vector<NodeIndex> nodes_;
+};
+
+class NodeStore {
+ public:
+  NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior);
+
+  [[nodiscard]] const SearchSpace& space() const { return *space_; }
+  [[nodiscard]] bool has_prior() const { return has_prior_; }
+  [[nodiscard]] Node node(int level, NodeIndex index) const {
+    const LevelStore& store = levels_[level];
+    return {store.blocks.get() + std::size_t{index} * store.layout.size, &store.layout};
+  }
+  [[nodiscard]] std::uint32_t num_nodes(int level) const { return levels_[level].count; }
+
+  // A node without visits, links or weights. Throws kResource when 32 bits or memory do not suffice.
+  NodeIndex create(int level);
+  // For shared levels: the node with the context that x gives it, kNoNode if there is none.
+  NodeIndex& find_or_insert(int level, std::span<const int> x) { return contexts_[level].find_or_insert(x); }
+
+  [[nodiscard]] std::uint64_t num_nodes() const;
+  // Bytes that are in use by nodes, and bytes held in all (growing ahead, look-up tables).
+  [[nodiscard]] std::size_t used_bytes() const;
+  [[nodiscard]] std::size_t held_bytes() const;
+
+  // The virtual edge above the roots, which Algorithm 2 backs up as n = 0: a link per root.
+  std::vector<NodeIndex>& root_links() { return root_links_; }
+  [[nodiscard]] const std::vector<NodeIndex>& root_links() const { return root_links_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  struct LevelStore {
+    BlockLayout layout;
+    std::unique_ptr<std::byte, Free> blocks;
+    std::uint32_t count = 0;
+    std::uint32_t capacity = 0;
+  };
+
+  std::shared_ptr<const SearchSpace> space_;
+  bool has_prior_;
+  std::vector<LevelStore> levels_;
+  std::vector<ContextTable> contexts_;
+  std::vector<NodeIndex> root_links_;
+  std::size_t held_bytes_ = 0;
+};
+
+}  // namespace treesample

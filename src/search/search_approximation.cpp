@@ -1,0 +1,184 @@
+#include <cmath>
+
+#include "search/node_store.hpp"
+#include "search/soft_bellman.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/search/approximation.hpp"
+
+namespace treesample {
+namespace {
+
+// For each level: the node that the variables assigned so far lead to, kNoNode off the store.
+class Walk {
+ public:
+  explicit Walk(const NodeStore& store) : store_(store), nodes_(store.space().levels.size(), kNoNode) {
+    for (std::size_t r = 0; r < store.space().roots.size(); ++r) nodes_[store.space().roots[r]] = store.root_links()[r];
+  }
+  [[nodiscard]] bool is_on_store(int level) const { return nodes_[level] != kNoNode; }
+  [[nodiscard]] Node node(int level) const { return store_.node(level, nodes_[level]); }
+  void take(int level, int action) {
+    if (!is_on_store(level)) return;
+    const std::vector<int>& children = store_.space().levels[level].children;
+    const NodeIndex* const links = node(level).links(action);
+    for (std::size_t j = 0; j < children.size(); ++j) nodes_[children[j]] = links[j];
+  }
+
+ private:
+  const NodeStore& store_;
+  std::vector<NodeIndex> nodes_;
+};
+
+}  // namespace
+
+SearchApproximation::SearchApproximation(std::shared_ptr<const NodeStore> store,
+                                         std::shared_ptr<const ValueFunction> prior)
+    : store_(std::move(store)), prior_(std::move(prior)) {
+  log_z_ = root_log_value(*store_);
+  is_exact_ = store_->space().log_constant == kNegInf ||
+              is_complete(*store_, store_->space().roots, store_->root_links().data());
+}
+
+// Algorithm 1: softmax of Q where the prefix is in the store, softmax of Q_phi where it is not.
+Assignment SearchApproximation::sample(Random& random) const {
+  check_argument(log_z_ != kNegInf, "sample", "no configuration has positive probability (Z = 0)");
+  const SearchSpace& space = store_->space();
+  Assignment x(space.levels.size(), -1);
+  Walk walk(*store_);
+  std::vector<double> q;
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const Level& level = space.levels[n];
+    int& state = x[level.variable];
+    if (walk.is_on_store(n)) {
+      state = random.categorical({walk.node(n).weights(), static_cast<std::size_t>(level.num_states)});
+    } else {
+      q.resize(level.num_states);
+      prior_->q_values(n, x, 1, q);
+      softmax(q, q);
+      state = random.categorical(q);
+    }
+    walk.take(n, state);
+  }
+  return x;
+}
+
+double SearchApproximation::log_prob(std::span<const int> x) const {
+  const SearchSpace& space = store_->space();
+  check_range("log_prob", "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
+              space.num_levels());
+  if (log_z_ == kNegInf) return kNegInf;
+  Assignment prefix(x.size(), -1);  // what Q_phi may see: the variables before this one
+  Walk walk(*store_);
+  std::vector<double> q;
+  double sum = 0.0;
+  for (int n = 0; n < space.num_levels() && sum != kNegInf; ++n) {
+    const Level& level = space.levels[n];
+    const int state = x[level.variable];
+    check_range("log_prob", "state", state, 0, level.num_states - 1);
+    if (walk.is_on_store(n)) {
+      const Node node = walk.node(n);
+      const double weight = node.weights()[state];
+      sum += weight > 0.0 ? std::log(weight / node.sum()) : kNegInf;
+    } else {
+      q.resize(level.num_states);
+      prior_->q_values(n, prefix, 1, q);
+      sum += q[state] - log_sum_exp(q);
+    }
+    prefix[level.variable] = state;
+    walk.take(n, state);
+  }
+  return sum;
+}
+
+bool SearchApproximation::has_exact_marginals() const { return is_exact_ || prior_->is_uniform(); }
+
+// Parents before children: reach[i] is the probability that a sample comes through node i, and
+// off_store[n] that it comes to level n outside of the store, where every state is equally likely.
+Marginals SearchApproximation::marginals() const {
+  check_argument(has_exact_marginals(), "marginals", "the prior is not uniform: use sampled_marginals");
+  check_argument(log_z_ != kNegInf, "marginals", "no configuration has positive probability (Z = 0)");
+  const SearchSpace& space = store_->space();
+  Marginals marginals(space.levels.size());
+  std::vector<std::vector<double>> reach(space.levels.size());
+  std::vector<double> off_store(space.levels.size(), 0.0);
+  for (int n = 0; n < space.num_levels(); ++n) reach[n].resize(store_->num_nodes(n));
+  const auto arrive = [&](int level, NodeIndex index, double probability) {
+    (index == kNoNode ? off_store[level] : reach[level][index]) += probability;
+  };
+  for (std::size_t r = 0; r < space.roots.size(); ++r) arrive(space.roots[r], store_->root_links()[r], 1.0);
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const Level& level = space.levels[n];
+    std::vector<double>& marginal = marginals[level.variable];
+    marginal.assign(level.num_states, off_store[n] / level.num_states);
+    for (const int child : level.children) off_store[child] += off_store[n];
+    for (NodeIndex i = 0; i < store_->num_nodes(n); ++i) {
+      const Node node = store_->node(n, i);
+      if (reach[n][i] == 0.0) continue;
+      const double sum = node.sum();
+      for (int a = 0; a < level.num_states; ++a) {
+        const double probability = reach[n][i] * node.weights()[a] / sum;
+        marginal[a] += probability;
+        for (std::size_t j = 0; j < level.children.size(); ++j) {
+          arrive(level.children[j], node.links(a)[j], probability);
+        }
+      }
+    }
+    reach[n] = {};
+  }
+  return marginals;
+}
+
+// The same recursion as the soft-Bellman one with max in place of log-sum-exp, over evaluated edges.
+std::optional<Configuration> SearchApproximation::best() const {
+  const SearchSpace& space = store_->space();
+  std::vector<std::vector<double>> best_value(space.levels.size());
+  std::vector<std::vector<int>> best_action(space.levels.size());
+  for (int n = space.num_levels() - 1; n >= 0; --n) {
+    const Level& level = space.levels[n];
+    best_value[n].assign(store_->num_nodes(n), kNegInf);
+    best_action[n].assign(store_->num_nodes(n), 0);
+    for (NodeIndex i = 0; i < store_->num_nodes(n); ++i) {
+      const Node node = store_->node(n, i);
+      for (int a = 0; a < level.num_states; ++a) {
+        double value = node.is_expanded(a) ? node.rewards()[a] : kNegInf;
+        for (std::size_t j = 0; j < level.children.size() && value != kNegInf; ++j) {
+          const NodeIndex link = node.links(a)[j];
+          value += link == kNoNode ? kNegInf : best_value[level.children[j]][link];
+        }
+        if (value > best_value[n][i]) {
+          best_value[n][i] = value;
+          best_action[n][i] = a;
+        }
+      }
+    }
+  }
+  Configuration result{Assignment(space.levels.size(), 0), space.log_constant};
+  for (std::size_t r = 0; r < space.roots.size(); ++r) {
+    const NodeIndex link = store_->root_links()[r];
+    result.log_density += link == kNoNode ? kNegInf : best_value[space.roots[r]][link];
+  }
+  if (result.log_density == kNegInf) return std::nullopt;
+  std::vector<NodeIndex> at(space.levels.size(), kNoNode);
+  for (std::size_t r = 0; r < space.roots.size(); ++r) at[space.roots[r]] = store_->root_links()[r];
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const int action = best_action[n][at[n]];
+    result.x[space.levels[n].variable] = action;
+    const std::vector<int>& children = space.levels[n].children;
+    for (std::size_t j = 0; j < children.size(); ++j) at[children[j]] = store_->node(n, at[n]).links(action)[j];
+  }
+  return result;
+}
+
+Marginals sampled_marginals(const Approximation& approximation, const FactorGraph& graph, int num_samples,
+                            Random& random) {
+  check_range("sampled_marginals", "num_samples", num_samples, 1, INT32_MAX);
+  Marginals marginals;
+  for (int v = 0; v < graph.num_variables(); ++v) marginals.emplace_back(graph.num_states(v), 0.0);
+  for (int i = 0; i < num_samples; ++i) {
+    const Assignment x = approximation.sample(random);
+    for (int v = 0; v < graph.num_variables(); ++v) marginals[v][x[v]] += 1.0 / num_samples;
+  }
+  return marginals;
+}
+
+}  // namespace treesample

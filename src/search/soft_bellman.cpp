@@ -1,0 +1,94 @@
+#include "search/soft_bellman.hpp"
+
+#include <cmath>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+double prior_value(const Level& level) { return level.log_states_below + std::log(level.num_states); }
+
+bool is_dead(const Node& node) { return node.is_complete() && node.sum() == 0.0; }
+
+}  // namespace
+
+double log_value(const NodeStore& store, int level, NodeIndex index) {
+  if (index == kNoNode) return prior_value(store.space().levels[level]);
+  const Node node = store.node(level, index);
+  const double sum = node.sum();
+  return sum > 0.0 ? node.log_scale() + std::log(sum) : kNegInf;
+}
+
+double edge_log_value(const NodeStore& store, int level, const Node& node, int action) {
+  const Level& here = store.space().levels[level];
+  if (!node.is_expanded(action)) return store.has_prior() ? node.priors()[action] : here.log_states_below;
+  double sum = node.rewards()[action];
+  const NodeIndex* const links = node.links(action);
+  for (std::size_t j = 0; j < here.children.size() && sum != kNegInf; ++j) {
+    sum += log_value(store, here.children[j], links[j]);
+  }
+  return sum;
+}
+
+bool is_complete(const NodeStore& store, std::span<const int> children, const NodeIndex* links) {
+  bool all_complete = true;
+  for (std::size_t j = 0; j < children.size(); ++j) {
+    if (links[j] == kNoNode) {
+      all_complete = false;
+      continue;
+    }
+    const Node child = store.node(children[j], links[j]);
+    if (!child.is_complete()) {
+      all_complete = false;
+    } else if (is_dead(child)) {
+      return true;  // one impossible component makes the whole edge impossible
+    }
+  }
+  return all_complete;
+}
+
+bool refresh_edge(const NodeStore& store, int level, const Node& node, int action) {
+  const double value = edge_log_value(store, level, node, action);
+  if (value == kNegInf || is_complete(store, store.space().levels[level].children, node.links(action))) {
+    node.set_complete(action);
+  }
+  const double weight = value == kNegInf ? 0.0 : std::exp(value - node.log_scale());
+  node.weights()[action] = weight;
+  return weight < 1e100;
+}
+
+void rebase(const NodeStore& store, int level, const Node& node) {
+  std::vector<double> values(node.num_states());
+  for (int a = 0; a < node.num_states(); ++a) values[a] = edge_log_value(store, level, node, a);
+  const double total = log_sum_exp(values);
+  node.log_scale() = total == kNegInf ? 0.0 : std::round(total);
+  for (int a = 0; a < node.num_states(); ++a) node.weights()[a] = std::exp(values[a] - node.log_scale());
+}
+
+void refresh(const NodeStore& store, int level, const Node& node) {
+  bool in_range = true;
+  for (int a = 0; a < node.num_states(); ++a) {
+    if (node.is_expanded(a)) in_range = refresh_edge(store, level, node, a) && in_range;
+  }
+  if (!in_range || is_out_of_range(node.sum())) rebase(store, level, node);
+}
+
+void settle(const NodeStore& store) {
+  const SearchSpace& space = store.space();
+  for (int n = space.num_levels() - 1; n >= 0; --n) {
+    if (space.levels[n].is_private_below) continue;  // never stale
+    for (NodeIndex i = 0; i < store.num_nodes(n); ++i) refresh(store, n, store.node(n, i));
+  }
+}
+
+double root_log_value(const NodeStore& store) {
+  const SearchSpace& space = store.space();
+  double sum = space.log_constant;
+  for (std::size_t r = 0; r < space.roots.size() && sum != kNegInf; ++r) {
+    sum += log_value(store, space.roots[r], store.root_links()[r]);
+  }
+  return sum;
+}
+
+}  // namespace treesample

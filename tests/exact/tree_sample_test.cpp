@@ -1,0 +1,454 @@
+// The claims of the paper about the search, and of the design about its spaces, on models small
+// enough to enumerate.
+#include "treesample/search/tree_sample.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "search/node_store.hpp"
+#include "search/soft_bellman.hpp"
+#include "support/literal_tree_sample.hpp"
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::LiteralTreeSample;
+using testing::random_model;
+using testing::RandomModelOptions;
+
+constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
+constexpr std::int64_t kUnlimited = 1'000'000'000;
+
+RandomModelOptions model_options(int variant) {
+  RandomModelOptions options;
+  options.num_variables = 1 + variant % 7;
+  options.max_states = 1 + variant % 4;
+  options.num_factors = variant % 9;
+  options.min_arity = variant % 2;
+  options.zero_probability = variant % 3 == 0 ? 0.3 : 0.0;
+  options.function_probability = variant % 5 == 0 ? 0.5 : 0.0;
+  return options;
+}
+
+SearchSpace space_of(const FactorGraph& graph, SpaceKind kind, OrderKind order = OrderKind::kGiven) {
+  return make_search_space(graph, search_order(graph, kind, {.kind = order}), kind);
+}
+
+// Calls visit(x) for every configuration.
+template <class Visit>
+void for_each_configuration(const FactorGraph& graph, const Visit& visit) {
+  Assignment x(graph.num_variables(), 0);
+  while (true) {
+    visit(x);
+    int v = graph.num_variables() - 1;
+    while (v >= 0 && ++x[v] == graph.num_states(v)) x[v--] = 0;
+    if (v < 0) return;
+  }
+}
+
+double total_probability(const FactorGraph& graph, const Approximation& approximation) {
+  double total = 0.0;
+  for_each_configuration(graph, [&](const Assignment& x) { total += std::exp(approximation.log_prob(x)); });
+  return total;
+}
+
+// Corollary 1, and log Z in every space and order.
+TEST(TreeSample, FullBudgetEqualsEnumeration) {
+  Random random(1);
+  for (int variant = 0; variant < 120; ++variant) {
+    const FactorGraph graph = random_model(random, model_options(variant));
+    const double log_z = enumerate(graph).log_z;
+    for (const SpaceKind kind : kSpaces) {
+      for (const OrderKind order : {OrderKind::kGiven, OrderKind::kDegree, OrderKind::kMinFill, OrderKind::kMinWidth}) {
+        const SearchResult result = tree_sample(graph, space_of(graph, kind, order), {.budget = kUnlimited});
+        ASSERT_EQ(result.report.stop, StopReason::kExact);
+        ASSERT_TRUE(result.approximation.is_exact());
+        if (log_z == kNegInf) {
+          ASSERT_EQ(result.approximation.log_z(), kNegInf);
+          continue;
+        }
+        ASSERT_NEAR(result.approximation.log_z(), log_z, 1e-10) << "variant " << variant;
+        for_each_configuration(graph, [&](const Assignment& x) {
+          const double expected = graph.log_density(x) - log_z;
+          const double found = result.approximation.log_prob(x);
+          if (expected == kNegInf) {
+            ASSERT_EQ(found, kNegInf);
+          } else {
+            ASSERT_NEAR(found, expected, 1e-9);
+          }
+        });
+      }
+    }
+  }
+}
+
+// Lemma 1: every complete node has its exact value, at every budget.
+TEST(TreeSample, CompleteSubtreeHasExactValues) {
+  Random random(2);
+  for (int variant = 0; variant < 40; ++variant) {
+    RandomModelOptions options = model_options(variant);
+    options.num_variables = 5;
+    const FactorGraph graph = random_model(random, options);
+    for (const SpaceKind kind : kSpaces) {
+      const SearchSpace space = space_of(graph, kind, OrderKind::kMinFill);
+      const SearchResult full = tree_sample(graph, space, {.budget = kUnlimited});
+      for (const std::int64_t budget : {7, 20, 60}) {
+        const SearchResult part = tree_sample(graph, space, {.budget = budget});
+        // Walk both stores together along every configuration.
+        for_each_configuration(graph, [&](const Assignment& x) {
+          const auto compare = [&](auto&& self, std::span<const int> levels, const NodeIndex* a, const NodeIndex* b) -> void {
+            for (std::size_t j = 0; j < levels.size(); ++j) {
+              if (a[j] == kNoNode || b[j] == kNoNode) continue;
+              const Node partial = part.approximation.store().node(levels[j], a[j]);
+              const Node exact = full.approximation.store().node(levels[j], b[j]);
+              if (partial.is_complete()) {
+                const double found = log_value(part.approximation.store(), levels[j], a[j]);
+                const double expected = log_value(full.approximation.store(), levels[j], b[j]);
+                if (expected == kNegInf) {
+                  ASSERT_EQ(found, kNegInf);
+                } else {
+                  ASSERT_NEAR(found, expected, 1e-10);
+                }
+              }
+              const int state = x[space.levels[levels[j]].variable];
+              self(self, space.levels[levels[j]].children, partial.links(state), exact.links(state));
+            }
+          };
+          compare(compare, space.roots, part.approximation.store().root_links().data(),
+                  full.approximation.store().root_links().data());
+        });
+      }
+    }
+  }
+}
+
+TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
+  Random random(3);
+  for (int variant = 0; variant < 60; ++variant) {
+    const FactorGraph graph = random_model(random, model_options(variant));
+    for (const SpaceKind kind : kSpaces) {
+      for (std::int64_t budget = 0; budget < 200; budget = budget * 2 + 1) {
+        const SearchResult result = tree_sample(graph, space_of(graph, kind, OrderKind::kMinFill), {.budget = budget});
+        const double expected = result.approximation.log_z() == kNegInf ? 0.0 : 1.0;
+        ASSERT_NEAR(total_probability(graph, result.approximation), expected, 1e-10) << variant << " " << budget;
+      }
+    }
+  }
+}
+
+// Node by node: visits, values, complete flags, and which nodes exist.
+void expect_same_tree(const FactorGraph& graph, const std::vector<int>& order, std::int64_t budget, double c) {
+  const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+  const SearchResult result = tree_sample(graph, space, {.budget = budget, .c = c});
+  LiteralTreeSample literal(graph, order, c, 0.1);
+  literal.tree_sample(budget);
+  ASSERT_EQ(result.report.spent.reward_evaluations, literal.used());
+  const NodeStore& store = result.approximation.store();
+  std::uint64_t visited_twice = 0;
+  for (const auto& [prefix, expected] : literal.tree()) {
+    const bool is_visited =
+        std::any_of(expected.eta.begin(), expected.eta.end(), [](std::uint32_t eta) { return eta > 0; });
+    NodeIndex index = store.root_links()[0];
+    for (std::size_t n = 0; n < prefix.size() && index != kNoNode; ++n) {
+      const Node node = store.node(static_cast<int>(n), index);
+      index = n + 1 < order.size() ? node.links(prefix[n])[0] : kNoNode;
+    }
+    ASSERT_EQ(index != kNoNode, is_visited);  // a node visited once has no block yet
+    if (!is_visited) continue;
+    ++visited_twice;
+    const int level = static_cast<int>(prefix.size());
+    const Node node = store.node(level, index);
+    for (int a = 0; a < node.num_states(); ++a) {
+      ASSERT_EQ(node.visits(a), expected.eta[a]);
+      ASSERT_EQ(node.is_complete(a), expected.complete[a]);
+      if (expected.q[a] == kNegInf) {
+        ASSERT_EQ(edge_log_value(store, level, node, a), kNegInf);
+      } else {
+        ASSERT_NEAR(edge_log_value(store, level, node, a), expected.q[a], 1e-9);
+        if (node.weights()[a] > 1e-300) {
+          ASSERT_NEAR(node.log_scale() + std::log(node.weights()[a]), expected.q[a], 1e-9);
+        }
+      }
+    }
+  }
+  ASSERT_EQ(result.report.num_nodes, visited_twice);
+  if (literal.log_z() != kNegInf) {
+    ASSERT_NEAR(result.approximation.log_z(), literal.log_z(), 1e-9);
+  }
+}
+
+TEST(TreeSample, TreeSpaceEqualsLiteralTranscription) {
+  Random random(4);
+  for (int variant = 0; variant < 100; ++variant) {
+    RandomModelOptions options = model_options(variant);
+    options.num_variables = 3 + variant % 6;
+    const FactorGraph graph = random_model(random, options);
+    std::vector<int> order = random.permutation(graph.num_variables());
+    for (const std::int64_t budget : {1, 10, 300}) {
+      SCOPED_TRACE(fmt::format("variant {} budget {}", variant, budget));
+      expect_same_tree(graph, order, budget, 0.3 + 0.2 * (variant % 5));
+    }
+  }
+}
+
+// Equal sub-problems everywhere: the tolerance for ties keeps rounding from deciding.
+TEST(TreeSample, TreeSpaceEqualsLiteralTranscriptionWithTies) {
+  FactorGraph graph;
+  for (int v = 0; v < 12; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < 12; v += 2) graph.add_table({v, v + 1}, {0.0, 2.0, 2.0, 0.0});
+  for (int v = 0; v + 4 < 12; ++v) graph.add_table({v, v + 4}, {2.0, 0.0, 0.0, 2.0});
+  std::vector<int> order(12);
+  std::iota(order.begin(), order.end(), 0);
+  for (const double c : {0.1, 1.0, 3.0}) expect_same_tree(graph, order, 2000, c);
+}
+
+TEST(TreeSample, HugeAndTinyValuesNeitherOverflowNorVanish) {
+  for (const double shift : {-4000.0, 4000.0}) {
+    Random random(5);
+    FactorGraph graph;
+    for (int v = 0; v < 6; ++v) graph.add_variable(3);
+    for (int v = 0; v + 1 < 6; ++v) {
+      std::vector<double> values(9);
+      for (double& value : values) value = shift * random.uniform() + random.normal();
+      graph.add_table({v, v + 1}, values);
+    }
+    for (const SpaceKind kind : kSpaces) {
+      const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited});
+      EXPECT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-8);
+      EXPECT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-9);
+    }
+    expect_same_tree(graph, {0, 1, 2, 3, 4, 5}, 300, 1.0);
+  }
+}
+
+TEST(TreeSample, BudgetIsNeverExceededInEitherUnit) {
+  Random random(6);
+  for (int variant = 0; variant < 40; ++variant) {
+    RandomModelOptions options = model_options(variant);
+    options.num_variables = 6;
+    options.num_factors = 12;
+    const FactorGraph graph = random_model(random, options);
+    for (const SpaceKind kind : kSpaces) {
+      for (const std::int64_t budget : {0, 1, 3, 17, 50}) {
+        const SearchSpace space = space_of(graph, kind);
+        const SearchReport by_reward = tree_sample(graph, space, {.budget = budget}).report;
+        ASSERT_LE(by_reward.spent.reward_evaluations, budget);
+        if (by_reward.stop == StopReason::kBudget) {
+          ASSERT_EQ(by_reward.spent.reward_evaluations, budget);
+        }
+        const SearchReport by_factor =
+            tree_sample(graph, space, {.budget = budget, .budget_unit = BudgetUnit::kFactor}).report;
+        ASSERT_LE(by_factor.spent.factor_evaluations, budget);
+      }
+    }
+  }
+}
+
+TEST(TreeSample, FactorEvaluationsAreCountedWhereTheyHappen) {
+  int calls = 0;
+  FactorGraph graph;
+  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  for (int v = 0; v < 4; ++v) {
+    graph.add_factor(Factor::function({v, (v + 1) % 4}, [&](std::span<const int> s) {
+      ++calls;
+      return 0.3 * s[0] - 0.2 * s[1];
+    }));
+  }
+  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), {.budget = 13});
+  EXPECT_EQ(result.report.spent.factor_evaluations, calls);
+}
+
+TEST(TreeSample, ModelsWithoutAnyConfigurationAreAnswered) {
+  for (const SpaceKind kind : kSpaces) {
+    FactorGraph graph;
+    for (int v = 0; v < 4; ++v) graph.add_variable(2);
+    graph.add_table({0, 3}, {kNegInf, kNegInf, kNegInf, kNegInf});
+    graph.add_table({1, 2}, {0.0, 1.0, 2.0, 3.0});
+    const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited});
+    EXPECT_TRUE(result.approximation.is_exact());
+    EXPECT_EQ(result.approximation.log_z(), kNegInf);
+    EXPECT_EQ(result.approximation.log_prob(Assignment{0, 0, 0, 0}), kNegInf);
+    EXPECT_FALSE(result.approximation.best());
+    Random random(0);
+    EXPECT_THROW(static_cast<void>(result.approximation.sample(random)), Error);
+    EXPECT_THROW(static_cast<void>(result.approximation.marginals()), Error);
+  }
+  FactorGraph constant;
+  constant.add_variable(2);
+  constant.add_table({}, {kNegInf});
+  const SearchResult result = tree_sample(constant, space_of(constant, SpaceKind::kTree), {.budget = 0});
+  EXPECT_TRUE(result.approximation.is_exact());
+  EXPECT_EQ(result.approximation.log_z(), kNegInf);
+}
+
+TEST(TreeSample, DegenerateModels) {
+  for (const SpaceKind kind : kSpaces) {
+    FactorGraph nothing;
+    nothing.add_table({}, {1.5});
+    const SearchResult empty = tree_sample(nothing, space_of(nothing, kind), {.budget = 0});
+    EXPECT_TRUE(empty.approximation.is_exact());
+    EXPECT_EQ(empty.approximation.log_z(), 1.5);
+    EXPECT_EQ(empty.approximation.log_prob(Assignment{}), 0.0);
+
+    FactorGraph one;
+    one.add_variable(3);
+    one.add_table({0}, {0.0, 1.0, 2.0});
+    EXPECT_NEAR(tree_sample(one, space_of(one, kind), {.budget = 3}).approximation.log_z(), enumerate(one).log_z, 1e-14);
+
+    FactorGraph no_factors;
+    for (int v = 0; v < 3; ++v) no_factors.add_variable(4);
+    EXPECT_NEAR(tree_sample(no_factors, space_of(no_factors, kind), {.budget = 0}).approximation.log_z(),
+                3 * std::log(4.0), 1e-14);
+
+    FactorGraph single_states;
+    for (int v = 0; v < 5; ++v) single_states.add_variable(1);
+    single_states.add_table({0, 4}, {-0.75});
+    const SearchResult single = tree_sample(single_states, space_of(single_states, kind), {.budget = 5});
+    EXPECT_TRUE(single.approximation.is_exact());
+    EXPECT_EQ(single.approximation.log_z(), -0.75);
+  }
+}
+
+TEST(TreeSample, SameSeedSameBits) {
+  Random random(7);
+  const FactorGraph graph = random_model(random, {.num_variables = 8, .max_states = 4, .num_factors = 14});
+  for (const SpaceKind kind : kSpaces) {
+    const SearchSpace space = space_of(graph, kind);
+    const SearchOptions options{.budget = 700, .ties = TieRule::kRandom, .seed = 5};
+    const SearchResult first = tree_sample(graph, space, options);
+    const SearchResult second = tree_sample(graph, space, options);
+    EXPECT_EQ(first.approximation.log_z(), second.approximation.log_z());
+    Random a(9), b(9);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(first.approximation.sample(a), second.approximation.sample(b));
+  }
+}
+
+// A non-uniform prior: same invariants, and with exact values as prior one evaluation is enough to be exact.
+class TablePrior final : public ValueFunction {
+ public:
+  TablePrior(const SearchSpace& space, std::uint64_t seed) : space_(space), seed_(seed) {}
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
+    const std::size_t width = prefixes.size() / count;
+    const int num_states = space_.levels[level].num_states;
+    for (int r = 0; r < count; ++r) {
+      std::uint64_t hash = seed_ + level;
+      for (std::size_t i = 0; i < width; ++i) hash = hash * 31 + prefixes[r * width + i] + 2;
+      Random random(hash);
+      for (int a = 0; a < num_states; ++a) q[r * num_states + a] = random.normal();
+    }
+  }
+
+ private:
+  SearchSpace space_;
+  std::uint64_t seed_;
+};
+
+TEST(TreeSample, AnyPriorIsNormalisedAndExactInTheEnd) {
+  Random random(8);
+  for (int variant = 0; variant < 30; ++variant) {
+    const FactorGraph graph = random_model(random, model_options(variant));
+    const double log_z = enumerate(graph).log_z;
+    if (log_z == kNegInf) continue;
+    for (const SpaceKind kind : kSpaces) {
+      const SearchSpace space = space_of(graph, kind);
+      const auto prior = std::make_shared<TablePrior>(space, variant);
+      for (const std::int64_t budget : {0, 5, 40}) {
+        const SearchResult result = tree_sample(graph, space, {.budget = budget}, prior);
+        ASSERT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-10);
+      }
+      ASSERT_NEAR(tree_sample(graph, space, {.budget = kUnlimited}, prior).approximation.log_z(), log_z, 1e-10);
+    }
+  }
+}
+
+TEST(TreeSample, MarginalsArePassOverTheStore) {
+  Random random(9);
+  for (int variant = 0; variant < 40; ++variant) {
+    const FactorGraph graph = random_model(random, model_options(variant));
+    for (const SpaceKind kind : kSpaces) {
+      for (const std::int64_t budget : {0, 9, 60}) {
+        const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = budget});
+        if (result.approximation.log_z() == kNegInf) continue;
+        Marginals expected;
+        for (int v = 0; v < graph.num_variables(); ++v) expected.emplace_back(graph.num_states(v), 0.0);
+        for_each_configuration(graph, [&](const Assignment& x) {
+          const double p = std::exp(result.approximation.log_prob(x));
+          for (int v = 0; v < graph.num_variables(); ++v) expected[v][x[v]] += p;
+        });
+        const Marginals found = result.approximation.marginals();
+        for (int v = 0; v < graph.num_variables(); ++v) {
+          for (int s = 0; s < graph.num_states(v); ++s) ASSERT_NEAR(found[v][s], expected[v][s], 1e-10);
+        }
+      }
+    }
+  }
+}
+
+TEST(TreeSample, BestConfigurationIsTheModeOfAFullSearch) {
+  Random random(10);
+  for (int variant = 0; variant < 60; ++variant) {
+    const FactorGraph graph = random_model(random, model_options(variant));
+    double mode = kNegInf;
+    for_each_configuration(graph, [&](const Assignment& x) { mode = std::max(mode, graph.log_density(x)); });
+    for (const SpaceKind kind : kSpaces) {
+      const auto best = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited}).approximation.best();
+      ASSERT_EQ(best.has_value(), mode != kNegInf);
+      if (!best) continue;
+      ASSERT_NEAR(best->log_density, mode, 1e-10);
+      ASSERT_NEAR(graph.log_density(best->x), mode, 1e-10);
+    }
+  }
+}
+
+TEST(TreeSample, ObserverEndsTheSearchWithTheAnswerSoFar) {
+  FactorGraph graph;
+  for (int v = 0; v < 30; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < 30; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
+  int calls = 0;
+  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), {.budget = kUnlimited}, nullptr,
+                                          [&](const SearchProgress&) { return ++calls < 3; });
+  EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
+  EXPECT_EQ(calls, 3);
+  EXPECT_TRUE(std::isfinite(result.approximation.log_z()));
+}
+
+TEST(TreeSample, MemoryAndTimeLimitsStopCleanly) {
+  FactorGraph graph;
+  for (int v = 0; v < 40; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < 40; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
+  const SearchSpace space = space_of(graph, SpaceKind::kTree);
+  const SearchResult by_memory = tree_sample(graph, space, {.budget = kUnlimited, .memory_limit_bytes = 1 << 20});
+  EXPECT_EQ(by_memory.report.stop, StopReason::kMemory);
+  EXPECT_LT(by_memory.report.used_bytes, 1.1 * (1 << 20));
+  const SearchResult by_time = tree_sample(graph, space, {.budget = kUnlimited, .time_limit_seconds = 1e-9});
+  EXPECT_EQ(by_time.report.stop, StopReason::kTime);
+}
+
+TEST(TreeSample, RefusesBadOptionsAndValues) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  const SearchSpace space = space_of(graph, SpaceKind::kTree);
+  EXPECT_THROW(tree_sample(graph, space, {.budget = -1}), Error);
+  EXPECT_THROW(tree_sample(graph, space, {.c = -0.5}), Error);
+  EXPECT_THROW(tree_sample(graph, space, {.c = std::nan("")}), Error);
+  EXPECT_THROW(tree_sample(graph, space, {.time_limit_seconds = 0.0}), Error);
+  FactorGraph bad;
+  bad.add_variable(2);
+  bad.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? std::nan("") : 0.0; }));
+  try {
+    tree_sample(bad, space_of(bad, SpaceKind::kTree), {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNumeric);
+  }
+}
+
+}  // namespace
+}  // namespace treesample

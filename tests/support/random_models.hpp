@@ -1,0 +1,63 @@
+// Random small models for tests: unequal numbers of states, zeros, constants, repeated scopes and
+// parts without a connection all occur by chance.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample::testing {
+
+struct RandomModelOptions {
+  int num_variables = 6;
+  int min_states = 1;  // the numbers of states are uniform in min_states..max_states
+  int max_states = 3;
+  int num_factors = 7;
+  int min_arity = 1;  // 0: factors with an empty scope (constants) occur
+  int max_arity = 3;
+  double zero_probability = 0.0;      // of an entry being -inf
+  double function_probability = 0.0;  // of a factor being a function instead of a table
+  double scale = 1.0;                 // standard deviation of the finite log-values
+};
+
+inline FactorGraph random_model(Random& random, const RandomModelOptions& options = {}) {
+  const auto between = [&](int low, int high) {
+    return low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+  };
+  FactorGraph graph;
+  for (int v = 0; v < options.num_variables; ++v) graph.add_variable(between(options.min_states, options.max_states));
+  for (int m = 0; m < options.num_factors; ++m) {
+    const int arity = std::min(between(options.min_arity, options.max_arity), options.num_variables);
+    std::vector<int> scope = random.permutation(options.num_variables);
+    scope.resize(static_cast<std::size_t>(arity));
+    std::size_t num_entries = 1;
+    for (const int v : scope) num_entries *= static_cast<std::size_t>(graph.num_states(v));
+    std::vector<double> values(num_entries);
+    for (double& value : values) {
+      value = random.uniform() < options.zero_probability ? kNegInf : options.scale * random.normal();
+    }
+    if (random.uniform() >= options.function_probability) {
+      graph.add_table(std::move(scope), std::move(values));
+      continue;
+    }
+    std::vector<int> num_states;
+    for (const int v : scope) num_states.push_back(graph.num_states(v));
+    const auto look_up = [num_states, values](std::span<const int> states) {
+      std::size_t index = 0;
+      for (std::size_t i = 0; i < num_states.size(); ++i) {
+        index = index * static_cast<std::size_t>(num_states[i]) + static_cast<std::size_t>(states[i]);
+      }
+      return values[index];
+    };
+    const double largest = *std::max_element(values.begin(), values.end());
+    graph.add_factor(Factor::function(std::move(scope), look_up, largest));
+  }
+  return graph;
+}
+
+}  // namespace treesample::testing
