@@ -19,8 +19,8 @@ void check_at_least(std::string_view function, std::string_view argument, double
   }
 }
 
-void check_argument(bool condition, std::string_view function, const std::string& message) {
-  if (!condition) throw Error(ErrorCode::kArgument, fmt::format("{}: {}", function, message));
+void throw_argument(std::string_view function, std::string_view message) {
+  throw Error(ErrorCode::kArgument, fmt::format("{}: {}", function, message));
 }
 
 void throw_internal(const char* condition, const char* file, int line) {

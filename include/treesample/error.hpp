@@ -35,8 +35,11 @@ void check_range(std::string_view function, std::string_view argument, std::int6
                  std::int64_t high);
 // Throws kArgument unless value is finite and low <= value.
 void check_at_least(std::string_view function, std::string_view argument, double value, double low);
-// Throws kArgument with "function: message" unless the condition holds.
-void check_argument(bool condition, std::string_view function, const std::string& message);
+// Throws kArgument with "function: message". The second form throws it unless the condition holds.
+[[noreturn]] void throw_argument(std::string_view function, std::string_view message);
+inline void check_argument(bool condition, std::string_view function, std::string_view message) {
+  if (!condition) throw_argument(function, message);
+}
 // A legal log-value is any real number or -inf, never NaN or +inf.
 inline bool is_log_value(double value) { return value < HUGE_VAL; }  // false for NaN too
 

@@ -164,6 +164,7 @@ std::vector<ScopeGroup> group_scopes(const FactorGraph& graph, std::span<const i
 TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope, const std::vector<TableView>& tables)
     : walk_(graph, scope) {
   std::vector<std::span<const int>> subsets;
+  subsets.reserve(tables.size());
   for (const TableView& table : tables) subsets.push_back(table.scope);
   for (const ScopeGroup& group : group_scopes(graph, scope, subsets)) {
     if (group.members.size() == 1) {

@@ -142,7 +142,7 @@ TableProduct Elimination::State::product(const Bucket& bucket) const {
 
 void Elimination::State::eliminate(int v) {
   Bucket& bucket = buckets[v];
-  for (const int m : bucket.factors) bucket.log_shift += *graph.factor(m).log_max();
+  for (const int m : bucket.factors) bucket.log_shift += graph.factor(m).log_max().value_or(0.0);
   for (const int c : bucket.children) bucket.log_shift += buckets[c].log_max;
   if (bucket.log_shift == kNegInf) return;  // Z = 0, which log_max = -inf of the message says
   bucket.message.resize(num_table_entries(graph, bucket.separator()));
@@ -225,6 +225,7 @@ std::vector<double> Elimination::State::sum_bucket(int v, Distributions& separat
   TableProduct inputs = product(bucket);
   BlockWalk& walk = inputs.walk();
   std::vector<std::span<const int>> child_separators;
+  child_separators.reserve(bucket.children.size());
   for (const int c : bucket.children) child_separators.push_back(buckets[c].separator());
   SeparatorSums sums(graph, bucket.scope, child_separators, walk);
 

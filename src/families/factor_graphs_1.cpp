@@ -19,7 +19,7 @@ std::span<const OptionField<FactorGraphs1Options>> factor_graphs_1_fields() {
       {"every_clique", &Options::every_clique, 0, 1, "a factor for all cliques, not only the maximal ones"},
       {"entry_mean", &Options::entry_mean, -kMaxPotential, kMaxPotential, "mean of the factors' entries"},
       {"entry_stddev", &Options::entry_stddev, 0, kMaxPotential, "standard deviation of the factors' entries"},
-      {"max_attempts", &Options::max_attempts, 1, 1'000'000, "number of graphs that may be rejected"},
+      {"max_attempts", &Options::max_attempts, 1, 1'000'000, "graphs drawn before giving up (fewer of large ones)"},
   };
   return kFields;
 }

@@ -33,7 +33,7 @@ std::span<const OptionField<FactorGraphs2Options>> factor_graphs_2_fields() {
       {"every_clique", &Options::every_clique, 0, 1, "a factor for all cliques, not only the maximal ones"},
       {"strict_majority", &Options::strict_majority, 0, 1, "MAJORITY asks for more than half, not half or more"},
       {"scale", &Options::scale, -kMaxPotential, kMaxPotential, "value of a factor whose condition holds"},
-      {"max_attempts", &Options::max_attempts, 1, 1'000'000, "number of graphs that may be rejected"},
+      {"max_attempts", &Options::max_attempts, 1, 1'000'000, "graphs drawn before giving up (fewer of large ones)"},
   };
   return kFields;
 }

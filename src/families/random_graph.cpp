@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 
 namespace treesample {
 namespace {
+
+// Some seconds of work. Where the recipe fits the size, the first few graphs of any size are accepted.
+constexpr std::int64_t kMaxPairsDrawn = 200'000'000;
 
 std::vector<int> intersection(const std::vector<int>& a, const std::vector<int>& b) {
   std::vector<int> both;
@@ -83,8 +88,11 @@ std::optional<NodeSets> find_cliques(const NodeSets& neighbours, int max_clique,
 }
 
 NodeSets draw_cliques(const CliqueGraphOptions& options, Random& random) {
-  int num_disconnected = 0;
-  for (int attempt = 0; attempt < options.max_attempts; ++attempt) {
+  const std::int64_t num_pairs = std::int64_t{options.num_nodes} * (options.num_nodes - 1) / 2;
+  const std::int64_t num_attempts =
+      std::clamp<std::int64_t>(kMaxPairsDrawn / std::max<std::int64_t>(num_pairs, 1), 1, options.max_attempts);
+  std::int64_t num_disconnected = 0;
+  for (std::int64_t attempt = 0; attempt < num_attempts; ++attempt) {
     const NodeSets neighbours = draw_erdos_renyi(options.num_nodes, options.edge_probability, random);
     if (!is_connected(neighbours)) {
       ++num_disconnected;
@@ -93,15 +101,14 @@ NodeSets draw_cliques(const CliqueGraphOptions& options, Random& random) {
     std::optional<NodeSets> cliques = find_cliques(neighbours, options.max_clique, options.every_clique);
     if (cliques) return *std::move(cliques);
   }
-  const int num_too_large = options.max_attempts - num_disconnected;
-  throw Error(
-      ErrorCode::kArgument,
-      fmt::format(
-          "{}: all of max_attempts = {} graphs of {} nodes with edge_probability = {:.6g} were rejected: "
-          "{} not connected, {} with a clique above max_clique = {}; {}",
-          options.function, options.max_attempts, options.num_nodes, options.edge_probability, num_disconnected,
-          num_too_large, options.max_clique,
-          num_disconnected > num_too_large ? "raise edge_probability" : "lower edge_probability or raise max_clique"));
+  const std::int64_t num_too_large = num_attempts - num_disconnected;
+  throw Error(ErrorCode::kArgument,
+              fmt::format("{}: {} random graphs of {} nodes with edge_probability = {:.6g} were rejected: {} not "
+                          "connected, {} with a clique above max_clique = {}; {}",
+                          options.function, num_attempts, options.num_nodes, options.edge_probability, num_disconnected,
+                          num_too_large, options.max_clique,
+                          num_disconnected > num_too_large ? "raise edge_probability"
+                                                           : "lower edge_probability or raise max_clique"));
 }
 
 }  // namespace treesample

@@ -20,7 +20,8 @@ struct CliqueGraphOptions {
 };
 
 // Draws graphs until one is connected and has no clique above max_clique, and returns its cliques, each
-// ascending, in lexicographic order. Throws kArgument when max_attempts graphs were rejected.
+// ascending, in lexicographic order. Throws kArgument when max_attempts graphs were rejected; large graphs get fewer
+// attempts, so that a hopeless request ends within seconds.
 NodeSets draw_cliques(const CliqueGraphOptions& options, Random& random);
 
 // Sorted neighbours per node; each pair is joined with the given probability.

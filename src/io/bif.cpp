@@ -51,6 +51,7 @@ class BifParser {
   void table(Block& block, const BifToken& place);
   void fill_from_default(Block& block, const BifToken& place) const;
 
+  [[nodiscard]] std::string shown(std::string_view name) const { return quoted(lexer_.source(), name); }
   void expect_mark(char mark);
   int known_variable(const BifToken& token) const;
   // `count` probabilities and the ';' behind them, as logs.
@@ -81,7 +82,7 @@ FactorGraph BifParser::parse() {
   const auto missing = std::find(has_block_.begin(), has_block_.end(), 0) - has_block_.begin();
   if (missing < graph_.num_variables()) {
     const std::string& name = graph_.variable(static_cast<int>(missing)).name;
-    lexer_.fail(token, fmt::format("a probability block for variable {}", quoted(lexer_.source(), name)));
+    lexer_.fail(token, fmt::format("a probability block for variable {}", shown(name)));
   }
   return std::move(graph_);
 }
@@ -113,7 +114,7 @@ void BifParser::variable() {
   const BifToken name = lexer_.next();
   if (name.kind != BifToken::Kind::kWord) lexer_.fail(name, "the name of a variable");
   if (!variables_.emplace(name.text, graph_.num_variables()).second) {
-    lexer_.fail_with(name, fmt::format("variable {} is declared twice", quoted(lexer_.source(), name.text)));
+    lexer_.fail_with(name, fmt::format("variable {} is declared twice", shown(name.text)));
   }
   Variable variable{.num_states = 0, .name = std::string(name.text)};
   IndexOf states;
@@ -151,7 +152,7 @@ void BifParser::type(Variable& variable, IndexOf& states) {
   BifToken token = lexer_.next();
   for (; token.kind == BifToken::Kind::kWord; token = lexer_.next()) {
     if (!states.emplace(token.text, static_cast<int>(states.size())).second) {
-      lexer_.fail_with(token, fmt::format("state {} is named twice", quoted(lexer_.source(), token.text)));
+      lexer_.fail_with(token, fmt::format("state {} is named twice", shown(token.text)));
     }
     variable.state_names.emplace_back(token.text);
   }
@@ -175,8 +176,7 @@ Block BifParser::block_head() {
   const BifToken child_token = lexer_.next();
   const int child = known_variable(child_token);
   if (has_block_[child] != 0) {
-    lexer_.fail_with(child_token, fmt::format("variable {} has a probability block already",
-                                              quoted(lexer_.source(), child_token.text)));
+    lexer_.fail_with(child_token, fmt::format("variable {} has a probability block already", shown(child_token.text)));
   }
   Block block;
   last_child_[child] = child;
@@ -185,7 +185,7 @@ Block BifParser::block_head() {
   for (; token.kind == BifToken::Kind::kWord; token = lexer_.next()) {
     const int parent = known_variable(token);
     if (std::exchange(last_child_[parent], child) == child) {
-      lexer_.fail_with(token, fmt::format("variable {} is named twice", quoted(lexer_.source(), token.text)));
+      lexer_.fail_with(token, fmt::format("variable {} is named twice", shown(token.text)));
     }
     block.scope.push_back(parent);
   }
@@ -203,9 +203,10 @@ void BifParser::allocate(Block& block, const BifToken& place) {
   for (const int v : block.scope) {
     num_entries *= graph_.num_states(v);
     if (num_entries > allowed) {
-      lexer_.fail_with(place, fmt::format("the table of variable {} has more entries than the {} that are left of the "
-                                          "limit for a file of this size",
-                                          quoted(lexer_.source(), place.text), allowed));
+      lexer_.fail_with(
+          place,
+          fmt::format("the table of variable {} has more than the {} entries that are left in a file of this size",
+                      shown(place.text), allowed));
     }
   }
   entries_left_ -= num_entries;
@@ -243,7 +244,7 @@ void BifParser::row(Block& block, const BifToken& place) {
     const IndexOf& states = states_[parent];
     const auto state = token.kind == BifToken::Kind::kWord ? states.find(token.text) : states.end();
     if (state == states.end()) {
-      lexer_.fail(token, fmt::format("a state of variable {}", quoted(lexer_.source(), graph_.variable(parent).name)));
+      lexer_.fail(token, fmt::format("a state of variable {}", shown(graph_.variable(parent).name)));
     }
     index = index * states.size() + static_cast<std::size_t>(state->second);
   }
@@ -281,7 +282,7 @@ void BifParser::fill_from_default(Block& block, const BifToken& place) const {
         rest /= names.size();
       }
       lexer_.fail_with(place, fmt::format("expected a row for {} or a default before the end of the block",
-                                          quoted(lexer_.source(), fmt::format("({})", fmt::join(states, ", ")))));
+                                          shown(fmt::format("({})", fmt::join(states, ", ")))));
     }
     std::copy(values.begin(), values.end(), block.log_values.begin() + static_cast<std::ptrdiff_t>(r * values.size()));
   }

@@ -210,8 +210,9 @@ std::string format_uai(const FactorGraph& graph) {
       if (log_values[i] != kNegInf && std::abs(log_values[i]) > kMaxDecimalLog) {
         throw Error(
             ErrorCode::kArgument,
-            fmt::format("format_uai: entry {} of factor {} is {} in the log domain, allowed are {} to {} and -inf", i,
-                        m, log_values[i], -kMaxDecimalLog, kMaxDecimalLog));
+            fmt::format(
+                "format_uai: entry {} of factor {} is {:g} in the log domain, allowed are {:g} to {:g} and -inf", i, m,
+                log_values[i], -kMaxDecimalLog, kMaxDecimalLog));
       }
       if (i > 0) text += ' ';
       append_exp_decimal(text, log_values[i]);

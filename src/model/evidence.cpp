@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "treesample/error.hpp"
@@ -10,18 +11,14 @@ namespace treesample {
 namespace {
 
 // The entries of a table that agree with the observed states, in the order of the free variables.
-std::vector<double> slice(const FactorGraph& graph, const Factor& factor, const Assignment& observed) {
+// `x` is the observed states with 0 for the free variables, before and after.
+std::vector<double> slice(const FactorGraph& graph, const Factor& factor, const Assignment& observed, Assignment& x) {
   std::vector<int> free_variables;
-  Assignment x(observed.size(), 0);
   std::size_t num_entries = 1;
   for (const int v : factor.scope()) {
-    const int state = observed[v];
-    if (state >= 0) {
-      x[v] = state;
-    } else {
-      free_variables.push_back(v);
-      num_entries *= static_cast<std::size_t>(graph.num_states(v));
-    }
+    if (observed[v] >= 0) continue;
+    free_variables.push_back(v);
+    num_entries *= static_cast<std::size_t>(graph.num_states(v));
   }
   std::vector<double> entries;
   entries.reserve(num_entries);
@@ -66,10 +63,14 @@ ConditionedModel condition(const FactorGraph& graph, const Evidence& evidence) {
     check_range("condition", fmt::format("observed state of variable {}", variable), state, 0,
                 graph.num_states(variable) - 1);
     int& known = model.observed_states[variable];
-    check_argument(known < 0 || known == state, "condition",
-                   fmt::format("variable {} is observed in state {} and in state {}", variable, known, state));
+    if (known >= 0 && known != state) {
+      throw_argument("condition",
+                     fmt::format("variable {} is observed in state {} and in state {}", variable, known, state));
+    }
     known = state;
   }
+  Assignment x = model.observed_states;
+  for (int& state : x) state = std::max(state, 0);
   std::vector<int> reduced_of(static_cast<std::size_t>(graph.num_variables()), -1);
   for (int v = 0; v < graph.num_variables(); ++v) {
     if (model.observed_states[v] >= 0) continue;
@@ -82,7 +83,7 @@ ConditionedModel condition(const FactorGraph& graph, const Evidence& evidence) {
       if (reduced_of[v] >= 0) scope.push_back(reduced_of[v]);
     }
     if (factor.is_table()) {
-      model.graph.add_table(std::move(scope), slice(graph, factor, model.observed_states));
+      model.graph.add_table(std::move(scope), slice(graph, factor, model.observed_states, x));
     } else {
       model.graph.add_factor(
           Factor::function(std::move(scope), fill_in(factor, model.observed_states), factor.log_max()));

@@ -13,8 +13,9 @@ namespace treesample {
 Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
   double largest = kNegInf;
   for (std::size_t i = 0; i < log_values.size(); ++i) {
-    check_argument(is_log_value(log_values[i]), "Factor::table",
-                   fmt::format("entry {} is {}, allowed are real numbers and -inf", i, log_values[i]));
+    if (!is_log_value(log_values[i])) {
+      throw_argument("Factor::table", fmt::format("entry {} is {}, allowed are real numbers and -inf", i, log_values[i]));
+    }
     largest = std::max(largest, log_values[i]);
   }
   Factor factor;
@@ -25,9 +26,10 @@ Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
 }
 
 Factor Factor::function(std::vector<int> scope, Function function, std::optional<double> log_max) {
-  check_argument(function != nullptr, "Factor::function", "the function is empty");
-  check_argument(!log_max || is_log_value(*log_max), "Factor::function",
-                 fmt::format("log_max is {}, allowed are real numbers and -inf", log_max.value_or(0.0)));
+  if (!function) throw_argument("Factor::function", "the function is empty");
+  if (log_max && !is_log_value(*log_max)) {
+    throw_argument("Factor::function", fmt::format("log_max is {}, allowed are real numbers and -inf", *log_max));
+  }
   Factor factor;
   factor.scope_ = std::move(scope);
   factor.function_ = std::move(function);

@@ -14,10 +14,11 @@ namespace treesample {
 
 int FactorGraph::add_variable(Variable variable) {
   check_range("FactorGraph::add_variable", "num_states", variable.num_states, 1, kMaxStates);
-  check_argument(
-      variable.state_names.empty() || variable.state_names.size() == static_cast<std::size_t>(variable.num_states),
-      "FactorGraph::add_variable",
-      fmt::format("{} state names for {} states", variable.state_names.size(), variable.num_states));
+  const auto num_names = static_cast<int>(variable.state_names.size());
+  if (num_names != 0 && num_names != variable.num_states) {
+    throw_argument("FactorGraph::add_variable",
+                   fmt::format("{} state names for {} states", num_names, variable.num_states));
+  }
   variables_.push_back(std::move(variable));
   return num_variables() - 1;
 }
@@ -28,18 +29,20 @@ int FactorGraph::add_factor(Factor factor) {
   std::sort(sorted.begin(), sorted.end());
   for (const int v : sorted) check_range(kFunction, "scope variable", v, 0, num_variables() - 1);
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  check_argument(twice == sorted.end(), kFunction,
-                 fmt::format("variable {} is twice in the scope", twice == sorted.end() ? -1 : *twice));
+  if (twice != sorted.end()) throw_argument(kFunction, fmt::format("variable {} is twice in the scope", *twice));
   if (factor.is_table()) {
     std::int64_t entries = 1;
     for (const int v : factor.scope()) {
       entries *= num_states(v);
-      check_argument(entries <= kMaxTableEntries, kFunction,
-                     fmt::format("the table over {} variables needs more than {} entries", factor.scope().size(),
-                                 kMaxTableEntries));
+      if (entries > kMaxTableEntries) {
+        throw_argument(kFunction, fmt::format("the table over {} variables needs more than {} entries",
+                                              factor.scope().size(), kMaxTableEntries));
+      }
     }
-    check_argument(static_cast<std::int64_t>(factor.log_values().size()) == entries, kFunction,
-                   fmt::format("the table has {} entries, its scope needs {}", factor.log_values().size(), entries));
+    if (static_cast<std::int64_t>(factor.log_values().size()) != entries) {
+      throw_argument(kFunction, fmt::format("the table has {} entries, its scope needs {}", factor.log_values().size(),
+                                            entries));
+    }
   } else if (factor.scope().empty()) {
     factor = Factor::table({}, {checked_function_value(factor, num_factors(), {})});
   }

@@ -68,13 +68,17 @@ class EliminationGraph {
     for (const int u : clique) erase_sorted(neighbours_[u], v);
     changed.insert(changed.end(), clique.begin(), clique.end());
     if (counts_fill_) {
-      // The pairs (v, x) of u go away: those with x outside the clique were not joined.
+      const bool is_clique = fill_[v] == 0;
       for (const int u : clique) {
-        std::int64_t num_inside = 0;
-        for_each_common(neighbours_[u], clique, [&](int) { ++num_inside; });
+        // The pairs (v, x) of u go away: those with x outside the clique were not joined.
+        auto num_inside = static_cast<std::int64_t>(clique.size()) - 1;
+        if (!is_clique) {
+          num_inside = 0;
+          for_each_common(neighbours_[u], clique, [&](int) { ++num_inside; });
+        }
         fill_[u] -= static_cast<std::int64_t>(neighbours_[u].size()) - num_inside;
       }
-      if (fill_[v] == 0) return;  // the neighbours are a clique already
+      if (is_clique) return;
     }
     std::vector<int> missing;
     for (const int u : clique) {

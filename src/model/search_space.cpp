@@ -19,8 +19,9 @@ std::vector<int> levels_of_variables(const FactorGraph& graph, std::span<const i
   std::vector<int> level_of(order.size(), -1);
   for (std::size_t n = 0; n < order.size(); ++n) {
     check_range("make_search_space", "variable in the order", order[n], 0, graph.num_variables() - 1);
-    check_argument(level_of[order[n]] < 0, "make_search_space",
-                   fmt::format("variable {} is twice in the order", order[n]));
+    if (level_of[order[n]] >= 0) {
+      throw_argument("make_search_space", fmt::format("variable {} is twice in the order", order[n]));
+    }
     level_of[order[n]] = static_cast<int>(n);
   }
   return level_of;

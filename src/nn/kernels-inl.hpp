@@ -33,7 +33,7 @@ struct Tile {
 
 // tile += x block, for kRows rows of x and one block of 16 x 16.
 template <int kRows>
-HWY_INLINE void AddProduct(const float* HWY_RESTRICT x, const float* HWY_RESTRICT block, Tile<kRows>& tile) {
+HWY_INLINE void add_product(const float* HWY_RESTRICT x, const float* HWY_RESTRICT block, Tile<kRows>& tile) {
   const D d;
   for (int k = 0; k < kPanel; ++k) {
     V w[kVectors];
@@ -47,7 +47,7 @@ HWY_INLINE void AddProduct(const float* HWY_RESTRICT x, const float* HWY_RESTRIC
 
 // Rows [row, row + kRows) of out panel p.
 template <int kRows>
-HWY_INLINE void ForwardTile(const DenseLayer& layer, int p, int row) {
+HWY_INLINE void forward_tile(const DenseLayer& layer, int p, int row) {
   const D d;
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(layer.rows) * kPanel;
   Tile<kRows> tile;
@@ -60,7 +60,7 @@ HWY_INLINE void ForwardTile(const DenseLayer& layer, int p, int row) {
   }
   const float* weight = layer.weight + static_cast<std::ptrdiff_t>(p) * layer.weight_rows * kPanel;
   for (int q = 0; q < layer.in_panels; ++q) {
-    AddProduct<kRows>(layer.x + q * panel + row * kPanel, weight + q * kBlock, tile);
+    add_product<kRows>(layer.x + q * panel + row * kPanel, weight + q * kBlock, tile);
   }
   for (int m = 0; m < kRows; ++m) {
     for (int n = 0; n < kVectors; ++n) {
@@ -74,16 +74,16 @@ HWY_INLINE void ForwardTile(const DenseLayer& layer, int p, int row) {
 }
 
 template <int kRows>
-HWY_INLINE void ForwardRows(const DenseLayer& layer, int p, int row, int rows) {
+HWY_INLINE void forward_rows(const DenseLayer& layer, int p, int row, int rows) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) return ForwardRows<kRows - 1>(layer, p, row, rows);
+    if (rows < kRows) return forward_rows<kRows - 1>(layer, p, row, rows);
   }
-  ForwardTile<kRows>(layer, p, row);
+  forward_tile<kRows>(layer, p, row);
 }
 
 // One row against a large matrix is bound by reading the matrix: rows of W that meet a 0 (about half
 // of them after a ReLU) are skipped, and several panels run side by side to hide the latency.
-HWY_NOINLINE void ForwardSingle(const DenseLayer& layer) {
+HWY_NOINLINE void forward_single(const DenseLayer& layer) {
   const D d;
   constexpr int kMaxPanels = 4;
   constexpr int kChunk = 1024;  // inputs whose list of non-zeros is kept at a time
@@ -127,27 +127,27 @@ HWY_NOINLINE void ForwardSingle(const DenseLayer& layer) {
   }
 }
 
-HWY_INLINE void ForwardTiles(const DenseLayer& layer) {
+HWY_INLINE void forward_tiles(const DenseLayer& layer) {
   // Tiles of equal height: 13 rows are 7 + 6, not 12 + 1, since a tile of one row waits on its own sum.
   const int tiles = (layer.rows + kMaxTileRows - 1) / kMaxTileRows;
   for (int p = 0; p < layer.out_panels; ++p) {
     int row = 0;
     for (int t = tiles; t > 0; --t) {
       const int rows = (layer.rows - row + t - 1) / t;
-      ForwardRows<kMaxTileRows>(layer, p, row, rows);
+      forward_rows<kMaxTileRows>(layer, p, row, rows);
       row += rows;
     }
   }
 }
 
-void DenseForward(const DenseLayer& layer) {
+void dense_forward(const DenseLayer& layer) {
   const bool single = layer.rows == 1 && layer.in_panels > 1 && !layer.row_bias && !layer.mask;
-  single ? ForwardSingle(layer) : ForwardTiles(layer);
+  single ? forward_single(layer) : forward_tiles(layer);
 }
 
 // block (16 x 16) += x^T g over `rows` rows, in slices of kSlice rows of the block.
-HWY_INLINE void AddOuterProducts(int rows, const float* HWY_RESTRICT x, const float* HWY_RESTRICT g,
-                                 float* HWY_RESTRICT block) {
+HWY_INLINE void add_outer_products(int rows, const float* HWY_RESTRICT x, const float* HWY_RESTRICT g,
+                                   float* HWY_RESTRICT block) {
   const D d;
   constexpr int kSlice = kVectors == 1 ? 16 : kVectors == 2 ? 4 : 2;
   for (int i = 0; i < kPanel; i += kSlice) {
@@ -169,7 +169,7 @@ HWY_INLINE void AddOuterProducts(int rows, const float* HWY_RESTRICT x, const fl
   }
 }
 
-HWY_INLINE void AddRows(int rows, const float* HWY_RESTRICT g, float* HWY_RESTRICT sum) {
+HWY_INLINE void add_rows(int rows, const float* HWY_RESTRICT g, float* HWY_RESTRICT sum) {
   const D d;
   for (int n = 0; n < kVectors; ++n) {
     V total = hn::Load(d, sum + n * kLanes);
@@ -178,18 +178,18 @@ HWY_INLINE void AddRows(int rows, const float* HWY_RESTRICT g, float* HWY_RESTRI
   }
 }
 
-void ComputeDenseGradient(const DenseGradient& gradient) {
+void dense_gradient(const DenseGradient& gradient) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(gradient.rows) * kPanel;
   for (int p = 0; p < gradient.out_panels; ++p) {
     float* weight = gradient.weight + static_cast<std::ptrdiff_t>(p) * gradient.weight_rows * kPanel;
     for (int q = 0; q < gradient.in_panels; ++q) {
-      AddOuterProducts(gradient.rows, gradient.x + q * panel, gradient.g + p * panel, weight + q * kBlock);
+      add_outer_products(gradient.rows, gradient.x + q * panel, gradient.g + p * panel, weight + q * kBlock);
     }
-    if (gradient.bias) AddRows(gradient.rows, gradient.g + p * panel, gradient.bias + p * kPanel);
+    if (gradient.bias) add_rows(gradient.rows, gradient.g + p * panel, gradient.bias + p * kPanel);
   }
 }
 
-void SparseForward(const SparseLayer& layer, const float* weight, const float* bias, float* y) {
+void sparse_forward(const SparseLayer& layer, const float* weight, const float* bias, float* y) {
   const D d;
   const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(layer.weight_rows) * kPanel;
   for (int p = 0; p < layer.out_panels; ++p, weight += stride, bias += kPanel) {
@@ -205,11 +205,11 @@ void SparseForward(const SparseLayer& layer, const float* weight, const float* b
   }
 }
 
-void SparseGradient(const SparseLayer& layer, const float* g, float* weight, float* bias) {
+void sparse_gradient(const SparseLayer& layer, const float* g, float* weight, float* bias) {
   const D d;
   const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(layer.weight_rows) * kPanel;
   for (int p = 0; p < layer.out_panels; ++p, weight += stride, bias += kPanel) {
-    AddRows(layer.rows, g, bias);
+    add_rows(layer.rows, g, bias);
     for (int r = 0; r < layer.rows; ++r, g += kPanel) {
       for (int i = layer.begin[r]; i < layer.begin[r + 1]; ++i) {
         float* row = weight + layer.indices[i] * kPanel;
@@ -221,13 +221,13 @@ void SparseGradient(const SparseLayer& layer, const float* g, float* weight, flo
   }
 }
 
-void ForwardPerceptron(const PerceptronForward& p) {
+void perceptron_forward(const PerceptronForward& p) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(p.rows) * kPanel;
   DenseLayer layer = {.rows = p.rows, .in_panels = p.in_panels, .x = p.x, .weight = p.weight};
   layer.row_bias = p.row_bias;
   layer.relu = true;
   layer.y = p.hidden;
-  ForwardTiles(layer);
+  forward_tiles(layer);
   layer.row_bias = nullptr;
   layer.in_panels = 1;
   for (int l = 0; l < kTailLayers; ++l) {
@@ -236,26 +236,26 @@ void ForwardPerceptron(const PerceptronForward& p) {
     layer.bias = layer.weight + kBlock;
     layer.relu = l + 1 < kTailLayers;
     layer.y = layer.relu ? p.hidden + (l + 1) * panel : p.out;
-    ForwardTiles(layer);
+    forward_tiles(layer);
   }
 }
 
-void BackwardPerceptron(const PerceptronBackward& p) {
+void perceptron_backward(const PerceptronBackward& p) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(p.rows) * kPanel;
   const float* g = p.g_out;
   DenseLayer layer = {.rows = p.rows, .in_panels = 1};
   for (int l = kTailLayers - 1; l >= 0; --l) {
     float* g_tail = p.g_tail + l * kTailLayer;
-    AddOuterProducts(p.rows, p.hidden + l * panel, g, g_tail);
-    AddRows(p.rows, g, g_tail + kBlock);
+    add_outer_products(p.rows, p.hidden + l * panel, g, g_tail);
+    add_rows(p.rows, g, g_tail + kBlock);
     layer.x = g;
     layer.weight = p.tail_transposed + l * kBlock;
     layer.mask = p.hidden + l * panel;
     layer.y = l == 0 ? p.g_first : p.work + (l - 1) * panel;
-    ForwardTiles(layer);
+    forward_tiles(layer);
     g = layer.y;
   }
-  for (int q = 0; q < p.in_panels; ++q) AddOuterProducts(p.rows, p.x + q * panel, g, p.g_weight + q * kBlock);
+  for (int q = 0; q < p.in_panels; ++q) add_outer_products(p.rows, p.x + q * panel, g, p.g_weight + q * kBlock);
   if (!p.g_x) return;
   layer.x = g;
   layer.weight = p.weight_transposed;
@@ -263,10 +263,10 @@ void BackwardPerceptron(const PerceptronBackward& p) {
   layer.out_panels = p.in_panels;
   layer.mask = nullptr;
   layer.y = p.g_x;
-  ForwardTiles(layer);
+  forward_tiles(layer);
 }
 
-void StepAdam(const AdamStep& step) {
+void adam_step(const AdamStep& step) {
   const D d;
   const V beta1 = hn::Set(d, step.beta1);
   const V beta2 = hn::Set(d, step.beta2);
@@ -284,7 +284,7 @@ void StepAdam(const AdamStep& step) {
   }
 }
 
-double PeakFlopsLoop(std::int64_t rounds, float* sink) {
+double peak_flops_loop(std::int64_t rounds, float* sink) {
   const hn::ScalableTag<float> d;
   constexpr int kChains = 12;
   hn::Vec<decltype(d)> sum[kChains];

@@ -21,7 +21,7 @@ struct DenseLayer {
   const float* x = nullptr;
   const float* weight = nullptr;
   int weight_rows = 0;
-  const float* bias = nullptr;     // start, the same for all rows; null means 0
+  const float* bias = nullptr;      // start, the same for all rows; null means 0
   const float* row_bias = nullptr;  // start per row (rows x 16, one out panel), instead of `bias`
   const float* mask = nullptr;      // y is 0 where mask (of y's shape) is 0: the derivative of ReLU
   bool relu = false;
@@ -110,7 +110,7 @@ struct AdamStep {
 };
 void adam_step(const AdamStep& step);
 
-// Fused multiply-adds of full vectors as fast as this core does them: `rounds` of 16 independent
+// Fused multiply-adds of full vectors as fast as this core does them: `rounds` of 12 independent
 // chains. Returns the number of floating-point operations done; `sink` keeps them from being dropped.
 double peak_flops_loop(std::int64_t rounds, float* sink);
 

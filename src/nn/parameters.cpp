@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -34,6 +35,23 @@ double cut_off_normal(Random& random) {
 }
 
 }  // namespace
+
+void check_aligned(std::string_view function, std::span<const float> array) {
+  constexpr auto kAlignment = static_cast<std::uintptr_t>(CacheLineAllocator<float>::kAlignment);
+  check_argument(reinterpret_cast<std::uintptr_t>(array.data()) % kAlignment == 0, function,
+                 fmt::format("an array is not aligned to {} bytes (a FloatBuffer is)", kAlignment));
+}
+
+void check_prefix(std::string_view function, std::span<const int> states, int num_states) {
+  int lowest = -1;
+  int highest = -1;
+  for (const int state : states) {
+    lowest = std::min(lowest, state);
+    highest = std::max(highest, state);
+  }
+  check_range(function, "state", lowest, -1, num_states - 1);
+  check_range(function, "state", highest, -1, num_states - 1);
+}
 
 Parameters::Tensor& Parameters::append(std::string name, int rows, int columns) {
   tensors_.push_back({.name = std::move(name), .rows = rows, .columns = columns, .offset = values_.size()});
@@ -73,8 +91,7 @@ std::vector<NamedTensor> Parameters::to_tensors(std::span<const float> array) co
   return result;
 }
 
-void Parameters::assign(std::span<float> array, std::span<const NamedTensor> tensors,
-                        const std::string& source) const {
+void Parameters::assign(std::span<float> array, std::span<const NamedTensor> tensors, const std::string& source) const {
   check_argument(array.size() == size(), "Parameters::assign",
                  fmt::format("the array has {} entries, the parameters have {}", array.size(), size()));
   const auto fail = [&source](const std::string& message) {

@@ -125,6 +125,14 @@ NodeIndex NodeStore::create(int level) {
   return index;
 }
 
+NodeIndex& NodeStore::find_or_insert(int level, std::span<const int> x) {
+  ContextTable& table = contexts_[level];
+  const std::size_t bytes_before = table.num_bytes();
+  NodeIndex& node = table.find_or_insert(x);
+  held_bytes_ += table.num_bytes() - bytes_before;
+  return node;
+}
+
 std::uint64_t NodeStore::num_nodes() const {
   std::uint64_t total = 0;
   for (const LevelStore& level : levels_) total += level.count;
@@ -134,12 +142,6 @@ std::uint64_t NodeStore::num_nodes() const {
 std::size_t NodeStore::used_bytes() const {
   std::size_t total = 0;
   for (const LevelStore& level : levels_) total += std::size_t{level.count} * level.layout.size;
-  for (const ContextTable& table : contexts_) total += table.num_bytes();
-  return total;
-}
-
-std::size_t NodeStore::held_bytes() const {
-  std::size_t total = held_bytes_;
   for (const ContextTable& table : contexts_) total += table.num_bytes();
   return total;
 }

@@ -142,12 +142,12 @@ class NodeStore {
   // A node without visits, links or weights. Throws kResource when 32 bits or memory do not suffice.
   NodeIndex create(int level);
   // For shared levels: the node with the context that x gives it, kNoNode if there is none.
-  NodeIndex& find_or_insert(int level, std::span<const int> x) { return contexts_[level].find_or_insert(x); }
+  NodeIndex& find_or_insert(int level, std::span<const int> x);
 
   [[nodiscard]] std::uint64_t num_nodes() const;
   // Bytes that are in use by nodes, and bytes held in all (growing ahead, look-up tables).
   [[nodiscard]] std::size_t used_bytes() const;
-  [[nodiscard]] std::size_t held_bytes() const;
+  [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
 
   // The virtual edge above the roots, which Algorithm 2 backs up as n = 0: a link per root.
   std::vector<NodeIndex>& root_links() { return root_links_; }

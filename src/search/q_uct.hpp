@@ -1,6 +1,7 @@
 // The selection rule of the paper, eq. 8.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -12,6 +13,6 @@ inline double q_uct(double q, double bonus, double sqrt_node_visits, std::uint32
 }
 
 // Scores this close count as equal, so that rounding never decides between equal sub-problems.
-inline double tie_tolerance(double score) { return 1e-10 * std::fmax(1.0, std::fabs(score)); }
+inline double tie_tolerance(double score) { return 1e-10 * std::max(1.0, std::abs(score)); }
 
 }  // namespace treesample

@@ -21,6 +21,8 @@ namespace {
 
 // exp_each is exact up to 700; beyond this an edge is refreshed from its children's logarithms.
 constexpr double kLargestLogMultiplier = 690.0;
+// Below this a weight has lost bits; its logarithm is then taken from the edge itself.
+constexpr double kLeastWeight = 1e-300;
 
 enum class Outcome { kProgress, kSolved, kBudgetSpent };
 
@@ -156,7 +158,9 @@ Outcome Search::tree_traversal() {
 // The AND rule: of several independent components, the incomplete one with the fewest visits; -1 when
 // there is nothing left to do below this edge.
 int Search::choose_component(std::span<const int> levels, const NodeIndex* links) const {
-  if (levels.size() == 1 && links[0] == kNoNode) return 0;
+  if (levels.size() == 1) {
+    return links[0] != kNoNode && store_->node(levels[0], links[0]).is_complete() ? -1 : 0;
+  }
   if (is_complete(*store_, levels, links)) return -1;
   int chosen = -1;
   std::uint64_t fewest = UINT64_MAX;
@@ -202,11 +206,11 @@ int Search::q_uct_action(int level, const Node& node, const double* log_weights)
   const double sqrt_visits = std::sqrt(static_cast<double>(node_visits));
   double best = kNegInf;
   for (int a = 0; a < num_states; ++a) {
+    scores_[a] = kNegInf;
     if (node.is_complete(a)) continue;
     double q = log_weights[a];
-    if (node.weights()[a] < 1e-300) q = edge_log_value(*store_, level, node, a) - node.log_scale();
-    const double bonus =
-        store_->has_prior() ? options_.c * std::max(node.priors()[a], options_.epsilon) : bonus_[level];
+    if (node.weights()[a] < kLeastWeight) q = edge_log_value(*store_, level, node, a) - node.log_scale();
+    const double bonus = store_->has_prior() ? options_.c * std::max(node.priors()[a], options_.epsilon) : bonus_[level];
     scores_[a] = q_uct(q, bonus, sqrt_visits, node.visits(a));
     best = std::max(best, scores_[a]);
   }
@@ -214,7 +218,7 @@ int Search::q_uct_action(int level, const Node& node, const double* log_weights)
   int chosen = -1;
   int num_ties = 0;
   for (int a = 0; a < num_states; ++a) {
-    if (node.is_complete(a) || scores_[a] < threshold) continue;
+    if (scores_[a] < threshold || node.is_complete(a)) continue;
     ++num_ties;
     if (chosen < 0 || (options_.ties == TieRule::kRandom && ties_.below(num_ties) == 0)) chosen = a;
     if (options_.ties == TieRule::kLowest) break;
@@ -268,21 +272,23 @@ NodeIndex Search::create_node(int level) {
 // to level is one product and K additions.
 void Search::backup() {
   prepare_multipliers();
+  double child_sum = 0.0;
   bool is_child_scale_known = false;  // false below the path's last edge and after a rebase
   for (std::size_t i = path_.size(); i-- > 0;) {
     const auto& [level, action, node] = path_[i];
     bool is_in_range = true;
     if (is_child_scale_known && std::abs(log_multipliers_[i]) < kLargestLogMultiplier) {
-      const Node& child = path_[i + 1].node;
-      node.weights()[action] = multipliers_[i] * child.sum();
-      if (child.is_complete() && is_complete(*store_, space_.levels[level].children, node.links(action))) {
+      node.weights()[action] = multipliers_[i] * child_sum;
+      if (path_[i + 1].node.is_complete() &&
+          is_complete(*store_, space_.levels[level].children, node.links(action))) {
         node.set_complete(action);
       }
     } else {
       is_in_range = refresh_edge(*store_, level, node, action);
     }
     node.add_visit(action);
-    is_child_scale_known = is_in_range && !is_out_of_range(node.sum());
+    child_sum = node.sum();
+    is_child_scale_known = is_in_range && !is_out_of_range(child_sum);
     if (!is_child_scale_known) rebase(*store_, level, node);
     x_[space_.levels[level].variable] = -1;
   }
@@ -308,12 +314,15 @@ void Search::prepare_multipliers() {
 // Where a node changes only when it is visited, its next choice is known now, and the logarithms of a
 // whole path are taken at once.
 void Search::choose_again() {
-  log_weights_.clear();
+  std::size_t num_weights = 0;
+  for (const Step& step : path_) num_weights += step.node.num_states();
+  log_weights_.resize(num_weights);
+  double* next = log_weights_.data();
   for (const Step& step : path_) {
-    log_weights_.insert(log_weights_.end(), step.node.weights(), step.node.weights() + step.node.num_states());
+    for (int a = 0; a < step.node.num_states(); ++a) *next++ = step.node.weights()[a];
   }
   log_each(log_weights_);
-  const double* next = log_weights_.data();
+  next = log_weights_.data();
   for (const Step& step : path_) {
     if (space_.levels[step.level].is_private_below && !step.node.is_complete()) {
       step.node.choice() = q_uct_action(step.level, step.node, next);

@@ -15,6 +15,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace treesample {
@@ -36,6 +37,10 @@ struct CacheLineAllocator {
   bool operator==(const CacheLineAllocator&) const = default;
 };
 using FloatBuffer = std::vector<float, CacheLineAllocator<float>>;
+
+// Throw kArgument unless the array begins at a cache line; unless all states lie in -1 .. num_states - 1.
+void check_aligned(std::string_view function, std::span<const float> array);
+void check_prefix(std::string_view function, std::span<const int> states, int num_states);
 
 // A matrix as files and tests see it: row-major, no padding. A bias has one dimension.
 struct NamedTensor {

@@ -90,10 +90,10 @@ TEST(RandomGraph, SaysWhyNoGraphWasAccepted) {
   };
   EXPECT_EQ(
       message_for({.n = 50, .edge_probability = 0.7, .max_attempts = 20}),
-      "make_factor_graphs_1: all of max_attempts = 20 graphs of 50 nodes with edge_probability = 0.7 were "
+      "make_factor_graphs_1: 20 random graphs of 50 nodes with edge_probability = 0.7 were "
       "rejected: 0 not connected, 20 with a clique above max_clique = 4; lower edge_probability or raise max_clique");
   EXPECT_EQ(message_for({.n = 50, .edge_probability = 0.0, .max_attempts = 20}),
-            "make_factor_graphs_1: all of max_attempts = 20 graphs of 50 nodes with edge_probability = 0 were "
+            "make_factor_graphs_1: 20 random graphs of 50 nodes with edge_probability = 0 were "
             "rejected: 20 not connected, 0 with a clique above max_clique = 4; raise edge_probability");
 }
 

@@ -31,6 +31,7 @@ TEST(Ising, JoinsEachNeighbouringPairOnce) {
   EXPECT_EQ(num_pairs(3, 4, false), 3 * 3 + 2 * 4);
   EXPECT_EQ(num_pairs(3, 4, true), 2 * 3 * 4);
   EXPECT_EQ(num_pairs(2, 4, true), 2 * 4 + 4);  // no second edge along the short side
+  EXPECT_EQ(num_pairs(4, 2, true), 2 * 4 + 4);
   EXPECT_EQ(num_pairs(1, 1, true), 0);
 }
 

@@ -1,0 +1,66 @@
+// Gibbs sampling: independent restarts, as in the paper, or one long chain.
+//
+// A sweep updates the variables in the order of their numbers, each from its conditional
+//
+//   P(x_v = a | the others) proportional to exp(sum of psi_m over the factors m that contain v).
+//
+// Restarts: a uniform initial state, N_gibbs sweeps, one sample; repeated. Chain: one uniform initial
+// state, burn_in sweeps, then a sample after every N_gibbs sweeps. Samples weigh 1 / I each.
+//
+// Zeros: a conditional that is 0 for all states is replaced by the uniform one. It occurs only at states of
+// density 0, which the target never visits, so the target stays invariant; and the walk goes on until it
+// meets a state of positive density, which it never leaves. Samples that still have density 0 are left out
+// and counted.
+//
+// Cost: an update evaluates, for each of the K_v states, the factors of v; factors after the first -inf are
+// neither evaluated nor charged. In factor units that is at most K_v |factors of v|. The paper does not say
+// what an update costs in reward units: GibbsCharge. The density of a sample is known from its last sweep
+// and costs nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "treesample/baselines/particle_approximation.hpp"
+#include "treesample/baselines/progress.hpp"
+#include "treesample/search/tree_sample.hpp"
+
+namespace treesample {
+
+enum class GibbsCharge {
+  kState,   // K_v per update: a sum of factors at one point costs one, as R_n does
+  kUpdate,  // 1 per update: a whole conditional costs one
+};
+
+enum class GibbsMode { kRestarts, kChain };
+
+struct GibbsOptions {
+  std::int64_t budget = 10'000;
+  BudgetUnit budget_unit = BudgetUnit::kReward;
+  GibbsMode mode = GibbsMode::kRestarts;
+  int num_sweeps = 10;  // N_gibbs: sweeps per sample; the thinning of a chain
+  int burn_in = 0;      // sweeps before the first sample; only of a chain
+  GibbsCharge charge = GibbsCharge::kState;
+  std::uint64_t seed = 0;  // stream "gibbs"
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+struct GibbsReport {
+  StopReason stop = StopReason::kBudget;  // kBudget or kInterrupted
+  Spending spent;
+  std::int64_t num_samples = 0;       // I, those of density 0 included
+  std::int64_t num_zero_density = 0;  // left out of the approximation
+  double seconds = 0.0;
+};
+
+struct GibbsResult {
+  ParticleApproximation approximation;  // empty when all samples have density 0
+  GibbsReport report;
+};
+
+// Throws Error: kArgument for a budget that does not pay for one sample, kNumeric when a factor returns NaN
+// or +inf. An interrupted run hands back the samples so far.
+GibbsResult gibbs(const FactorGraph& graph, const GibbsOptions& options = {}, const BaselineObserver& observer = {});
+
+}  // namespace treesample

@@ -1,0 +1,63 @@
+// Sequential importance sampling and sequential Monte Carlo, the paper's main baselines.
+//
+// I particles are extended level by level along the order. At level n each draws an action from the
+// proposal softmax(Q_phi_n( . | x)) and pays for one reward:
+//
+//   log w_i += R_n(x_i) - log proposal(a_i)
+//
+// When the effective sample size (sum w)^2 / sum w^2 falls below t I, particles are resampled and the
+// weights start anew (never after the last level: atoms keep their weights). t = 0 is SIS. The product of
+// the mean weights between resamplings estimates Z without bias, provided that the proposal is positive
+// wherever the target is.
+//
+// Cost: I = floor(B / N) particles in reward units and floor(B / M) in factor units (M: factors with a
+// scope). Each particle pays for its own rewards, as in the paper, also when two are equal. A particle of
+// weight 0 is dropped and what it would have cost stays unspent; a mean over I still counts it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "treesample/baselines/particle_approximation.hpp"
+#include "treesample/baselines/progress.hpp"
+#include "treesample/baselines/resampling.hpp"
+#include "treesample/search/tree_sample.hpp"
+
+namespace treesample {
+
+struct SmcOptions {
+  std::int64_t budget = 10'000;
+  BudgetUnit budget_unit = BudgetUnit::kReward;
+  double ess_threshold = 0.5;  // t in [0, 1]; 0 is SIS
+  ResamplingScheme resampling = ResamplingScheme::kSystematic;
+  std::uint64_t seed = 0;  // streams "proposal" and "resampling"
+  std::size_t memory_limit_bytes = std::size_t{4} << 30;
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+struct SmcReport {
+  StopReason stop = StopReason::kBudget;  // kBudget or kInterrupted
+  Spending spent;
+  std::int64_t num_particles = 0;  // I
+  std::int64_t num_dropped = 0;    // particles that met weight 0, resampled ones counted again
+  int num_resamplings = 0;
+  double log_z = 0.0;  // log of the estimate of Z; -inf when all particles were dropped
+  double ess = 0.0;    // of the final weights, before equal atoms are merged
+  double seconds = 0.0;
+};
+
+struct SmcResult {
+  ParticleApproximation approximation;  // empty when log_z = -inf or the run was interrupted
+  SmcReport report;
+};
+
+// `prior` null means the uniform one. Throws Error: kArgument for an andor space (particles need one order;
+// tree and graph give the same result) and for a budget that does not pay for one particle, kResource when
+// the particles do not fit in memory, kNumeric when a factor or the prior hands in NaN or +inf.
+SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options = {},
+              std::shared_ptr<const ValueFunction> prior = nullptr, const BaselineObserver& observer = {});
+
+}  // namespace treesample

@@ -1,0 +1,91 @@
+// How far an approximation P_X is from the target P* (the paper's section 4.1, all in nats):
+//
+//   KL[P_X || P*] = log Z + delta_KL,      delta_KL = -E_P[sum psi] - H[P_X]
+//   delta_energy  = E_P*[sum psi] - E_P[sum psi]                               (lower is better)
+//   delta_entropy = H[P_X] - H[P*],        KL = delta_energy - delta_entropy   (higher is better)
+//
+// delta_KL needs nothing of the target but its factors. It is exact for a search with the uniform prior
+// by one pass over its nodes, and for every approximation of a small model by enumeration; otherwise it
+// is estimated from samples. An approximation that gives mass to an impossible configuration has energy
+// -inf and delta_KL +inf.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "treesample/model/budget.hpp"
+#include "treesample/search/approximation.hpp"
+
+namespace treesample {
+
+struct Divergence {
+  double energy = 0.0;    // E_P[sum psi]
+  double entropy = 0.0;   // H[P_X]
+  double delta_kl = 0.0;  // -energy - entropy
+  bool is_exact = false;
+  // Standard errors; 0 when exact, and for an energy of -inf, which one impossible sample proves. +inf
+  // when a single sample tells nothing about them.
+  double energy_error = 0.0;
+  double entropy_error = 0.0;
+  double delta_kl_error = 0.0;
+  int num_samples = 0;  // 0 when exact
+  Spending spent;       // on samples, configurations or entries of function factors; table look-ups are free
+
+  // KL[P_X || P*] for the log Z of the target, which must not be -inf.
+  [[nodiscard]] double kl(double log_z) const { return log_z + delta_kl; }
+};
+
+struct DivergenceOptions {
+  int num_samples = 10'000;
+  std::int64_t max_configurations = std::int64_t{1} << 16;    // above, models are not enumerated
+  std::int64_t max_function_entries = std::int64_t{1} << 16;  // above, function factors have no means
+};
+
+// The first that is possible of store_divergence, enumerated_divergence and sampled_divergence.
+//
+// Here and below: `graph` is the one that the approximation was made for. Throws Error (kArgument) when
+// no configuration has positive probability under P_X, because then there is no distribution.
+Divergence divergence(const FactorGraph& graph, const Approximation& approximation, const DivergenceOptions& options,
+                      Random& random);
+
+// Exact, by one pass over the store. With r(e) the probability that a sample takes edge e,
+//
+//   H[P_X]     = sum over edges of -r log p(e | node) + mass that leaves the store * log-states below
+//   E_P[sum psi] = sum over edges of r R            + mass that leaves the store * means of pending factors
+//
+// where P_X is uniform off the store, so that the mean of a factor given the part of its scope that is
+// assigned is the plain mean of the entries that agree with it.
+// None unless has_exact_marginals(), or when means would take more evaluations of function factors than
+// max_function_entries (a complete store needs none). Cost: O(edges * factors open at their level).
+std::optional<Divergence> store_divergence(
+    const FactorGraph& graph, const SearchApproximation& approximation,
+    std::int64_t max_function_entries = DivergenceOptions{}.max_function_entries);
+
+// Exact, by log_prob and log_density of every configuration. Throws kResource above
+// kMaxEnumeratedConfigurations.
+Divergence enumerated_divergence(const FactorGraph& graph, const Approximation& approximation);
+
+// Means over samples, with standard errors. Throws kArgument for num_samples < 1.
+Divergence sampled_divergence(const FactorGraph& graph, const Approximation& approximation, int num_samples,
+                              Random& random);
+
+// The target's own log Z, energy and entropy: log_z = energy + entropy.
+struct TargetMoments {
+  double log_z = 0.0;
+  double energy = 0.0;
+  double entropy = 0.0;
+};
+
+// Exact, by store_divergence of a complete search in the `andor` space: it evaluates every reward once
+// per context, as elimination does. Throws kResource when that takes more than max_evaluations and
+// kArgument when Z = 0.
+TargetMoments target_moments(const FactorGraph& graph, double max_evaluations = 1e7);
+
+inline double delta_energy(const TargetMoments& target, const Divergence& approximation) {
+  return target.energy - approximation.energy;
+}
+inline double delta_entropy(const TargetMoments& target, const Divergence& approximation) {
+  return approximation.entropy - target.entropy;
+}
+
+}  // namespace treesample

@@ -1,0 +1,41 @@
+// Importance sampling: log Z of a target from samples of any approximation P_X.
+//
+//   w_i = gamma_hat(x_i) / P_X(x_i),  x_i ~ P_X,      Z = E[w]
+//
+// The mean weight is an unbiased estimate of Z wherever P_X covers the support of the target. A search
+// with the uniform prior covers it; a prior or a particle set that excludes possible states does not,
+// and the estimate then is one of the mass that it does cover. All arithmetic is on log w_i.
+#pragma once
+
+#include <functional>
+
+#include "treesample/model/budget.hpp"
+#include "treesample/search/approximation.hpp"
+
+namespace treesample {
+
+struct ImportanceEstimate {
+  double log_z = 0.0;  // log of the mean weight; -inf when all weights are 0
+  // Standard error of log_z by the delta method: the relative standard error of the mean weight. 0 when
+  // P_X is exact; +inf when one sample, or no weight above 0, tells nothing about it. As the variance of
+  // heavy-tailed weights is itself underestimated, read it together with ess.
+  double std_error = 0.0;
+  double ess = 0.0;     // effective sample size (sum w)^2 / sum w^2, between 1 and num_samples; 0 without weight
+  int num_samples = 0;  // fewer than asked when the observer ended it
+  // What evaluating the samples cost: a reward per variable and sample, and the factors that were read
+  // (none after the first -inf; constants are free, as in the search).
+  Spending spent;
+  // The sample with the largest gamma_hat: empty x when there were no samples; -inf when all are impossible.
+  Configuration best;
+};
+
+// Called after each sample with their number so far; returning false ends with the estimate so far.
+using SampleObserver = std::function<bool(int num_samples)>;
+
+// The variables of graph and approximation must be the same. An approximation without any state of
+// positive probability (Z = 0) gives log_z = -inf with std_error 0 and no samples.
+// Throws Error (kArgument) for num_samples < 1.
+ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approximation& approximation, int num_samples,
+                                       Random& random, const SampleObserver& observer = {});
+
+}  // namespace treesample

@@ -1,0 +1,48 @@
+// What a graph network needs to know of one factor graph: planned once, then shared by all threads.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+namespace nn {
+struct PlanData;
+}
+
+// A factor of this kind is read through an encoding of its table, of any size and content. Factors of
+// a kind that the network does not know count as this one, where the network has it.
+inline constexpr const char* kTableKind = "table";
+
+struct GnnOptions {
+  std::vector<std::string> kinds = {};  // of factors, any names; FACTOR GRAPHS 2 has "not" and "majority"
+  int num_states = 2;                   // the largest number of states of a variable
+  int iterations = 4;
+
+  // Throws kArgument.
+  void validate() const;
+  [[nodiscard]] int num_kinds() const { return static_cast<int>(kinds.size()); }
+  bool operator==(const GnnOptions&) const = default;
+};
+
+// Copies are cheap: they share the plan, which never changes.
+class GnnPlan {
+ public:
+  // `factor_kinds` has one kind per factor. Throws kArgument for a kind that the network does not know
+  // (when it has no "table"), a variable with too many states, and a "table" factor that is code.
+  // A kind other than "table" must mean factors that do not depend on the order of their scope.
+  GnnPlan(const FactorGraph& graph, std::span<const std::string> factor_kinds, const GnnOptions& options);
+
+  [[nodiscard]] const GnnOptions& options() const;
+  [[nodiscard]] int num_variables() const;
+  [[nodiscard]] const nn::PlanData& data() const { return *data_; }
+
+ private:
+  std::shared_ptr<const nn::PlanData> data_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,32 @@
+// The safetensors format: 8 bytes (little-endian) length of the header, a JSON header that names type,
+// shape and place of every tensor, then the raw tensors. Only float32 tensors are used here. "Metadata"
+// is the header's map from strings to strings.
+//
+// Reading trusts nothing: lengths and places are checked against the file and against limits before
+// memory is taken, and the tensors must fill the data without gaps or overlaps, as the format demands.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/nn/parameters.hpp"
+
+namespace treesample {
+
+struct TensorFile {
+  std::map<std::string, std::string> metadata;
+  std::vector<NamedTensor> tensors;
+};
+
+inline constexpr std::size_t kMaxTensorHeaderBytes = std::size_t{1} << 24;
+
+// The bytes of a file. Tensors keep their order. Throws kArgument for two tensors of one name, the
+// name "__metadata__", or values that do not fit the shape.
+std::string write_safetensors(const TensorFile& file);
+
+// Throws kParse with `source` (the file's name) and what is wrong where.
+TensorFile parse_safetensors(std::string_view bytes, const std::string& source);
+
+}  // namespace treesample

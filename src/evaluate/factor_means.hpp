@@ -1,0 +1,27 @@
+// Means of factors under the uniform distribution, given some of their variables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/search_space.hpp"
+
+namespace treesample {
+
+// One factor, with its scope in the order in which a search assigns it.
+struct FactorMeans {
+  std::vector<int> levels;  // of the scope, ascending
+  // given[j] is over the first j levels, row-major: the mean of the entries that agree with them. So
+  // given[0] is the mean of all entries, the last one is psi itself, and each is the mean of rows of the
+  // next. -inf where an agreeing entry is.
+  std::vector<std::vector<double>> given;
+};
+
+// Means of all factors, by factor index. None when function factors have more entries than allowed: all
+// of them must be evaluated, and their number is added to num_evaluations.
+std::optional<std::vector<FactorMeans>> factor_means(const FactorGraph& graph, const SearchSpace& space,
+                                                     std::int64_t max_function_entries, std::int64_t& num_evaluations);
+
+}  // namespace treesample

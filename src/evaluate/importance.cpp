@@ -1,0 +1,60 @@
+#include "treesample/evaluate/importance.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "evaluate/sampled_density.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// log_z, std_error and ess from the logarithms of the weights. Dividing all weights by their mean
+// changes neither of the latter two and keeps them in range.
+void summarise(const std::vector<double>& log_weights, ImportanceEstimate& estimate) {
+  const auto count = static_cast<double>(log_weights.size());
+  estimate.log_z = log_sum_exp(log_weights) - std::log(count);
+  estimate.std_error = std::numeric_limits<double>::infinity();
+  if (estimate.log_z == kNegInf) return;
+  double sum_of_squares = 0.0;
+  double squared_deviation = 0.0;
+  for (const double log_weight : log_weights) {
+    const double relative = std::exp(log_weight - estimate.log_z);  // w / mean
+    sum_of_squares += relative * relative;
+    squared_deviation += (relative - 1.0) * (relative - 1.0);
+  }
+  estimate.ess = count * count / sum_of_squares;
+  if (log_weights.size() > 1) estimate.std_error = std::sqrt(squared_deviation / (count * (count - 1.0)));
+}
+
+}  // namespace
+
+ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approximation& approximation, int num_samples,
+                                       Random& random, const SampleObserver& observer) {
+  check_range("importance_estimate", "num_samples", num_samples, 1, INT32_MAX);
+  ImportanceEstimate estimate;
+  estimate.best.log_density = kNegInf;
+  std::vector<double> log_weights;
+  for (bool go_on = true; go_on && estimate.num_samples < num_samples;) {
+    std::optional<Assignment> x = sample_if_possible(approximation, random);
+    if (!x) {
+      estimate.log_z = kNegInf;
+      return estimate;
+    }
+    const double log_density = charged_log_density(graph, *x, estimate.spent);
+    log_weights.push_back(log_density == kNegInf ? kNegInf : log_density - approximation.log_prob(*x));
+    ++estimate.num_samples;
+    if (estimate.num_samples == 1 || log_density > estimate.best.log_density) {
+      estimate.best = {std::move(*x), log_density};
+    }
+    if (observer) go_on = observer(estimate.num_samples);
+  }
+  summarise(log_weights, estimate);
+  return estimate;
+}
+
+}  // namespace treesample

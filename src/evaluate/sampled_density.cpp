@@ -1,0 +1,28 @@
+#include "evaluate/sampled_density.hpp"
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spending& spent) {
+  double sum = 0.0;
+  spent.reward_evaluations += graph.num_variables();
+  for (int m = 0; m < graph.num_factors() && sum != kNegInf; ++m) {
+    sum += graph.log_value(m, x);
+    if (!graph.factor(m).scope().empty()) ++spent.factor_evaluations;
+  }
+  return sum;
+}
+
+std::optional<Assignment> sample_if_possible(const Approximation& approximation, Random& random) {
+  try {
+    return approximation.sample(random);
+  } catch (const Error& error) {
+    // By the contract of Approximation::sample this code says Z = 0 and nothing else.
+    if (error.code() != ErrorCode::kArgument) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace treesample

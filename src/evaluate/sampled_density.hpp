@@ -1,0 +1,18 @@
+// Samples of an approximation together with their density under the target.
+#pragma once
+
+#include <optional>
+
+#include "treesample/model/budget.hpp"
+#include "treesample/search/approximation.hpp"
+
+namespace treesample {
+
+// log gamma_hat(x), stopping at the first -inf, with what that costs added to `spent`: one reward per
+// variable and the factors that were read. Constants are free, as in the search.
+double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spending& spent);
+
+// One sample, or none when the approximation says that there is no state of positive probability.
+std::optional<Assignment> sample_if_possible(const Approximation& approximation, Random& random);
+
+}  // namespace treesample

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "evaluate/off_store_energy.hpp"
+#include "search/node_store.hpp"
+#include "treesample/error.hpp"
+#include "treesample/evaluate/divergence.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// A possible edge keeps some probability, however deep: an impossible factor below it must be seen.
+constexpr double kLeastReach = std::numeric_limits<double>::min();
+
+// Parents before children, as in SearchApproximation::marginals. A node's context is known from any of
+// the edges that lead to it.
+class StorePass {
+ public:
+  // `off_store` is null for a complete store, where no mass leaves it.
+  StorePass(const NodeStore& store, OffStoreEnergy* off_store)
+      : store_(store),
+        space_(store.space()),
+        off_store_(off_store),
+        reach_(space_.levels.size()),
+        contexts_(space_.levels.size()),
+        energy_(space_.log_constant) {}
+
+  void run() {
+    for (const int root : space_.roots) make_room(root);
+    for (std::size_t r = 0; r < space_.roots.size(); ++r) {
+      const int root = space_.roots[r];
+      const NodeIndex link = store_.root_links()[r];
+      if (link != kNoNode) {
+        reach_[root][link] = 1.0;
+      } else {
+        leave_store(root, 1.0, off_store_->at_root(root));
+      }
+    }
+    for (int n = 0; n < space_.num_levels(); ++n) {
+      for (const int child : space_.levels[n].children) make_room(child);
+      for (NodeIndex i = 0; i < store_.num_nodes(n); ++i) {
+        if (reach_[n][i] > 0.0) pass_node(n, i);
+      }
+      reach_[n] = {};
+      contexts_[n] = {};
+    }
+  }
+  [[nodiscard]] double energy() const { return energy_; }
+  [[nodiscard]] double entropy() const { return entropy_; }
+
+ private:
+  [[nodiscard]] std::size_t context_size(int level) const {
+    return off_store_ == nullptr ? 0 : off_store_->context(level).size();
+  }
+  [[nodiscard]] int* context(int level, NodeIndex index) {
+    return contexts_[level].data() + context_size(level) * index;
+  }
+  void make_room(int level) {
+    reach_[level].assign(store_.num_nodes(level), 0.0);
+    contexts_[level].resize(context_size(level) * store_.num_nodes(level));
+  }
+
+  void pass_node(int level, NodeIndex index) {
+    const Node node = store_.node(level, index);
+    const double reach = reach_[level][index];
+    const double sum = node.sum();
+    bool has_rows = false;
+    const auto rows = [&]() -> const OffStoreEnergy& {
+      if (!has_rows) off_store_->compute_rows(level, context(level, index));
+      has_rows = true;
+      return *off_store_;
+    };
+    const std::vector<int>& children = space_.levels[level].children;
+    for (int a = 0; a < node.num_states(); ++a) {
+      const double probability = node.weights()[a] / sum;
+      if (!(probability > 0.0)) continue;
+      const double mass = std::max(reach * probability, kLeastReach);
+      entropy_ -= mass * std::log(probability);
+      energy_ += mass * (node.is_expanded(a) ? node.rewards()[a] : rows().own(a));
+      for (std::size_t j = 0; j < children.size(); ++j) {
+        const NodeIndex link = node.links(a)[j];
+        if (link == kNoNode) {
+          leave_store(children[j], mass, rows().below(j, a));
+          continue;
+        }
+        double& child_reach = reach_[children[j]][link];
+        if (child_reach == 0.0 && off_store_ != nullptr) {
+          off_store_->child_context(children[j], context(level, index), a, context(children[j], link));
+        }
+        child_reach += mass;
+      }
+    }
+  }
+
+  // The level and everything below it are uniform from here on.
+  void leave_store(int level, double mass, double mean_energy) {
+    energy_ += mass * mean_energy;
+    entropy_ += mass * (std::log(space_.levels[level].num_states) + space_.levels[level].log_states_below);
+  }
+
+  const NodeStore& store_;
+  const SearchSpace& space_;
+  OffStoreEnergy* off_store_;
+  std::vector<std::vector<double>> reach_;
+  std::vector<std::vector<int>> contexts_;  // per level: one after the other, by node
+  double energy_ = 0.0;
+  double entropy_ = 0.0;
+};
+
+void check_same_model(const FactorGraph& graph, const SearchSpace& space) {
+  std::size_t num_factors = 0;
+  for (const Factor& factor : graph.factors()) num_factors += factor.scope().empty() ? 0 : 1;
+  bool is_same = graph.num_variables() == space.num_levels();
+  for (const Level& level : space.levels) {
+    num_factors -= level.factors.size();
+    is_same = is_same && graph.num_states(level.variable) == level.num_states;
+  }
+  check_argument(is_same && num_factors == 0, "store_divergence", "the graph is not the one that was searched");
+}
+
+}  // namespace
+
+std::optional<Divergence> store_divergence(const FactorGraph& graph, const SearchApproximation& approximation,
+                                           std::int64_t max_function_entries) {
+  const NodeStore& store = approximation.store();
+  check_same_model(graph, store.space());
+  check_argument(approximation.log_z() != kNegInf, "store_divergence",
+                 "no configuration has positive probability (Z = 0)");
+  if (!approximation.has_exact_marginals()) return std::nullopt;
+  Divergence result;
+  result.is_exact = true;
+  std::unique_ptr<OffStoreEnergy> off_store;
+  if (!approximation.is_exact()) {
+    auto means = factor_means(graph, store.space(), max_function_entries, result.spent.factor_evaluations);
+    if (!means) return std::nullopt;
+    off_store = std::make_unique<OffStoreEnergy>(store.space(), std::move(*means));
+  }
+  StorePass pass(store, off_store.get());
+  pass.run();
+  result.energy = pass.energy();
+  result.entropy = pass.entropy();
+  result.delta_kl = -result.energy - result.entropy;
+  return result;
+}
+
+}  // namespace treesample

@@ -1,0 +1,54 @@
+// One forward pass, and its backward pass, over the cones of a few samples at once.
+//
+// The rows of a step are those of sample 0, then those of sample 1, ..., so that every block runs once
+// per iteration on all of them. Each step goes: gather the inputs of its rows, apply the perceptron;
+// backwards: apply its derivative, scatter the gradients of the inputs.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "nn/gnn_tables.hpp"
+
+namespace treesample::nn {
+
+struct PassSample {
+  const Cone* cone = nullptr;
+  const int* states = nullptr;
+  PlanShift shift = {};
+};
+
+// Everything that one thread needs; the contents between calls mean nothing.
+struct GnnMemory {
+  // The pass at hand.
+  std::vector<PassSample> samples;
+  std::vector<int> start;              // per sample and step: position of its first row
+  std::vector<int> step_rows;          // per step: rows of all samples
+  std::vector<std::size_t> step_work;  // per step: where inputs and hidden layers lie in `work`
+  FloatBuffer work;                    // per step: inputs (panels), hidden layers (3)
+  FloatBuffer row_bias;
+  FloatBuffer out;  // per position: the row's 16 outputs
+  FloatBuffer q;    // read-out in panel layout, one row per sample
+
+  // Backward.
+  FloatBuffer g_out;  // per position
+  FloatBuffer g_q;
+  FloatBuffer g_work;  // two hidden layers, g_first, gradients of the inputs
+  FloatBuffer readout_transposed;
+
+  // A training step.
+  GnnTables tables;
+  TableGradients table_gradients;
+  TransposedBlocks transposed;
+  std::vector<const PlanData*> plans;
+};
+
+// Fills memory.q from memory.samples. `keep` leaves what the backward pass needs.
+void forward_pass(const Gnn& network, const GnnTables& tables, bool keep, GnnMemory& memory);
+
+// After forward_pass with `keep` and with memory.g_q set: adds to `gradient` and to
+// memory.table_gradients. Uses memory.transposed and memory.readout_transposed.
+void backward_pass(const Gnn& network, const GnnTables& tables, GnnMemory& memory, std::span<float> gradient);
+
+}  // namespace treesample::nn

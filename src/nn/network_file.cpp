@@ -1,0 +1,171 @@
+#include "treesample/nn/network_file.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "treesample-network";
+constexpr const char* kFormatVersion = "1";
+
+[[noreturn]] void fail(const std::string& source, const std::string& message) {
+  throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, message));
+}
+
+TensorFile make_file(const Parameters& parameters, const Metadata& own, const Metadata& extra) {
+  TensorFile file = {.metadata = own, .tensors = parameters.to_tensors(parameters.values())};
+  file.metadata.insert(
+      {{"format", kFormat}, {"format_version", kFormatVersion}, {"library_version", TREESAMPLE_VERSION}});
+  for (const auto& [key, value] : extra) {
+    check_argument(file.metadata.emplace(key, value).second, "network_tensors",
+                   fmt::format("the metadata key '{}' is taken", key));
+  }
+  return file;
+}
+
+// The entries of the metadata, each with an error that names it.
+class MetadataReader {
+ public:
+  MetadataReader(const Metadata& metadata, const std::string& source) : metadata_(metadata), source_(source) {}
+
+  [[nodiscard]] const std::string& text(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    if (found == metadata_.end()) fail(source_, fmt::format("the metadata has no '{}'", key));
+    return found->second;
+  }
+
+  [[nodiscard]] int number(const std::string& key) const {
+    const std::string& value = text(key);
+    int result = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+    if (error != std::errc() || end != value.data() + value.size()) {
+      fail(source_, fmt::format("metadata '{}' is '{}', expected is an integer", key, value));
+    }
+    return result;
+  }
+
+  template <typename T>
+  [[nodiscard]] std::vector<T> array(const std::string& key) const {
+    const std::string& value = text(key);
+    try {
+      return json::parse(value).get<std::vector<T>>();
+    } catch (const json::exception&) {
+      fail(source_, fmt::format("metadata '{}' is '{}', expected is a JSON array", key, value));
+    }
+  }
+
+  void expect(const std::string& key, const std::string& expected) const {
+    if (text(key) != expected) {
+      fail(source_, fmt::format("metadata '{}' is '{}', expected is '{}'", key, text(key), expected));
+    }
+  }
+
+ private:
+  const Metadata& metadata_;
+  const std::string& source_;
+};
+
+// Numbers of parameters, so that a file cannot ask for a network larger than itself.
+std::int64_t count_parameters(const MlpOptions& options) {
+  std::int64_t count = 0;
+  std::int64_t rows = std::int64_t{options.num_variables} * (options.num_states + 1);
+  for (const int width : options.hidden) {
+    count += (rows + 1) * width;
+    rows = width;
+  }
+  return count + (rows + 1) * options.num_states;
+}
+
+std::int64_t count_parameters(const GnnOptions& options) {
+  constexpr std::int64_t kTail = 3 * (kPanel + 1) * kPanel;
+  const auto block = [&](int panels, std::int64_t further_rows) {
+    return (panels * kPanel + further_rows + 1) * kPanel + kTail;
+  };
+  std::int64_t count = block(2, options.num_states) + (kPanel + 1) * std::int64_t{options.num_states};
+  for (const std::string& kind : options.kinds) {
+    const int encoding = kind == kTableKind ? kPanel : 0;
+    count += 2 * block(3, options.num_states + encoding) + block(2, encoding);
+  }
+  return count;
+}
+
+template <typename Network, typename Options>
+Network build(Options options, const TensorFile& file, const std::string& source) {
+  std::int64_t found = 0;
+  for (const NamedTensor& tensor : file.tensors) found += static_cast<std::int64_t>(tensor.values.size());
+  try {
+    options.validate();
+  } catch (const Error& error) {
+    fail(source, error.what());
+  }
+  if (count_parameters(options) != found) {
+    fail(source, fmt::format("the tensors have {} entries, the metadata describes a network with {}", found,
+                             count_parameters(options)));
+  }
+  Random unused(0);
+  Network network(std::move(options), unused);
+  network.parameters().assign(network.parameters().values(), file.tensors, source);
+  return network;
+}
+
+}  // namespace
+
+TensorFile network_tensors(const Mlp& network, const Metadata& extra) {
+  const MlpOptions& options = network.options();
+  return make_file(network.parameters(),
+                   {{"architecture", "mlp"},
+                    {"num_variables", std::to_string(options.num_variables)},
+                    {"num_states", std::to_string(options.num_states)},
+                    {"hidden", json(options.hidden).dump()}},
+                   extra);
+}
+
+TensorFile network_tensors(const Gnn& network, const Metadata& extra) {
+  const GnnOptions& options = network.options();
+  return make_file(network.parameters(),
+                   {{"architecture", "gnn"},
+                    {"num_states", std::to_string(options.num_states)},
+                    {"kinds", json(options.kinds).dump(-1, ' ', false, json::error_handler_t::replace)},
+                    {"iterations", std::to_string(options.iterations)}},
+                   extra);
+}
+
+NetworkFile parse_network(const TensorFile& file, const std::string& source) {
+  const MetadataReader metadata(file.metadata, source);
+  metadata.expect("format", kFormat);
+  metadata.expect("format_version", kFormatVersion);
+  const std::string& architecture = metadata.text("architecture");
+  if (architecture == "mlp") {
+    MlpOptions options = {.num_variables = metadata.number("num_variables"),
+                          .num_states = metadata.number("num_states"),
+                          .hidden = metadata.array<int>("hidden")};
+    return {.network = build<Mlp>(std::move(options), file, source), .metadata = file.metadata};
+  }
+  if (architecture == "gnn") {
+    GnnOptions options = {.kinds = metadata.array<std::string>("kinds"),
+                          .num_states = metadata.number("num_states"),
+                          .iterations = metadata.number("iterations")};
+    return {.network = build<Gnn>(std::move(options), file, source), .metadata = file.metadata};
+  }
+  fail(source, fmt::format("metadata 'architecture' is '{}', known are 'mlp' and 'gnn'", architecture));
+}
+
+void save_network(const std::filesystem::path& path, const TensorFile& network) {
+  write_file_atomically(path, write_safetensors(network));
+}
+
+NetworkFile load_network(const std::filesystem::path& path) {
+  const std::string source = path.string();
+  return parse_network(parse_safetensors(read_file(path), source), source);
+}
+
+}  // namespace treesample

@@ -1,0 +1,58 @@
+// The training error shared by both networks, on outputs in panel layout.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "treesample/error.hpp"
+#include "treesample/nn/parameters.hpp"
+
+namespace treesample::nn {
+
+inline std::size_t panel_index(int rows, int row, int column) {
+  return (static_cast<std::size_t>(column / kPanel) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) *
+             kPanel +
+         static_cast<std::size_t>(column % kPanel);
+}
+
+// `plain` (rows x columns, row-major) from panels of `rows` rows.
+inline void copy_outputs(const float* panels, int rows, std::span<float> plain) {
+  const int columns = static_cast<int>(plain.size()) / rows;
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c) plain[r * columns + c] = panels[panel_index(rows, r, c)];
+  }
+}
+
+struct ErrorRow {
+  const float* q = nullptr;
+  float* g = nullptr;  // gets the derivative by q; zeros before the call
+  int rows = 0;
+  int row = 0;
+  int num_states = 0;
+  std::size_t num_samples = 1;  // B
+};
+
+// (1 / B) sum over a of (q(a) - target(a))^2 where the target is finite. Throws kNumeric for NaN and +inf.
+inline double squared_error(const ErrorRow& outputs, std::span<const float> target) {
+  check_argument(static_cast<int>(target.size()) <= outputs.num_states, "accumulate_gradient",
+                 fmt::format("a target has {} entries for {} states", target.size(), outputs.num_states));
+  const double scale = 1.0 / static_cast<double>(outputs.num_samples);
+  double sum = 0.0;
+  for (std::size_t a = 0; a < target.size(); ++a) {
+    if (!is_log_value(target[a])) {
+      throw Error(ErrorCode::kNumeric,
+                  fmt::format("accumulate_gradient: a target is {}, allowed are real numbers and -inf", target[a]));
+    }
+    if (std::isinf(target[a])) continue;
+    const std::size_t at = panel_index(outputs.rows, outputs.row, static_cast<int>(a));
+    const double difference = static_cast<double>(outputs.q[at]) - static_cast<double>(target[a]);
+    sum += difference * difference * scale;
+    outputs.g[at] = static_cast<float>(2.0 * scale * difference);
+  }
+  return sum;
+}
+
+}  // namespace treesample::nn

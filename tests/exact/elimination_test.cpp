@@ -1,0 +1,333 @@
+#include "treesample/exact/elimination.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <string>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+using testing::RandomModelOptions;
+
+ErrorCode code_of(const std::function<void()>& call, std::string* message = nullptr) {
+  try {
+    call();
+  } catch (const Error& error) {
+    if (message != nullptr) *message = error.what();
+    return error.code();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorCode::kInternal;
+}
+
+// Cycles through sizes, zeros and scales; some of the models have Z = 0.
+RandomModelOptions options_of_trial(int trial) {
+  RandomModelOptions options;
+  options.num_variables = 1 + trial % 8;
+  options.max_states = 1 + trial % 4;
+  options.num_factors = trial % 13;
+  options.min_arity = trial % 2;
+  options.max_arity = 1 + trial % 5;
+  options.zero_probability = trial % 3 == 0 ? 0.0 : 0.1 * (trial % 3);
+  options.scale = trial % 5 == 0 ? 1e4 : 1.0;
+  return options;
+}
+
+void expect_equal_marginals(const std::vector<std::vector<double>>& actual,
+                            const std::vector<std::vector<double>>& expected, double tolerance) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t v = 0; v < expected.size(); ++v) {
+    ASSERT_EQ(actual[v].size(), expected[v].size());
+    for (std::size_t a = 0; a < expected[v].size(); ++a) ASSERT_NEAR(actual[v][a], expected[v][a], tolerance);
+  }
+}
+
+TEST(Elimination, EqualsEnumerationOnRandomModels) {
+  Random random(31);
+  int num_zero = 0;
+  for (int trial = 0; trial < 600; ++trial) {
+    SCOPED_TRACE(trial);
+    const FactorGraph graph = random_model(random, options_of_trial(trial));
+    const Enumeration expected = enumerate(graph);
+    const Elimination actual(graph, {.seed = static_cast<std::uint64_t>(trial)});
+    num_zero += expected.log_z == kNegInf ? 1 : 0;
+    if (expected.log_z == kNegInf) {
+      ASSERT_EQ(actual.log_z(), kNegInf);
+    } else {
+      ASSERT_NEAR(actual.log_z(), expected.log_z, 1e-12 * (1.0 + std::abs(expected.log_z)));
+    }
+    // With log-values of 1e4 the probabilities inherit their absolute rounding of 1e-11.
+    ASSERT_NO_FATAL_FAILURE(expect_equal_marginals(actual.marginals(), expected.marginals, 1e-9));
+    double total = 0.0;
+    for (std::size_t i = 0; i < expected.log_probs.size(); ++i) {
+      const double log_prob = actual.log_prob(configuration_at(graph, i));
+      total += std::exp(log_prob);
+      if (expected.log_probs[i] == kNegInf) {
+        ASSERT_EQ(log_prob, kNegInf);
+      } else {
+        ASSERT_NEAR(log_prob, expected.log_probs[i], 1e-9 + 1e-12 * std::abs(expected.log_probs[i]));
+      }
+    }
+    ASSERT_NEAR(total, expected.log_z == kNegInf ? 0.0 : 1.0, 1e-9);
+  }
+  EXPECT_GT(num_zero, 10);  // the trials must reach both kinds
+  EXPECT_LT(num_zero, 300);
+}
+
+TEST(Elimination, EqualsEnumerationWhenBucketsHaveManyBlocks) {
+  Random random(32);
+  const FactorGraph graph =
+      random_model(random, {.num_variables = 16, .min_states = 2, .max_states = 2, .num_factors = 120, .max_arity = 4});
+  const Elimination actual(graph);
+  ASSERT_GT(actual.cost().log2_largest_bucket, 13.0);  // a block has at most 2^11 entries
+  const Enumeration expected = enumerate(graph);
+  EXPECT_NEAR(actual.log_z(), expected.log_z, 1e-12 * std::abs(expected.log_z));
+  expect_equal_marginals(actual.marginals(), expected.marginals, 1e-12);
+}
+
+TEST(Elimination, LogZAloneNeedsNoMoreMemoryAndIsTheSame) {
+  Random random(33);
+  for (int trial = 0; trial < 50; ++trial) {
+    const FactorGraph graph = random_model(random, {.num_variables = 10, .num_factors = 15});
+    const Elimination all(graph);
+    const Elimination lean(graph, {.keep_messages = false});
+    EXPECT_EQ(all.log_z(), lean.log_z());
+    EXPECT_LT(lean.cost().bytes, all.cost().bytes);
+    EXPECT_EQ(code_of([&] { (void)lean.marginals(); }), ErrorCode::kArgument);
+    EXPECT_EQ(code_of([&] { (void)lean.sample(random); }), ErrorCode::kArgument);
+  }
+}
+
+// Quantile of the chi-square distribution, upper tail 1e-6 (Wilson and Hilferty).
+double chi_square_limit(double degrees) {
+  const double z = 4.7534;
+  const double a = 2.0 / (9.0 * degrees);
+  return degrees * std::pow(1.0 - a + z * std::sqrt(a), 3.0);
+}
+
+// False alarms: 12 chi-square tests at 1e-6 each, fixed seed.
+TEST(Elimination, SamplesFollowTheDistribution) {
+  Random random(34);
+  constexpr int kNumSamples = 40000;
+  for (int num_tested = 0; num_tested < 12;) {
+    const FactorGraph graph =
+        random_model(random, {.num_variables = 5, .num_factors = 6, .min_arity = 0, .zero_probability = 0.15});
+    const Enumeration exact = enumerate(graph);
+    if (exact.log_z == kNegInf) continue;
+    SCOPED_TRACE(num_tested++);
+    const Elimination elimination(graph);
+    std::vector<int> counts(exact.log_probs.size(), 0);
+    for (int s = 0; s < kNumSamples; ++s) ++counts[configuration_index(graph, elimination.sample(random))];
+    // Rare configurations share a cell: each cell expects at least 10.
+    double chi_square = 0.0;
+    double rare_expected = 0.0;
+    double rare_count = 0.0;
+    int num_cells = 0;
+    const auto add_cell = [&](double expected, double count) {
+      chi_square += (count - expected) * (count - expected) / expected;
+      ++num_cells;
+    };
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const double expected = kNumSamples * std::exp(exact.log_probs[i]);
+      if (expected == 0.0) {
+        ASSERT_EQ(counts[i], 0);
+      } else if (expected < 10.0) {
+        rare_expected += expected;
+        rare_count += counts[i];
+      } else {
+        add_cell(expected, counts[i]);
+      }
+    }
+    if (rare_expected >= 10.0) add_cell(rare_expected, rare_count);
+    if (num_cells > 1) {
+      EXPECT_LT(chi_square, chi_square_limit(num_cells - 1));
+    }
+  }
+}
+
+TEST(Elimination, SameSeedSameBits) {
+  Random random(35);
+  const FactorGraph graph = random_model(random, {.num_variables = 20, .num_factors = 30});
+  Random first(1);
+  Random second(1);
+  const Elimination a(graph, {.seed = 4});
+  const Elimination b(graph, {.seed = 4});
+  EXPECT_EQ(a.cost().order, b.cost().order);
+  EXPECT_EQ(a.log_z(), b.log_z());
+  EXPECT_EQ(a.marginals(), b.marginals());
+  for (int s = 0; s < 20; ++s) EXPECT_EQ(a.sample(first), b.sample(second));
+}
+
+TEST(Elimination, IsolatedVariablesAndConstantsCount) {
+  FactorGraph graph;
+  for (const int num_states : {3, 1, 5}) graph.add_variable(num_states);
+  graph.add_table({}, {1.25});
+  const Elimination elimination(graph);
+  EXPECT_NEAR(elimination.log_z(), std::log(15.0) + 1.25, 1e-14);
+  EXPECT_EQ(elimination.marginals()[1], std::vector<double>{1.0});
+  EXPECT_NEAR(elimination.marginals()[2][4], 0.2, 1e-15);
+  EXPECT_EQ(elimination.cost().width, 0);
+}
+
+TEST(Elimination, ModelWithoutVariables) {
+  FactorGraph graph;
+  EXPECT_EQ(Elimination(graph).log_z(), 0.0);
+  graph.add_table({}, {-3.0});
+  const Elimination elimination(graph);
+  Random random(36);
+  EXPECT_EQ(elimination.log_z(), -3.0);
+  EXPECT_TRUE(elimination.sample(random).empty());
+  EXPECT_EQ(elimination.log_prob({}), 0.0);
+}
+
+TEST(Elimination, ZeroDistributionHasNoSample) {
+  FactorGraph contradiction;  // x0 = x1 and x0 != x1: no single table is all zero
+  contradiction.add_variable(2);
+  contradiction.add_variable(2);
+  contradiction.add_variable(2);
+  contradiction.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
+  contradiction.add_table({1, 0}, {kNegInf, 0.0, 0.0, kNegInf});
+  contradiction.add_table({1, 2}, {1.0, 2.0, 3.0, 4.0});
+  FactorGraph zero_constant;
+  zero_constant.add_variable(2);
+  zero_constant.add_table({}, {kNegInf});
+  Random random(37);
+  for (const FactorGraph& graph : {contradiction, zero_constant}) {
+    const Elimination elimination(graph);
+    EXPECT_EQ(elimination.log_z(), kNegInf);
+    for (const auto& marginal : elimination.marginals()) EXPECT_EQ(marginal, std::vector<double>(2, 0.0));
+    EXPECT_EQ(elimination.log_prob(Assignment(graph.num_variables(), 0)), kNegInf);
+    std::string message;
+    EXPECT_EQ(code_of([&] { (void)elimination.sample(random); }, &message), ErrorCode::kArgument);
+    EXPECT_NE(message.find("no configuration with positive probability"), std::string::npos) << message;
+  }
+}
+
+// Each factor alone would be 0 at every state that the other one prefers, if tables were scaled to
+// their maxima in the linear domain.
+TEST(Elimination, HugeOpposedLogValuesDoNotVanish) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  graph.add_table({0}, {0.0, -20000.0});
+  graph.add_table({0, 1}, {-30000.0, -30000.0, 0.0, -1.0});
+  graph.add_table({0}, {-5000.0, 4000.0});
+  const Elimination elimination(graph);
+  EXPECT_NEAR(elimination.log_z(), -16000.0 + std::log1p(std::exp(-1.0)), 1e-10);
+  EXPECT_NEAR(elimination.marginals()[1][0], 1.0 / (1.0 + std::exp(-1.0)), 1e-9);
+  EXPECT_NEAR(elimination.marginals()[0][1], 1.0, 1e-15);
+}
+
+// A chain of N variables with K states, all log-values c: log Z = N log K + (N - 1) c.
+TEST(Elimination, LogTenZBeyondTheRangeOfDoubles) {
+  FactorGraph graph;
+  constexpr int kLength = 3000;
+  for (int v = 0; v < kLength; ++v) graph.add_variable(3);
+  for (int v = 0; v + 1 < kLength; ++v) graph.add_table({v, v + 1}, std::vector<double>(9, 2.0));
+  const Elimination elimination(graph);
+  const double expected = kLength * std::log(3.0) + (kLength - 1) * 2.0;
+  ASSERT_GT(expected / std::numbers::ln10, 308.0);
+  EXPECT_NEAR(elimination.log_z(), expected, 1e-12 * expected);
+  EXPECT_EQ(elimination.cost().width, 1);
+  for (const auto& marginal : elimination.marginals()) EXPECT_NEAR(marginal[0], 1.0 / 3.0, 1e-12);
+}
+
+// A hub with many leaves: messages and separators of all children share a few passes.
+TEST(Elimination, HubWithManyLeaves) {
+  FactorGraph graph;
+  const int hub = graph.add_variable(3);
+  Random random(38);
+  std::vector<double> log_weights(3, 0.0);
+  for (int leaf = 1; leaf <= 2000; ++leaf) {
+    graph.add_variable(2);
+    std::vector<double> table(6);
+    for (double& value : table) value = random.normal();
+    for (int a = 0; a < 3; ++a) log_weights[a] += log_add_exp(table[2 * a], table[2 * a + 1]);
+    graph.add_table({hub, leaf}, table);
+  }
+  const Elimination elimination(graph);
+  const double log_z = softmax(log_weights, log_weights);
+  EXPECT_NEAR(elimination.log_z(), log_z, 1e-12 * std::abs(log_z));
+  for (int a = 0; a < 3; ++a) EXPECT_NEAR(elimination.marginals()[hub][a], log_weights[a], 1e-9);
+}
+
+FactorGraph complete_graph(int num_variables, int num_states) {
+  FactorGraph graph;
+  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  for (int v = 0; v < num_variables; ++v) {
+    for (int u = 0; u < v; ++u) {
+      graph.add_table({u, v}, std::vector<double>(static_cast<std::size_t>(num_states * num_states), 0.0));
+    }
+  }
+  return graph;
+}
+
+TEST(EliminationCost, OfACompleteGraphByHand) {
+  const EliminationCost cost = elimination_cost(complete_graph(5, 3));
+  EXPECT_EQ(cost.width, 4);
+  EXPECT_NEAR(cost.log2_largest_bucket, 5.0 * std::log2(3.0), 1e-12);
+  EXPECT_NEAR(cost.num_entries, 3 + 9 + 27 + 81 + 243, 1e-9);
+  EXPECT_NEAR(cost.bytes, 8.0 * (1 + 3 + 9 + 27 + 81), 1e-9);
+  // The two largest distributions over separators are alive together.
+  EXPECT_NEAR(cost.marginal_bytes, cost.bytes + 8.0 * (27 + 81), 1e-9);
+  const EliminationCost lean = elimination_cost(complete_graph(5, 3), {.keep_messages = false});
+  EXPECT_NEAR(lean.bytes, 8.0 * (27 + 81), 1e-9);
+}
+
+TEST(EliminationCost, TakesTheBestRestart) {
+  Random random(39);
+  const FactorGraph graph = random_model(random, {.num_variables = 40, .num_factors = 60});
+  const double one = elimination_cost(graph, {.restarts = 1, .seed = 5}).num_entries;
+  const double many = elimination_cost(graph, {.restarts = 50, .seed = 5}).num_entries;
+  EXPECT_LT(many, one);  // both share the first order
+}
+
+TEST(EliminationCost, AstronomicalSizesStayFinite) {
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < 300; ++v) scope.push_back(graph.add_variable(100));
+  graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
+  const EliminationCost cost = elimination_cost(graph, {.restarts = 1});
+  EXPECT_NEAR(cost.log2_largest_bucket, 300 * std::log2(100.0), 1e-9);
+  EXPECT_TRUE(std::isfinite(cost.num_entries));
+  EXPECT_TRUE(std::isfinite(cost.marginal_bytes));
+  EXPECT_GT(cost.bytes, 1e300);
+}
+
+TEST(Elimination, RefusesWithBytesNeededAndAllowed) {
+  const FactorGraph graph = complete_graph(5, 3);
+  std::string message;
+  EXPECT_EQ(code_of([&] { Elimination(graph, {.memory_limit_bytes = 967}); }, &message), ErrorCode::kResource);
+  EXPECT_NE(message.find("needs 968 bytes"), std::string::npos) << message;
+  EXPECT_NE(message.find("allowed are 967 bytes"), std::string::npos) << message;
+  const Elimination tight(graph, {.memory_limit_bytes = 968});
+  EXPECT_NEAR(tight.log_z(), 5 * std::log(3.0), 1e-12);
+  EXPECT_EQ(code_of([&] { (void)tight.marginals(); }), ErrorCode::kResource);
+}
+
+TEST(Elimination, RefusesFunctionsAndBadArguments) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
+  EXPECT_EQ(elimination_cost(graph).width, 0);
+  EXPECT_EQ(code_of([&] { Elimination elimination(graph); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { elimination_cost(graph, {.restarts = 0}); }), ErrorCode::kArgument);
+  FactorGraph fine;
+  fine.add_variable(2);
+  const Elimination elimination(fine);
+  EXPECT_EQ(code_of([&] { (void)elimination.log_prob(Assignment{2}); }), ErrorCode::kArgument);
+}
+
+}  // namespace
+}  // namespace treesample

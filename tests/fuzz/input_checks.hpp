@@ -1,0 +1,84 @@
+// What must hold for any bytes handed to a parser: either one Error (kParse) that names the source, or a
+// model that survives writing and reading. Shared by the libFuzzer targets and by the unit test that
+// replays the corpus with mutations. A broken claim throws std::logic_error.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/error.hpp"
+#include "treesample/io/bif.hpp"
+#include "treesample/io/uai.hpp"
+
+namespace treesample::testing {
+
+inline void require(bool condition, const char* claim) {
+  if (!condition) throw std::logic_error(claim);
+}
+
+// What `parse` returns, or nothing when it refuses its input as it should.
+template <class Parse>
+auto parsed_or_refused(const Parse& parse) -> std::optional<decltype(parse())> {
+  try {
+    return parse();
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kParse, "refused input is a parse error");
+    require(std::string_view(error.what()).starts_with("input:"), "a parse error names its source");
+    require(std::string_view(error.what()).size() < 500, "a message stays short");
+    return {};
+  }
+}
+
+inline void check_same_tables(const FactorGraph& a, const FactorGraph& b) {
+  require(a.num_variables() == b.num_variables() && a.num_factors() == b.num_factors(), "the sizes return");
+  for (int m = 0; m < a.num_factors(); ++m) {
+    require(a.factor(m).scope() == b.factor(m).scope(), "the scopes return");
+    const std::vector<double>& left = a.factor(m).log_values();
+    const std::vector<double>& right = b.factor(m).log_values();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const double tolerance = 1e-15 * std::max(1.0, std::abs(left[i]));
+      require(left[i] == right[i] || std::abs(left[i] - right[i]) <= tolerance, "the log-values return");
+    }
+  }
+}
+
+inline void check_round_trip(const FactorGraph& graph) {
+  for (const Factor& factor : graph.factors()) {
+    for (const double value : factor.log_values()) {
+      if (std::isfinite(value) && std::abs(value) > 1e15) return;  // readable, but refused by the writer
+    }
+  }
+  check_same_tables(graph, parse_uai(format_uai(graph), "written"));
+}
+
+inline void check_uai_input(std::string_view text) {
+  if (const auto graph = parsed_or_refused([&] { return parse_uai(text, "input"); })) check_round_trip(*graph);
+}
+
+inline void check_uai_evidence_input(std::string_view text) {
+  FactorGraph graph;
+  for (const int num_states : {2, 3, 1, 4, 2}) graph.add_variable(num_states);
+  const auto evidence = parsed_or_refused([&] { return parse_uai_evidence(text, "input", graph); });
+  if (!evidence) return;
+  condition(graph, *evidence);  // accepts whatever was read
+  const std::string written = format_uai_evidence(*evidence);
+  require(format_uai_evidence(parse_uai_evidence(written, "written", graph)) == written, "the evidence returns");
+}
+
+inline void check_bif_input(std::string_view text) {
+  const auto graph = parsed_or_refused([&] { return parse_bif(text, "input"); });
+  if (!graph) return;
+  require(graph->num_factors() == graph->num_variables(), "one factor per variable");
+  std::size_t num_entries = 0;
+  for (const Factor& factor : graph->factors()) num_entries += factor.log_values().size();
+  require(num_entries <= kBifFreeEntries + text.size(), "the tables stay within the limit");
+  if (num_entries < 10'000) check_round_trip(*graph);
+}
+
+}  // namespace treesample::testing

@@ -1,0 +1,78 @@
+#include "io/decimal_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+std::string written(double log_value) {
+  std::string text;
+  append_exp_decimal(text, log_value);
+  return text;
+}
+
+TEST(DecimalLog, ReadsEveryNotationOfANonNegativeNumber) {
+  EXPECT_EQ(log_of_decimal("1"), 0.0);
+  EXPECT_EQ(log_of_decimal("1.000"), 0.0);
+  EXPECT_EQ(log_of_decimal("0.25"), std::log(0.25));
+  EXPECT_EQ(log_of_decimal(".25"), std::log(0.25));
+  EXPECT_EQ(log_of_decimal("25."), std::log(25.0));
+  EXPECT_EQ(log_of_decimal("2.5E+2"), std::log(250.0));
+  for (const char* zero : {"0", "0.0", ".0", "0e5", "0.000e-9", "00", "0e-99999999999999999999999"}) {
+    EXPECT_EQ(log_of_decimal(zero), kNegInf) << zero;
+  }
+}
+
+TEST(DecimalLog, RefusesEverythingElse) {
+  for (const char* token :
+       {"", ".", "-1", "-0", "+1", "inf", "nan", "INFINITY", "0x10", "1e", "1e+", "1,5", "1..2", "1d3", "e5", "abc",
+        "1e99999999999999999999", "1e-99999999999999999999", "1e1000000000000001"}) {
+    EXPECT_EQ(log_of_decimal(token), std::nullopt) << token;
+  }
+}
+
+// The expected values are m log 10 + log of the leading digits.
+TEST(DecimalLog, NumbersOutsideTheRangeOfADoubleKeepTheirMeaning) {
+  constexpr double kLn10 = std::numbers::ln10;
+  EXPECT_DOUBLE_EQ(*log_of_decimal("1e-400"), -400 * kLn10);
+  EXPECT_DOUBLE_EQ(*log_of_decimal("2.5e+2000"), 2000 * kLn10 + std::log(2.5));
+  EXPECT_DOUBLE_EQ(*log_of_decimal("1" + std::string(400, '0')), 400 * kLn10);
+  EXPECT_DOUBLE_EQ(*log_of_decimal("0." + std::string(399, '0') + "123456789012345678901234"),
+                   -400 * kLn10 + std::log(1.23456789012345678));
+  EXPECT_DOUBLE_EQ(*log_of_decimal("1" + std::string(500, '0') + ".5e-900"), -400 * kLn10);
+  EXPECT_DOUBLE_EQ(*log_of_decimal("1.5e-320"), -320 * kLn10 + std::log(1.5)) << "a subnormal double has lost digits";
+}
+
+TEST(DecimalLog, WritesTheShortestTextThatReadsBack) {
+  EXPECT_EQ(written(kNegInf), "0");
+  EXPECT_EQ(written(0.0), "1");
+  EXPECT_EQ(written(std::log(0.5)), "0.5");
+  EXPECT_EQ(written(std::log(0.25)), "0.25");
+}
+
+TEST(DecimalLog, LogValuesOfAnySizeReturnWithinRounding) {
+  Random random(1, "log-values");
+  for (const double scale : {1e-12, 1.0, 100.0, 700.0, 1000.0, 1e5, 1e10, 1e15}) {
+    for (int i = 0; i < 500; ++i) {
+      const double log_value = scale * (2.0 * random.uniform() - 1.0);
+      const std::optional<double> read = log_of_decimal(written(log_value));
+      ASSERT_TRUE(read.has_value()) << written(log_value);
+      EXPECT_NEAR(*read, log_value, 3e-16 * std::max(1.0, 4.0 * std::abs(log_value))) << written(log_value);
+    }
+  }
+  for (const double edge : {std::log(std::numeric_limits<double>::max()), std::log(std::numeric_limits<double>::min()),
+                            709.8, -708.4, -745.2, kMaxDecimalLog, -kMaxDecimalLog}) {
+    EXPECT_NEAR(*log_of_decimal(written(edge)), edge, 1e-15 * std::abs(edge)) << written(edge);
+  }
+}
+
+}  // namespace
+}  // namespace treesample

@@ -1,0 +1,70 @@
+#include "treesample/io/file.hpp"
+
+#include <string>
+
+#include "expect_error.hpp"
+
+namespace treesample {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::message_of;
+
+class WholeFile : public testing::TemporaryFolder {};
+
+TEST_F(WholeFile, ReturnsEveryByteThatWasWritten) {
+  std::string contents(300'000, 'x');
+  contents[0] = '\0';
+  contents[299'999] = '\n';
+  write_file_atomically(in_folder("bytes"), contents);
+  EXPECT_EQ(read_file(in_folder("bytes")), contents);
+  write_file_atomically(in_folder("empty"), "");
+  EXPECT_EQ(read_file(in_folder("empty")), "");
+}
+
+TEST_F(WholeFile, WritingReplacesAndLeavesNothingElseBehind) {
+  write_file_atomically(in_folder("file"), "a longer first version");
+  write_file_atomically(in_folder("file"), "second");
+  EXPECT_EQ(read_file(in_folder("file")), "second");
+  EXPECT_EQ(num_files(), 1);
+}
+
+TEST_F(WholeFile, WritingFollowsALink) {
+  write_file_atomically(in_folder("file"), "old");
+  fs::create_symlink("file", in_folder("link"));
+  write_file_atomically(in_folder("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(in_folder("link")));
+  EXPECT_EQ(read_file(in_folder("file")), "new");
+}
+
+TEST_F(WholeFile, DevicesAreReadAndWrittenDirectly) {
+  EXPECT_EQ(read_file("/dev/null"), "");
+  write_file_atomically("/dev/null", "nothing");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_NE(message_of(ErrorCode::kResource, [] { read_file("/dev/zero", 100'000); }).find("100000 bytes"),
+            std::string::npos);
+}
+
+TEST_F(WholeFile, TheLimitOfBytesIsInclusive) {
+  write_file_atomically(in_folder("ten"), "0123456789");
+  EXPECT_EQ(read_file(in_folder("ten"), 10), "0123456789");
+  EXPECT_EQ(message_of(ErrorCode::kResource, [&] { read_file(in_folder("ten"), 9); }),
+            in_folder("ten").string() + ": too large to be read, allowed are 9 bytes");
+}
+
+TEST_F(WholeFile, ErrorsNameTheFileAndTheReason) {
+  const std::string missing = in_folder("missing").string();
+  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { read_file(missing); }),
+            missing + ": cannot be read: No such file or directory");
+  const std::string folder = in_folder("").string();
+  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { read_file(folder); }), folder + ": cannot be read: Is a directory");
+  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { write_file_atomically(folder, "x"); }),
+            folder + ": cannot be written: Is a directory");
+  const std::string nowhere = in_folder("no/such/folder/file").string();
+  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { write_file_atomically(nowhere, "x"); }),
+            nowhere + ": cannot be written: No such file or directory");
+  EXPECT_EQ(num_files(), 0);
+}
+
+}  // namespace
+}  // namespace treesample
