@@ -1,9 +1,8 @@
 // Expected sums of factors where a search ends: uniform below, given the context of a node.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "evaluate/factor_means.hpp"

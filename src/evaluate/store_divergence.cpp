@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "evaluate/off_store_energy.hpp"
 #include "search/node_store.hpp"

@@ -48,14 +48,12 @@ bool is_complete(const NodeStore& store, std::span<const int> children, const No
   return all_complete;
 }
 
-bool refresh_edge(const NodeStore& store, int level, const Node& node, int action) {
+void refresh_edge(const NodeStore& store, int level, const Node& node, int action) {
   const double value = edge_log_value(store, level, node, action);
   if (value == kNegInf || is_complete(store, store.space().levels[level].children, node.links(action))) {
     node.set_complete(action);
   }
-  const double weight = value == kNegInf ? 0.0 : std::exp(value - node.log_scale());
-  node.weights()[action] = weight;
-  return weight < 1e100;
+  node.weights()[action] = std::exp(value - node.log_scale());
 }
 
 void rebase(const NodeStore& store, int level, const Node& node) {
@@ -67,11 +65,10 @@ void rebase(const NodeStore& store, int level, const Node& node) {
 }
 
 void refresh(const NodeStore& store, int level, const Node& node) {
-  bool in_range = true;
   for (int a = 0; a < node.num_states(); ++a) {
-    if (node.is_expanded(a)) in_range = refresh_edge(store, level, node, a) && in_range;
+    if (node.is_expanded(a)) refresh_edge(store, level, node, a);
   }
-  if (!in_range || is_out_of_range(node.sum())) rebase(store, level, node);
+  if (is_out_of_range(node.sum())) rebase(store, level, node);
 }
 
 void settle(const NodeStore& store) {

@@ -13,8 +13,8 @@ double edge_log_value(const NodeStore& store, int level, const Node& node, int a
 
 // Brings weight and complete flag of an expanded edge up to date with its children. An edge is
 // complete when R = -inf, when one child is proved impossible, or when all children are complete.
-// Returns false when the weight left the range of the node's scale: the caller must rebase.
-bool refresh_edge(const NodeStore& store, int level, const Node& node, int action);
+// The sum of the weights may leave its range: the caller then rebases.
+void refresh_edge(const NodeStore& store, int level, const Node& node, int action);
 
 // Moves log_scale to the node's value, which brings the sum of the weights back to about 1.
 void rebase(const NodeStore& store, int level, const Node& node);

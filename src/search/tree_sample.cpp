@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "search/node_store.hpp"
-#include "search/q_uct.hpp"
+#include "search/selection.hpp"
 #include "search/soft_bellman.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -21,8 +21,6 @@ namespace {
 
 // exp_each is exact up to 700; beyond this an edge is refreshed from its children's logarithms.
 constexpr double kLargestLogMultiplier = 690.0;
-// Below this a weight has lost bits; its logarithm is then taken from the edge itself.
-constexpr double kLeastWeight = 1e-300;
 
 enum class Outcome { kProgress, kSolved, kBudgetSpent };
 
@@ -45,13 +43,10 @@ class Search {
   [[nodiscard]] bool is_solved() const { return is_complete(*store_, space_.roots, store_->root_links().data()); }
   int choose_component(std::span<const int> levels, const NodeIndex* links) const;
   Node visit(int level, NodeIndex& link);
-  void choose(int level, const Node& node);
-  int q_uct_action(int level, const Node& node, const double* log_weights);
   void expand(const Step& step);
   NodeIndex create_node(int level);
   void backup();
-  void prepare_multipliers();
-  void choose_again();
+  void prepare_backup();
 
   const SearchSpace& space_;
   SearchOptions options_;
@@ -59,15 +54,13 @@ class Search {
   std::shared_ptr<NodeStore> store_;
   Reward reward_;
   Budget budget_;
-  Random ties_;
+  Selection selection_;
   int fewest_factors_ = INT_MAX;  // of any reward
-  std::vector<double> bonus_;     // c max(Q_phi, epsilon) per level, for a uniform prior
   Assignment x_;                  // by variable; -1 where the current path does not assign
   std::vector<Step> path_;
   std::vector<double> log_multipliers_;  // per edge of the path, see backup
   std::vector<double> multipliers_;
-  std::vector<double> log_weights_;
-  std::vector<double> scores_;
+  std::vector<double> other_sums_;  // sum of the weights of the path's siblings
 };
 
 Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
@@ -78,15 +71,9 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       store_(std::make_shared<NodeStore>(space, !prior_->is_uniform())),
       reward_(graph, *space),
       budget_(options.budget, options.budget_unit),
-      ties_(options.seed, "ties"),
+      selection_(*store_, options),
       x_(graph.num_variables(), -1) {
-  int most_states = 1;
-  for (const Level& level : space_.levels) {
-    bonus_.push_back(options_.c * std::max(level.log_states_below, options_.epsilon));
-    most_states = std::max(most_states, level.num_states);
-  }
   for (int n = 0; n < space_.num_levels(); ++n) fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
-  scores_.resize(most_states);
 }
 
 // Alg. 2, TreeSample. Pre: an empty store. Post: the budget is not exceeded; the store is settled.
@@ -186,44 +173,12 @@ Node Search::visit(int level, NodeIndex& link) {
   if (!space_.levels[level].is_private_below) {
     // A shared node below may have changed since the last visit.
     refresh(*store_, level, node);
-    if (!node.is_complete()) choose(level, node);
+    if (!node.is_complete()) {
+      selection_.add(level, node);
+      selection_.choose();
+    }
   }
   return node;
-}
-
-void Search::choose(int level, const Node& node) {
-  log_weights_.assign(node.weights(), node.weights() + node.num_states());
-  log_each(log_weights_);
-  node.choice() = q_uct_action(level, node, log_weights_.data());
-}
-
-// Alg. 2, Q-UCT: argmax of eq. 8 over the incomplete edges. log_weights holds log weight(a) = Q(a) - E;
-// E is the same for all edges and does not matter here.
-int Search::q_uct_action(int level, const Node& node, const double* log_weights) {
-  const int num_states = node.num_states();
-  std::uint64_t node_visits = 1;  // the visit that created the node, then one per edge visit
-  for (int a = 0; a < num_states; ++a) node_visits += node.visits(a);
-  const double sqrt_visits = std::sqrt(static_cast<double>(node_visits));
-  double best = kNegInf;
-  for (int a = 0; a < num_states; ++a) {
-    scores_[a] = kNegInf;
-    if (node.is_complete(a)) continue;
-    double q = log_weights[a];
-    if (node.weights()[a] < kLeastWeight) q = edge_log_value(*store_, level, node, a) - node.log_scale();
-    const double bonus = store_->has_prior() ? options_.c * std::max(node.priors()[a], options_.epsilon) : bonus_[level];
-    scores_[a] = q_uct(q, bonus, sqrt_visits, node.visits(a));
-    best = std::max(best, scores_[a]);
-  }
-  const double threshold = best - tie_tolerance(best);
-  int chosen = -1;
-  int num_ties = 0;
-  for (int a = 0; a < num_states; ++a) {
-    if (scores_[a] < threshold || node.is_complete(a)) continue;
-    ++num_ties;
-    if (chosen < 0 || (options_.ties == TieRule::kRandom && ties_.below(num_ties) == 0)) chosen = a;
-    if (options_.ties == TieRule::kLowest) break;
-  }
-  return chosen;
 }
 
 // Alg. 2, Expand: pays for R_n of the path's last edge and gives the edge its children. A child level
@@ -262,73 +217,60 @@ NodeIndex Search::create_node(int level) {
     }
   }
   rebase(*store_, level, node);
-  choose(level, node);
+  selection_.add(level, node);
+  selection_.choose();
   return index;
 }
 
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
 // path to the root. With E the scales, an edge's weight is exp(R + V_others + E_child - E) times the
 // child's sum of weights: all exponentials of the path are known beforehand, and the chain from level
-// to level is one product and K additions.
+// to level is one product and one sum.
 void Search::backup() {
-  prepare_multipliers();
+  prepare_backup();
   double child_sum = 0.0;
   bool is_child_scale_known = false;  // false below the path's last edge and after a rebase
   for (std::size_t i = path_.size(); i-- > 0;) {
     const auto& [level, action, node] = path_[i];
-    bool is_in_range = true;
     if (is_child_scale_known && std::abs(log_multipliers_[i]) < kLargestLogMultiplier) {
-      node.weights()[action] = multipliers_[i] * child_sum;
-      if (path_[i + 1].node.is_complete() &&
-          is_complete(*store_, space_.levels[level].children, node.links(action))) {
+      const double weight = multipliers_[i] * child_sum;
+      node.weights()[action] = weight;
+      child_sum = other_sums_[i] + weight;
+      if (path_[i + 1].node.is_complete() && is_complete(*store_, space_.levels[level].children, node.links(action))) {
         node.set_complete(action);
       }
     } else {
-      is_in_range = refresh_edge(*store_, level, node, action);
+      refresh_edge(*store_, level, node, action);
+      child_sum = node.sum();
     }
     node.add_visit(action);
-    child_sum = node.sum();
-    is_child_scale_known = is_in_range && !is_out_of_range(child_sum);
+    is_child_scale_known = !is_out_of_range(child_sum);
     if (!is_child_scale_known) rebase(*store_, level, node);
     x_[space_.levels[level].variable] = -1;
+    // Where a node changes only when it is visited, its next choice is known now.
+    if (space_.levels[level].is_private_below && !node.is_complete()) selection_.add(level, node);
   }
-  choose_again();
+  selection_.choose();
 }
 
-void Search::prepare_multipliers() {
-  log_multipliers_.assign(path_.size(), 0.0);
-  for (std::size_t i = 0; i + 1 < path_.size(); ++i) {
+void Search::prepare_backup() {
+  const std::size_t count = path_.size();
+  log_multipliers_.resize(padded(count));
+  other_sums_.resize(count);
+  for (std::size_t i = 0; i + 1 < count; ++i) {
     const auto& [level, action, node] = path_[i];
     const Step& below = path_[i + 1];
     log_multipliers_[i] = node.rewards()[action] + below.node.log_scale() - node.log_scale();
     const std::vector<int>& children = space_.levels[level].children;
-    if (children.size() == 1) continue;
-    for (std::size_t j = 0; j < children.size(); ++j) {
+    for (std::size_t j = 0; children.size() > 1 && j < children.size(); ++j) {
       if (children[j] != below.level) log_multipliers_[i] += log_value(*store_, children[j], node.links(action)[j]);
     }
+    double others = 0.0;
+    for (int a = 0; a < node.num_states(); ++a) others += a == action ? 0.0 : node.weights()[a];
+    other_sums_[i] = others;
   }
   multipliers_ = log_multipliers_;
   exp_each(multipliers_);
-}
-
-// Where a node changes only when it is visited, its next choice is known now, and the logarithms of a
-// whole path are taken at once.
-void Search::choose_again() {
-  std::size_t num_weights = 0;
-  for (const Step& step : path_) num_weights += step.node.num_states();
-  log_weights_.resize(num_weights);
-  double* next = log_weights_.data();
-  for (const Step& step : path_) {
-    for (int a = 0; a < step.node.num_states(); ++a) *next++ = step.node.weights()[a];
-  }
-  log_each(log_weights_);
-  next = log_weights_.data();
-  for (const Step& step : path_) {
-    if (space_.levels[step.level].is_private_below && !step.node.is_complete()) {
-      step.node.choice() = q_uct_action(step.level, step.node, next);
-    }
-    next += step.node.num_states();
-  }
 }
 
 }  // namespace

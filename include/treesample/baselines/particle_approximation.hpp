@@ -52,10 +52,10 @@ class ParticleApproximation final : public Approximation {
  private:
   void require_atoms(const char* function) const;
 
-  std::vector<int> num_states_;         // by variable
-  std::vector<int> states_;             // rows, sorted
-  std::vector<double> probabilities_;   // positive, sum 1
-  std::vector<double> cumulative_;      // running sums, for sampling
+  std::vector<int> num_states_;        // by variable
+  std::vector<int> states_;            // rows, sorted
+  std::vector<double> probabilities_;  // positive, sum 1
+  std::vector<double> cumulative_;     // running sums, for sampling
   std::vector<double> log_densities_;
 };
 

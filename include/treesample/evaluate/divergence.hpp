@@ -1,8 +1,9 @@
 // How far an approximation P_X is from the target P* (the paper's section 4.1, all in nats):
 //
 //   KL[P_X || P*] = log Z + delta_KL,      delta_KL = -E_P[sum psi] - H[P_X]
-//   delta_energy  = E_P*[sum psi] - E_P[sum psi]                               (lower is better)
-//   delta_entropy = H[P_X] - H[P*],        KL = delta_energy - delta_entropy   (higher is better)
+//   delta_energy  = E_P*[sum psi] - E_P[sum psi]    (lower is better)
+//   delta_entropy = H[P_X] - H[P*]                  (higher is better)
+//   KL[P_X || P*] = delta_energy - delta_entropy
 //
 // delta_KL needs nothing of the target but its factors. It is exact for a search with the uniform prior
 // by one pass over its nodes, and for every approximation of a small model by enumeration; otherwise it
@@ -50,8 +51,8 @@ Divergence divergence(const FactorGraph& graph, const Approximation& approximati
 
 // Exact, by one pass over the store. With r(e) the probability that a sample takes edge e,
 //
-//   H[P_X]     = sum over edges of -r log p(e | node) + mass that leaves the store * log-states below
-//   E_P[sum psi] = sum over edges of r R            + mass that leaves the store * means of pending factors
+//   H[P_X]       = sum over edges of -r log p(e | node) + mass that leaves the store * log-states below
+//   E_P[sum psi] = sum over evaluated edges of r R      + mass that leaves the store * means of pending factors
 //
 // where P_X is uniform off the store, so that the mean of a factor given the part of its scope that is
 // assigned is the plain mean of the entries that agree with it.

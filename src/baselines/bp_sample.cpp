@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "baselines/message_passing.hpp"
+#include "baselines/sample_count.hpp"
+#include "treesample/baselines/belief_propagation.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+Spending step_cost(const MessagePassing& messages, BpCharge charge) {
+  switch (charge) {
+    case BpCharge::kFactor:
+      return {messages.num_factors(), messages.num_entries()};
+    case BpCharge::kMessage:
+      return {messages.num_messages(), messages.num_entries()};
+    case BpCharge::kEntry:
+      break;
+  }
+  return {messages.num_entries(), messages.num_entries()};
+}
+
+// One sample of the paper's algorithm. False at a contradiction: x is then not complete.
+bool decimate(MessagePassing& messages, int num_steps, Random& random, Assignment& x, std::vector<double>& belief) {
+  messages.reset();
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    for (int step = 0; step < num_steps; ++step) messages.step();
+    belief.resize(messages.num_states(static_cast<int>(v)));
+    if (!messages.belief(static_cast<int>(v), belief)) return false;
+    x[v] = random.categorical(belief);
+    messages.fix(static_cast<int>(v), x[v]);
+  }
+  return true;
+}
+
+}  // namespace
+
+void BpSampleOptions::validate() const {
+  check_range("BpSampleOptions", "budget", budget, 0, INT64_MAX);
+  check_range("BpSampleOptions", "num_steps", num_steps, 1, 1'000'000);
+  check_argument(damping >= 0.0 && damping < 1.0, "BpSampleOptions",
+                 fmt::format("damping is {}, allowed are values from 0 to below 1", damping));
+}
+
+BpSampleResult bp_sample(const FactorGraph& graph, const BpSampleOptions& options, const BaselineObserver& observer) {
+  options.validate();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  MessagePassing messages(graph, options.damping);
+  const Spending cost = step_cost(messages, options.charge);
+  const std::int64_t steps_per_sample = std::int64_t{options.num_steps} * graph.num_variables();
+  const std::int64_t num_samples = sample_count(
+      "bp_sample", options.budget, saturating_product(steps_per_sample, in_unit(cost, options.budget_unit)));
+
+  Random random(options.seed, "decimation");
+  BpSampleReport report;
+  Particles particles;
+  Assignment x(graph.num_variables());
+  std::vector<double> belief;
+  while (report.num_samples < num_samples) {
+    const bool is_complete = decimate(messages, options.num_steps, random, x, belief);
+    const double log_density = is_complete ? graph.log_density(x) : kNegInf;
+    ++report.num_samples;
+    report.num_contradictions += is_complete ? 0 : 1;
+    report.num_zero_density += is_complete && log_density == kNegInf ? 1 : 0;
+    if (log_density != kNegInf) {
+      particles.states.insert(particles.states.end(), x.begin(), x.end());
+      particles.log_weights.push_back(0.0);
+      particles.log_densities.push_back(log_density);
+    }
+    // A sample that ended early is charged like the others.
+    report.spent.reward_evaluations += steps_per_sample * cost.reward_evaluations;
+    report.spent.factor_evaluations += steps_per_sample * cost.factor_evaluations;
+    if (observer && !observer({report.spent, report.num_samples, seconds()})) {
+      report.stop = StopReason::kInterrupted;
+      break;
+    }
+  }
+  report.seconds = seconds();
+  return {ParticleApproximation(graph, particles), report};
+}
+
+}  // namespace treesample

@@ -1,0 +1,102 @@
+#include "treesample/baselines/gibbs.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "baselines/gibbs_kernel.hpp"
+#include "baselines/sample_count.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// The most that a sweep can cost.
+Spending sweep_cost(const FactorGraph& graph, const GibbsKernel& kernel, GibbsCharge charge) {
+  Spending cost;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    cost.reward_evaluations += charge == GibbsCharge::kState ? graph.num_states(v) : 1;
+    cost.factor_evaluations += std::int64_t{graph.num_states(v)} * kernel.num_factors(v);
+  }
+  return cost;
+}
+
+// A chain of states: starts uniformly, counts its sweeps.
+class Walk {
+ public:
+  Walk(const FactorGraph& graph, std::uint64_t seed)
+      : graph_(graph), kernel_(graph), random_(seed, "gibbs"), x_(graph.num_variables()) {}
+
+  void restart() {
+    for (int v = 0; v < graph_.num_variables(); ++v) x_[v] = static_cast<int>(random_.below(graph_.num_states(v)));
+  }
+  void run(int num_sweeps) {
+    for (int i = 0; i < num_sweeps; ++i) log_density_ = kernel_.sweep(x_, random_);
+    num_sweeps_ += num_sweeps;
+  }
+  [[nodiscard]] const Assignment& x() const { return x_; }
+  [[nodiscard]] double log_density() const { return log_density_; }
+  [[nodiscard]] std::int64_t num_sweeps() const { return num_sweeps_; }
+  [[nodiscard]] const GibbsKernel& kernel() const { return kernel_; }
+
+ private:
+  const FactorGraph& graph_;
+  GibbsKernel kernel_;
+  Random random_;
+  Assignment x_;
+  double log_density_ = 0.0;
+  std::int64_t num_sweeps_ = 0;
+};
+
+}  // namespace
+
+void GibbsOptions::validate() const {
+  check_range("GibbsOptions", "budget", budget, 0, INT64_MAX);
+  check_range("GibbsOptions", "num_sweeps", num_sweeps, 1, 1'000'000'000);
+  check_range("GibbsOptions", "burn_in", burn_in, 0, mode == GibbsMode::kChain ? 1'000'000'000 : 0);
+}
+
+GibbsResult gibbs(const FactorGraph& graph, const GibbsOptions& options, const BaselineObserver& observer) {
+  options.validate();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  Walk walk(graph, options.seed);
+  const Spending cost = sweep_cost(graph, walk.kernel(), options.charge);
+  const std::int64_t unit_cost = in_unit(cost, options.budget_unit);
+  const std::int64_t num_samples =
+      sample_count("gibbs", options.budget, saturating_product(options.num_sweeps, unit_cost),
+                   saturating_product(options.burn_in, unit_cost));
+
+  GibbsReport report;
+  Particles particles;
+  const auto spent = [&] {
+    return Spending{walk.num_sweeps() * cost.reward_evaluations, walk.kernel().num_evaluations()};
+  };
+  if (options.mode == GibbsMode::kChain) {
+    walk.restart();
+    walk.run(options.burn_in);
+  }
+  while (report.num_samples < num_samples) {
+    if (options.mode == GibbsMode::kRestarts) walk.restart();
+    walk.run(options.num_sweeps);
+    ++report.num_samples;
+    if (walk.log_density() == kNegInf) {
+      ++report.num_zero_density;
+    } else {
+      particles.states.insert(particles.states.end(), walk.x().begin(), walk.x().end());
+      particles.log_weights.push_back(0.0);
+      particles.log_densities.push_back(walk.log_density());
+    }
+    if (observer && !observer({spent(), report.num_samples, seconds()})) {
+      report.stop = StopReason::kInterrupted;
+      break;
+    }
+  }
+  report.spent = spent();
+  report.seconds = seconds();
+  return {ParticleApproximation(graph, particles), report};
+}
+
+}  // namespace treesample

@@ -1,0 +1,53 @@
+// The conditional distributions that a Gibbs sweep draws from.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "treesample/math/random.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class GibbsKernel {
+ public:
+  // Keeps a reference to the graph, which must outlive it.
+  explicit GibbsKernel(const FactorGraph& graph);
+
+  // P(x_v = a | the other states of x) for each a, uniform when it is 0 for all of them. The state of v in
+  // x itself plays no part. Valid until the next call.
+  std::span<const double> conditional(int variable, std::span<const int> x);
+
+  // Draws every variable of x in turn from its conditional. Returns log gamma_hat of the new x.
+  double sweep(std::span<int> x, Random& random);
+
+  [[nodiscard]] int num_factors(int variable) const { return first_[variable + 1] - first_[variable]; }
+  // Factor values asked for so far.
+  [[nodiscard]] std::int64_t num_evaluations() const { return num_evaluations_; }
+
+ private:
+  // A factor as seen from one of its variables.
+  struct Term {
+    const double* table = nullptr;  // null for a function
+    int factor = 0;
+    bool is_last = false;     // no variable of the scope is updated later in a sweep
+    int position = 0;         // of the variable in the scope
+    std::int64_t stride = 0;  // of the variable in the table
+    std::vector<std::pair<int, std::int64_t>> others;
+  };
+  void add_term(const Term& term, std::span<const int> x);
+
+  const FactorGraph* graph_;
+  std::vector<Term> terms_;  // grouped by variable; those with is_last first
+  std::vector<int> first_;   // first term of each variable
+  double log_constant_ = 0.0;
+  std::int64_t num_evaluations_ = 0;
+  std::vector<double> log_weights_;
+  std::vector<double> log_rewards_;  // of the terms with is_last alone
+  std::vector<double> probabilities_;
+  std::vector<int> states_;  // arguments of a function factor
+};
+
+}  // namespace treesample

@@ -1,0 +1,36 @@
+// How many samples a budget pays for.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "treesample/error.hpp"
+#include "treesample/model/budget.hpp"
+
+namespace treesample {
+
+// Both in the budget's unit. `first` is paid once, before the first sample. A sample of a model without
+// factors costs nothing in factor units and counts as 1, so that the number stays finite.
+inline std::int64_t sample_count(std::string_view function, std::int64_t budget, std::int64_t per_sample,
+                                 std::int64_t first = 0) {
+  const std::int64_t cost = std::max<std::int64_t>(per_sample, 1);
+  check_argument(budget >= first && (budget - first) / cost >= 1, function,
+                 fmt::format("the budget is {}, the first sample costs {}", budget,
+                             static_cast<double>(first) + static_cast<double>(cost)));
+  return (budget - first) / cost;
+}
+
+// Numbers that do not fit are taken as the largest: such a cost is above every budget.
+inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+inline std::int64_t in_unit(const Spending& cost, BudgetUnit unit) {
+  return unit == BudgetUnit::kReward ? cost.reward_evaluations : cost.factor_evaluations;
+}
+
+}  // namespace treesample

@@ -1,0 +1,251 @@
+// Stages of a level: extend (propose, pay, weigh), drop what has weight 0, resample.
+#include "treesample/baselines/smc.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <climits>
+#include <cmath>
+#include <utility>
+
+#include "baselines/sample_count.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/reward.hpp"
+
+namespace treesample {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kBatch = 256;  // prefixes per call of the prior, evaluations per call of the observer
+
+class ParticleFilter {
+ public:
+  ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options,
+                 const ValueFunction& prior);
+  void run(const BaselineObserver& observer);
+  [[nodiscard]] const Particles& particles() const { return particles_; }
+  [[nodiscard]] const SmcReport& report() const { return report_; }
+
+ private:
+  [[nodiscard]] std::int64_t num_live() const { return static_cast<std::int64_t>(particles_.log_weights.size()); }
+  [[nodiscard]] std::span<int> row(std::int64_t i) { return std::span(particles_.states).subspan(i * width_, width_); }
+  bool extend(int level, const BaselineObserver& observer);
+  void extend_batch(int level, std::int64_t begin, std::int64_t count);
+  double propose(int level, std::span<const double> q, int& action);
+  void drop_dead();
+  void resample_if_needed();
+  void resize(std::int64_t count);
+
+  struct Weighing {
+    double log_mean;  // log((1/I) sum w)
+    double ess;
+  };
+  Weighing weigh();
+
+  const SearchSpace& space_;
+  SmcOptions options_;
+  const ValueFunction& prior_;
+  Reward reward_;
+  Budget budget_;
+  Random proposal_;
+  Random resampling_;
+  std::int64_t width_;
+  Clock::time_point start_ = Clock::now();
+  SmcReport report_;
+  Particles particles_;  // the live ones only
+  Particles offspring_;  // buffers of the same size
+  std::vector<int> parents_;
+  std::vector<double> weights_;  // exp(log_weights - their maximum)
+  std::vector<double> q_;
+  std::vector<double> probabilities_;
+};
+
+std::int64_t particle_count(const SearchSpace& space, const SmcOptions& options, std::int64_t width) {
+  Spending cost;
+  cost.reward_evaluations = space.num_levels();
+  for (const Level& level : space.levels) cost.factor_evaluations += static_cast<std::int64_t>(level.factors.size());
+  const std::int64_t count = sample_count("smc", options.budget, in_unit(cost, options.budget_unit));
+  // States, weight and density, twice because of resampling; parent and weight; a copy for the atoms.
+  const auto bytes_each = static_cast<double>(3 * (width * sizeof(int) + 2 * sizeof(double)) + 3 * sizeof(double));
+  const double bytes = static_cast<double>(count) * bytes_each;
+  if (bytes > static_cast<double>(options.memory_limit_bytes) || count > INT_MAX) {
+    throw Error(ErrorCode::kResource, fmt::format("smc: {} particles need {:.3g} bytes, allowed are {:.3g}", count,
+                                                  bytes, static_cast<double>(options.memory_limit_bytes)));
+  }
+  return count;
+}
+
+ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options,
+                               const ValueFunction& prior)
+    : space_(space),
+      options_(options),
+      prior_(prior),
+      reward_(graph, space),
+      budget_(options.budget, options.budget_unit),
+      proposal_(options.seed, "proposal"),
+      resampling_(options.seed, "resampling"),
+      width_(graph.num_variables()) {
+  report_.num_particles = particle_count(space, options, width_);
+  resize(report_.num_particles);
+  std::fill(particles_.states.begin(), particles_.states.end(), -1);
+  std::fill(particles_.log_weights.begin(), particles_.log_weights.end(), 0.0);
+  std::fill(particles_.log_densities.begin(), particles_.log_densities.end(), space.log_constant);
+}
+
+// Post: budget not exceeded; log_z is the log of an unbiased estimate of Z, unless interrupted.
+void ParticleFilter::run(const BaselineObserver& observer) {
+  if (space_.log_constant == kNegInf) resize(0);  // Z = 0: nothing to evaluate
+  report_.log_z = space_.log_constant;
+  for (int level = 0; level < space_.num_levels() && num_live() > 0; ++level) {
+    if (level > 0) resample_if_needed();
+    if (!extend(level, observer)) {
+      report_.stop = StopReason::kInterrupted;
+      resize(0);  // prefixes are not samples
+      break;
+    }
+    drop_dead();
+  }
+  if (num_live() == 0) {
+    report_.log_z = kNegInf;
+  } else {
+    const Weighing weighing = weigh();
+    report_.log_z += weighing.log_mean;
+    report_.ess = weighing.ess;
+  }
+  report_.spent = budget_.spent();
+  report_.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+bool ParticleFilter::extend(int level, const BaselineObserver& observer) {
+  for (std::int64_t begin = 0; begin < num_live(); begin += kBatch) {
+    extend_batch(level, begin, std::min(kBatch, num_live() - begin));
+    if (!observer) continue;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (!observer({budget_.spent(), 0, seconds})) return false;
+  }
+  return true;
+}
+
+void ParticleFilter::extend_batch(int level, std::int64_t begin, std::int64_t count) {
+  const int num_states = space_.levels[level].num_states;
+  const int variable = space_.levels[level].variable;
+  const bool is_uniform = prior_.is_uniform();
+  const double uniform_log_proposal = -std::log(num_states);
+  if (!is_uniform) {
+    q_.resize(count * num_states);
+    prior_.q_values(level, std::span(particles_.states).subspan(begin * width_, count * width_),
+                    static_cast<int>(count), q_);
+  }
+  for (std::int64_t r = 0; r < count; ++r) {
+    const std::int64_t i = begin + r;
+    int action = 0;
+    double log_proposal = uniform_log_proposal;
+    if (is_uniform) {
+      action = static_cast<int>(proposal_.below(num_states));
+    } else {
+      log_proposal = propose(level, std::span(q_).subspan(r * num_states, num_states), action);
+    }
+    if (log_proposal == kNegInf) {
+      particles_.log_weights[i] = kNegInf;
+      continue;
+    }
+    row(i)[variable] = action;
+    const double reward = reward_.evaluate(level, row(i), budget_);
+    particles_.log_weights[i] += reward - log_proposal;
+    particles_.log_densities[i] += reward;
+  }
+}
+
+// Draws an action from softmax(q). Returns its log-probability; -inf when the prior leaves no action.
+double ParticleFilter::propose(int level, std::span<const double> q, int& action) {
+  for (const double value : q) {
+    if (!is_log_value(value)) {
+      throw Error(ErrorCode::kNumeric,
+                  fmt::format("the value function returned {} for variable {}", value, space_.levels[level].variable));
+    }
+  }
+  probabilities_.resize(q.size());
+  const double log_normaliser = softmax(q, probabilities_);
+  if (log_normaliser == kNegInf) return kNegInf;
+  action = proposal_.categorical(probabilities_);
+  return q[action] - log_normaliser;
+}
+
+// Moves the live particles together, in their order.
+void ParticleFilter::drop_dead() {
+  std::int64_t kept = 0;
+  for (std::int64_t i = 0; i < num_live(); ++i) {
+    if (particles_.log_weights[i] == kNegInf) continue;
+    if (kept != i) {
+      std::copy_n(row(i).begin(), width_, row(kept).begin());
+      particles_.log_weights[kept] = particles_.log_weights[i];
+      particles_.log_densities[kept] = particles_.log_densities[i];
+    }
+    ++kept;
+  }
+  report_.num_dropped += num_live() - kept;
+  if (kept < num_live()) resize(kept);
+}
+
+void ParticleFilter::resize(std::int64_t count) {
+  particles_.states.resize(count * width_);
+  particles_.log_weights.resize(count);
+  particles_.log_densities.resize(count);
+}
+
+// Fills weights_. Pre: a live particle.
+ParticleFilter::Weighing ParticleFilter::weigh() {
+  double largest = kNegInf;
+  for (const double log_weight : particles_.log_weights) largest = std::max(largest, log_weight);
+  weights_.resize(num_live());
+  double sum = 0.0;
+  double sum_of_squares = 0.0;
+  for (std::int64_t i = 0; i < num_live(); ++i) {
+    weights_[i] = std::exp(particles_.log_weights[i] - largest);
+    sum += weights_[i];
+    sum_of_squares += weights_[i] * weights_[i];
+  }
+  return {largest + std::log(sum / static_cast<double>(report_.num_particles)), sum * sum / sum_of_squares};
+}
+
+void ParticleFilter::resample_if_needed() {
+  if (options_.ess_threshold == 0.0) return;
+  const Weighing weighing = weigh();
+  if (weighing.ess >= options_.ess_threshold * static_cast<double>(report_.num_particles)) return;
+  report_.log_z += weighing.log_mean;
+  const std::int64_t count = report_.num_particles;
+  parents_.resize(count);
+  resample(options_.resampling, weights_, parents_, resampling_);
+  offspring_.states.resize(count * width_);
+  offspring_.log_weights.assign(count, 0.0);
+  offspring_.log_densities.resize(count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::copy_n(row(parents_[i]).begin(), width_, offspring_.states.begin() + i * width_);
+    offspring_.log_densities[i] = particles_.log_densities[parents_[i]];
+  }
+  std::swap(particles_, offspring_);
+  ++report_.num_resamplings;
+}
+
+}  // namespace
+
+void SmcOptions::validate() const {
+  check_range("SmcOptions", "budget", budget, 0, INT64_MAX);
+  check_argument(ess_threshold >= 0.0 && ess_threshold <= 1.0, "SmcOptions",
+                 fmt::format("ess_threshold is {}, allowed are values from 0 to 1", ess_threshold));
+}
+
+SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options,
+              std::shared_ptr<const ValueFunction> prior, const BaselineObserver& observer) {
+  options.validate();
+  check_argument(space.kind != SpaceKind::kAndOr, "smc",
+                 "the space is andor, allowed are tree and graph: particles are extended along one order");
+  if (!prior) prior = std::make_shared<UniformValue>(space);
+  ParticleFilter filter(graph, space, options, *prior);
+  filter.run(observer);
+  return {ParticleApproximation(graph, filter.particles()), filter.report()};
+}
+
+}  // namespace treesample

@@ -1,0 +1,203 @@
+#include "treesample/evaluate/divergence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/search/tree_sample.hpp"
+
+namespace treesample {
+namespace {
+
+// A prior that is not uniform: it prefers low states.
+class LowStates final : public ValueFunction {
+ public:
+  void q_values(int /*level*/, std::span<const int> /*prefixes*/, int /*count*/, std::span<double> q) const override {
+    for (std::size_t i = 0; i < q.size(); ++i) q[i] = -0.5 * static_cast<double>(i);
+  }
+};
+
+SearchApproximation search(const FactorGraph& graph, std::int64_t budget,
+                           std::shared_ptr<const ValueFunction> prior = nullptr) {
+  std::vector<int> order(graph.num_variables());
+  std::iota(order.begin(), order.end(), 0);
+  SearchOptions options;
+  options.budget = budget;
+  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kAndOr), options, std::move(prior))
+      .approximation;
+}
+
+// What callers see of an approximation that is not a search.
+class Opaque final : public Approximation {
+ public:
+  explicit Opaque(SearchApproximation inside) : inside_(std::move(inside)) {}
+  [[nodiscard]] Assignment sample(Random& random) const override { return inside_.sample(random); }
+  [[nodiscard]] double log_prob(std::span<const int> x) const override { return inside_.log_prob(x); }
+
+ private:
+  SearchApproximation inside_;
+};
+
+ErrorCode code_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorCode::kInternal;
+}
+
+// Binary variable, uniform P_X, by hand: E = (1 + 3) / 2, H = log 2.
+TEST(StoreDivergence, UniformOverTwoStates) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {1.0, 3.0});
+  const auto uniform = store_divergence(graph, search(graph, 0));
+  EXPECT_DOUBLE_EQ(uniform->energy, 2.0);
+  EXPECT_DOUBLE_EQ(uniform->entropy, std::log(2.0));
+  EXPECT_DOUBLE_EQ(uniform->delta_kl, -2.0 - std::log(2.0));
+  EXPECT_EQ(uniform->delta_kl_error, 0.0);
+}
+
+// After one evaluation: Q = {1, 0} (the other edge keeps its prior), but the energy knows both rewards.
+TEST(StoreDivergence, UnexpandedEdgesCarryTheirOwnFactors) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {1.0, 3.0});
+  const auto one = store_divergence(graph, search(graph, 1));
+  const double p = std::exp(1.0) / (std::exp(1.0) + 1.0);
+  EXPECT_NEAR(one->energy, p * 1.0 + (1.0 - p) * 3.0, 1e-15);
+}
+
+TEST(SampledDivergence, AgreesWithTheExactOneWithinItsErrors) {
+  Random random(1);
+  for (int i = 0; i < 20; ++i) {
+    const FactorGraph graph = testing::random_model(random, {.min_states = 2, .num_factors = 9});
+    const SearchApproximation approximation = search(graph, 15);
+    const auto exact = store_divergence(graph, approximation);
+    const Divergence sampled = sampled_divergence(graph, approximation, 2000, random);
+    EXPECT_FALSE(sampled.is_exact);
+    EXPECT_EQ(sampled.num_samples, 2000);
+    EXPECT_GT(sampled.energy_error, 1e-4);
+    EXPECT_LT(sampled.energy_error, 0.2);
+    // 60 comparisons at 5 standard errors each: a false alarm in 3e4 seeds.
+    EXPECT_NEAR(sampled.energy, exact->energy, 5.0 * sampled.energy_error);
+    EXPECT_NEAR(sampled.entropy, exact->entropy, 5.0 * sampled.entropy_error + 1e-12);
+    EXPECT_NEAR(sampled.delta_kl, exact->delta_kl, 5.0 * sampled.delta_kl_error);
+  }
+}
+
+TEST(SampledDivergence, AnImpossibleSampleProvesInfinity) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {0.0, kNegInf});
+  Random random(2);
+  const Divergence sampled = sampled_divergence(graph, search(graph, 0), 100, random);
+  EXPECT_EQ(sampled.energy, kNegInf);
+  EXPECT_EQ(sampled.delta_kl, HUGE_VAL);
+  EXPECT_EQ(sampled.energy_error, 0.0);
+  EXPECT_EQ(sampled.delta_kl_error, 0.0);
+  EXPECT_NEAR(sampled.entropy, std::log(2.0), 1e-13);
+}
+
+TEST(Divergence, TakesThePassThenEnumerationThenSamples) {
+  Random random(3);
+  const FactorGraph graph = testing::random_model(random, {.min_states = 2});
+  const SearchApproximation approximation = search(graph, 10);
+  const Opaque opaque(approximation);
+  const DivergenceOptions options{.num_samples = 100};
+  const Divergence by_pass = divergence(graph, approximation, options, random);
+  EXPECT_TRUE(by_pass.is_exact);
+  EXPECT_EQ(by_pass.spent.reward_evaluations, 0);
+  const Divergence by_enumeration = divergence(graph, opaque, options, random);
+  EXPECT_TRUE(by_enumeration.is_exact);
+  EXPECT_GT(by_enumeration.spent.reward_evaluations, 0);
+  EXPECT_NEAR(by_enumeration.delta_kl, by_pass.delta_kl, 1e-12);
+  const Divergence by_samples = divergence(graph, opaque, {.num_samples = 100, .max_configurations = 1}, random);
+  EXPECT_FALSE(by_samples.is_exact);
+  EXPECT_EQ(by_samples.num_samples, 100);
+}
+
+TEST(Divergence, LimitOnConfigurationsIsExact) {
+  Random random(4);
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  graph.add_table({1}, {0.0, 1.0, 2.0});
+  const Opaque opaque(search(graph, 0));
+  EXPECT_TRUE(divergence(graph, opaque, {.max_configurations = 27}, random).is_exact);
+  EXPECT_FALSE(divergence(graph, opaque, {.max_configurations = 26}, random).is_exact);
+}
+
+TEST(StoreDivergence, NeedsAUniformPriorUnlessTheSearchIsComplete) {
+  Random random(5);
+  const FactorGraph graph = testing::random_model(random, {.min_states = 2});
+  const auto prior = std::make_shared<LowStates>();
+  EXPECT_FALSE(store_divergence(graph, search(graph, 3, prior)).has_value());
+  EXPECT_TRUE(divergence(graph, search(graph, 3, prior), {}, random).is_exact);  // by enumeration
+  const auto complete = store_divergence(graph, search(graph, 100'000, prior));
+  ASSERT_TRUE(complete.has_value());
+  EXPECT_NEAR(complete->delta_kl, -target_moments(graph).log_z, 1e-11);
+}
+
+TEST(StoreDivergence, FunctionsAreEvaluatedUpToALimitAndOnlyWhenNeeded) {
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  int num_calls = 0;
+  const auto sum = [&num_calls](std::span<const int> states) {
+    ++num_calls;
+    return 1.0 * std::accumulate(states.begin(), states.end(), 0);
+  };
+  graph.add_factor(Factor::function({2, 0}, sum));
+  graph.add_factor(Factor::function({1, 2, 0}, sum));
+  const SearchApproximation partial = search(graph, 3);
+  num_calls = 0;
+  EXPECT_FALSE(store_divergence(graph, partial, 11).has_value());
+  EXPECT_EQ(num_calls, 0);
+  EXPECT_EQ(store_divergence(graph, partial, 12)->spent.factor_evaluations, 12);
+  EXPECT_EQ(num_calls, 12);
+  const SearchApproximation complete = search(graph, 1000);
+  num_calls = 0;
+  EXPECT_TRUE(store_divergence(graph, complete, 0).has_value());
+  EXPECT_EQ(num_calls, 0);
+}
+
+// A scope whose number of entries does not fit 64 bits.
+TEST(StoreDivergence, WideFunctionsFallBackOnSamples) {
+  FactorGraph graph;
+  for (int v = 0; v < 70; ++v) graph.add_variable(2);
+  std::vector<int> scope(70);
+  std::iota(scope.begin(), scope.end(), 0);
+  graph.add_factor(Factor::function(
+      scope, [](std::span<const int> states) { return 0.1 * std::accumulate(states.begin(), states.end(), 0); }));
+  Random random(6);
+  const Divergence sampled = divergence(graph, search(graph, 200), {.num_samples = 1000}, random);
+  EXPECT_FALSE(sampled.is_exact);
+  EXPECT_NEAR(sampled.energy, 3.5, 5.0 * sampled.energy_error);
+  EXPECT_EQ(sampled.spent.factor_evaluations, 1000);
+}
+
+TEST(Divergence, RefusesWhatHasNoAnswer) {
+  Random random(7);
+  FactorGraph impossible;
+  impossible.add_variable(2);
+  impossible.add_table({0}, {kNegInf, kNegInf});
+  const SearchApproximation none = search(impossible, 10);
+  EXPECT_EQ(code_of([&] { (void)divergence(impossible, none, {}, random); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { (void)sampled_divergence(impossible, none, 10, random); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { (void)target_moments(impossible); }), ErrorCode::kArgument);
+
+  FactorGraph large;
+  for (int v = 0; v < 25; ++v) large.add_variable(2);
+  EXPECT_EQ(code_of([&] { (void)enumerated_divergence(large, search(large, 0)); }), ErrorCode::kResource);
+  EXPECT_EQ(code_of([&] { (void)store_divergence(impossible, search(large, 0)); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { (void)sampled_divergence(large, search(large, 0), 0, random); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { (void)target_moments(large, 10.0); }), ErrorCode::kResource);
+}
+
+}  // namespace
+}  // namespace treesample
