@@ -1,1 +1,16 @@
-int main() { return 0; }
+#include "command.hpp"
+
+namespace treesample::cli {
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_infer_command());
+  commands.push_back(make_info_command());
+  commands.push_back(make_generate_command());
+  commands.push_back(make_bench_command());
+  return commands;
+}
+
+}  // namespace treesample::cli
+
+int main(int argc, char** argv) { return treesample::cli::run_program(argc, argv, treesample::cli::all_commands()); }

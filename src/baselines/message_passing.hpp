@@ -14,6 +14,8 @@ class MessagePassing {
  public:
   // Keeps a reference to the graph, which must outlive it. Throws Error (kArgument) for function factors.
   MessagePassing(const FactorGraph& graph, double damping);
+  MessagePassing(const MessagePassing&) = delete;  // holds pointers into its own arrays
+  MessagePassing& operator=(const MessagePassing&) = delete;
 
   // Uniform messages, no variable fixed.
   void reset();

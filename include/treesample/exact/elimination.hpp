@@ -22,10 +22,9 @@
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/search/approximation.hpp"
 
 namespace treesample {
-
-class Random;
 
 struct EliminationOptions {
   std::uint64_t memory_limit_bytes = std::uint64_t{2} << 30;
@@ -47,7 +46,7 @@ struct EliminationCost {
 // Cheap (no table is touched), and legal for models with function factors.
 EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options = {});
 
-class Elimination {
+class Elimination final : public Approximation {
  public:
   // Computes log Z. Throws Error before any work: kResource with the bytes needed and allowed when the
   // tables do not fit, kArgument when a factor is a function.
@@ -56,11 +55,11 @@ class Elimination {
   // -inf when no configuration has positive probability.
   [[nodiscard]] double log_z() const;
   // [variable][state]; all 0 when Z = 0. Throws kResource when the limit does not allow it.
-  [[nodiscard]] std::vector<std::vector<double>> marginals() const;
+  [[nodiscard]] Marginals marginals() const;
   // One exact sample. Throws kArgument when Z = 0.
-  [[nodiscard]] Assignment sample(Random& random) const;
+  [[nodiscard]] Assignment sample(Random& random) const override;
   // log_density(x) - log Z; -inf when Z = 0.
-  [[nodiscard]] double log_prob(std::span<const int> x) const;
+  [[nodiscard]] double log_prob(std::span<const int> x) const override;
   [[nodiscard]] const EliminationCost& cost() const;
 
  private:

@@ -1,0 +1,149 @@
+#include "answer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kLog10 = 2.302585092994046;
+constexpr int kMostShown = 12;  // variables whose marginals and states the summary shows
+
+Json number(double value) {
+  if (std::isfinite(value)) return value;
+  return value > 0 ? "inf" : "-inf";
+}
+
+std::string log_value_text(double value) {
+  return value == kNegInf ? "-inf" : fmt::format("{:.6f} (log10: {:.6f})", value, value / kLog10);
+}
+
+std::string variable_name(const FactorGraph& graph, int v) {
+  return graph.variable(v).name.empty() ? fmt::format("x{}", v) : graph.variable(v).name;
+}
+
+std::string state_name(const FactorGraph& graph, int v, int state) {
+  const std::vector<std::string>& names = graph.variable(v).state_names;
+  return names.empty() ? fmt::format("{}", state) : names[state];
+}
+
+// Marginals of all original variables: observed ones are certain.
+Marginals lift(const Marginals& marginals, const ModelInput& input) {
+  if (marginals.empty() && input.model.graph.num_variables() > 0) return {};
+  Marginals all(input.original.num_variables());
+  for (int v = 0; v < input.original.num_variables(); ++v) {
+    all[v].assign(input.original.num_states(v), 0.0);
+    const int observed = input.model.observed_states[v];
+    if (observed >= 0) all[v][observed] = 1.0;
+  }
+  for (std::size_t i = 0; i < marginals.size(); ++i) all[input.model.variable_of[i]] = marginals[i];
+  return all;
+}
+
+void print_marginals(const Answer& answer, const ModelInput& input) {
+  const Marginals marginals = lift(answer.marginals, input);
+  if (marginals.empty()) return;
+  fmt::print("marginals   {}\n", answer.is_exact              ? "exact"
+                                 : answer.has_exact_marginals ? "of the approximation, by one pass over the search"
+                                                              : "from samples of the approximation");
+  const int num_variables = input.original.num_variables();
+  for (int v = 0; v < std::min(num_variables, kMostShown); ++v) {
+    std::string line;
+    for (std::size_t s = 0; s < std::min<std::size_t>(marginals[v].size(), 8); ++s) {
+      line += fmt::format("  {}: {:.4f}", state_name(input.original, v, static_cast<int>(s)), marginals[v][s]);
+    }
+    if (marginals[v].size() > 8) line += "  ...";
+    fmt::print("  {:<10}{}\n", variable_name(input.original, v), line);
+  }
+  if (num_variables > kMostShown) fmt::print("  ... and {} more (--json FILE has all)\n", num_variables - kMostShown);
+}
+
+}  // namespace
+
+void print_summary(const Answer& answer, const ModelInput& input, const std::string& model_file) {
+  fmt::print("model       {}: {} variables, {} factors{}\n", model_file, input.original.num_variables(),
+             input.original.num_factors(),
+             input.evidence.empty() ? "" : fmt::format(", {} observed", input.evidence.size()));
+  fmt::print("method      {}\n", answer.method);
+  fmt::print("log Z       {}{}\n", log_value_text(answer.log_z), answer.is_exact ? ", exact" : ", estimate");
+  if (answer.importance) {
+    fmt::print("            {} +- {:.4f} by importance sampling: {} samples, effective {:.1f}, {} extra evaluations\n",
+               log_value_text(answer.importance->log_z), answer.importance->std_error, answer.importance->num_samples,
+               answer.importance->ess, answer.importance->spent.reward_evaluations);
+  }
+  if (answer.best) {
+    const Assignment x = input.model.lift(answer.best->x);
+    std::vector<std::string> states;
+    for (int v = 0; v < std::min<int>(static_cast<int>(x.size()), 24); ++v) {
+      states.push_back(state_name(input.original, v, x[v]));
+    }
+    fmt::print("best        log density {:.6f} at {}{}\n", answer.best->log_density, fmt::join(states, " "),
+               x.size() > 24 ? " ..." : "");
+  }
+  print_marginals(answer, input);
+  if (!answer.samples.empty()) fmt::print("samples     {}\n", answer.samples.size());
+  for (const Assignment& sample : answer.samples) fmt::print("  {}\n", fmt::join(input.model.lift(sample), " "));
+  fmt::print("spent       {} reward evaluations ({} factor evaluations) in {:.3f} s; stopped: {}\n",
+             answer.spent.reward_evaluations, answer.spent.factor_evaluations, answer.seconds, answer.stop);
+}
+
+void write_json(const Answer& answer, const ModelInput& input, const std::string& model_file, const std::string& path) {
+  Json json;
+  json["program"] = "treesample " TREESAMPLE_VERSION;
+  json["model"] = {{"file", model_file},
+                   {"num_variables", input.original.num_variables()},
+                   {"num_factors", input.original.num_factors()}};
+  Json evidence = Json::object();
+  for (const auto& [variable, state] : input.evidence) evidence[fmt::format("{}", variable)] = state;
+  json["evidence"] = evidence;
+  for (const auto& [name, value] : answer.options) json["options"][name] = value;
+  json["method"] = answer.method;
+  json["stop"] = answer.stop;
+  Json& log_z = json["log_z"];
+  log_z["estimate"] = number(answer.log_z);
+  log_z["lower"] = answer.is_exact ? number(answer.log_z) : Json();
+  log_z["upper"] = answer.is_exact ? number(answer.log_z) : Json();
+  log_z["exact"] = answer.is_exact;
+  log_z["importance"] = Json();
+  if (answer.importance) {
+    log_z["importance"] = {{"estimate", number(answer.importance->log_z)},
+                           {"std_error", number(answer.importance->std_error)},
+                           {"ess", answer.importance->ess},
+                           {"num_samples", answer.importance->num_samples},
+                           {"reward_evaluations", answer.importance->spent.reward_evaluations},
+                           {"factor_evaluations", answer.importance->spent.factor_evaluations}};
+  }
+  json["spent"] = {{"reward_evaluations", answer.spent.reward_evaluations},
+                   {"factor_evaluations", answer.spent.factor_evaluations}};
+  json["seconds"] = answer.seconds;
+  json["expansions_per_second"] =
+      answer.seconds > 0 ? Json(static_cast<double>(answer.spent.reward_evaluations) / answer.seconds) : Json();
+  json["best"] = Json();
+  if (answer.best) {
+    json["best"] = {{"x", input.model.lift(answer.best->x)}, {"log_density", number(answer.best->log_density)}};
+  }
+  json["marginals_exact"] = answer.is_exact;
+  json["marginals"] = lift(answer.marginals, input);
+  json["samples"] = Json::array();
+  for (const Assignment& sample : answer.samples) {
+    json["samples"].push_back(
+        {{"x", input.model.lift(sample)}, {"log_prob", number(answer.approximation->log_prob(sample))}});
+  }
+  const std::string text = json.dump(1) + "\n";
+  if (path == "-") {
+    fmt::print("{}", text);
+  } else {
+    write_file_atomically(path, text);
+  }
+}
+
+}  // namespace treesample::cli

@@ -1,0 +1,40 @@
+// What `infer` answers, whatever the method, and how it is shown.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model_input.hpp"
+#include "treesample/evaluate/importance.hpp"
+#include "treesample/search/approximation.hpp"
+
+namespace treesample::cli {
+
+struct Answer {
+  std::string method;  // one line on what was done
+  std::string stop;    // why it ended: exact, budget, time, memory, interrupted
+  double log_z = 0.0;  // the method's own estimate
+  bool is_exact = false;
+  std::optional<ImportanceEstimate> importance;
+  Marginals marginals;  // of the conditioned model; empty when there are none (Z = 0)
+  bool has_exact_marginals = false;
+  std::optional<Configuration> best;
+  std::vector<Assignment> samples;
+  Spending spent;
+  double seconds = 0.0;
+  std::shared_ptr<const Approximation> approximation;
+  // Resolved options, in the order of the command line.
+  std::vector<std::pair<std::string, std::string>> options;
+};
+
+// A short readable summary on standard output.
+void print_summary(const Answer& answer, const ModelInput& input, const std::string& model_file);
+
+// Everything as one JSON object, in terms of the original model's variables; "-" is standard output.
+// Infinite numbers are the strings "inf" and "-inf".
+void write_json(const Answer& answer, const ModelInput& input, const std::string& model_file, const std::string& path);
+
+}  // namespace treesample::cli

@@ -1,0 +1,112 @@
+// treesample info: what a model is made of, and what an exact answer would cost.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "command.hpp"
+#include "model_input.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample::cli {
+namespace {
+
+constexpr double kLog10 = 2.302585092994046;
+
+// 1234 as it is, large numbers as powers of ten.
+std::string count_of(double log_count) {
+  return log_count < 13.8 ? fmt::format("{:.0f}", std::exp(log_count)) : fmt::format("1e{:.1f}", log_count / kLog10);
+}
+
+std::string bytes_of(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024.0 && unit < 4; ++unit) bytes /= 1024.0;
+  return bytes < 1e5 ? fmt::format("{:.1f} {}", bytes, units[unit])
+                     : fmt::format("1e{:.0f} {}", std::log10(bytes), units[unit]);
+}
+
+class InfoCommand final : public Command {
+ public:
+  std::string name() const override { return "info"; }
+  std::string summary() const override { return "Sizes of a model, and what exact inference would cost"; }
+  std::string examples() const override {
+    return "  treesample info model.uai\n  treesample info network.bif --evidence observed.evid";
+  }
+  void declare(CommandLine& line) override {
+    line.positional("MODEL", model_, "Model file (.uai, .bif)");
+    line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
+    line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
+  }
+  int run() override;
+
+ private:
+  void print_factors(const FactorGraph& graph) const;
+  void print_spaces(const FactorGraph& graph) const;
+
+  std::string model_, evidence_;
+  std::int64_t seed_ = 0;
+};
+
+void InfoCommand::print_factors(const FactorGraph& graph) const {
+  int most_states = 0, fewest_states = graph.num_variables() > 0 ? INT32_MAX : 0;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    most_states = std::max(most_states, graph.num_states(v));
+    fewest_states = std::min(fewest_states, graph.num_states(v));
+  }
+  std::size_t largest_scope = 0, num_entries = 0, num_zeros = 0, num_functions = 0;
+  for (const Factor& factor : graph.factors()) {
+    largest_scope = std::max(largest_scope, factor.scope().size());
+    if (!factor.is_table()) {
+      ++num_functions;
+      continue;
+    }
+    num_entries += factor.log_values().size();
+    for (const double value : factor.log_values()) num_zeros += value == kNegInf ? 1 : 0;
+  }
+  fmt::print("variables       {}, with {} to {} states; {} configurations\n", graph.num_variables(), fewest_states,
+             most_states, count_of(graph.log_num_configurations()));
+  fmt::print("factors         {} ({} functions), over at most {} variables\n", graph.num_factors(), num_functions,
+             largest_scope);
+  fmt::print("table entries   {}, {:.0f} % of them zero\n", num_entries,
+             num_entries == 0 ? 0.0 : 100.0 * static_cast<double>(num_zeros) / static_cast<double>(num_entries));
+}
+
+void InfoCommand::print_spaces(const FactorGraph& graph) const {
+  fmt::print("\nReward evaluations for an exact answer by search (and the width: variables in the largest context)\n");
+  fmt::print("{:<12}", "order");
+  for (const std::string& space : kSpaceWords) fmt::print("{:>20}", space);
+  fmt::print("\n");
+  for (const std::string& order : kOrderWords) {
+    fmt::print("{:<12}", order);
+    for (const std::string& word : kSpaceWords) {
+      const SpaceKind kind = parse_space(word);
+      const OrderOptions options{.kind = parse_order(order), .seed = static_cast<std::uint64_t>(seed_)};
+      const SearchSpace space = make_search_space(graph, search_order(graph, kind, options), kind);
+      fmt::print("{:>20}", fmt::format("{} ({})", count_of(space.log_exact_cost()), space.width()));
+    }
+    fmt::print("\n");
+  }
+}
+
+int InfoCommand::run() {
+  const ModelInput input = read_input(model_, evidence_);
+  fmt::print("model           {}\n", model_);
+  if (!input.evidence_file.empty()) {
+    fmt::print("evidence        {}: {} variables observed; what follows is the model without them\n",
+               input.evidence_file, input.evidence.size());
+  }
+  const FactorGraph& graph = input.model.graph;
+  print_factors(graph);
+  const EliminationCost cost = elimination_cost(graph, {.seed = static_cast<std::uint64_t>(seed_)});
+  fmt::print("elimination     width {}, largest table 2^{:.1f} entries, {} for log Z, {} for marginals\n", cost.width,
+             cost.log2_largest_bucket, bytes_of(cost.bytes), bytes_of(cost.marginal_bytes));
+  print_spaces(graph);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_info_command() { return std::make_unique<InfoCommand>(); }
+
+}  // namespace treesample::cli

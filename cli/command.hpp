@@ -1,0 +1,59 @@
+// One sub-command of the program. Each lives in a file of its own, cmd_<name>.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace treesample::cli {
+
+// Where a command declares its arguments. Values given on the line are stored in the variables, which
+// keep their initial values (shown in --help as defaults) otherwise. The parser behind it is in one
+// file, because its header takes seconds to compile.
+class CommandLine {
+ public:
+  virtual ~CommandLine() = default;
+  // A required word; `help` ends up under "Positionals".
+  virtual void positional(const std::string& name, std::string& value, const std::string& help) = 0;
+  virtual void flag(const std::string& name, bool& value, const std::string& help) = 0;
+  virtual void option(const std::string& name, std::int64_t& value, std::int64_t low, std::int64_t high,
+                      const std::string& help) = 0;
+  virtual void option(const std::string& name, double& value, double low, double high, const std::string& help) = 0;
+  virtual void option(const std::string& name, std::string& value, const std::string& meta,
+                      const std::string& help) = 0;
+  // May be given several times.
+  virtual void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
+                      const std::string& help) = 0;
+  // One of a fixed set of words; required when the name has no dashes.
+  virtual void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
+                      const std::string& help) = 0;
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual std::string summary() const = 0;
+  // Shown at the end of --help, one per line.
+  [[nodiscard]] virtual std::string examples() const = 0;
+  virtual void declare(CommandLine& line) = 0;
+  // Does the work and returns the exit code; errors are thrown as treesample::Error.
+  virtual int run() = 0;
+};
+
+// All sub-commands in the order of --help.
+std::vector<std::unique_ptr<Command>> all_commands();
+std::unique_ptr<Command> make_infer_command();
+std::unique_ptr<Command> make_info_command();
+std::unique_ptr<Command> make_generate_command();
+std::unique_ptr<Command> make_bench_command();
+
+// Parses the line, runs the command that it names and returns the exit code (sysexits).
+int run_program(int argc, const char* const* argv, std::vector<std::unique_ptr<Command>> commands);
+
+// Bytes from "512M", "4G", "123456"; throws Error (kArgument) naming the option.
+std::uint64_t parse_size(const std::string& option, const std::string& text);
+
+}  // namespace treesample::cli

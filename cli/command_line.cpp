@@ -1,0 +1,170 @@
+// The only file that includes the parser's header.
+#include <fmt/format.h>
+#include <sysexits.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include "command.hpp"
+#include "treesample/error.hpp"
+
+namespace treesample::cli {
+namespace {
+
+// Out-of-range and malformed values get one line that names option, value and what is allowed.
+template <class T>
+std::string parse_number(const std::string& name, const std::string& text, T low, T high, T& value) {
+  T parsed{};
+  const bool is_number = CLI::detail::lexical_cast(text, parsed);
+  if (is_number && parsed >= low && parsed <= high) {
+    value = parsed;
+    return {};
+  }
+  const char* const kind = std::is_integral_v<T> ? "integers" : "numbers";
+  if (high == std::numeric_limits<T>::max() || high == static_cast<T>(HUGE_VAL)) {
+    return fmt::format("{} is '{}', allowed are {} from {} up", name, text, kind, low);
+  }
+  return fmt::format("{} is '{}', allowed are {} from {} to {}", name, text, kind, low, high);
+}
+
+class Cli11CommandLine final : public CommandLine {
+ public:
+  explicit Cli11CommandLine(CLI::App& app) : app_(app) {}
+
+  void positional(const std::string& name, std::string& value, const std::string& help) override {
+    app_.add_option(name, value, help)->required()->type_name("");
+  }
+  void flag(const std::string& name, bool& value, const std::string& help) override {
+    app_.add_flag(name, value, help);
+  }
+  void option(const std::string& name, std::int64_t& value, std::int64_t low, std::int64_t high,
+              const std::string& help) override {
+    number(name, value, low, high, "N", help);
+  }
+  void option(const std::string& name, double& value, double low, double high, const std::string& help) override {
+    number(name, value, low, high, "X", help);
+  }
+  void option(const std::string& name, std::string& value, const std::string& meta, const std::string& help) override {
+    app_.add_option(name, value, help)->type_name(meta)->capture_default_str();
+  }
+  void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
+              const std::string& help) override {
+    app_.add_option(name, values, help)->type_name(meta)->allow_extra_args(false);
+  }
+  void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
+              const std::string& help) override {
+    const std::string words = fmt::format("{}", fmt::join(allowed, "|"));
+    CLI::Option* const option = app_.add_option_function<std::string>(
+        name,
+        [name, allowed, words, &value](const std::string& text) {
+          if (std::find(allowed.begin(), allowed.end(), text) == allowed.end()) {
+            throw CLI::ValidationError(fmt::format("{} is '{}', allowed are {}", name, text, words),
+                                       CLI::ExitCodes::ValidationError);
+          }
+          value = text;
+        },
+        help);
+    option->type_name(words);
+    if (name[0] == '-') {
+      option->default_str(value);
+    } else {
+      option->required();
+    }
+  }
+
+ private:
+  template <class T>
+  void number(const std::string& name, T& value, T low, T high, const std::string& meta, const std::string& help) {
+    app_.add_option_function<std::string>(
+            name,
+            [name, low, high, &value](const std::string& text) {
+              const std::string problem = parse_number(name, text, low, high, value);
+              if (!problem.empty()) throw CLI::ValidationError(problem, CLI::ExitCodes::ValidationError);
+            },
+            help)
+        ->type_name(meta)
+        ->default_str(fmt::format("{}", value));
+  }
+
+  CLI::App& app_;
+};
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kArgument:
+      return EX_USAGE;
+    case ErrorCode::kParse:
+    case ErrorCode::kNumeric:
+      return EX_DATAERR;
+    case ErrorCode::kIo:
+      return EX_NOINPUT;
+    case ErrorCode::kResource:
+      return EX_UNAVAILABLE;
+    case ErrorCode::kInternal:
+      return EX_SOFTWARE;
+  }
+  return EX_SOFTWARE;
+}
+
+int fail(int code, const std::string& message) {
+  fmt::print(stderr, "treesample: {}\n", message);
+  return code;
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, std::vector<std::unique_ptr<Command>> commands) {
+  CLI::App app("Samples from, and scores, unnormalised discrete distributions under a budget of evaluations.",
+               "treesample");
+  app.set_version_flag("--version", "treesample " TREESAMPLE_VERSION);
+  app.require_subcommand(1);
+  std::vector<std::pair<CLI::App*, Command*>> parsers;
+  for (const auto& command : commands) {
+    CLI::App* const sub = app.add_subcommand(command->name(), command->summary());
+    sub->footer("Examples:\n" + command->examples());
+    Cli11CommandLine line(*sub);
+    command->declare(line);
+    parsers.emplace_back(sub, command.get());
+  }
+  try {
+    app.parse(argc, argv);
+    for (const auto& [parser, command] : parsers) {
+      if (parser->parsed()) return command->run();
+    }
+    return EX_USAGE;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    std::string message = error.what();
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    return fail(EX_USAGE, fmt::format("{} (see 'treesample --help')", message));
+  } catch (const Error& error) {
+    return fail(exit_code(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(EX_UNAVAILABLE, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(EX_SOFTWARE, fmt::format("unexpected: {}", error.what()));
+  }
+}
+
+std::uint64_t parse_size(const std::string& option, const std::string& text) {
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  const std::string suffix = end == std::string::npos ? "" : text.substr(end);
+  double number = 0.0;
+  const std::string allowed = "a number of bytes with an optional K, M, G or T, such as 512M";
+  std::uint64_t unit = 1;
+  const std::string units = "KMGT";
+  if (!suffix.empty()) {
+    const std::size_t power = units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(suffix[0]))));
+    if (power == std::string::npos || suffix.size() > 1)
+      throw_argument(option, fmt::format("'{}' is not {}", text, allowed));
+    unit = std::uint64_t{1} << (10 * (power + 1));
+  }
+  if (!CLI::detail::lexical_cast(text.substr(0, end), number) || number < 0.0 ||
+      number * static_cast<double>(unit) > 1e18) {
+    throw_argument(option, fmt::format("'{}' is not {}", text, allowed));
+  }
+  return static_cast<std::uint64_t>(number * static_cast<double>(unit));
+}
+
+}  // namespace treesample::cli

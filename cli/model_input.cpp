@@ -1,0 +1,39 @@
+#include "model_input.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "treesample/error.hpp"
+#include "treesample/io/model_file.hpp"
+#include "treesample/io/uai.hpp"
+
+namespace treesample::cli {
+
+ModelInput read_input(const std::string& model_file, const std::string& evidence_file) {
+  ModelInput input;
+  input.original = read_model(model_file);
+  input.evidence_file = evidence_file;
+  if (evidence_file.empty() && std::filesystem::exists(model_file + ".evid"))
+    input.evidence_file = model_file + ".evid";
+  if (!input.evidence_file.empty()) input.evidence = read_uai_evidence(input.evidence_file, input.original);
+  input.model = condition(input.original, input.evidence);
+  return input;
+}
+
+OrderKind parse_order(const std::string& word) {
+  if (word == "given") return OrderKind::kGiven;
+  if (word == "degree") return OrderKind::kDegree;
+  if (word == "min-fill") return OrderKind::kMinFill;
+  if (word == "min-width") return OrderKind::kMinWidth;
+  throw_argument("--order", fmt::format("'{}' is none of given, degree, min-fill, min-width", word));
+}
+
+SpaceKind parse_space(const std::string& word) {
+  if (word == "tree") return SpaceKind::kTree;
+  if (word == "graph") return SpaceKind::kGraph;
+  if (word == "andor") return SpaceKind::kAndOr;
+  throw_argument("--space", fmt::format("'{}' is none of tree, graph, andor", word));
+}
+
+}  // namespace treesample::cli

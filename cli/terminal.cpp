@@ -1,0 +1,74 @@
+#include "terminal.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace treesample::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void on_signal(int signal) {
+  if (interrupted != 0) {  // the second time the user means it
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  interrupted = 1;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+Interruption::Interruption() {
+  interrupted = 0;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+Interruption::~Interruption() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+bool Interruption::is_asked() { return interrupted != 0; }
+
+Progress::Progress(bool is_quiet) : is_active_(!is_quiet && isatty(STDERR_FILENO) != 0) {}
+
+void Progress::show(double fraction, const std::string& text) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_active_ || (is_shown_ && now - last_ < std::chrono::milliseconds(100))) return;
+  last_ = now;
+  is_shown_ = true;
+  std::string line;
+  if (fraction >= 0.0) {
+    constexpr int kBarWidth = 24;
+    const int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * kBarWidth);
+    line =
+        fmt::format("[{:#<{}}{: <{}}] {:3.0f}%  ", "", filled, "", kBarWidth - filled, 100.0 * std::min(fraction, 1.0));
+  }
+  line += text;
+  line.resize(std::min(line.size(), terminal_width() - 1));
+  fmt::print(stderr, "\r{}\033[K", line);
+  std::fflush(stderr);
+}
+
+void Progress::clear() {
+  if (!is_shown_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  is_shown_ = false;
+}
+
+void note(bool is_quiet, const std::string& text) {
+  if (!is_quiet) fmt::print(stderr, "{}\n", text);
+}
+
+}  // namespace treesample::cli
