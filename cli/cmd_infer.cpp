@@ -6,6 +6,7 @@
 
 #include "answer.hpp"
 #include "command.hpp"
+#include "number_text.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -30,22 +31,27 @@ class InferCommand final : public Command {
 
  private:
   Answer infer(const ModelInput& input);
+  bool is_elimination_better(const FactorGraph& graph) const;
+  EliminationOptions elimination_options() const;
   Answer search(const FactorGraph& graph);
   Answer eliminate(const FactorGraph& graph) const;
   void add_importance(Answer& answer, const FactorGraph& graph) const;
 
   std::string model_, evidence_, json_;
-  std::string method_ = "treesample", space_ = "andor", order_ = "min-fill", ties_ = "lowest", unit_ = "reward";
+  std::string method_ = "auto", space_ = "andor", order_ = "min-fill", ties_ = "lowest", unit_ = "reward";
   std::string memory_ = "4G";
   std::int64_t budget_ = 100'000, seed_ = 0, num_samples_ = 0, num_importance_ = 1000, restarts_ = 0;
   double time_ = 0.0, c_ = 1.0, epsilon_ = 0.1;
   bool is_quiet_ = false;
+  const CommandLine* line_ = nullptr;
 };
 
 void InferCommand::declare(CommandLine& line) {
   line.positional("MODEL", model_, "Model file (.uai, .bif)");
   line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
-  line.choice("--method", method_, {"treesample", "exact"}, "How to infer");
+  line_ = &line;
+  line.choice("--method", method_, {"auto", "treesample", "exact"},
+              "How to infer; auto is exact elimination where it is cheap and no option of the search is given");
   line.choice("--space", space_, kSpaceWords,
               "tree: the paper; graph: equal sub-problems merged; andor: components too");
   line.choice("--order", order_, kOrderWords, "Order of the variables");
@@ -94,6 +100,7 @@ int InferCommand::run() {
 Answer InferCommand::infer(const ModelInput& input) {
   const auto start = std::chrono::steady_clock::now();
   const FactorGraph& graph = input.model.graph;
+  if (method_ == "auto") method_ = is_elimination_better(graph) ? "exact" : "treesample";
   Answer answer = method_ == "exact" ? eliminate(graph) : search(graph);
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (answer.log_z == kNegInf) {
@@ -104,6 +111,25 @@ Answer InferCommand::infer(const ModelInput& input) {
   Random random(static_cast<std::uint64_t>(seed_), "samples");
   for (std::int64_t i = 0; i < num_samples_; ++i) answer.samples.push_back(answer.approximation->sample(random));
   return answer;
+}
+
+// Elimination needs tables; where they are small nothing is faster or more exact.
+bool InferCommand::is_elimination_better(const FactorGraph& graph) const {
+  for (const char* option :
+       {"--space", "--order", "--budget", "--budget-unit", "--time", "--c", "--epsilon", "--ties"}) {
+    if (line_->is_given(option)) return false;
+  }
+  if (!graph.has_only_tables()) return false;
+  const EliminationCost cost = elimination_cost(graph, elimination_options());
+  constexpr double kMostEntries = 1e9;  // some ten seconds
+  return cost.marginal_bytes <= static_cast<double>(parse_size("--memory", memory_)) &&
+         cost.num_entries <= kMostEntries;
+}
+
+EliminationOptions InferCommand::elimination_options() const {
+  return {.memory_limit_bytes = parse_size("--memory", memory_),
+          .restarts = restarts_ > 0 ? static_cast<int>(restarts_) : 10,
+          .seed = static_cast<std::uint64_t>(seed_)};
 }
 
 Answer InferCommand::search(const FactorGraph& graph) {
@@ -138,8 +164,8 @@ Answer InferCommand::search(const FactorGraph& graph) {
   progress.clear();
 
   Answer answer;
-  answer.method = fmt::format("treesample, space {}, order {} (width {}); exact would take 1e{:.1f} evaluations",
-                              space_, order_, space.width(), space.log_exact_cost() / std::log(10.0));
+  answer.method = fmt::format("treesample, space {}, order {} (width {}); exact takes {} evaluations",
+                              space_, order_, space.width(), count_text(space.log_exact_cost()));
   answer.stop = to_string(result.report.stop);
   answer.log_z = result.approximation.log_z();
   answer.is_exact = result.approximation.is_exact();
@@ -152,10 +178,7 @@ Answer InferCommand::search(const FactorGraph& graph) {
 }
 
 Answer InferCommand::eliminate(const FactorGraph& graph) const {
-  const EliminationOptions options{.memory_limit_bytes = parse_size("--memory", memory_),
-                                   .restarts = restarts_ > 0 ? static_cast<int>(restarts_) : 10,
-                                   .seed = static_cast<std::uint64_t>(seed_)};
-  const auto elimination = std::make_shared<Elimination>(graph, options);
+  const auto elimination = std::make_shared<Elimination>(graph, elimination_options());
   Answer answer;
   answer.method = fmt::format("exact: variable elimination, width {}", elimination->cost().width);
   answer.stop = "exact";

@@ -5,26 +5,12 @@
 
 #include "command.hpp"
 #include "model_input.hpp"
+#include "number_text.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample::cli {
 namespace {
-
-constexpr double kLog10 = 2.302585092994046;
-
-// 1234 as it is, large numbers as powers of ten.
-std::string count_of(double log_count) {
-  return log_count < 13.8 ? fmt::format("{:.0f}", std::exp(log_count)) : fmt::format("1e{:.1f}", log_count / kLog10);
-}
-
-std::string bytes_of(double bytes) {
-  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  for (; bytes >= 1024.0 && unit < 4; ++unit) bytes /= 1024.0;
-  return bytes < 1e5 ? fmt::format("{:.1f} {}", bytes, units[unit])
-                     : fmt::format("1e{:.0f} {}", std::log10(bytes), units[unit]);
-}
 
 class InfoCommand final : public Command {
  public:
@@ -65,7 +51,7 @@ void InfoCommand::print_factors(const FactorGraph& graph) const {
     for (const double value : factor.log_values()) num_zeros += value == kNegInf ? 1 : 0;
   }
   fmt::print("variables       {}, with {} to {} states; {} configurations\n", graph.num_variables(), fewest_states,
-             most_states, count_of(graph.log_num_configurations()));
+             most_states, count_text(graph.log_num_configurations()));
   fmt::print("factors         {} ({} functions), over at most {} variables\n", graph.num_factors(), num_functions,
              largest_scope);
   fmt::print("table entries   {}, {:.0f} % of them zero\n", num_entries,
@@ -83,7 +69,7 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
       const SpaceKind kind = parse_space(word);
       const OrderOptions options{.kind = parse_order(order), .seed = static_cast<std::uint64_t>(seed_)};
       const SearchSpace space = make_search_space(graph, search_order(graph, kind, options), kind);
-      fmt::print("{:>20}", fmt::format("{} ({})", count_of(space.log_exact_cost()), space.width()));
+      fmt::print("{:>20}", fmt::format("{} ({})", count_text(space.log_exact_cost()), space.width()));
     }
     fmt::print("\n");
   }
@@ -100,7 +86,7 @@ int InfoCommand::run() {
   print_factors(graph);
   const EliminationCost cost = elimination_cost(graph, {.seed = static_cast<std::uint64_t>(seed_)});
   fmt::print("elimination     width {}, largest table 2^{:.1f} entries, {} for log Z, {} for marginals\n", cost.width,
-             cost.log2_largest_bucket, bytes_of(cost.bytes), bytes_of(cost.marginal_bytes));
+             cost.log2_largest_bucket, bytes_text(cost.bytes), bytes_text(cost.marginal_bytes));
   print_spaces(graph);
   return 0;
 }

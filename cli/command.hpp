@@ -26,6 +26,8 @@ class CommandLine {
   // May be given several times.
   virtual void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
                       const std::string& help) = 0;
+  // After parsing: was the option on the line?
+  [[nodiscard]] virtual bool is_given(const std::string& name) const = 0;
   // One of a fixed set of words; required when the name has no dashes.
   virtual void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
                       const std::string& help) = 0;
@@ -38,6 +40,7 @@ class Command {
   [[nodiscard]] virtual std::string summary() const = 0;
   // Shown at the end of --help, one per line.
   [[nodiscard]] virtual std::string examples() const = 0;
+  // The line stays valid until run() has returned.
   virtual void declare(CommandLine& line) = 0;
   // Does the work and returns the exit code; errors are thrown as treesample::Error.
   virtual int run() = 0;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <deque>
 #include <exception>
 
 #include "command.hpp"
@@ -52,6 +53,7 @@ class Cli11CommandLine final : public CommandLine {
               const std::string& help) override {
     app_.add_option(name, values, help)->type_name(meta)->allow_extra_args(false);
   }
+  [[nodiscard]] bool is_given(const std::string& name) const override { return app_.count(name) > 0; }
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
               const std::string& help) override {
     const std::string words = fmt::format("{}", fmt::join(allowed, "|"));
@@ -119,12 +121,13 @@ int run_program(int argc, const char* const* argv, std::vector<std::unique_ptr<C
                "treesample");
   app.set_version_flag("--version", "treesample " TREESAMPLE_VERSION);
   app.require_subcommand(1);
+  std::deque<Cli11CommandLine> lines;  // a deque: commands keep references
   std::vector<std::pair<CLI::App*, Command*>> parsers;
   for (const auto& command : commands) {
     CLI::App* const sub = app.add_subcommand(command->name(), command->summary());
     sub->footer("Examples:\n" + command->examples());
-    Cli11CommandLine line(*sub);
-    command->declare(line);
+    lines.emplace_back(*sub);
+    command->declare(lines.back());
     parsers.emplace_back(sub, command.get());
   }
   try {

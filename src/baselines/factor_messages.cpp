@@ -14,11 +14,11 @@ constexpr std::size_t kBlock = 2048;
 // The shift of a log-sum-exp. With the shift 0 a row of -inf stays -inf instead of becoming NaN.
 double shift_of(double largest) { return largest == kNegInf ? 0.0 : largest; }
 
-// sums[i] = log(sums[i]) + largest[i], and -inf where the maximum says so: exp_each turns -inf into
-// something tiny but positive, which does not count beside the 1 of a maximum but would alone.
+// sums[i] = log(sums[i]) + largest[i]. Where the maximum is -inf so is the result: exp_each has turned each
+// -inf into something tiny but positive, whose logarithm is finite.
 void finish(std::span<double> sums, std::span<const double> largest) {
   log_each(sums);
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = largest[i] == kNegInf ? kNegInf : sums[i] + largest[i];
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += largest[i];
 }
 
 // out[r] = log sum_c exp(table[r, c] + message[c]).

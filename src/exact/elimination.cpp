@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "exact/dense_table.hpp"
+#include "model/dense_table.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"

@@ -90,6 +90,29 @@ double SearchApproximation::log_prob(std::span<const int> x) const {
   return sum;
 }
 
+void SearchApproximation::visit_path(std::span<const int> x, const PathVisitor& visit) const {
+  const SearchSpace& space = store_->space();
+  check_range("visit_path", "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
+              space.num_levels());
+  Walk walk(*store_);
+  std::vector<double> q;
+  for (int n = 0; n < space.num_levels(); ++n) {
+    if (!walk.is_on_store(n)) continue;
+    const Node node = walk.node(n);
+    const Level& level = space.levels[n];
+    const int state = x[level.variable];
+    check_range("visit_path", "state", state, 0, level.num_states - 1);
+    bool is_evaluated = false;
+    q.resize(level.num_states);
+    for (int a = 0; a < level.num_states; ++a) {
+      is_evaluated = is_evaluated || node.is_expanded(a);
+      q[a] = edge_log_value(*store_, n, node, a);
+    }
+    if (is_evaluated) visit(n, q);
+    walk.take(n, state);
+  }
+}
+
 bool SearchApproximation::has_exact_marginals() const { return is_exact_ || prior_->is_uniform(); }
 
 // Parents before children: reach[i] is the probability that a sample comes through node i, and
@@ -167,18 +190,6 @@ std::optional<Configuration> SearchApproximation::best() const {
     for (std::size_t j = 0; j < children.size(); ++j) at[children[j]] = store_->node(n, at[n]).links(action)[j];
   }
   return result;
-}
-
-Marginals sampled_marginals(const Approximation& approximation, const FactorGraph& graph, int num_samples,
-                            Random& random) {
-  check_range("sampled_marginals", "num_samples", num_samples, 1, INT32_MAX);
-  Marginals marginals;
-  for (int v = 0; v < graph.num_variables(); ++v) marginals.emplace_back(graph.num_states(v), 0.0);
-  for (int i = 0; i < num_samples; ++i) {
-    const Assignment x = approximation.sample(random);
-    for (int v = 0; v < graph.num_variables(); ++v) marginals[v][x[v]] += 1.0 / num_samples;
-  }
-  return marginals;
 }
 
 }  // namespace treesample

@@ -21,8 +21,8 @@
 #include <span>
 #include <vector>
 
+#include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/search/approximation.hpp"
 
 namespace treesample {
 

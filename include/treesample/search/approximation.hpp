@@ -1,33 +1,16 @@
-// What an inference method hands back: a normalised distribution P_X that can be sampled and scored.
+// The approximation that a search yields: Algorithm 1 of the paper.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "treesample/math/random.hpp"
-#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/approximation.hpp"
 #include "treesample/value/value_function.hpp"
 
 namespace treesample {
-
-// marginals[v][s] = probability that variable v is in state s.
-using Marginals = std::vector<std::vector<double>>;
-
-class Approximation {
- public:
-  virtual ~Approximation() = default;
-  // One independent sample. Throws Error (kArgument) when no state has positive probability (Z = 0).
-  [[nodiscard]] virtual Assignment sample(Random& random) const = 0;
-  // log P_X(x), exact; -inf for an impossible x. Over all x the probabilities sum to 1.
-  [[nodiscard]] virtual double log_prob(std::span<const int> x) const = 0;
-};
-
-struct Configuration {
-  Assignment x;
-  double log_density = 0.0;  // log gamma_hat(x)
-};
 
 class NodeStore;
 
@@ -49,6 +32,12 @@ class SearchApproximation final : public Approximation {
   [[nodiscard]] bool has_exact_marginals() const;
   [[nodiscard]] Marginals marginals() const;
 
+  // The Q-values along x, from the first level on: calls visit(level, Q_n( . | x_<n)) for every node of the
+  // store that x passes and below which something was evaluated. Any other node, in the store or not, still
+  // has the values of the prior.
+  using PathVisitor = std::function<void(int level, std::span<const double> q)>;
+  void visit_path(std::span<const int> x, const PathVisitor& visit) const;
+
   // The best configuration among those whose factors were all evaluated; none when there is no such.
   [[nodiscard]] std::optional<Configuration> best() const;
 
@@ -61,9 +50,5 @@ class SearchApproximation final : public Approximation {
   double log_z_ = 0.0;
   bool is_exact_ = false;
 };
-
-// Marginals from samples, for approximations without a closed form.
-Marginals sampled_marginals(const Approximation& approximation, const FactorGraph& graph, int num_samples,
-                            Random& random);
 
 }  // namespace treesample

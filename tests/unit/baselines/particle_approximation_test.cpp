@@ -90,8 +90,8 @@ TEST(ParticleApproximation, WithoutAtomsOnlyLogProbAndBestAnswer) {
 }
 
 TEST(ParticleApproximation, ModelWithoutVariablesHasOneAtom) {
-  const ParticleApproximation approximation(
-      FactorGraph(), {.states = {}, .log_weights = {0.0, 0.0}, .log_densities = {1.5, 1.5}});
+  const ParticleApproximation approximation(FactorGraph(),
+                                            {.states = {}, .log_weights = {0.0, 0.0}, .log_densities = {1.5, 1.5}});
   EXPECT_EQ(approximation.num_atoms(), 1);
   EXPECT_EQ(approximation.log_prob(Assignment{}), 0.0);
   EXPECT_EQ(approximation.entropy(), 0.0);

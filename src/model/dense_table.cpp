@@ -1,4 +1,4 @@
-#include "exact/dense_table.hpp"
+#include "model/dense_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -120,6 +120,14 @@ void BlockWalk::accumulate(int id, std::span<const double> block, double* values
     const std::uint32_t* index = table.inner_index.data();
     for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] += from[i];
   }
+}
+
+void BlockWalk::accumulate_max(int id, std::span<const double> block, double* values) const {
+  const Table& table = tables_[id];
+  double* to = values + table.offset;
+  const double* from = block.data();
+  const std::uint32_t* index = table.inner_index.data();
+  for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] = std::max(to[index[i]], from[i]);
 }
 
 std::vector<ScopeGroup> group_scopes(const FactorGraph& graph, std::span<const int> scope,

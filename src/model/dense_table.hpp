@@ -45,12 +45,14 @@ class BlockWalk {
   void add(int table, const double* values, std::span<double> block) const;
   // The reverse: every entry of the block is added to the table entry that it belongs to.
   void accumulate(int table, std::span<const double> block, double* values) const;
+  // The same with the maximum in place of the sum.
+  void accumulate_max(int table, std::span<const double> block, double* values) const;
 
  private:
   enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything
   struct Table {
     std::vector<std::size_t> outer_strides;
-    std::vector<std::uint32_t> inner_index;  // only for kGeneral
+    std::vector<std::uint32_t> inner_index;
     Shape shape = Shape::kGeneral;
     std::size_t offset = 0;
   };

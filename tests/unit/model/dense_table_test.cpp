@@ -1,4 +1,4 @@
-#include "exact/dense_table.hpp"
+#include "model/dense_table.hpp"
 
 #include <gtest/gtest.h>
 

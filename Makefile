@@ -1,0 +1,71 @@
+# The front door: each target installs what it needs from Debian's packages, builds, and runs.
+#   make demo     solve a bundled model
+#   make test     all fast tests
+#   make bench    speed, as ratios measured in one run
+#   make lint     formatting and clang-tidy          make format   apply the formatting
+#   make asan     fast tests under the address and undefined-behaviour sanitizers
+#   make fuzz     each parser's fuzzer for a minute
+#   make install  to PREFIX (/usr/local)
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := demo
+.PHONY: demo test bench build lint format asan tsan fuzz install clean packages-build packages-test packages-lint
+
+PREFIX ?= /usr/local
+BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev
+TEST_PACKAGES := libgtest-dev
+LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
+
+packages-build:
+	@scripts/install-packages $(BUILD_PACKAGES)
+packages-test: packages-build
+	@scripts/install-packages $(TEST_PACKAGES)
+packages-lint: packages-test
+	@scripts/install-packages $(LINT_PACKAGES)
+
+# The program alone: no test framework is needed.
+build: packages-build
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
+	@cmake --build build
+
+demo: build
+	@scripts/demo build/treesample
+
+test: packages-test
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
+	@cmake --build build
+	@ctest --test-dir build -L fast -j$$(nproc) --output-on-failure
+
+bench: packages-test
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
+	@cmake --build build --target search_bench nn_bench
+	build/search_bench
+	build/nn_bench
+
+lint: packages-lint
+	@scripts/check-layers
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 --dry-run -Werror
+	@cmake --preset tidy > /dev/null
+	@git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P$$(nproc) -n4 clang-tidy-16 -p build-tidy --quiet
+
+format: packages-lint
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 -i
+
+asan tsan: packages-test
+	@cmake --preset $@ > /dev/null
+	@cmake --build build-$@
+	@ctest --test-dir build-$@ -L fast -j$$(nproc) --output-on-failure
+
+fuzz: packages-lint
+	@cmake --preset fuzz > /dev/null
+	@cmake --build build-fuzz
+	@for target in uai uai_evidence bif; do \
+	  mkdir -p build-fuzz/corpus-$$target; \
+	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 \
+	    build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done
+
+install: build
+	@cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,25 @@
+// Numbers for people.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+namespace treesample::cli {
+
+// A count given by its logarithm: 1234 as it is, large ones as 3.4e56.
+inline std::string count_text(double log_count) {
+  if (log_count < 13.8) return fmt::format("{:.0f}", std::exp(log_count));
+  const double log10_count = log_count / std::log(10.0);
+  return fmt::format("{:.1f}e{:.0f}", std::pow(10.0, log10_count - std::floor(log10_count)), std::floor(log10_count));
+}
+
+inline std::string bytes_text(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024.0 && unit < 4; ++unit) bytes /= 1024.0;
+  return bytes < 1e5 ? fmt::format("{:.1f} {}", bytes, units[unit]) : fmt::format("{:.0e} {}", bytes, units[unit]);
+}
+
+}  // namespace treesample::cli

@@ -1,0 +1,71 @@
+// Models as JSON: variables with named states, table factors, and factors computed by a program.
+//
+//   { "variables": [ {"name": "pump", "states": ["ok", "failed"]}, {"name": "load", "states": 3} ],
+//     "programs":  { "simulator": {"command": ["python3", "simulator.py"], "timeout_seconds": 10} },
+//     "factors":   [ {"scope": ["pump"], "values": [0.9, 0.1]},
+//                    {"scope": ["pump", "load"], "log_values": [0, -1, "-inf", 0, 0, -2]},
+//                    {"name": "likelihood", "scope": ["pump", "load"], "program": "simulator"} ] }
+//
+// docs/model_file.md documents every field. Here the description is read and checked; the oracle room
+// makes a model of it that calls the programs.
+//
+// Readers throw Error: kParse as "file:line: ..." for text that is not JSON and as
+// "file: factors[3].scope[1]: ..." for everything else, kIo, kResource.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+struct ProgramDescription {
+  std::string name;
+  std::vector<std::string> command;     // program and arguments; runs in the folder of the model file
+  std::vector<std::string> files = {};  // further files that its values depend on
+  double timeout_seconds = 60.0;        // for one evaluation; a batch of n gets n times as long
+  double start_timeout_seconds = 60.0;  // until it says that it is ready
+  int max_retries = 2;                  // of one evaluation, after a crash, a hang or a bad answer
+  int max_batch = 1;                    // assignments that it gets in one request
+};
+
+struct FactorDescription {
+  std::string name = {};                // may be empty for a table; unique otherwise
+  std::vector<int> scope;               // indices of variables
+  std::vector<double> log_values = {};  // of a table: row-major, last variable fastest
+  int program = -1;                     // index in `programs`, or -1 for a table
+  std::optional<double> log_max = {};   // declared upper bound of a program's values
+  std::optional<double> cost = {};      // declared seconds of one evaluation by a program
+
+  [[nodiscard]] bool is_table() const { return program < 0; }
+};
+
+struct JsonModel {
+  std::string source_name;             // the file, in messages
+  std::filesystem::path folder = ".";  // where the programs run
+  std::vector<Variable> variables;
+  std::vector<ProgramDescription> programs;
+  std::vector<FactorDescription> factors;
+};
+
+inline constexpr double kMaxProgramSeconds = 1e6;
+
+JsonModel read_json_model(const std::filesystem::path& path);
+// `source_name` stands for the file in messages; `folder` stays the current one.
+JsonModel parse_json_model(std::string_view text, std::string_view source_name);
+
+// The inverse: text that parse_json_model reads back as the same description, to the bit.
+std::string format_json_model(const JsonModel& model);
+// A model of tables as such a description. Variables without a name get "x0", "x1", ... Throws
+// kArgument for a function factor and for two variables of one name.
+JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name);
+
+// The model when all factors are tables; throws kArgument naming the first that is not.
+FactorGraph table_model(const JsonModel& model);
+FactorGraph read_json_tables(const std::filesystem::path& path);
+
+}  // namespace treesample

@@ -1,0 +1,91 @@
+// Expensive factors: external programs or C++ functions behind one door that never pays twice.
+//
+// An evaluation is looked up in memory, then in the journal, then joined to an equal one that is under
+// way, and only then paid for: handed to one of the workers, each of which has its own instance of
+// every program. What a worker returns is written to the journal, durably, before anybody sees it;
+// values that arrive together share one transaction.
+//
+//   OracleSet oracles(read_json_model("model.json"), {.journal = "run.journal", .log = "run.log"});
+//   SearchResult result = tree_sample(oracles.graph(), ...);   // factors call the programs
+//
+// Factors must be pure functions of their states. A program is started at its first evaluation, in a
+// process group of its own; the destructor ends all of them (and waits for C++ functions that are
+// running), and the system ends them if this process is killed. Faults of a program (crash, no answer
+// in time, nonsense, NaN, +inf) lead to a restart and a retry; when max_retries are used up, the Error
+// names the assignment. docs/model_file.md has the protocol.
+//
+// One thread at a time may use a set.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "treesample/io/json_model.hpp"
+#include "treesample/oracle/evaluation_queue.hpp"
+
+namespace treesample {
+
+struct OracleOptions {
+  int num_workers = 1;
+  std::filesystem::path journal = {};  // empty: values are kept in memory only
+  std::filesystem::path log = {};      // receives the standard error of programs; empty: discarded
+  // Continue a journal although tables of the model changed: recorded values do not depend on them.
+  bool allow_changed_tables = false;
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+// What the evaluations of one factor came from, and what they took.
+struct OracleCounts {
+  int factor = 0;  // index in the model
+  std::string name;
+  std::int64_t paid = 0;          // by a worker in this run
+  std::int64_t from_journal = 0;  // paid by an earlier run
+  std::int64_t repeated = 0;      // had been answered, or asked for, before in this run
+  std::int64_t failures = 0;      // attempts that were retried or given up
+  double paid_seconds = 0.0;
+  double journal_seconds = 0.0;  // what the ones from the journal took when they were paid
+};
+
+class OracleSet final : public EvaluationQueue {
+ public:
+  static constexpr int kMaxWorkers = 1024;
+
+  // Opens the journal. Throws kIo for a program that does not exist and for a journal that is in use,
+  // damaged or no journal, kArgument for a journal of another model.
+  OracleSet(const JsonModel& model, const OracleOptions& options);
+  // The functions of a C++ model, named "factor 0", "factor 1", ... With several workers they are
+  // called from several threads. The journal cannot look into code: `version` is any text that
+  // changes whenever the functions do.
+  OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options);
+  ~OracleSet() override;
+  OracleSet(const OracleSet&) = delete;
+  OracleSet& operator=(const OracleSet&) = delete;
+
+  // The model. Its function factors ask this set and wait for the answer; the set must outlive it and
+  // its copies. Factors have the indices of the description.
+  [[nodiscard]] const FactorGraph& graph() const;
+
+  [[nodiscard]] int num_workers() const override;
+  [[nodiscard]] int num_pending() const override;
+  Ticket submit(std::vector<Question> questions) override;
+  std::vector<Answer> wait_any() override;
+  Answer wait(Ticket ticket) override;
+
+  // One entry per factor that is not a table, in the order of the model.
+  [[nodiscard]] std::vector<OracleCounts> counts() const;
+  // Seconds of one evaluation: 0 for a table, else as declared, else the mean of what has been seen so
+  // far, recorded evaluations included; nothing when none has been.
+  [[nodiscard]] std::optional<double> cost(int factor) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace treesample

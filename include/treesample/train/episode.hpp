@@ -1,0 +1,62 @@
+// One episode of a worker: inference on one problem under the current Q_phi, samples from the result, and
+// the Q-values along them (the paper's section 4.2).
+//
+// Targets from TreeSample. A row for every node that a sample passes and below which the search evaluated
+// something, with the values of the store. Nodes without an evaluation, and prefixes off the store, hold
+// the values of Q_phi itself: there is nothing to learn from them, and they would only push others out of
+// the replay. Within a node, actions that were not evaluated keep the value of Q_phi too, as in the paper.
+//
+// Targets from SMC. With Z the estimate of the run and p_i the normalised weights of its particles x_i,
+// Z p_i estimates the mass that x_i stands for, so that
+//
+//   Q_n(a | x_<n) = log(Z sum of p_i over the particles with prefix x_<n and x_n = a) - sum over j < n of R_j(x_<=j)
+//
+// is an estimate of the true value (unbiased before the logarithm). The rewards are those that the
+// particles have paid for. An action that no particle took has no estimate: its target is -inf, which the
+// error leaves out.
+//
+// delta_kl of the result is that of the paper (evaluate/divergence.hpp): the mean over the episode's own
+// samples for TreeSample, exact for SMC.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "treesample/search/tree_sample.hpp"
+#include "treesample/train/replay.hpp"
+#include "treesample/value/network_value.hpp"
+
+namespace treesample {
+
+enum class InferenceMethod { kTreeSample, kSmc };
+
+struct EpisodeOptions {
+  InferenceMethod method = InferenceMethod::kTreeSample;
+  std::int64_t budget = 2500;
+  int num_samples = 128;
+  double c = 1.0;        // TreeSample
+  double epsilon = 0.1;  // TreeSample
+  double ess_threshold = 0.5;  // SMC
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+struct Episode {
+  std::shared_ptr<const Experience> experience;  // no rows when no sample could be drawn
+  double delta_kl = 0.0;                         // +inf when no sample could be drawn
+};
+
+// `network` null means the uniform prior. Everything random follows from `seed`.
+Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const Network>& network,
+                    const EpisodeOptions& options, std::uint64_t seed);
+
+// delta-KL of Q_phi alone, without search: the mean over `num_samples` samples of softmax Q_phi.
+double network_delta_kl(const Problem& problem, const std::shared_ptr<const Network>& network, int num_samples,
+                        std::uint64_t seed);
+
+// delta-KL of TreeSample with the uniform prior and the same options, exact: what the value function is
+// compared with.
+double plain_delta_kl(const Problem& problem, const EpisodeOptions& options, std::uint64_t seed);
+
+}  // namespace treesample

@@ -1,0 +1,74 @@
+// The learner: minibatches from the replay, the squared error of the paper's section 3.3, Adam.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treesample/nn/adam.hpp"
+#include "treesample/train/replay.hpp"
+#include "treesample/value/network_value.hpp"
+
+namespace treesample {
+
+struct LearnerOptions {
+  std::string architecture = "gnn";  // or "mlp", for problems that all have the same variables
+  int batch_size = 128;
+  AdamOptions adam = {};
+  std::uint64_t seed = 0;  // of the first parameters and of the minibatches
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+// A new network for these problems.
+Network make_network(const LearnerOptions& options, const ProblemSource& problems);
+
+class Learner {
+ public:
+  Learner(Network network, const LearnerOptions& options);
+
+  // One minibatch and one step of Adam; returns the error before the step. The minibatch follows from the
+  // seed and the number of the step alone. Does nothing and returns 0 while the replay is empty.
+  double step(const Replay& replay);
+
+  [[nodiscard]] std::int64_t num_steps() const { return adam_.num_steps; }
+  [[nodiscard]] const Network& network() const { return network_; }
+  [[nodiscard]] Network& network() { return network_; }
+  [[nodiscard]] const Adam& adam() const { return adam_; }
+  [[nodiscard]] Adam& adam() { return adam_; }
+
+ private:
+  double accumulate(std::span<const ReplayEntry> batch);
+
+  LearnerOptions options_;
+  Network network_;
+  Adam adam_;
+  FloatBuffer gradient_;
+  MlpScratch mlp_scratch_;
+  GnnScratch gnn_scratch_;
+};
+
+Parameters& parameters_of(Network& network);
+const Parameters& parameters_of(const Network& network);
+
+// How parameters reach the workers of the same process: the newest network and its version. Neither side
+// ever waits for the other; the lock is held while a pointer is copied.
+class ParameterBoard {
+ public:
+  void publish(std::shared_ptr<const Network> network, std::int64_t version);
+  struct Posted {
+    std::shared_ptr<const Network> network;
+    std::int64_t version = -1;  // learner steps behind it
+  };
+  [[nodiscard]] Posted newest() const;
+
+ private:
+  mutable std::mutex mutex_;
+  Posted posted_;
+};
+
+}  // namespace treesample

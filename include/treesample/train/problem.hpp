@@ -1,0 +1,74 @@
+// The inference problems that training works on: random instances of a family, or one model file.
+//
+// A problem is known by its number, so that workers and learner, on one machine or on many, need to
+// exchange nothing else: the same options and number give the same problem everywhere.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "treesample/families/family.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/search_space.hpp"
+#include "treesample/value/network_value.hpp"
+
+namespace treesample {
+
+struct Problem {
+  std::uint64_t id = 0;
+  FactorGraph graph;
+  std::vector<std::string> factor_kinds;
+  SearchSpace space;            // `tree`: the values that are learned are those of whole prefixes
+  std::vector<double> offsets;  // per level: what networks predict Q relative to (independent_values)
+  std::optional<GnnPlan> plan;  // for graph networks
+};
+
+struct ProblemOptions {
+  std::string family = "factor-graphs-2";
+  Reading reading = Reading::kBest;
+  std::map<std::string, double> values = {};  // fields of the family: "n", "k", ...
+  // A model file instead of a family: its text and the extension of its name (".uai", ".bif"). The text
+  // and not its path, so that workers on other machines need not have the file.
+  std::string model_text = {};
+  std::string model_format = {};
+  OrderKind order = OrderKind::kGiven;
+  bool is_single_graph = false;  // every problem is instance 0 (the paper's non-transfer setting)
+  std::uint64_t seed = 0;
+
+  [[nodiscard]] bool is_single() const { return is_single_graph || !model_text.empty(); }
+};
+
+// Problems from this number on are never trained on.
+inline constexpr std::uint64_t kFirstTestProblem = std::uint64_t{1} << 32;
+
+class ProblemSource {
+ public:
+  // Throws kArgument and kParse for options that do not give a problem.
+  explicit ProblemSource(ProblemOptions options);
+
+  // The kinds of factors that a graph network for these problems has parameters for: FACTOR GRAPHS 2 has
+  // factors that their kind describes completely; those of all other models are read through their tables.
+  [[nodiscard]] std::vector<std::string> network_kinds() const;
+  // Of the first problem; what a new network is made for.
+  [[nodiscard]] int num_variables() const { return first_->graph.num_variables(); }
+  [[nodiscard]] int max_states() const;
+
+  // Problems are made with a plan for this network from now on. Throws kArgument when it does not fit.
+  void plan_for(const Network& network);
+  // May be called by several threads at once.
+  [[nodiscard]] std::shared_ptr<const Problem> problem(std::uint64_t id) const;
+
+ private:
+  [[nodiscard]] std::shared_ptr<Problem> make(std::uint64_t id) const;
+  void add_plan(Problem& problem) const;
+
+  ProblemOptions options_;
+  std::optional<GnnOptions> gnn_options_;
+  std::shared_ptr<const Problem> first_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,111 @@
+// Weighted mini-buckets (Liu and Ihler 2011): bounds on log Z and on every sub-problem of a search
+// space, a prior Q_phi made of them, and a sampler whose weights they bound.
+//
+// Levels are eliminated from the last to the first. The bucket of level n, that is the factors M_n and
+// the messages sent to n, is split into clusters c with scopes S_c of at most i + 1 variables (a
+// larger factor has a cluster of its own). With weights w_c that add up to 1 in each bucket,
+//
+//   F_c(x_Sc)              = sum of the cluster's factors and messages + its cost shift
+//   lambda_c(x_Sc without n) = w_c log sum over x_n of exp(F_c / w_c),   sent to the deepest level left
+//
+// bounds the sum over x_n by Hoelder's inequality: from above when all w_c > 0, from below when one is
+// positive and the others negative. The cost shifts of a bucket add up to 0. With ctx and V_j as in
+// search_space.hpp,
+//
+//   U_j(x_ctx(j)) = sum of the messages sent from j and its descendants to levels before j >= V_j,
+//   log Z        <= log constant + sum over the roots of U_j,
+//   log sum_a exp(R_n(x, a) + sum over children j of U_j) <= U_n       (one step down never loosens),
+//
+// and the same reversed for L_j. With i at the width of the space every bucket is one cluster, no
+// weight matters, and U_j = V_j = L_j: that is elimination.
+//
+// Tightening. The derivative of the bound by F_c is the moment mu_c(x_Sc) = p_c(x_n | rest) mu(rest)
+// with p_c = exp((F_c - lambda_c) / w_c) and mu(rest) from the cluster that got lambda_c; by w_c it is
+// the entropy of p_c under mu_c. A pass goes through the buckets, and for every set A of variables
+// that two clusters of a bucket share moves F_c by w_c (mean - log mu_c(x_A)), with the w-weighted mean of
+// log mu over the clusters that hold A: a fixed point of the bound. The first pass knows no mu(rest) and
+// takes it as constant. Then weights follow their derivatives. A pass that lost is undone and
+// repeated with half the step, so the bound never gets worse.
+//
+// A state that one cluster excludes (-inf) is excluded from its neighbours too. The lower bound has
+// negative powers and needs a model without -inf entries. All bounds are widened by an estimate of
+// their rounding error, so they hold for the numbers returned.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/search_space.hpp"
+#include "treesample/value/value_function.hpp"
+
+namespace treesample {
+
+class Random;
+
+struct MiniBucketOptions {
+  std::uint64_t memory_limit_bytes = std::uint64_t{512} << 20;
+  std::optional<int> i_bound = {};  // none: the largest that fits into the memory limit
+  int passes = 10;                  // at most, for each of the two bounds; at least 1
+  bool lower_bound = true;          // where it is possible
+  // Time box: asked before each bucket, and the passes end when it returns true. One pass of the upper
+  // bound is always made.
+  std::function<bool()> should_stop = {};
+};
+
+struct MiniBucketReport {
+  int i_bound = 0;
+  int num_clusters = 0;
+  bool is_exact = false;  // every bucket is one cluster
+  bool has_lower = false;
+  int upper_passes = 0;
+  int lower_passes = 0;  // 0 when there is no lower bound, or it is the upper one
+  double log_upper = 0.0;  // of Z, constant factors included
+  double log_lower = 0.0;  // -inf when there is none
+  std::uint64_t bytes = 0;       // of tables, at the peak
+  std::uint64_t kept_bytes = 0;  // of tables, from then on
+  std::int64_t table_reads = 0;  // different factor entries that were read: all of them
+};
+
+class WeightedMiniBucket final : public ValueFunction {
+ public:
+  // Keeps references to both, which must outlive it. Throws Error: kArgument when a factor is a
+  // function or an option is out of range, kResource before any work when the tables do not fit.
+  WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options = {});
+  ~WeightedMiniBucket() override;
+
+  [[nodiscard]] const MiniBucketReport& report() const;
+
+  // U_j and L_j at the states that x holds for the context of the level; x is indexed by variable and
+  // nothing else of it is read. A few table look-ups. L_j is -inf where nothing is known.
+  [[nodiscard]] double log_upper(int level, std::span<const int> x) const;
+  [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
+  // True when U_j = L_j = V_j, up to rounding: no bucket from this level down was split.
+  [[nodiscard]] bool is_exact(int level) const;
+
+  // Q_phi_n(a | x) = R_n(x, a) + sum over children j of U_j(x, a). Reads factors: see table_reads().
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
+  // Factor entries that one row of q_values reads: |M_n| K_n.
+  [[nodiscard]] int table_reads(int level) const;
+
+  // Draws the states of the level's variable and of all its descendants, given the context in x, from
+  // a distribution q whose weights are bounded (the leaf part of a sampler by upper bounds):
+  //
+  //   sum of the factors below at x <= U_j(x_ctx(j)) + log q(x below | x_ctx(j))     for all x.
+  //
+  // At each level q(x_n | x) is the softmax of q_values: by the third inequality above its weights
+  // telescope to at most U_j. Where nothing is possible it is uniform, so q always adds up to 1.
+  // Returns log q.
+  double sample_below(int level, std::span<int> x, Random& random) const;
+  // log q of the states that x holds.
+  [[nodiscard]] double log_proposal_below(int level, std::span<const int> x) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace treesample

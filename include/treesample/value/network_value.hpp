@@ -1,0 +1,80 @@
+// Trained networks as the prior Q_phi of the search and the proposal of SMC.
+//
+//   Q_phi_n(a | x_<n) = log_states_below(n) + network(a | x_<n, variable of n)
+//
+// The first term is the paper's default (N - n) log K. With it a network that has learned nothing is
+// close to the uniform prior, the offset of tens of nats between the first and the last level need not be
+// learned, and what a graph network cannot see (how many variables are left outside its reach) is given to
+// it. The squared error that training minimises is the paper's: only the parametrisation differs.
+//
+// A network values prefixes, so it needs a space whose pseudo tree is a path (`tree`, `graph`). It may be
+// asked in any order of the variables, but is as good as its training only in the order it was trained on.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "treesample/nn/gnn.hpp"
+#include "treesample/nn/mlp.hpp"
+#include "treesample/value/value_function.hpp"
+
+namespace treesample {
+
+using Network = std::variant<Mlp, Gnn>;
+
+// What is planned once per graph: a plan for a graph network, nothing for a perceptron. Throws kArgument
+// when the network does not fit the graph (variables, states, kinds of factors, see GnnPlan).
+std::optional<GnnPlan> plan_network(const Network& network, const FactorGraph& graph,
+                                    std::span<const std::string> factor_kinds);
+
+std::vector<double> independent_values(const FactorGraph& graph, const SearchSpace& space);
+
+// Safe for use by several threads at once: the network and the plan do not change, and the working memory
+// belongs to the calling thread.
+class NetworkValue final : public ValueFunction {
+ public:
+  // `plan` is what plan_network made for this network and the graph of `space`. Throws kArgument when the
+  // pseudo tree of the space branches.
+  NetworkValue(std::shared_ptr<const Network> network, const std::optional<GnnPlan>& plan, const FactorGraph& graph,
+               const SearchSpace& space);
+
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
+
+ private:
+  struct Target {
+    int variable = 0;
+    int num_states = 1;
+    double offset = 0.0;  // log_states_below
+  };
+  void run_network(int variable, std::span<const int> prefixes, std::span<float> out) const;
+
+  std::shared_ptr<const Network> network_;
+  std::optional<GnnEvaluator> evaluator_;
+  std::vector<Target> targets_;  // by level
+  int row_size_ = 0;             // outputs of the network per prefix
+};
+
+// One kind per factor, recognised by content, for models that were read from files:
+//
+//   "not"       a table {0, s, s, 0} over two binary variables, s != 0
+//   "majority"  binary variables, s != 0 where at least half of them (or: more than half) are in state 1
+//               and 0 elsewhere
+//   "table"     everything else
+//
+// which are the factors of FACTOR GRAPHS 2 (families/factor_graphs_2.hpp) with any scale, in both readings.
+// Values may be off by 1e-9 max(1, |s|), because files hold decimal numbers. A network without these kinds
+// but with "table" reads such factors through their tables.
+std::vector<std::string> detect_factor_kinds(const FactorGraph& graph);
+
+// A network from a file, ready for this model. Without factor kinds they are detected. Throws kIo and
+// kParse for a bad file, kArgument (naming the file) when it does not fit the model or the space.
+std::shared_ptr<const NetworkValue> load_network_value(const std::filesystem::path& path, const FactorGraph& graph,
+                                                       std::span<const std::string> factor_kinds,
+                                                       const SearchSpace& space);
+
+}  // namespace treesample

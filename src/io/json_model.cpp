@@ -1,0 +1,253 @@
+#include "treesample/io/json_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "json_fields.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+using nlohmann::json;
+
+// What has been read so far, with the names that later parts may use.
+struct Names {
+  std::map<std::string, int> variables;
+  std::map<std::string, int> programs;
+  std::set<std::string> factors;
+};
+
+Variable parse_variable(const JsonField& field, Names& names) {
+  field.require_object({"name", "states"});
+  Variable variable;
+  variable.name = field.at("name").text();
+  if (!names.variables.emplace(variable.name, static_cast<int>(names.variables.size())).second) {
+    field.at("name").fail(fmt::format("two variables have the name '{}'", variable.name));
+  }
+  const JsonField states = field.at("states");
+  if (!states.json().is_array()) {
+    if (!states.json().is_number()) states.fail("allowed is a list of names or a number of states");
+    variable.num_states = states.integer(1, FactorGraph::kMaxStates);
+    return variable;
+  }
+  variable.num_states = states.array_size();
+  if (variable.num_states < 1 || variable.num_states > FactorGraph::kMaxStates) {
+    states.fail(fmt::format("{} states, allowed are 1 to {}", variable.num_states, FactorGraph::kMaxStates));
+  }
+  std::set<std::string> seen;
+  for (int i = 0; i < variable.num_states; ++i) {
+    variable.state_names.push_back(states.at(i).text());
+    if (!seen.insert(variable.state_names.back()).second) {
+      states.at(i).fail(fmt::format("two states have the name '{}'", variable.state_names.back()));
+    }
+  }
+  return variable;
+}
+
+std::vector<std::string> parse_texts(const JsonField& field) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < field.array_size(); ++i) texts.push_back(field.at(i).text());
+  return texts;
+}
+
+ProgramDescription parse_program(const JsonField& field, const std::string& name) {
+  constexpr double kShortest = 0.001;
+  field.require_object({"command", "files", "timeout_seconds", "start_timeout_seconds", "max_retries", "max_batch"});
+  ProgramDescription program{.name = name, .command = parse_texts(field.at("command"))};
+  if (program.command.empty()) field.at("command").fail("the list is empty, its first entry is the program");
+  if (field.has("files")) program.files = parse_texts(field.at("files"));
+  const auto seconds = [&](const char* key, double& value) {
+    if (field.has(key)) value = field.at(key).number(kShortest, kMaxProgramSeconds);
+  };
+  seconds("timeout_seconds", program.timeout_seconds);
+  seconds("start_timeout_seconds", program.start_timeout_seconds);
+  if (field.has("max_retries")) program.max_retries = field.at("max_retries").integer(0, 1000);
+  if (field.has("max_batch")) program.max_batch = field.at("max_batch").integer(1, 1'000'000);
+  return program;
+}
+
+// The entries of "values" (linear) or "log_values", whichever is there.
+std::vector<double> parse_table(const JsonField& field, const JsonModel& model, const std::vector<int>& scope) {
+  const bool is_linear = field.has("values");
+  const JsonField entries = field.at(is_linear ? "values" : "log_values");
+  std::int64_t needed = 1;
+  for (const int v : scope) {
+    needed *= model.variables[v].num_states;
+    if (needed > FactorGraph::kMaxTableEntries) {
+      entries.fail(fmt::format("the scope needs more than {} entries", FactorGraph::kMaxTableEntries));
+    }
+  }
+  const int count = entries.array_size();
+  if (count != needed) entries.fail(fmt::format("{} entries, the scope needs {}", count, needed));
+  std::vector<double> log_values;
+  log_values.reserve(static_cast<std::size_t>(count));
+  for (const json& entry : entries.json()) {
+    if (!is_linear && entry.is_number()) {  // without the path, which costs more than the number
+      log_values.push_back(entry.get<double>());
+    } else if (!is_linear) {
+      log_values.push_back(entries.at(static_cast<int>(log_values.size())).log_value());
+    } else if (entry.is_number() && entry.get<double>() >= 0.0) {
+      log_values.push_back(std::log(entry.get<double>()));
+    } else {
+      entries.at(static_cast<int>(log_values.size()))
+          .fail(fmt::format("allowed is a number from 0 up, found {}", entry.dump(-1, ' ', true)));
+    }
+  }
+  return log_values;
+}
+
+FactorDescription parse_factor(const JsonField& field, const JsonModel& model, Names& names) {
+  field.require_object({"name", "scope", "values", "log_values", "program", "log_max", "cost"});
+  const int kinds = int(field.has("values")) + int(field.has("log_values")) + int(field.has("program"));
+  if (kinds != 1) field.fail("a factor has exactly one of the fields values, log_values, program");
+  FactorDescription factor;
+  if (field.has("name")) {
+    factor.name = field.at("name").text();
+    if (!names.factors.insert(factor.name).second) {
+      field.at("name").fail(fmt::format("two factors have the name '{}'", factor.name));
+    }
+  }
+  const JsonField scope = field.at("scope");
+  for (int i = 0; i < scope.array_size(); ++i) {
+    const std::string name = scope.at(i).text();
+    const auto found = names.variables.find(name);
+    if (found == names.variables.end()) scope.at(i).fail(fmt::format("unknown variable '{}'", name));
+    if (std::find(factor.scope.begin(), factor.scope.end(), found->second) != factor.scope.end()) {
+      scope.at(i).fail(fmt::format("the variable '{}' is twice in the scope", name));
+    }
+    factor.scope.push_back(found->second);
+  }
+  if (!field.has("program")) {
+    for (const char* key : {"log_max", "cost"}) {
+      if (field.has(key)) field.at(key).fail("only a factor with a program has this field");
+    }
+    factor.log_values = parse_table(field, model, factor.scope);
+    return factor;
+  }
+  if (factor.name.empty()) field.fail("a factor with a program needs a name");
+  if (factor.scope.empty()) scope.fail("the scope of a factor with a program cannot be empty");
+  const std::string program = field.at("program").text();
+  const auto found = names.programs.find(program);
+  if (found == names.programs.end()) field.at("program").fail(fmt::format("unknown program '{}'", program));
+  factor.program = found->second;
+  if (field.has("log_max")) factor.log_max = field.at("log_max").log_value();
+  if (field.has("cost")) factor.cost = field.at("cost").number(0.0, kMaxProgramSeconds);
+  return factor;
+}
+
+json log_value_to_json(double value) { return value == kNegInf ? json("-inf") : json(value); }
+
+json program_to_json(const ProgramDescription& program) {
+  json object = {{"command", program.command},
+                 {"timeout_seconds", program.timeout_seconds},
+                 {"start_timeout_seconds", program.start_timeout_seconds},
+                 {"max_retries", program.max_retries},
+                 {"max_batch", program.max_batch}};
+  if (!program.files.empty()) object["files"] = program.files;
+  return object;
+}
+
+json factor_to_json(const FactorDescription& factor, const JsonModel& model) {
+  json object = json::object();
+  if (!factor.name.empty()) object["name"] = factor.name;
+  object["scope"] = json::array();
+  for (const int v : factor.scope) object["scope"].push_back(model.variables[v].name);
+  if (factor.is_table()) {
+    json& values = object["log_values"] = json::array();
+    for (const double value : factor.log_values) values.push_back(log_value_to_json(value));
+  } else {
+    object["program"] = model.programs[factor.program].name;
+    if (factor.log_max) object["log_max"] = log_value_to_json(*factor.log_max);
+    if (factor.cost) object["cost"] = *factor.cost;
+  }
+  return object;
+}
+
+}  // namespace
+
+JsonModel read_json_model(const std::filesystem::path& path) {
+  JsonModel model = parse_json_model(read_file(path), path.string());
+  model.folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  return model;
+}
+
+JsonModel parse_json_model(std::string_view text, std::string_view source_name) {
+  const json parsed = parse_json_text(text, source_name);
+  const JsonField root(parsed, source_name);
+  root.require_object({"description", "variables", "programs", "factors"});
+  JsonModel model;
+  model.source_name = source_name;
+  Names names;
+  const JsonField variables = root.at("variables");
+  for (int i = 0; i < variables.array_size(); ++i) model.variables.push_back(parse_variable(variables.at(i), names));
+  if (root.has("programs")) {
+    const JsonField programs = root.at("programs");
+    if (!programs.json().is_object()) programs.fail("allowed is an object with one field per program");
+    for (const auto& [name, description] : programs.json().items()) {
+      if (name.empty()) programs.fail("the name of a program cannot be empty");
+      names.programs.emplace(name, static_cast<int>(model.programs.size()));
+      model.programs.push_back(parse_program(programs.at(name), name));
+    }
+  }
+  const JsonField factors = root.at("factors");
+  for (int i = 0; i < factors.array_size(); ++i) model.factors.push_back(parse_factor(factors.at(i), model, names));
+  return model;
+}
+
+std::string format_json_model(const JsonModel& model) {
+  json root = {{"variables", json::array()}, {"factors", json::array()}};
+  for (const Variable& variable : model.variables) {
+    json object = {{"name", variable.name}};
+    object["states"] = variable.state_names.empty() ? json(variable.num_states) : json(variable.state_names);
+    root["variables"].push_back(std::move(object));
+  }
+  for (const ProgramDescription& program : model.programs) root["programs"][program.name] = program_to_json(program);
+  for (const FactorDescription& factor : model.factors) root["factors"].push_back(factor_to_json(factor, model));
+  return root.dump(1) + "\n";
+}
+
+JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name) {
+  JsonModel model;
+  model.source_name = source_name;
+  std::set<std::string> names;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    model.variables.push_back(graph.variable(v));
+    std::string& name = model.variables.back().name;
+    if (name.empty()) name = fmt::format("x{}", v);
+    if (!names.insert(name).second) {
+      throw_argument("describe_tables", fmt::format("two variables have the name '{}'", name));
+    }
+  }
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const Factor& factor = graph.factor(m);
+    if (!factor.is_table()) throw_argument("describe_tables", fmt::format("factor {} is a function", m));
+    model.factors.push_back({.scope = factor.scope(), .log_values = factor.log_values()});
+  }
+  return model;
+}
+
+FactorGraph table_model(const JsonModel& model) {
+  FactorGraph graph;
+  for (const Variable& variable : model.variables) graph.add_variable(variable);
+  for (const FactorDescription& factor : model.factors) {
+    if (!factor.is_table()) {
+      throw Error(ErrorCode::kArgument,
+                  fmt::format("{}: the factor '{}' is computed by the program '{}', allowed here are only tables",
+                              model.source_name, factor.name, model.programs[factor.program].name));
+    }
+    graph.add_table(factor.scope, factor.log_values);
+  }
+  return graph;
+}
+
+FactorGraph read_json_tables(const std::filesystem::path& path) { return table_model(read_json_model(path)); }
+
+}  // namespace treesample

@@ -1,0 +1,100 @@
+// One external program that reads lines on its standard input and writes lines on its standard output.
+//
+// It runs in a process group of its own, so that Ctrl-C at the terminal reaches only the parent and
+// that the whole group can be ended together. No signal handler is installed. Three things see to it
+// that nothing stays behind: the destructor (SIGTERM, then SIGKILL to the group), the parent-death
+// signal (SIGKILL to the program if this process is killed), and the end of its standard input.
+//
+// Only for threads that block SIGPIPE and that live longer than the object: the parent-death signal is
+// sent when the thread that started the program ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace treesample {
+
+// A file descriptor that is closed at the end of its life.
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor = -1) : descriptor_(descriptor) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor() { close(); }
+  void close();
+  [[nodiscard]] int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+// Wakes all threads that wait for a program, once and for all.
+class StopSignal {
+ public:
+  StopSignal();
+  void raise();
+  [[nodiscard]] bool is_raised() const { return is_raised_; }
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }  // readable once raised
+
+ private:
+  Descriptor descriptor_;
+  std::atomic<bool> is_raised_ = false;
+};
+
+struct ChildOptions {
+  std::filesystem::path executable;
+  std::vector<std::string> command;  // as the program sees it
+  std::filesystem::path folder;      // where it runs
+  std::filesystem::path log;         // its standard error is appended here; empty: discarded
+};
+
+// Where `program` is: as it is with a slash (seen from `folder`), else looked up in PATH. Empty when
+// there is no executable file of that name.
+std::filesystem::path find_executable(const std::string& program, const std::filesystem::path& folder);
+
+class ChildProcess {
+ public:
+  using Clock = std::chrono::steady_clock;
+  enum class Outcome { kDone, kClosed, kTimeout, kTooLong, kStopped };
+  static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 26;
+  static constexpr std::chrono::milliseconds kGrace{1000};
+
+  // Starts the program. Throws kIo.
+  ChildProcess(const ChildOptions& options, const StopSignal& stop);
+  ~ChildProcess() { terminate(); }
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  Outcome write_line(std::string line, Clock::time_point deadline);
+  Outcome read_line(std::string& line, Clock::time_point deadline);
+
+  // Lets it end by itself (its input is closed) for kGrace, then as terminate.
+  void close();
+  // SIGTERM to the group; whatever is left of it after kGrace gets SIGKILL.
+  void terminate();
+  // Once it has ended: "exited with status 3" or "was ended by signal 11 (Segmentation fault)".
+  [[nodiscard]] std::string ending() const;
+  // The last line that it wrote to the log, if any.
+  [[nodiscard]] std::string last_log_line() const;
+
+ private:
+  bool wait_for_exit(std::chrono::milliseconds time) const;
+  Outcome wait_until_ready(int descriptor, short events, Clock::time_point deadline) const;
+
+  const StopSignal* stop_;
+  std::filesystem::path log_;
+  std::uintmax_t log_start_ = 0;  // bytes of the log before this program
+  pid_t pid_ = -1;                // -1 when it has been waited for
+  int status_ = 0;
+  Descriptor input_;   // we write
+  Descriptor output_;  // we read
+  std::string buffer_;
+};
+
+}  // namespace treesample

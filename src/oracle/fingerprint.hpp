@@ -1,0 +1,43 @@
+// Fingerprints of the parts of a model that recorded values depend on.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/io/json_model.hpp"
+#include "treesample/oracle/journal.hpp"
+
+namespace treesample {
+
+// 64-bit FNV-1a over fields, each with its length, so that "ab","c" differs from "a","bc".
+class Fingerprint {
+ public:
+  Fingerprint& add(std::string_view bytes);
+  Fingerprint& add(std::int64_t number);
+  Fingerprint& add(double number);
+  // The contents; throws kIo when the file cannot be read.
+  Fingerprint& add_file(const std::filesystem::path& path);
+  [[nodiscard]] std::string hex() const;
+
+ private:
+  void mix(std::string_view bytes);
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
+
+using FingerprintParts = std::vector<JournalSummary::Part>;
+
+// The only part that recorded values do not depend on.
+inline constexpr const char* kTablesPart = "the table factors";
+
+// For a model with programs: variables, tables, program factors, and per program its command and the
+// files that it names. Limits such as timeouts are left out: they change no value.
+FingerprintParts fingerprint_parts(const JsonModel& model);
+// For a C++ model.
+FingerprintParts fingerprint_parts(const FactorGraph& graph, const std::string& version);
+
+std::string overall_fingerprint(const FingerprintParts& parts);
+
+}  // namespace treesample

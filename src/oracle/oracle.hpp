@@ -1,0 +1,57 @@
+// The one interface of everything that computes expensive factors: an external program or a callable.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "oracle/child_process.hpp"
+#include "treesample/error.hpp"
+#include "treesample/model/factor.hpp"
+
+namespace treesample {
+
+// Thrown when the stop signal was raised while an oracle was waiting.
+struct OracleStopped {};
+
+// Belongs to one worker; used by its thread only.
+class Oracle {
+ public:
+  virtual ~Oracle() = default;
+  // Whatever is needed before an evaluation and not part of its cost, such as starting a program.
+  virtual void prepare() {}
+  // psi of a factor at each assignment of a batch: one attempt, after prepare. Any exception of
+  // either is a failure of the whole batch; the caller decides whether to try again.
+  virtual std::vector<double> log_values(int factor, std::span<const std::vector<int>> batch) = 0;
+};
+
+// Where workers get their oracles from, and how to use them.
+struct OracleSource {
+  std::function<std::unique_ptr<Oracle>(const StopSignal& stop)> make;
+  int max_batch = 1;
+  int max_retries = 0;
+  std::string description;  // for messages: "program 'simulator'"
+};
+
+// A C++ function, which fails at once when it fails.
+class CallableOracle final : public Oracle {
+ public:
+  explicit CallableOracle(const Factor& factor) : factor_(factor) {}
+  std::vector<double> log_values(int, std::span<const std::vector<int>> batch) override {
+    std::vector<double> values;
+    for (const std::vector<int>& states : batch) {
+      const double value = factor_.function()(states);
+      if (!is_log_value(value)) throw Error(ErrorCode::kNumeric, "a log-value of " + std::to_string(value));
+      values.push_back(value + 0.0);  // -0 as 0, whose sign a journal does not keep
+    }
+    return values;
+  }
+
+ private:
+  Factor factor_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,99 @@
+#include "oracle/program_oracle.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "oracle/protocol.hpp"
+#include "treesample/error.hpp"
+
+namespace treesample {
+
+using Outcome = ChildProcess::Outcome;
+
+OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log) {
+  const ProgramDescription& description = model.programs[program];
+  const std::filesystem::path executable = find_executable(description.command[0], model.folder);
+  if (executable.empty()) {
+    const bool is_path = description.command[0].find('/') != std::string::npos;
+    throw Error(ErrorCode::kIo,
+                fmt::format("{}: programs.{}.command[0]: no executable file '{}' {}", model.source_name,
+                            description.name, description.command[0],
+                            is_path ? "in the folder of the model" : "in PATH (./NAME is one beside the model)"));
+  }
+  auto spec = std::make_shared<ProgramOracle::Spec>();
+  spec->program = description;
+  spec->child = {executable, description.command, model.folder, log};
+  spec->hello = format_hello(model, program);
+  for (const FactorDescription& factor : model.factors) spec->factor_names.push_back(factor.name);
+  return {.make = [spec](const StopSignal& stop) { return std::make_unique<ProgramOracle>(spec, stop); },
+          .max_batch = description.max_batch,
+          .max_retries = description.max_retries,
+          .description = fmt::format("program '{}'", description.name)};
+}
+
+ProgramOracle::ProgramOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop)
+    : spec_(std::move(spec)), stop_(&stop) {}
+
+ProgramOracle::~ProgramOracle() {
+  if (child_) child_->close();
+}
+
+void ProgramOracle::prepare() {
+  if (child_) return;
+  try {
+    child_.emplace(spec_->child, *stop_);
+    check_ready(exchange(spec_->hello, spec_->program.start_timeout_seconds));
+  } catch (...) {
+    child_.reset();
+    throw;
+  }
+}
+
+std::vector<double> ProgramOracle::log_values(int factor, std::span<const std::vector<int>> batch) {
+  try {
+    const std::int64_t id = next_id_++;
+    const std::string request = format_request(id, spec_->factor_names[factor], batch);
+    const std::string answer = exchange(request, spec_->program.timeout_seconds * static_cast<double>(batch.size()));
+    return parse_answer(answer, id, batch.size());
+  } catch (const ProgramComplaint& complaint) {
+    throw Error(ErrorCode::kIo, fmt::format("it says: {}", complaint.text));
+  } catch (...) {
+    child_.reset();  // nothing that it might still say is of use
+    throw;
+  }
+}
+
+// Says a line and returns the answer.
+std::string ProgramOracle::exchange(const std::string& line, double seconds) {
+  const auto deadline = ChildProcess::Clock::now() + std::chrono::duration_cast<ChildProcess::Clock::duration>(
+                                                         std::chrono::duration<double>(seconds));
+  check(child_->write_line(line, deadline), seconds);
+  std::string answer;
+  check(child_->read_line(answer, deadline), seconds);
+  return answer;
+}
+
+void ProgramOracle::check(Outcome outcome, double seconds) {
+  std::string what;
+  switch (outcome) {
+    case Outcome::kDone:
+      return;
+    case Outcome::kStopped:
+      throw OracleStopped();
+    case Outcome::kTimeout:
+      what = fmt::format("no answer within {} s (each line must be flushed)", seconds);
+      break;
+    case Outcome::kTooLong:
+      what = fmt::format("a line of more than {} bytes", ChildProcess::kMaxLineBytes);
+      break;
+    case Outcome::kClosed:
+      child_->close();
+      what = "it " + child_->ending();
+      break;
+  }
+  const std::string log = child_->last_log_line();
+  throw Error(ErrorCode::kIo, what + (log.empty() ? "" : fmt::format(" (end of its log: {})", log)));
+}
+
+}  // namespace treesample

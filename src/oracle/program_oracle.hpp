@@ -1,0 +1,44 @@
+// An external program as an oracle: started when first needed, and again after every fault.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oracle/child_process.hpp"
+#include "oracle/oracle.hpp"
+#include "treesample/io/json_model.hpp"
+
+namespace treesample {
+
+// The source for one program of a model. Throws kIo when the program does not exist.
+OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log);
+
+class ProgramOracle final : public Oracle {
+ public:
+  struct Spec {
+    ProgramDescription program;
+    ChildOptions child;
+    std::string hello;
+    std::vector<std::string> factor_names;  // by index in the model
+  };
+  ProgramOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop);
+  ~ProgramOracle() override;
+
+  // Both throw Error with what the program did wrong; it has then been ended, unless it complained itself.
+  void prepare() override;
+  std::vector<double> log_values(int factor, std::span<const std::vector<int>> batch) override;
+
+ private:
+  std::string exchange(const std::string& line, double seconds);
+  void check(ChildProcess::Outcome outcome, double seconds);
+
+  std::shared_ptr<const Spec> spec_;
+  const StopSignal* stop_;
+  std::optional<ChildProcess> child_;
+  std::int64_t next_id_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,115 @@
+#include "oracle/protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+using nlohmann::json;
+
+std::string shown(std::string_view line) {
+  constexpr std::size_t kShownBytes = 80;
+  std::string text;
+  for (const char c : line.substr(0, kShownBytes)) text += c >= ' ' && c <= '~' ? c : '?';
+  return fmt::format("'{}{}'", text, line.size() > kShownBytes ? "..." : "");
+}
+
+[[noreturn]] void fail(std::string_view line, std::string_view message) {
+  throw Error(ErrorCode::kParse, fmt::format("{} in its line {}", message, shown(line)));
+}
+
+// Python's json module writes the words NaN, Infinity and -Infinity, which are not JSON: quoted, they
+// are. Words inside of strings stay.
+std::string quote_python_words(std::string_view line) {
+  std::string quoted;
+  bool is_inside = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    std::string_view word;
+    for (const std::string_view candidate : {"-Infinity", "Infinity", "NaN"}) {
+      if (!is_inside && word.empty() && line.substr(i, candidate.size()) == candidate) word = candidate;
+    }
+    if (!word.empty()) {
+      quoted += fmt::format("\"{}\"", word);
+      i += word.size() - 1;
+      continue;
+    }
+    if (is_inside && line[i] == '\\' && i + 1 < line.size())
+      quoted += line[i++];
+    else if (line[i] == '"')
+      is_inside = !is_inside;
+    quoted += line[i];
+  }
+  return quoted;
+}
+
+json parse_object(std::string_view line) {
+  json object = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (object.is_discarded()) object = json::parse(quote_python_words(line), nullptr, false);
+  if (object.is_discarded()) fail(line, "no JSON");
+  if (!object.is_object()) fail(line, "no JSON object");
+  return object;
+}
+
+double parse_value(const json& value, std::string_view line) {
+  // + 0.0 turns -0 into 0, whose sign a journal does not keep.
+  if (value.is_number()) return value.get<double>() + 0.0;
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  if (text == "-inf" || text == "-Infinity") return kNegInf;
+  if (text == "NaN" || text == "Infinity") {
+    throw Error(ErrorCode::kNumeric, fmt::format("a log-value of {} in its line {}", text, shown(line)));
+  }
+  fail(line, fmt::format("{} instead of a number or \"-inf\"", value.dump(-1, ' ', true)));
+}
+
+}  // namespace
+
+std::string format_hello(const JsonModel& model, int program) {
+  json factors = json::array();
+  for (const FactorDescription& factor : model.factors) {
+    if (factor.program != program) continue;
+    json variables = json::array();
+    for (const int v : factor.scope) {
+      const Variable& variable = model.variables[v];
+      const json states = variable.state_names.empty() ? json(variable.num_states) : json(variable.state_names);
+      variables.push_back({{"name", variable.name}, {"states", states}});
+    }
+    factors.push_back({{"name", factor.name}, {"variables", variables}});
+  }
+  return json{{"treesample", kProtocolVersion}, {"factors", factors}}.dump();
+}
+
+std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments) {
+  json lists = json::array();
+  for (const std::vector<int>& states : assignments) lists.push_back(states);
+  return json{{"id", id}, {"factor", factor}, {"assignments", lists}}.dump();
+}
+
+void check_ready(std::string_view line) {
+  const json object = parse_object(line);
+  if (object.contains("error")) fail(line, "an error at the start");
+  if (object.value("ready", json()) != json(true)) fail(line, "no \"ready\": true");
+}
+
+std::vector<double> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values) {
+  const json object = parse_object(line);
+  if (object.value("id", json()) != json(id)) fail(line, fmt::format("no \"id\": {}, which was asked,", id));
+  if (object.contains("error")) {
+    const json& error = object["error"];
+    throw ProgramComplaint{error.is_string() ? error.get<std::string>() : error.dump()};
+  }
+  if (!object.contains("log_values") || !object["log_values"].is_array()) fail(line, "no list \"log_values\"");
+  const json& values = object["log_values"];
+  if (values.size() != num_values) {
+    fail(line, fmt::format("{} log-values instead of {}", values.size(), num_values));
+  }
+  std::vector<double> log_values;
+  for (const json& value : values) log_values.push_back(parse_value(value, line));
+  return log_values;
+}
+
+}  // namespace treesample

@@ -1,0 +1,31 @@
+// What is said between a worker and its program: one JSON object per line. docs/model_file.md has the
+// protocol with examples.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/io/json_model.hpp"
+
+namespace treesample {
+
+inline constexpr int kProtocolVersion = 1;
+
+// First line to a program: the factors that it computes, with scopes and states.
+std::string format_hello(const JsonModel& model, int program);
+std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments);
+
+// The readers throw Error (kParse; kNumeric for NaN and +inf) with what is wrong and the line, shortened.
+void check_ready(std::string_view line);
+// The log-values of the answer to request `id`. An answer that says "error" is thrown as ProgramComplaint.
+std::vector<double> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values);
+
+// The program works, but says that it cannot compute what it was asked: no reason to restart it.
+struct ProgramComplaint {
+  std::string text;
+};
+
+}  // namespace treesample

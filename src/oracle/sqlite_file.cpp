@@ -1,0 +1,122 @@
+#include "oracle/sqlite_file.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <system_error>
+
+#include "treesample/error.hpp"
+
+namespace treesample {
+
+SqliteFile::SqliteFile(const std::filesystem::path& path, bool create) : name_(path.string()) {
+  constexpr int kBusyMilliseconds = 1000;  // another run may just be ending
+  sqlite3* handle = nullptr;
+  const int result =
+      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), nullptr);
+  handle_.reset(handle);
+  check(result);
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  execute("PRAGMA locking_mode = EXCLUSIVE");
+}
+
+void SqliteFile::Close::operator()(sqlite3* handle) const { sqlite3_close(handle); }
+
+void SqliteFile::fail(std::string_view message) const {
+  throw Error(ErrorCode::kIo, fmt::format("{}: {}", name_, message));
+}
+
+void SqliteFile::check(int result) const {
+  sqlite3* const handle = handle_.get();
+  const std::string reason = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(result);
+  const int system_error = handle != nullptr ? sqlite3_system_errno(handle) : 0;
+  const std::string cause = system_error == 0 ? "" : ": " + std::generic_category().message(system_error);
+  switch (result & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+      return;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      fail("the journal is in use by another run");
+    case SQLITE_NOTADB:
+      fail("not a journal of treesample");
+    case SQLITE_CORRUPT:
+      fail(fmt::format("the journal is damaged ({}); it was left as it is", reason));
+    case SQLITE_FULL:
+      fail("cannot be written: the disk is full; what was recorded before is safe");
+    case SQLITE_IOERR:
+      fail(fmt::format("cannot be read or written ({}{}); what was recorded before is safe", reason, cause));
+    case SQLITE_READONLY:
+      fail("cannot be written: it is read-only");
+    case SQLITE_CANTOPEN:
+      fail(fmt::format("cannot be opened{}", cause));
+    default:
+      fail(fmt::format("the journal cannot be used ({}, SQLite code {})", reason, result));
+  }
+}
+
+void SqliteFile::execute(const char* sql) { check(sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr)); }
+
+SqliteStatement SqliteFile::prepare(const char* sql) {
+  sqlite3_stmt* statement = nullptr;
+  check(sqlite3_prepare_v3(handle_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
+  return {*this, statement};
+}
+
+std::int64_t SqliteFile::integer(const char* sql) {
+  SqliteStatement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string SqliteFile::text(const char* sql) {
+  SqliteStatement statement = prepare(sql);
+  return statement.step() ? statement.text(0) : "";
+}
+
+void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+SqliteStatement& SqliteStatement::bind(int parameter, std::int64_t value) {
+  file_->check(sqlite3_bind_int64(statement_.get(), parameter, value));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::bind(int parameter, double value) {
+  file_->check(sqlite3_bind_double(statement_.get(), parameter, value));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::bind(int parameter, std::string_view value) {
+  file_->check(
+      sqlite3_bind_text(statement_.get(), parameter, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT));
+  return *this;
+}
+
+bool SqliteStatement::step() {
+  const int result = sqlite3_step(statement_.get());
+  if (result == SQLITE_ROW) return true;
+  if (result != SQLITE_DONE) {
+    try {
+      file_->check(result);
+    } catch (...) {
+      reset();  // a failed statement would keep its transaction open
+      throw;
+    }
+  }
+  reset();
+  return false;
+}
+
+void SqliteStatement::reset() { sqlite3_reset(statement_.get()); }
+
+std::int64_t SqliteStatement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+
+double SqliteStatement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+std::string SqliteStatement::text(int column) const {
+  const unsigned char* const text = sqlite3_column_text(statement_.get(), column);
+  return text == nullptr ? "" : std::string(reinterpret_cast<const char*>(text));
+}
+
+}  // namespace treesample

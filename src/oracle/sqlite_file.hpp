@@ -1,0 +1,63 @@
+// The few SQLite calls that a journal needs, with errors that a user can act on.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace treesample {
+
+class SqliteStatement;
+
+class SqliteFile {
+ public:
+  // Opens, or with `create` also makes, the file and takes it for this process alone. Throws kIo.
+  SqliteFile(const std::filesystem::path& path, bool create);
+
+  // SQL without parameters and results. All calls throw kIo with the file's name and what is wrong.
+  void execute(const char* sql);
+  SqliteStatement prepare(const char* sql);
+  // The first column of the first row.
+  std::int64_t integer(const char* sql);
+  std::string text(const char* sql);
+
+  [[noreturn]] void fail(std::string_view message) const;
+  void check(int result) const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+  std::string name_;
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+// A prepared statement. Parameters are numbered from 1, columns from 0.
+class SqliteStatement {
+ public:
+  SqliteStatement(const SqliteFile& file, sqlite3_stmt* statement) : file_(&file), statement_(statement) {}
+
+  SqliteStatement& bind(int parameter, std::int64_t value);
+  SqliteStatement& bind(int parameter, double value);
+  SqliteStatement& bind(int parameter, std::string_view value);
+  // True when there is a row; afterwards, when there is none, the statement can be bound anew.
+  bool step();
+  void reset();
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  const SqliteFile* file_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,66 @@
+// Threads that evaluate: each has its own oracle of every source, and takes work from one queue.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "oracle/oracle.hpp"
+
+namespace treesample {
+
+struct Job {
+  int factor = 0;
+  std::vector<int> states;
+};
+
+struct JobResult {
+  Job job;
+  double log_value = 0.0;
+  double seconds = 0.0;             // its share of the successful attempt
+  int num_failures = 0;             // attempts that failed
+  std::optional<Error> error = {};  // when all of them did
+};
+
+class WorkerPool {
+ public:
+  struct Settings {
+    std::vector<OracleSource> sources;
+    std::vector<int> source_of;  // by factor; -1 for tables
+    // The job in words, for messages: "factor 'likelihood' at pump=failed, load=2".
+    std::function<std::string(const Job&)> describe;
+    int num_workers = 1;
+  };
+
+  explicit WorkerPool(Settings settings);
+  // Drops what is queued, interrupts programs and waits for the threads.
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  void push(Job job);
+  // Everything that has been finished since the last call; with `wait`, at least one.
+  std::vector<JobResult> take(bool wait);
+
+ private:
+  void stop();
+  void work();
+  std::vector<Job> next_batch();
+  std::vector<JobResult> evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch);
+
+  const Settings settings_;
+  StopSignal stop_;
+  std::mutex mutex_;  // guards the two queues
+  std::condition_variable has_work_, has_results_;
+  std::deque<Job> queue_;
+  std::vector<JobResult> results_;
+  std::vector<std::thread> threads_;  // last: they use all of the above
+};
+
+}  // namespace treesample

@@ -1,0 +1,31 @@
+// Q-values from weighted particles; the equation is in train/episode.hpp.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "treesample/baselines/particle_approximation.hpp"
+#include "treesample/model/reward.hpp"
+#include "treesample/train/replay.hpp"
+
+namespace treesample {
+
+// Appends Q_n( . | prefix of sample) to the rows, relative to log_states_below.
+void add_row(Experience& experience, int sample, int level, std::span<const double> q);
+
+class ParticleTargets {
+ public:
+  // Keeps references to both arguments. The particles must not be empty.
+  ParticleTargets(const Problem& problem, const ParticleApproximation& particles, double log_z);
+
+  // All levels of x, which must be one of the atoms.
+  void add_rows(std::span<const int> x, int sample, Experience& experience);
+
+ private:
+  const Problem& problem_;
+  const ParticleApproximation& particles_;
+  double log_z_;
+  Reward reward_;
+};
+
+}  // namespace treesample

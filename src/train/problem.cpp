@@ -1,0 +1,78 @@
+#include "treesample/train/problem.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/io/bif.hpp"
+#include "treesample/io/uai.hpp"
+
+namespace treesample {
+namespace {
+
+FactorGraph parse_model(const ProblemOptions& options) {
+  if (options.model_format == ".bif") return parse_bif(options.model_text, "model");
+  check_argument(options.model_format == ".uai", "ProblemOptions",
+                 "model_format is '" + options.model_format + "', allowed are .uai and .bif");
+  return parse_uai(options.model_text, "model");
+}
+
+}  // namespace
+
+ProblemSource::ProblemSource(ProblemOptions options) : options_(std::move(options)) { first_ = make(0); }
+
+std::vector<std::string> ProblemSource::network_kinds() const {
+  const std::vector<std::string>& kinds = first_->factor_kinds;
+  const bool is_described = std::all_of(kinds.begin(), kinds.end(),
+                                        [](const std::string& kind) { return kind == "not" || kind == "majority"; });
+  if (is_described) return {"not", "majority"};
+  return {kTableKind};
+}
+
+int ProblemSource::max_states() const {
+  int most = 1;
+  for (int v = 0; v < num_variables(); ++v) most = std::max(most, first_->graph.num_states(v));
+  return most;
+}
+
+void ProblemSource::plan_for(const Network& network) {
+  plan_network(network, first_->graph, first_->factor_kinds);  // does it fit?
+  gnn_options_.reset();
+  if (const Gnn* const gnn = std::get_if<Gnn>(&network)) gnn_options_ = gnn->options();
+  auto first = std::make_shared<Problem>(*first_);
+  add_plan(*first);
+  first_ = std::move(first);
+}
+
+std::shared_ptr<const Problem> ProblemSource::problem(std::uint64_t id) const {
+  if (id == first_->id || options_.is_single()) return first_;
+  std::shared_ptr<Problem> problem = make(id);
+  add_plan(*problem);
+  return problem;
+}
+
+std::shared_ptr<Problem> ProblemSource::make(std::uint64_t id) const {
+  auto problem = std::make_shared<Problem>();
+  problem->id = id;
+  if (options_.model_text.empty()) {
+    FamilyInstance instance = make_family(
+        options_.family,
+        {.reading = options_.reading, .seed = options_.seed, .instance = id, .values = options_.values});
+    problem->graph = std::move(instance.graph);
+    problem->factor_kinds = std::move(instance.factor_kinds);
+  } else {
+    problem->graph = parse_model(options_);
+    problem->factor_kinds = detect_factor_kinds(problem->graph);
+  }
+  const std::vector<int> order =
+      search_order(problem->graph, SpaceKind::kTree, {.kind = options_.order, .restarts = 0, .seed = options_.seed});
+  problem->space = make_search_space(problem->graph, order, SpaceKind::kTree);
+  problem->offsets = independent_values(problem->graph, problem->space);
+  return problem;
+}
+
+void ProblemSource::add_plan(Problem& problem) const {
+  if (gnn_options_) problem.plan.emplace(problem.graph, problem.factor_kinds, *gnn_options_);
+}
+
+}  // namespace treesample

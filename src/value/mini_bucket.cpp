@@ -1,0 +1,294 @@
+#include "treesample/value/mini_bucket.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+#include "value/mini_bucket_passes.hpp"
+#include "value/mini_bucket_plan.hpp"
+#include "value/table_lookups.hpp"
+
+namespace treesample {
+namespace {
+
+using Side = MiniBucketPasses::Side;
+
+constexpr const char* kFunction = "WeightedMiniBucket";
+constexpr double kEpsilon = 0x1.0p-52;
+
+bool has_zeros(const FactorGraph& graph) {
+  for (const Factor& factor : graph.factors()) {
+    if (factor.scope().empty()) continue;
+    if (std::find(factor.log_values().begin(), factor.log_values().end(), kNegInf) != factor.log_values().end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+double needed_bytes(const MiniBucketPlan& plan, bool with_lower) {
+  // The lower bound is made while the tables of the upper one are kept.
+  return plan.peak_bytes + (with_lower && !plan.is_exact() ? plan.kept_bytes : 0.0);
+}
+
+MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options,
+                           bool with_lower) {
+  const auto limit = static_cast<double>(options.memory_limit_bytes);
+  int i_bound = options.i_bound.value_or(space.width());
+  while (true) {
+    MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound);
+    const double bytes = needed_bytes(plan, with_lower);
+    if (bytes <= limit) return plan;
+    if (options.i_bound || i_bound == 0) {
+      throw Error(ErrorCode::kResource, fmt::format("{}: i-bound {} needs {:.3g} bytes, the memory limit is {}",
+                                                    kFunction, i_bound, bytes, options.memory_limit_bytes));
+    }
+    // Every i-bound that holds the largest cluster gives this same plan.
+    std::size_t largest = 0;
+    for (const MiniBucketPlan::Cluster& cluster : plan.clusters) largest = std::max(largest, cluster.scope.size());
+    i_bound = std::max(0, std::min(i_bound, static_cast<int>(largest) - 1) - 1);
+  }
+}
+
+double largest_magnitude(const FactorGraph& graph, const TableView& table) {
+  double largest = 0.0;
+  const std::size_t count = num_table_entries(graph, table.scope);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (table.values[i] != kNegInf) largest = std::max(largest, std::abs(table.values[i]));
+  }
+  return largest;
+}
+
+}  // namespace
+
+struct WeightedMiniBucket::State {
+  State(const FactorGraph& model, const SearchSpace& search_space) : graph(model), space(search_space) {}
+
+  const FactorGraph& graph;
+  const SearchSpace& space;
+  MiniBucketPlan plan;
+  std::unique_ptr<MiniBucketPasses> upper;
+  std::unique_ptr<MiniBucketPasses> lower;  // may be null
+  MiniBucketReport report;
+  std::vector<bool> is_exact;          // by level
+  std::vector<double> upper_rounding;  // by level: how much U_j was widened
+  TableLookups upper_rows;             // by level: U_j
+  TableLookups lower_rows;             // by level: L_j, from `lower`
+  TableLookups q_rows;                 // by level: R_n and the U_j of the children, x_n left open
+  TableLookups cluster_rows;
+
+  void run(const MiniBucketOptions& options, bool with_lower);
+  [[nodiscard]] double rounding(const MiniBucketPasses& passes, int cluster) const;
+  [[nodiscard]] std::vector<double> constants(const MiniBucketPasses& passes, double outward,
+                                              std::vector<double>* widened) const;
+  [[nodiscard]] std::vector<std::vector<int>> passing_messages() const;
+  void make_rows();
+  void summarise();
+  [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
+  template <typename Choose>
+  double visit_below(int level, std::span<const int> x, Choose choose) const;
+};
+
+void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_lower) {
+  upper = std::make_unique<MiniBucketPasses>(graph, plan, Side::kUpper);
+  upper->run(options.passes, options.should_stop);
+  report.upper_passes = upper->num_passes();
+  if (!with_lower || plan.is_exact() || (options.should_stop && options.should_stop())) return;
+  lower = std::make_unique<MiniBucketPasses>(graph, plan, Side::kLower);
+  lower->run(options.passes, options.should_stop);
+  report.lower_passes = lower->num_passes();
+  lower->drop_shifts();
+}
+
+// Bounds the rounding error of one message: each of its inputs, and the sum over the states, is right
+// to a few units in the last place of the largest number involved; a shift was rounded in every pass.
+double WeightedMiniBucket::State::rounding(const MiniBucketPasses& passes, int cluster) const {
+  double magnitude = 1.0;
+  const std::vector<TableView> inputs = passes.inputs(cluster);
+  for (const TableView& table : inputs) magnitude += largest_magnitude(graph, table);
+  const auto num_operations = static_cast<double>(inputs.size()) + passes.num_passes() + 4.0 +
+                              graph.num_states(plan.clusters[cluster].scope.back());
+  return kEpsilon * num_operations * magnitude;
+}
+
+// By level: the constant messages from there down, and the rounding of all messages in that direction.
+std::vector<double> WeightedMiniBucket::State::constants(const MiniBucketPasses& passes, double outward,
+                                                         std::vector<double>* widened) const {
+  std::vector<double> constant(plan.buckets.size(), 0.0);
+  std::vector<double> slack(plan.buckets.size(), 0.0);
+  for (int n = space.num_levels() - 1; n >= 0; --n) {
+    const MiniBucketPlan::Bucket& bucket = plan.buckets[n];
+    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
+      if (plan.clusters[c].parent < 0) constant[n] += passes.tables(c).message.front();
+      slack[n] += rounding(passes, c);
+    }
+    const int parent = space.levels[n].parent;
+    if (parent >= 0) constant[parent] += constant[n];
+    if (parent >= 0) slack[parent] += slack[n];
+  }
+  for (std::size_t n = 0; n < constant.size(); ++n) constant[n] += outward * slack[n];
+  if (widened != nullptr) *widened = std::move(slack);
+  return constant;
+}
+
+// By level j: the clusters from j down whose messages go to a level before j.
+std::vector<std::vector<int>> WeightedMiniBucket::State::passing_messages() const {
+  std::vector<std::vector<int>> passing(plan.buckets.size());
+  for (int c = 0; c < static_cast<int>(plan.clusters.size()); ++c) {
+    if (plan.clusters[c].parent < 0) continue;
+    const int target = plan.clusters[plan.clusters[c].parent].level;
+    for (int n = plan.clusters[c].level; n > target; n = space.levels[n].parent) passing[n].push_back(c);
+  }
+  return passing;
+}
+
+void WeightedMiniBucket::State::make_rows() {
+  const std::vector<std::vector<int>> passing = passing_messages();
+  const auto message = [&](const MiniBucketPasses& passes, int c) {
+    return TableView{plan.clusters[c].separator(), passes.tables(c).message.data()};
+  };
+  const std::vector<double> constant = constants(*upper, 1.0, &upper_rounding);
+  for (int n = 0; n < space.num_levels(); ++n) {
+    upper_rows.begin_row(constant[n]);
+    for (const int c : passing[n]) upper_rows.add(graph, message(*upper, c));
+
+    const Level& level = space.levels[n];
+    double below = 0.0;
+    for (const int j : level.children) below += constant[j];
+    q_rows.begin_row(below);
+    for (const int m : level.factors) {
+      q_rows.add(graph, {graph.factor(m).scope(), graph.factor(m).log_values().data()}, level.variable);
+    }
+    for (const int j : level.children) {
+      for (const int c : passing[j]) q_rows.add(graph, message(*upper, c), level.variable);
+    }
+  }
+  for (int c = 0; c < (int)plan.clusters.size(); ++c) {
+    cluster_rows.begin_row(0.0);
+    for (auto& t : upper->inputs(c)) cluster_rows.add(graph, t, plan.clusters[c].scope.back());
+  }
+  if (lower == nullptr) return;
+  const std::vector<double> lower_constant = constants(*lower, -1.0, nullptr);
+  for (int n = 0; n < space.num_levels(); ++n) {
+    lower_rows.begin_row(lower_constant[n]);
+    for (const int c : passing[n]) lower_rows.add(graph, message(*lower, c));
+  }
+}
+
+double WeightedMiniBucket::State::log_lower(int level, std::span<const int> x) const {
+  if (is_exact[level]) return upper_rows.sum(level, x) - 2.0 * upper_rounding[level];
+  return lower != nullptr ? lower_rows.sum(level, x) : kNegInf;
+}
+
+void WeightedMiniBucket::State::summarise() {
+  report.i_bound = plan.i_bound;
+  report.num_clusters = static_cast<int>(plan.clusters.size());
+  report.is_exact = plan.is_exact();
+  report.has_lower = lower != nullptr || report.is_exact;
+  report.log_upper = space.log_constant;
+  report.log_lower = space.log_constant;
+  double magnitude = std::abs(space.log_constant);
+  for (const int root : space.roots) {
+    report.log_upper += upper_rows.sum(root, {});
+    report.log_lower += log_lower(root, {});
+    magnitude += std::abs(upper_rows.sum(root, {}));
+  }
+  if (report.log_upper == kNegInf) return;
+  const double widening = kEpsilon * magnitude * static_cast<double>(space.roots.size() + 1);
+  report.log_upper += widening;
+  report.log_lower -= widening;
+}
+
+WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space,
+                                       const MiniBucketOptions& options)
+    : state_(std::make_unique<State>(graph, space)) {
+  check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
+  check_range(kFunction, "passes", options.passes, 1, 1'000'000);
+  check_range(kFunction, "i_bound", options.i_bound.value_or(0), 0, FactorGraph::kMaxStates);
+  State& s = *state_;
+  const bool with_lower = options.lower_bound && !has_zeros(graph);
+  s.plan = choose_plan(graph, space, options, with_lower);
+  s.run(options, with_lower);
+  s.is_exact.resize(space.levels.size());
+  for (int n = space.num_levels() - 1; n >= 0; --n) {
+    s.is_exact[n] = s.plan.buckets[n].count == 1 &&
+                    std::all_of(space.levels[n].children.begin(), space.levels[n].children.end(),
+                                [&](int j) { return s.is_exact[j]; });
+  }
+  s.make_rows();
+  s.summarise();
+  s.report.bytes = static_cast<std::uint64_t>(needed_bytes(s.plan, with_lower));
+  for (const Factor& factor : graph.factors()) s.report.table_reads += static_cast<std::int64_t>(factor.log_values().size());
+}
+
+WeightedMiniBucket::~WeightedMiniBucket() = default;
+
+const MiniBucketReport& WeightedMiniBucket::report() const { return state_->report; }
+
+double WeightedMiniBucket::log_upper(int level, std::span<const int> x) const {
+  return state_->upper_rows.sum(level, x);
+}
+
+double WeightedMiniBucket::log_lower(int level, std::span<const int> x) const { return state_->log_lower(level, x); }
+
+bool WeightedMiniBucket::is_exact(int level) const { return state_->is_exact[level]; }
+
+void WeightedMiniBucket::q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const {
+  const auto width = static_cast<std::size_t>(state_->graph.num_variables());
+  const auto num_states = static_cast<std::size_t>(state_->space.levels[level].num_states);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
+    state_->q_rows.sum_each(level, prefixes.subspan(r * width, width), q.subspan(r * num_states, num_states));
+  }
+}
+
+int WeightedMiniBucket::table_reads(int level) const {
+  const Level& here = state_->space.levels[level];
+  return static_cast<int>(here.factors.size()) * here.num_states;
+}
+
+template <typename Choose>
+double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x, Choose choose) const {
+  std::vector<int> open = {level};
+  std::vector<double> probs;
+  double log_q = 0.0;
+  static const bool mixture = getenv("MIX");
+  while (!open.empty()) {
+    const Level& here = space.levels[open.back()];
+    probs.resize(static_cast<std::size_t>(here.num_states));
+    if (mixture) {
+      std::vector<double> row(probs.size());
+      std::fill(probs.begin(), probs.end(), 0.0);
+      const auto& b = plan.buckets[open.back()];
+      for (int c = b.first; c < b.first + b.count; ++c) {
+        cluster_rows.sum_each(c, x, row);
+        double w = upper->tables(c).weight;
+        for (auto& v : row) v /= w;
+        softmax(row, row);
+        for (std::size_t a = 0; a < row.size(); ++a) probs[a] += w * row[a];
+      }
+    } else {
+    q_rows.sum_each(open.back(), x, probs);
+    if (softmax(probs, probs) == kNegInf) std::fill(probs.begin(), probs.end(), 1.0 / here.num_states);
+    }
+    open.pop_back();
+    log_q += std::log(probs[choose(here.variable, probs)]);
+    open.insert(open.end(), here.children.begin(), here.children.end());
+  }
+  return log_q;
+}
+
+double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& random) const {
+  return state_->visit_below(level, x, [&](int variable, std::span<const double> probs) {
+    return x[variable] = random.categorical(probs);
+  });
+}
+
+double WeightedMiniBucket::log_proposal_below(int level, std::span<const int> x) const {
+  return state_->visit_below(level, x, [&](int variable, std::span<const double>) { return x[variable]; });
+}
+
+}  // namespace treesample

@@ -1,0 +1,69 @@
+// The tables of one bound by weighted mini-buckets, and the passes that tighten it. The equations are
+// in treesample/value/mini_bucket.hpp; in their notation a forward pass computes lambda_c from the
+// last level to the first and matches the moments of each bucket on its way, a backward pass computes
+// the moments mu_c from the first level to the last and moves the weights.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "model/dense_table.hpp"
+#include "value/mini_bucket_plan.hpp"
+
+namespace treesample {
+
+class MiniBucketPasses {
+ public:
+  enum class Side { kUpper, kLower };
+  struct Tables {
+    double weight = 1.0;          // w_c
+    std::vector<double> message;  // lambda_c over the separator
+    std::vector<double> shift;    // over shift_scope; empty when the bucket has one cluster
+  };
+
+  // Keeps references to both. `plan` must fit into memory; for kLower no factor may have a -inf entry
+  // unless the plan is exact.
+  MiniBucketPasses(const FactorGraph& graph, const MiniBucketPlan& plan, Side side);
+
+  // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the
+  // best bound. `should_stop`, if any, is asked before each bucket of each pass but the first.
+  void run(int max_passes, const std::function<bool()>& should_stop);
+
+  [[nodiscard]] const Tables& tables(int cluster) const { return tables_[cluster]; }
+  // The sum of the constant messages: the bound on log Z without the constant factors.
+  [[nodiscard]] double bound() const;
+  [[nodiscard]] int num_passes() const { return num_passes_; }
+  // The tables that cluster c adds up to F_c.
+  [[nodiscard]] std::vector<TableView> inputs(int cluster) const;
+  // The shifts serve only to rebuild F_c.
+  void drop_shifts();
+
+ private:
+  using Table = std::vector<double>;
+
+  bool forward(bool matches, const std::function<bool()>& should_stop);
+  void eliminate(int cluster);
+  void match_and_eliminate(const MiniBucketPlan::Bucket& bucket);
+  void match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
+  [[nodiscard]] Table log_moment(int cluster, const Table& joint, std::span<const int> scope) const;
+  void apply_shift(int cluster, std::span<const int> scope, const Table& shift, Table& joint);
+  void backward();
+  double send_moments(int cluster, std::vector<Table>& moments);
+  void move_weights(const MiniBucketPlan::Bucket& bucket, std::span<const double> entropies);
+  void save();
+  void restore();
+  [[nodiscard]] int num_states(int cluster) const { return graph_.num_states(plan_.clusters[cluster].scope.back()); }
+
+  const FactorGraph& graph_;
+  const MiniBucketPlan& plan_;
+  Side side_;
+  double step_ = 1.0;  // of shifts and weights; halved when a pass lost
+  int num_passes_ = 0;
+  std::vector<Tables> tables_;
+  std::vector<Table> from_above_;  // log mu of the separator - lambda / w: what F / w lacks to be log mu
+  std::vector<Table> best_shifts_;
+  std::vector<double> best_weights_;
+};
+
+}  // namespace treesample

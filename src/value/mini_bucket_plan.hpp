@@ -1,0 +1,54 @@
+// Which tables weighted mini-buckets are made of, decided from the scopes alone.
+//
+// The bucket of level n holds the factors of M_n and the messages that were sent to n. It is split
+// into clusters (mini-buckets) of at most i + 1 variables; a factor or message that is larger by
+// itself has a cluster of its own. A cluster sums out the variable of its level and sends a message
+// over the rest of its scope to the deepest level there, so the clusters form a forest.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/search_space.hpp"
+
+namespace treesample {
+
+struct MiniBucketPlan {
+  struct Cluster {
+    int level = 0;
+    int parent = -1;               // the cluster that gets the message; -1 for a constant
+    std::vector<int> scope;        // variables by ascending level: that of `level` is the last
+    std::vector<int> factors;      // of M_n
+    std::vector<int> children;     // clusters whose messages come here
+    std::vector<int> shift_scope;  // the variables that cost shifts may depend on; empty: no shifts
+
+    [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
+  };
+  // Clusters of one bucket whose scopes have `scope` in common: their moments on it should agree.
+  struct Match {
+    std::vector<int> scope;
+    std::vector<int> clusters;
+  };
+  struct Bucket {
+    int first = 0;  // its clusters are first, ..., first + count - 1
+    int count = 0;
+    std::vector<Match> matches;
+  };
+
+  int i_bound = 0;
+  std::vector<Cluster> clusters;  // in the order of elimination: from the last level to the first
+  std::vector<Bucket> buckets;    // by level
+  // Of all tables that are alive at the same time while one bound is made, and of those that stay.
+  // Doubles, because they can be astronomical.
+  double peak_bytes = 0.0;
+  double kept_bytes = 0.0;
+
+  // One cluster per bucket: plain elimination.
+  [[nodiscard]] bool is_exact() const { return clusters.size() == buckets.size(); }
+};
+
+MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound);
+
+}  // namespace treesample

@@ -1,0 +1,451 @@
+// What theory says of the baselines, against enumeration: SMC's estimate of Z is unbiased, a Gibbs sweep
+// leaves the target invariant, belief propagation is exact on forests.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "baselines/gibbs_kernel.hpp"
+#include "baselines/message_passing.hpp"
+#include "support/random_models.hpp"
+#include "treesample/baselines/belief_propagation.hpp"
+#include "treesample/baselines/gibbs.hpp"
+#include "treesample/baselines/smc.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+using testing::RandomModelOptions;
+
+SearchSpace path_of(const FactorGraph& graph, Random& random, SpaceKind kind = SpaceKind::kTree) {
+  return make_search_space(graph, random.permutation(graph.num_variables()), kind);
+}
+
+// Values that look random but depend only on the prefix.
+class HashPrior final : public ValueFunction {
+ public:
+  explicit HashPrior(const SearchSpace& space) : space_(space) {}
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
+    const std::size_t width = prefixes.size() / count;
+    const int num_states = space_.levels[level].num_states;
+    for (int r = 0; r < count; ++r) {
+      std::uint64_t hash = 7 + level;
+      for (std::size_t v = 0; v < width; ++v) hash = hash * 31 + prefixes[r * width + v] + 2;
+      for (int n = 0; n < space_.num_levels(); ++n) {  // exactly the variables above are assigned
+        EXPECT_EQ(prefixes[r * width + space_.levels[n].variable] >= 0, n < level);
+      }
+      Random random(hash);
+      for (int a = 0; a < num_states; ++a) q[r * num_states + a] = 0.6 * random.normal();
+    }
+  }
+
+ private:
+  SearchSpace space_;
+};
+
+void expect_equal_marginals(const Marginals& actual, const Marginals& expected, double tolerance) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t v = 0; v < expected.size(); ++v) {
+    ASSERT_EQ(actual[v].size(), expected[v].size());
+    for (std::size_t a = 0; a < expected[v].size(); ++a) ASSERT_NEAR(actual[v][a], expected[v][a], tolerance);
+  }
+}
+
+// ---- SIS and SMC
+
+RandomModelOptions smc_model(int variant) {
+  RandomModelOptions options;
+  options.num_variables = 5;
+  options.num_factors = 8;
+  options.min_arity = variant % 2;
+  options.zero_probability = variant == 1 ? 0.25 : 0.0;
+  options.function_probability = variant == 2 ? 0.5 : 0.0;
+  options.scale = 0.8;
+  return options;
+}
+
+// The mean of Z_estimate / Z over independent runs is 1 within 4.5 standard errors. There are 42
+// comparisons: a false alarm in fewer than 3 of 1e4 seeds.
+TEST(Smc, EstimateOfZIsUnbiased) {
+  constexpr int kRuns = 1500;
+  Random random(41);
+  for (int variant = 0; variant < 3; ++variant) {
+    FactorGraph graph = random_model(random, smc_model(variant));
+    while (enumerate(graph).log_z == kNegInf) graph = random_model(random, smc_model(variant));
+    const double log_z = enumerate(graph).log_z;
+    const SearchSpace space = path_of(graph, random);
+    const auto hash_prior = std::make_shared<HashPrior>(space);
+    for (const auto scheme :
+         {ResamplingScheme::kMultinomial, ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
+      for (const double threshold : {0.0, 0.6, 1.0}) {
+        if (threshold == 0.0 && scheme != ResamplingScheme::kMultinomial) continue;  // never resampled
+        for (const bool is_uniform : {true, false}) {
+          SCOPED_TRACE(fmt::format("variant {} {} t {} uniform {}", variant, to_string(scheme), threshold, is_uniform));
+          double sum = 0.0;
+          double sum_of_squares = 0.0;
+          for (int run = 0; run < kRuns; ++run) {
+            const SmcOptions options{.budget = 40,  // 8 particles
+                                     .ess_threshold = threshold,
+                                     .resampling = scheme,
+                                     .seed = static_cast<std::uint64_t>(run)};
+            const SmcResult result = smc(graph, space, options, is_uniform ? nullptr : hash_prior);
+            const double ratio = std::exp(result.report.log_z - log_z);
+            sum += ratio;
+            sum_of_squares += ratio * ratio;
+          }
+          const double mean = sum / kRuns;
+          const double standard_error = std::sqrt((sum_of_squares / kRuns - mean * mean) / kRuns);
+          EXPECT_NEAR(mean, 1.0, 4.5 * standard_error);
+          EXPECT_LT(standard_error, 0.1);  // otherwise the comparison says nothing
+        }
+      }
+    }
+  }
+}
+
+// At t = 0 the weight of an atom is (particles there) * density / proposal: all of it can be recomputed.
+TEST(Smc, SisWeightsAreDensityOverProposal) {
+  Random random(42);
+  for (int trial = 0; trial < 20; ++trial) {
+    const FactorGraph graph = random_model(random, {.num_variables = 4, .num_factors = 6, .zero_probability = 0.1});
+    const SearchSpace space = path_of(graph, random);
+    const SmcResult result = smc(graph, space, {.budget = 4 * 20'000, .ess_threshold = 0.0});
+    const Enumeration exact = enumerate(graph);
+    if (exact.log_z == kNegInf) {
+      EXPECT_EQ(result.report.log_z, kNegInf);
+      continue;
+    }
+    EXPECT_EQ(result.report.num_resamplings, 0);
+    EXPECT_NEAR(result.report.log_z, exact.log_z, 0.1);
+    for (int i = 0; i < result.approximation.num_atoms(); ++i) {
+      const std::span<const int> x = result.approximation.atom(i);
+      ASSERT_NEAR(result.approximation.log_density(i), graph.log_density(x), 1e-12);
+      // p = (count / I) K^N gamma / Z_estimate, so the count it implies is a whole number.
+      const double count = std::exp(std::log(result.approximation.probability(i)) + result.report.log_z -
+                                    graph.log_density(x) - graph.log_num_configurations()) *
+                           20'000;
+      ASSERT_NEAR(count, std::round(count), 1e-6);
+    }
+    expect_equal_marginals(result.approximation.marginals(), exact.marginals, 0.05);
+  }
+}
+
+TEST(Smc, ResampledParticlesKeepTheirDensitiesAndApproachTheTarget) {
+  Random random(52);
+  for (const double zeros : {0.0, 0.2}) {
+    const FactorGraph graph = random_model(
+        random, {.num_variables = 6, .min_states = 2, .num_factors = 9, .zero_probability = zeros, .scale = 0.8});
+    const Enumeration exact = enumerate(graph);
+    ASSERT_NE(exact.log_z, kNegInf);
+    for (const auto scheme :
+         {ResamplingScheme::kMultinomial, ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
+      const SmcOptions options{.budget = 6 * 20'000, .ess_threshold = 1.0, .resampling = scheme};
+      const SmcResult result = smc(graph, path_of(graph, random), options);
+      EXPECT_GT(result.report.num_resamplings, 1);
+      for (int i = 0; i < result.approximation.num_atoms(); ++i) {
+        ASSERT_NEAR(result.approximation.log_density(i), graph.log_density(result.approximation.atom(i)), 1e-12);
+      }
+      EXPECT_NEAR(result.report.log_z, exact.log_z, 0.1);
+      expect_equal_marginals(result.approximation.marginals(), exact.marginals, 0.05);
+    }
+  }
+}
+
+// With the exact values as proposal all weights are equal to Z: one particle is enough.
+class ExactPrior final : public ValueFunction {
+ public:
+  ExactPrior(const FactorGraph& graph, const SearchSpace& space) : graph_(graph), space_(space) {}
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
+    const std::size_t width = prefixes.size() / count;
+    const Level& at = space_.levels[level];
+    const Enumeration exact = enumerate(graph_);
+    std::fill(q.begin(), q.end(), kNegInf);
+    for (std::size_t index = 0; index < exact.log_probs.size(); ++index) {
+      const Assignment x = configuration_at(graph_, index);
+      for (int r = 0; r < count; ++r) {
+        bool agrees = true;
+        for (std::size_t v = 0; v < width; ++v) {
+          agrees = agrees && (prefixes[r * width + v] < 0 || prefixes[r * width + v] == x[v]);
+        }
+        double& value = q[r * at.num_states + x[at.variable]];
+        if (agrees) value = log_add_exp(value, exact.log_probs[index]);
+      }
+    }
+  }
+
+ private:
+  FactorGraph graph_;
+  SearchSpace space_;
+};
+
+TEST(Smc, ExactValuesAsProposalGiveZWithoutError) {
+  Random random(43);
+  for (int trial = 0; trial < 10; ++trial) {
+    const FactorGraph graph = random_model(random, {.num_variables = 4, .num_factors = 6, .zero_probability = 0.15});
+    const double log_z = enumerate(graph).log_z;
+    const SearchSpace space = path_of(graph, random, SpaceKind::kGraph);
+    const auto prior = std::make_shared<ExactPrior>(graph, space);
+    // t = 0: the weights of prefixes differ, and resampling would bring noise back.
+    const SmcResult result = smc(graph, space, {.budget = 4 * 30, .ess_threshold = 0.0}, prior);
+    if (log_z == kNegInf) {
+      EXPECT_EQ(result.report.log_z, kNegInf);
+      EXPECT_TRUE(result.approximation.is_empty());
+    } else {
+      EXPECT_NEAR(result.report.log_z, log_z, 1e-10);
+      EXPECT_NEAR(result.report.ess, 30.0, 1e-8);
+    }
+  }
+}
+
+// ---- Gibbs
+
+// P(x -> y) of one sweep, from the conditionals that the sampler draws from.
+std::vector<std::vector<double>> sweep_matrix(const FactorGraph& graph) {
+  GibbsKernel kernel(graph);
+  const std::size_t size = enumerate(graph).log_probs.size();
+  std::vector<std::vector<double>> matrix(size, std::vector<double>(size, 0.0));
+  for (std::size_t i = 0; i < size; ++i) {
+    matrix[i][i] = 1.0;
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      std::vector<double> next(size, 0.0);
+      for (std::size_t j = 0; j < size; ++j) {
+        if (matrix[i][j] == 0.0) continue;
+        Assignment x = configuration_at(graph, j);
+        const std::span<const double> conditional = kernel.conditional(v, x);
+        EXPECT_NEAR(std::accumulate(conditional.begin(), conditional.end(), 0.0), 1.0, 1e-12);
+        for (int a = 0; a < graph.num_states(v); ++a) {
+          x[v] = a;
+          next[configuration_index(graph, x)] += matrix[i][j] * conditional[a];
+        }
+      }
+      matrix[i] = next;
+    }
+  }
+  return matrix;
+}
+
+RandomModelOptions gibbs_model(int trial) {
+  RandomModelOptions options;
+  options.num_variables = 1 + trial % 4;
+  options.num_factors = trial % 7;
+  options.min_arity = trial % 2;
+  options.zero_probability = trial % 3 == 0 ? 0.35 : 0.0;
+  options.function_probability = trial % 5 == 0 ? 0.5 : 0.0;
+  options.scale = trial % 11 == 0 ? 30.0 : 1.0;
+  return options;
+}
+
+TEST(Gibbs, LeavesTargetInvariant) {
+  Random random(44);
+  int num_checked = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const FactorGraph graph = random_model(random, gibbs_model(trial));
+    const Enumeration exact = enumerate(graph);
+    const auto matrix = sweep_matrix(graph);  // also without NaN where Z = 0
+    if (exact.log_z == kNegInf) continue;
+    ++num_checked;
+    for (std::size_t j = 0; j < matrix.size(); ++j) {
+      double after = 0.0;
+      for (std::size_t i = 0; i < matrix.size(); ++i) after += std::exp(exact.log_probs[i]) * matrix[i][j];
+      ASSERT_NEAR(after, std::exp(exact.log_probs[j]), 1e-12) << "trial " << trial;
+    }
+  }
+  EXPECT_GT(num_checked, 40);
+}
+
+// Ties the sampler to the matrix: the end points of sweeps from one state follow its row. 5 standard errors
+// for at most 24 states: a false alarm in fewer than 2 of 1e5 seeds.
+TEST(Gibbs, SweepsFollowTheirTransitionMatrix) {
+  Random random(45);
+  const FactorGraph graph = random_model(
+      random, {.num_variables = 3, .min_states = 2, .max_states = 3, .num_factors = 5, .zero_probability = 0.1});
+  const auto matrix = sweep_matrix(graph);
+  GibbsKernel kernel(graph);
+  constexpr int kSweeps = 20'000;
+  std::vector<int> counts(matrix.size(), 0);
+  for (int i = 0; i < kSweeps; ++i) {
+    Assignment x = configuration_at(graph, 1);
+    const double log_density = kernel.sweep(x, random);
+    if (graph.log_density(x) == kNegInf) {
+      ASSERT_EQ(log_density, kNegInf);
+    } else {
+      ASSERT_NEAR(log_density, graph.log_density(x), 1e-12);
+    }
+    ++counts[configuration_index(graph, x)];
+  }
+  for (std::size_t j = 0; j < matrix.size(); ++j) {
+    const double p = matrix[1][j];
+    EXPECT_NEAR(counts[j], kSweeps * p, 5.0 * std::sqrt(kSweeps * p * (1.0 - p)) + 1e-9);
+  }
+}
+
+TEST(Gibbs, RestartsAndLongChainApproachTheTarget) {
+  Random random(46);
+  const FactorGraph graph = random_model(random, {.num_variables = 5, .min_states = 2, .num_factors = 7});
+  const Enumeration exact = enumerate(graph);
+  const GibbsOptions restarts{.budget = 5'000'000, .num_sweeps = 20};
+  const GibbsOptions chain{.budget = 500'000, .mode = GibbsMode::kChain, .num_sweeps = 2, .burn_in = 50};
+  for (const GibbsOptions& options : {restarts, chain}) {
+    const GibbsResult result = gibbs(graph, options);
+    EXPECT_GT(result.report.num_samples, 10'000);
+    expect_equal_marginals(result.approximation.marginals(), exact.marginals, 0.02);
+  }
+}
+
+// ---- Belief propagation
+
+// A forest in the sense of factor graphs: a new factor joins at most one old variable with new ones.
+FactorGraph random_forest(Random& random, int num_factors, double zeros, double scale) {
+  FactorGraph graph;
+  const auto new_variable = [&] { return graph.add_variable(1 + static_cast<int>(random.below(3))); };
+  new_variable();
+  for (int m = 0; m < num_factors; ++m) {
+    std::vector<int> scope;
+    if (random.uniform() < 0.8) scope.push_back(static_cast<int>(random.below(graph.num_variables())));
+    const int num_new = graph.num_variables() < 9 ? static_cast<int>(random.below(4)) : 0;
+    for (int i = 0; i < num_new; ++i) scope.push_back(new_variable());
+    const std::vector<int> shuffle = random.permutation(static_cast<int>(scope.size()));
+    std::vector<int> shuffled;
+    for (const int i : shuffle) shuffled.push_back(scope[i]);
+    std::size_t size = 1;
+    for (const int v : shuffled) size *= graph.num_states(v);
+    std::vector<double> values(size);
+    for (double& value : values) value = random.uniform() < zeros ? kNegInf : scale * random.normal();
+    graph.add_table(shuffled, values);
+  }
+  return graph;
+}
+
+FactorGraph forest_of_trial(Random& random, int trial) {
+  return random_forest(random, trial % 9, trial % 3 == 0 ? 0.2 : 0.0, trial % 7 == 0 ? 1000.0 : 1.0);
+}
+
+TEST(BeliefPropagation, ExactOnForests) {
+  Random random(47);
+  int num_zero = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    SCOPED_TRACE(trial);
+    const FactorGraph graph = forest_of_trial(random, trial);
+    const Enumeration exact = enumerate(graph);
+    const BeliefPropagationResult result = belief_propagation(graph, {.damping = trial % 5 == 0 ? 0.3 : 0.0});
+    if (exact.log_z == kNegInf) {
+      ++num_zero;
+      ASSERT_EQ(result.log_z, kNegInf);
+    } else {
+      ASSERT_TRUE(result.report.is_converged);
+      ASSERT_NEAR(result.log_z, exact.log_z, 1e-8 + 1e-12 * std::abs(exact.log_z));
+    }
+    expect_equal_marginals(result.marginals, exact.marginals, 1e-7);
+  }
+  EXPECT_GT(num_zero, 5);
+}
+
+// The beliefs that decimation draws from are the exact conditionals, whatever was drawn before.
+TEST(BeliefPropagation, DecimationDrawsFromExactConditionalsOnForests) {
+  Random random(48);
+  for (int trial = 0; trial < 150; ++trial) {
+    SCOPED_TRACE(trial);
+    const FactorGraph graph = forest_of_trial(random, trial);
+    Enumeration exact = enumerate(graph);
+    if (exact.log_z == kNegInf) continue;
+    MessagePassing messages(graph, 0.0);
+    messages.reset();
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      for (int step = 0; step < 2 * graph.num_variables() + 2; ++step) messages.step();
+      std::vector<double> belief(graph.num_states(v));
+      ASSERT_TRUE(messages.belief(v, belief));
+      std::vector<double> expected(graph.num_states(v), kNegInf);
+      for (std::size_t index = 0; index < exact.log_probs.size(); ++index) {
+        double& value = expected[configuration_at(graph, index)[v]];
+        value = log_add_exp(value, exact.log_probs[index]);
+      }
+      softmax(expected, expected);
+      for (std::size_t a = 0; a < belief.size(); ++a) ASSERT_NEAR(belief[a], expected[a], 1e-9);
+      const int state = random.categorical(belief);
+      messages.fix(v, state);
+      for (std::size_t index = 0; index < exact.log_probs.size(); ++index) {
+        if (configuration_at(graph, index)[v] != state) exact.log_probs[index] = kNegInf;
+      }
+    }
+  }
+}
+
+// 5 standard errors per configuration: a false alarm in fewer than 5 of 1e5 seeds.
+TEST(BeliefPropagation, DecimationSamplesTheTargetOnForests) {
+  Random random(49);
+  const FactorGraph graph = random_forest(random, 6, 0.1, 1.0);
+  const Enumeration exact = enumerate(graph);
+  ASSERT_NE(exact.log_z, kNegInf);
+  ASSERT_LT(exact.log_probs.size(), 200U);
+  const BpSampleOptions options{.budget = 5'000'000, .num_steps = 12, .seed = 3};
+  const BpSampleResult result = bp_sample(graph, options);
+  const auto num_samples = static_cast<double>(result.report.num_samples);
+  ASSERT_GT(num_samples, 5'000);
+  EXPECT_EQ(result.report.num_contradictions, 0);
+  EXPECT_EQ(result.report.num_zero_density, 0);
+  for (std::size_t index = 0; index < exact.log_probs.size(); ++index) {
+    const double p = std::exp(exact.log_probs[index]);
+    const double found = std::exp(result.approximation.log_prob(configuration_at(graph, index)));
+    EXPECT_NEAR(found, p, 5.0 * std::sqrt(p * (1.0 - p) / num_samples) + 1e-12);
+  }
+}
+
+TEST(BeliefPropagation, GraphsWithCyclesStayFiniteAndSound) {
+  Random random(50);
+  for (int trial = 0; trial < 200; ++trial) {
+    SCOPED_TRACE(trial);
+    const FactorGraph graph = random_model(random, {.num_variables = 6,
+                                                    .num_factors = 9,
+                                                    .min_arity = trial % 2,
+                                                    .zero_probability = trial % 2 == 0 ? 0.3 : 0.0,
+                                                    .scale = trial % 5 == 0 ? 300.0 : 1.0});
+    const double log_z = enumerate(graph).log_z;
+    const BeliefPropagationResult result = belief_propagation(graph, {.max_steps = 200, .damping = 0.1 * (trial % 4)});
+    ASSERT_FALSE(std::isnan(result.log_z));
+    if (result.log_z == kNegInf) {
+      ASSERT_EQ(log_z, kNegInf);  // zeros are sound
+    }
+    for (const std::vector<double>& marginal : result.marginals) {
+      const double total = std::accumulate(marginal.begin(), marginal.end(), 0.0);
+      ASSERT_NEAR(total, result.log_z == kNegInf ? 0.0 : 1.0, 1e-9);
+    }
+    const BpSampleResult samples = bp_sample(graph, {.budget = 1'000, .num_steps = 2});
+    for (int i = 0; i < samples.approximation.num_atoms(); ++i) {
+      ASSERT_NEAR(samples.approximation.log_density(i), graph.log_density(samples.approximation.atom(i)), 1e-9);
+    }
+    if (log_z == kNegInf) {
+      ASSERT_TRUE(samples.approximation.is_empty());
+    }
+  }
+}
+
+// A weakly coupled cycle: close to exact, and damping changes the way but not the end.
+TEST(BeliefPropagation, WeakCycleIsNearExactWithAndWithoutDamping) {
+  Random random(51);
+  FactorGraph graph;
+  for (int v = 0; v < 5; ++v) graph.add_variable(3);
+  for (int v = 0; v < 5; ++v) {
+    std::vector<double> values(9);
+    for (double& value : values) value = 0.3 * random.normal();
+    graph.add_table({v, (v + 1) % 5}, values);
+  }
+  const Enumeration exact = enumerate(graph);
+  const BeliefPropagationResult plain = belief_propagation(graph);
+  const BeliefPropagationResult damped = belief_propagation(graph, {.damping = 0.5});
+  EXPECT_TRUE(plain.report.is_converged);
+  EXPECT_TRUE(damped.report.is_converged);
+  EXPECT_GT(damped.report.num_steps, plain.report.num_steps);
+  EXPECT_NEAR(plain.log_z, exact.log_z, 1e-3);
+  EXPECT_NE(plain.log_z, exact.log_z);
+  EXPECT_NEAR(damped.log_z, plain.log_z, 1e-7);
+  expect_equal_marginals(plain.marginals, exact.marginals, 1e-2);
+  expect_equal_marginals(damped.marginals, plain.marginals, 1e-7);
+}
+
+}  // namespace
+}  // namespace treesample
