@@ -1,6 +1,7 @@
 #include "baselines/gibbs_kernel.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "treesample/math/log_domain.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"

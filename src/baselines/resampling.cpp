@@ -1,6 +1,5 @@
 #include "treesample/baselines/resampling.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

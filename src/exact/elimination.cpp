@@ -153,7 +153,7 @@ void Elimination::State::eliminate(int v) {
   do {
     inputs.fill(-bucket.log_shift, block);
     double* const out = bucket.message.data() + walk.first_entry() / num_states;
-    log_sum_rows(block, graph.num_states(v), out);
+    log_sum_rows(block, graph.num_states(v), 1.0, out);
     bucket.log_max = std::max(bucket.log_max, *std::max_element(out, out + block.size() / num_states));
   } while (walk.next());
 }

@@ -8,6 +8,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
+#include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
 
 namespace treesample {
@@ -17,7 +18,7 @@ struct Format {
   std::string_view extension;
   FactorGraph (*read)(const std::filesystem::path&);
 };
-constexpr Format kFormats[] = {{".uai", read_uai}, {".bif", read_bif}};
+constexpr Format kFormats[] = {{".uai", read_uai}, {".bif", read_bif}, {".json", read_json_tables}};
 
 }  // namespace
 

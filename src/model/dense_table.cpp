@@ -1,10 +1,10 @@
 #include "model/dense_table.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/math/vector_math.hpp"
 
 namespace treesample {
 namespace {
@@ -197,19 +197,41 @@ void TableProduct::fill(double constant, std::span<double> block) const {
   for (const Term& term : terms_) walk_.add(term.id, term.values, block);
 }
 
-void log_sum_rows(std::span<const double> block, int num_states, double* out) {
+void log_sum_rows(std::span<double> block, int num_states, double weight, double* out) {
   const auto row_size = static_cast<std::size_t>(num_states);
   const std::size_t num_rows = block.size() / row_size;
-  if (num_states != 2) {
-    for (std::size_t r = 0; r < num_rows; ++r) out[r] = log_sum_exp(block.subspan(r * row_size, row_size));
-    return;
+  const double scale = 1.0 / weight;
+  if (num_states == 2) {
+    // Half of the exponentials: the larger entry's is 1.
+    for (std::size_t r = 0; r < num_rows; ++r) {
+      const double larger = std::max(block[2 * r] * scale, block[2 * r + 1] * scale);
+      const double smaller = std::min(block[2 * r] * scale, block[2 * r + 1] * scale);
+      out[r] = larger;
+      block[r] = larger == kNegInf ? 0.0 : smaller - larger;
+    }
+    exp_each(block.first(num_rows));
+    for (std::size_t r = 0; r < num_rows; ++r) block[r] += 1.0;
+  } else {
+    for (std::size_t r = 0; r < num_rows; ++r) {
+      double* const row = block.data() + r * row_size;
+      double largest = kNegInf;
+      for (std::size_t a = 0; a < row_size; ++a) {
+        row[a] *= scale;
+        largest = std::max(largest, row[a]);
+      }
+      out[r] = largest;
+      const double reference = largest == kNegInf ? 0.0 : largest;
+      for (std::size_t a = 0; a < row_size; ++a) row[a] -= reference;
+    }
+    exp_each(block);
+    for (std::size_t r = 0; r < num_rows; ++r) {
+      double sum = 0.0;
+      for (std::size_t a = 0; a < row_size; ++a) sum += block[r * row_size + a];
+      block[r] = sum;  // the rows before r are done
+    }
   }
-  for (std::size_t r = 0; r < num_rows; ++r) {
-    const double larger = std::max(block[2 * r], block[2 * r + 1]);
-    const double smaller = std::min(block[2 * r], block[2 * r + 1]);
-    // log(1 + e) instead of log1p: twice as fast, and only its absolute error counts here.
-    out[r] = larger == kNegInf ? kNegInf : larger + std::log(1.0 + std::exp(smaller - larger));
-  }
+  log_each(block.first(num_rows));
+  for (std::size_t r = 0; r < num_rows; ++r) out[r] = out[r] == kNegInf ? kNegInf : weight * (out[r] + block[r]);
 }
 
 }  // namespace treesample

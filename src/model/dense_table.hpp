@@ -98,7 +98,8 @@ class TableProduct {
   std::vector<Term> terms_;
 };
 
-// out[r] = log of the sum over the num_states consecutive entries of row r.
-void log_sum_rows(std::span<const double> block, int num_states, double* out);
+// out[r] = weight * log of the sum of exp(entry / weight) over the num_states consecutive entries of
+// row r. The weight is not 0, and positive when entries are -inf. Overwrites the block.
+void log_sum_rows(std::span<double> block, int num_states, double weight, double* out);
 
 }  // namespace treesample

@@ -26,7 +26,7 @@ struct JournalEntry {
 struct JournalHeader {
   std::string model;
   FingerprintParts parts;
-  std::vector<std::pair<std::string, std::string>> factors;  // name, scope as text
+  std::vector<std::pair<std::string, std::string>> factors = {};  // name, scope as text
   bool allow_changed_tables = false;
 };
 

@@ -24,9 +24,9 @@ struct OracleModel {
     std::optional<double> cost = {};
   };
   std::string name;
-  std::vector<Variable> variables;
-  std::vector<FactorSpec> factors;
-  std::vector<OracleSource> sources;
+  std::vector<Variable> variables = {};
+  std::vector<FactorSpec> factors = {};
+  std::vector<OracleSource> sources = {};
   FingerprintParts parts;
 };
 

@@ -32,9 +32,9 @@ class WorkerPool {
  public:
   struct Settings {
     std::vector<OracleSource> sources;
-    std::vector<int> source_of;  // by factor; -1 for tables
+    std::vector<int> source_of = {};  // by factor; -1 for tables
     // The job in words, for messages: "factor 'likelihood' at pump=failed, load=2".
-    std::function<std::string(const Job&)> describe;
+    std::function<std::string(const Job&)> describe = {};
     int num_workers = 1;
   };
 

@@ -54,15 +54,6 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
   }
 }
 
-double largest_magnitude(const FactorGraph& graph, const TableView& table) {
-  double largest = 0.0;
-  const std::size_t count = num_table_entries(graph, table.scope);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (table.values[i] != kNegInf) largest = std::max(largest, std::abs(table.values[i]));
-  }
-  return largest;
-}
-
 }  // namespace
 
 struct WeightedMiniBucket::State {
@@ -79,10 +70,8 @@ struct WeightedMiniBucket::State {
   TableLookups upper_rows;             // by level: U_j
   TableLookups lower_rows;             // by level: L_j, from `lower`
   TableLookups q_rows;                 // by level: R_n and the U_j of the children, x_n left open
-  TableLookups cluster_rows;
 
   void run(const MiniBucketOptions& options, bool with_lower);
-  [[nodiscard]] double rounding(const MiniBucketPasses& passes, int cluster) const;
   [[nodiscard]] std::vector<double> constants(const MiniBucketPasses& passes, double outward,
                                               std::vector<double>* widened) const;
   [[nodiscard]] std::vector<std::vector<int>> passing_messages() const;
@@ -101,18 +90,6 @@ void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_
   lower = std::make_unique<MiniBucketPasses>(graph, plan, Side::kLower);
   lower->run(options.passes, options.should_stop);
   report.lower_passes = lower->num_passes();
-  lower->drop_shifts();
-}
-
-// Bounds the rounding error of one message: each of its inputs, and the sum over the states, is right
-// to a few units in the last place of the largest number involved; a shift was rounded in every pass.
-double WeightedMiniBucket::State::rounding(const MiniBucketPasses& passes, int cluster) const {
-  double magnitude = 1.0;
-  const std::vector<TableView> inputs = passes.inputs(cluster);
-  for (const TableView& table : inputs) magnitude += largest_magnitude(graph, table);
-  const auto num_operations = static_cast<double>(inputs.size()) + passes.num_passes() + 4.0 +
-                              graph.num_states(plan.clusters[cluster].scope.back());
-  return kEpsilon * num_operations * magnitude;
 }
 
 // By level: the constant messages from there down, and the rounding of all messages in that direction.
@@ -123,8 +100,8 @@ std::vector<double> WeightedMiniBucket::State::constants(const MiniBucketPasses&
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     const MiniBucketPlan::Bucket& bucket = plan.buckets[n];
     for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
-      if (plan.clusters[c].parent < 0) constant[n] += passes.tables(c).message.front();
-      slack[n] += rounding(passes, c);
+      if (plan.clusters[c].parent < 0) constant[n] += passes.message(c).front();
+      slack[n] += passes.rounding(c);
     }
     const int parent = space.levels[n].parent;
     if (parent >= 0) constant[parent] += constant[n];
@@ -149,7 +126,7 @@ std::vector<std::vector<int>> WeightedMiniBucket::State::passing_messages() cons
 void WeightedMiniBucket::State::make_rows() {
   const std::vector<std::vector<int>> passing = passing_messages();
   const auto message = [&](const MiniBucketPasses& passes, int c) {
-    return TableView{plan.clusters[c].separator(), passes.tables(c).message.data()};
+    return TableView{plan.clusters[c].separator(), passes.message(c).data()};
   };
   const std::vector<double> constant = constants(*upper, 1.0, &upper_rounding);
   for (int n = 0; n < space.num_levels(); ++n) {
@@ -166,10 +143,6 @@ void WeightedMiniBucket::State::make_rows() {
     for (const int j : level.children) {
       for (const int c : passing[j]) q_rows.add(graph, message(*upper, c), level.variable);
     }
-  }
-  for (int c = 0; c < (int)plan.clusters.size(); ++c) {
-    cluster_rows.begin_row(0.0);
-    for (auto& t : upper->inputs(c)) cluster_rows.add(graph, t, plan.clusters[c].scope.back());
   }
   if (lower == nullptr) return;
   const std::vector<double> lower_constant = constants(*lower, -1.0, nullptr);
@@ -215,14 +188,16 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   s.run(options, with_lower);
   s.is_exact.resize(space.levels.size());
   for (int n = space.num_levels() - 1; n >= 0; --n) {
-    s.is_exact[n] = s.plan.buckets[n].count == 1 &&
-                    std::all_of(space.levels[n].children.begin(), space.levels[n].children.end(),
-                                [&](int j) { return s.is_exact[j]; });
+    s.is_exact[n] =
+        s.plan.buckets[n].count == 1 && std::all_of(space.levels[n].children.begin(), space.levels[n].children.end(),
+                                                    [&](int j) { return s.is_exact[j]; });
   }
   s.make_rows();
   s.summarise();
   s.report.bytes = static_cast<std::uint64_t>(needed_bytes(s.plan, with_lower));
-  for (const Factor& factor : graph.factors()) s.report.table_reads += static_cast<std::int64_t>(factor.log_values().size());
+  s.report.kept_bytes = static_cast<std::uint64_t>(s.plan.kept_bytes * (s.lower != nullptr ? 2.0 : 1.0));
+  for (const Factor& factor : graph.factors())
+    s.report.table_reads += static_cast<std::int64_t>(factor.log_values().size());
 }
 
 WeightedMiniBucket::~WeightedMiniBucket() = default;
@@ -255,25 +230,11 @@ double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x,
   std::vector<int> open = {level};
   std::vector<double> probs;
   double log_q = 0.0;
-  static const bool mixture = getenv("MIX");
   while (!open.empty()) {
     const Level& here = space.levels[open.back()];
     probs.resize(static_cast<std::size_t>(here.num_states));
-    if (mixture) {
-      std::vector<double> row(probs.size());
-      std::fill(probs.begin(), probs.end(), 0.0);
-      const auto& b = plan.buckets[open.back()];
-      for (int c = b.first; c < b.first + b.count; ++c) {
-        cluster_rows.sum_each(c, x, row);
-        double w = upper->tables(c).weight;
-        for (auto& v : row) v /= w;
-        softmax(row, row);
-        for (std::size_t a = 0; a < row.size(); ++a) probs[a] += w * row[a];
-      }
-    } else {
     q_rows.sum_each(open.back(), x, probs);
     if (softmax(probs, probs) == kNegInf) std::fill(probs.begin(), probs.end(), 1.0 / here.num_states);
-    }
     open.pop_back();
     log_q += std::log(probs[choose(here.variable, probs)]);
     open.insert(open.end(), here.children.begin(), here.children.end());
@@ -282,9 +243,8 @@ double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x,
 }
 
 double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& random) const {
-  return state_->visit_below(level, x, [&](int variable, std::span<const double> probs) {
-    return x[variable] = random.categorical(probs);
-  });
+  return state_->visit_below(
+      level, x, [&](int variable, std::span<const double> probs) { return x[variable] = random.categorical(probs); });
 }
 
 double WeightedMiniBucket::log_proposal_below(int level, std::span<const int> x) const {

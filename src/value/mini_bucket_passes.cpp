@@ -21,30 +21,10 @@ constexpr double kLargestShift = 1e8;
 constexpr double kUpperWeightStep = 5.0;
 constexpr double kLowerWeightStep = 2.0;
 
-// lambda = w log sum over x_n of exp(F / w), for whole rows. `block` holds F and is overwritten.
-void sum_rows(std::span<double> block, int num_states, double weight, double* out) {
-  const auto row_size = static_cast<std::size_t>(num_states);
-  const std::size_t num_rows = block.size() / row_size;
-  const double scale = 1.0 / weight;
-  for (std::size_t r = 0; r < num_rows; ++r) {
-    double* row = block.data() + r * row_size;
-    double largest = kNegInf;
-    for (std::size_t a = 0; a < row_size; ++a) {
-      row[a] *= scale;
-      largest = std::max(largest, row[a]);
-    }
-    out[r] = largest;
-    const double reference = largest == kNegInf ? 0.0 : largest;
-    for (std::size_t a = 0; a < row_size; ++a) row[a] -= reference;
-  }
-  exp_each(block);
-  for (std::size_t r = 0; r < num_rows; ++r) {
-    double sum = 0.0;
-    for (std::size_t a = 0; a < row_size; ++a) sum += block[r * row_size + a];
-    block[r] = sum;  // rows before r are done
-  }
-  log_each(block.first(num_rows));
-  for (std::size_t r = 0; r < num_rows; ++r) out[r] = out[r] == kNegInf ? kNegInf : weight * (out[r] + block[r]);
+double largest_magnitude(std::span<const double> values) {
+  double largest = 0.0;
+  for (const double value : values) largest = value == kNegInf ? largest : std::max(largest, std::abs(value));
+  return largest;
 }
 
 }  // namespace
@@ -86,7 +66,7 @@ void MiniBucketPasses::eliminate(int c) {
   do {
     product.fill(0.0, block);
     double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
-    sum_rows(block, num_states(c), tables_[c].weight, out);
+    log_sum_rows(block, num_states(c), tables_[c].weight, out);
   } while (walk.next());
 }
 
@@ -172,10 +152,21 @@ void MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket)
       product.fill(0.0, {joint[k].data() + walk.first_entry(), walk.block_size()});
     } while (walk.next());
   }
-  for (const MiniBucketPlan::Match& each : bucket.matches) match(each, joint, bucket.first);
+  std::vector<Table> keep(joint.size());
   for (int k = 0; k < bucket.count; ++k) {
     const int c = bucket.first + k;
-    sum_rows(joint[k], num_states(c), tables_[c].weight, tables_[c].message.data());
+    keep[k] = from_above_[c];
+    if (keep[k].empty()) continue;
+    Table copy = joint[k];
+    Table lambda(tables_[c].message.size());
+    log_sum_rows(copy, num_states(c), tables_[c].weight, lambda.data());
+    for (std::size_t i = 0; i < lambda.size(); ++i) if (lambda[i] != kNegInf) from_above_[c][i] -= lambda[i] / tables_[c].weight;
+  }
+  for (const MiniBucketPlan::Match& each : bucket.matches) match(each, joint, bucket.first);
+  for (int k = 0; k < bucket.count; ++k) from_above_[bucket.first + k] = keep[k];
+  for (int k = 0; k < bucket.count; ++k) {
+    const int c = bucket.first + k;
+    log_sum_rows(joint[k], num_states(c), tables_[c].weight, tables_[c].message.data());
   }
 }
 
@@ -235,7 +226,7 @@ double MiniBucketPasses::send_moments(int c, std::vector<Table>& moments) {
     from_above_[c].resize(above.size());
     for (std::size_t i = 0; i < above.size(); ++i) {
       const double lambda = tables_[c].message[i];
-      from_above_[c][i] = lambda == kNegInf ? 0.0 : std::log(std::max(above[i], kTinyMoment)) - lambda * scale;
+      from_above_[c][i] = std::log(std::max(above[i], kTinyMoment)) + 0 * (lambda != lambda);
     }
   }
   return entropy;
@@ -294,34 +285,50 @@ void MiniBucketPasses::restore() {
 }
 
 void MiniBucketPasses::run(int max_passes, const std::function<bool()>& should_stop) {
-  const auto is_better = [&](double a, double b) { return side_ == Side::kUpper ? a < b : a > b; };
   num_passes_ = 1;
   forward(true, {});
+  if (!plan_.is_exact()) tighten(max_passes, should_stop);
+  estimate_rounding();
+  // They only served to rebuild F_c.
+  for (Tables& tables : tables_) tables.shift = {};
+}
+
+void MiniBucketPasses::tighten(int max_passes, const std::function<bool()>& should_stop) {
   double best = bound();
-  if (plan_.is_exact()) return;
-  save();
   bool is_best = true;
+  save();
   while (num_passes_ < max_passes && best != kNegInf) {
+    // After a lost pass the moments of the best one are still there.
     if (is_best) backward();
     ++num_passes_;
     const bool is_whole = forward(true, should_stop);
-    is_best = is_whole && is_better(bound(), best);
+    is_best = is_whole && (side_ == Side::kUpper ? bound() < best : bound() > best);
     if (is_best) {
       best = bound();
       save();
       continue;
     }
     restore();
-    if (!is_whole) break;
     step_ *= 0.5;
+    if (!is_whole) break;
   }
-  if (!is_best) forward(false, {});
+  if (!is_best) forward(false, {});  // the messages of the best pass again
   from_above_.clear();
   best_shifts_.clear();
 }
 
-void MiniBucketPasses::drop_shifts() {
-  for (Tables& tables : tables_) tables.shift = {};
+// What the error of one message is at most: each of its inputs, and the sum over the states, is right
+// to a few units in the last place of the largest number involved; a shift was rounded in every pass.
+void MiniBucketPasses::estimate_rounding() {
+  for (int c = 0; c < static_cast<int>(tables_.size()); ++c) {
+    double magnitude = 1.0;
+    const std::vector<TableView> tables = inputs(c);
+    for (const TableView& table : tables) {
+      magnitude += largest_magnitude({table.values, num_table_entries(graph_, table.scope)});
+    }
+    const double num_operations = static_cast<double>(tables.size()) + num_passes_ + num_states(c) + 4.0;
+    tables_[c].rounding = 0x1.0p-52 * num_operations * magnitude;
+  }
 }
 
 }  // namespace treesample

@@ -16,12 +16,6 @@ namespace treesample {
 class MiniBucketPasses {
  public:
   enum class Side { kUpper, kLower };
-  struct Tables {
-    double weight = 1.0;          // w_c
-    std::vector<double> message;  // lambda_c over the separator
-    std::vector<double> shift;    // over shift_scope; empty when the bucket has one cluster
-  };
-
   // Keeps references to both. `plan` must fit into memory; for kLower no factor may have a -inf entry
   // unless the plan is exact.
   MiniBucketPasses(const FactorGraph& graph, const MiniBucketPlan& plan, Side side);
@@ -30,18 +24,23 @@ class MiniBucketPasses {
   // best bound. `should_stop`, if any, is asked before each bucket of each pass but the first.
   void run(int max_passes, const std::function<bool()>& should_stop);
 
-  [[nodiscard]] const Tables& tables(int cluster) const { return tables_[cluster]; }
+  // lambda_c over the separator, and what its rounding error is at most.
+  [[nodiscard]] const std::vector<double>& message(int cluster) const { return tables_[cluster].message; }
+  [[nodiscard]] double rounding(int cluster) const { return tables_[cluster].rounding; }
   // The sum of the constant messages: the bound on log Z without the constant factors.
   [[nodiscard]] double bound() const;
   [[nodiscard]] int num_passes() const { return num_passes_; }
-  // The tables that cluster c adds up to F_c.
-  [[nodiscard]] std::vector<TableView> inputs(int cluster) const;
-  // The shifts serve only to rebuild F_c.
-  void drop_shifts();
 
  private:
   using Table = std::vector<double>;
+  struct Tables {
+    double weight = 1.0;  // w_c
+    double rounding = 0.0;
+    Table message;
+    Table shift;  // over shift_scope; empty when the bucket has one cluster
+  };
 
+  [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // what adds up to F_c
   bool forward(bool matches, const std::function<bool()>& should_stop);
   void eliminate(int cluster);
   void match_and_eliminate(const MiniBucketPlan::Bucket& bucket);
@@ -51,6 +50,8 @@ class MiniBucketPasses {
   void backward();
   double send_moments(int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket, std::span<const double> entropies);
+  void tighten(int max_passes, const std::function<bool()>& should_stop);
+  void estimate_rounding();
   void save();
   void restore();
   [[nodiscard]] int num_states(int cluster) const { return graph_.num_states(plan_.clusters[cluster].scope.back()); }

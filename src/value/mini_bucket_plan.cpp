@@ -132,9 +132,8 @@ void Planner::find_matches(int level) {
       }
     }
   }
-  std::sort(common.begin(), common.end(), [](const Levels& a, const Levels& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  });
+  std::sort(common.begin(), common.end(),
+            [](const Levels& a, const Levels& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
   common.erase(std::unique(common.begin(), common.end()), common.end());
   for (const Levels& scope : common) {
     MiniBucketPlan::Match match;
@@ -149,8 +148,8 @@ void Planner::find_matches(int level) {
   }
 }
 
-// Kept: messages and shifts. While the passes run also the shifts of the best pass, what came back
-// from above, the marginals on their way down, and the clusters of one bucket.
+// Kept are the messages. While the passes run there are also the shifts of this and of the best pass,
+// the moments that came from above, and either moments on their way down or the clusters of one bucket.
 void Planner::count_bytes() {
   double messages = 0.0;
   double shifts = 0.0;
@@ -168,12 +167,13 @@ void Planner::count_bytes() {
     }
     double match_entries = 0.0;
     for (const MiniBucketPlan::Match& match : bucket.matches) {
-      match_entries = std::max(match_entries, 3.0 * num_entries(match.scope) * static_cast<double>(match.clusters.size()));
+      match_entries =
+          std::max(match_entries, 3.0 * num_entries(match.scope) * static_cast<double>(match.clusters.size()));
     }
     largest_bucket = std::max(largest_bucket, bucket_entries + match_entries);
   }
-  plan_.kept_bytes = sizeof(double) * (messages + shifts);
-  const double passes = shifts + from_above + std::max(messages, largest_bucket);
+  plan_.kept_bytes = sizeof(double) * messages;
+  const double passes = 2.0 * shifts + from_above + std::max(messages, largest_bucket);
   plan_.peak_bytes = plan_.kept_bytes + (plan_.is_exact() ? 0.0 : sizeof(double) * passes);
 }
 

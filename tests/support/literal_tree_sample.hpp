@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "search/q_uct.hpp"
@@ -22,6 +22,15 @@ struct LiteralNode {
   std::vector<double> q, q_phi;
   std::vector<bool> complete;
 };
+
+struct PrefixHash {
+  std::size_t operator()(const std::vector<int>& prefix) const {
+    std::size_t hash = 0xcbf29ce484222325ULL;
+    for (const int state : prefix) hash = (hash ^ static_cast<std::size_t>(state + 1)) * 0x100000001b3ULL;
+    return hash;
+  }
+};
+using LiteralTree = std::unordered_map<std::vector<int>, LiteralNode, PrefixHash>;
 
 class LiteralTreeSample {
  public:
@@ -43,7 +52,7 @@ class LiteralTreeSample {
     while (used_ < budget && !is_complete(tree_.at({}))) tree_traversal();
   }
 
-  [[nodiscard]] const std::map<std::vector<int>, LiteralNode>& tree() const { return tree_; }
+  [[nodiscard]] const LiteralTree& tree() const { return tree_; }
   [[nodiscard]] double log_z() const { return tree_.at({}).reward + log_sum_exp(tree_.at({}).q); }
   [[nodiscard]] std::int64_t used() const { return used_; }
 
@@ -105,7 +114,7 @@ class LiteralTreeSample {
   std::vector<std::vector<int>> factors_of_;
   std::vector<double> log_states_;
   std::int64_t used_ = 0;
-  std::map<std::vector<int>, LiteralNode> tree_;
+  LiteralTree tree_;
 };
 
 }  // namespace treesample::testing

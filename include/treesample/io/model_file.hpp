@@ -7,8 +7,8 @@
 
 namespace treesample {
 
-// .uai and .bif, in any case. Throws kArgument naming the allowed extensions for any other, and
-// whatever the reader of the format throws.
+// .uai, .bif and .json (tables only; models with programs are for the oracle room), in any case. Throws kArgument
+// naming the allowed extensions for any other, and whatever the reader of the format throws.
 FactorGraph read_model(const std::filesystem::path& path);
 
 }  // namespace treesample

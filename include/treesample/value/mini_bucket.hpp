@@ -62,9 +62,9 @@ struct MiniBucketReport {
   bool is_exact = false;  // every bucket is one cluster
   bool has_lower = false;
   int upper_passes = 0;
-  int lower_passes = 0;  // 0 when there is no lower bound, or it is the upper one
-  double log_upper = 0.0;  // of Z, constant factors included
-  double log_lower = 0.0;  // -inf when there is none
+  int lower_passes = 0;          // 0 when there is no lower bound, or it is the upper one
+  double log_upper = 0.0;        // of Z, constant factors included
+  double log_lower = 0.0;        // -inf when there is none
   std::uint64_t bytes = 0;       // of tables, at the peak
   std::uint64_t kept_bytes = 0;  // of tables, from then on
   std::int64_t table_reads = 0;  // different factor entries that were read: all of them

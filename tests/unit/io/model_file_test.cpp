@@ -16,13 +16,15 @@ TEST_F(ModelFile, TheExtensionChoosesTheFormat) {
   write_file_atomically(in_folder("m.x.bif"),
                         "variable a { type discrete [ 1 ] { x }; } probability ( a ) { table 1; }");
   EXPECT_EQ(read_model(in_folder("m.x.bif")).variable(0).name, "a");
+  write_file_atomically(in_folder("m.json"), R"({"variables": [{"name": "b", "states": 4}], "factors": []})");
+  EXPECT_EQ(read_model(in_folder("m.json")).num_states(0), 4);
 }
 
 TEST_F(ModelFile, UnknownExtensionsAreRefusedWithTheAllowedOnes) {
   EXPECT_EQ(message_of(ErrorCode::kArgument, [] { read_model("dir.uai/model.txt"); }),
-            "dir.uai/model.txt: the name of a model file must end in one of: .uai, .bif");
+            "dir.uai/model.txt: the name of a model file must end in one of: .uai, .bif, .json");
   EXPECT_EQ(message_of(ErrorCode::kArgument, [] { read_model("uai"); }),
-            "uai: the name of a model file must end in one of: .uai, .bif");
+            "uai: the name of a model file must end in one of: .uai, .bif, .json");
   EXPECT_EQ(message_of(ErrorCode::kIo, [&] { read_model("/no/such/model.bif"); }),
             "/no/such/model.bif: cannot be read: No such file or directory");
 }

@@ -141,24 +141,49 @@ TEST(GroupScopes, PartitionsIntoSmallUnions) {
   EXPECT_LE(groups.size(), 6U);  // 39 pairs that share one variable: 11 in a group
 }
 
-TEST(LogSumRows, EqualsLogSumExpPerRow) {
+TEST(BlockWalk, AccumulateMaxFindsTheLargestEntryOfEachState) {
+  Random random(24);
+  for (int trial = 0; trial < 20; ++trial) {
+    const Case with = random_case(random, 7, 3);
+    std::vector<double> large(num_table_entries(with.graph, with.scope));
+    for (double& value : large) value = random.uniform() < 0.2 ? kNegInf : random.normal();
+    for (const OwnedTable& table : with.tables) {
+      std::vector<double> expected(table.values.size(), kNegInf);
+      for (std::size_t i = 0; i < large.size(); ++i) {
+        double& entry = expected[entry_at(with.graph, table.scope, assignment_at(with.graph, with.scope, i))];
+        entry = std::max(entry, large[i]);
+      }
+      std::vector<double> actual(expected.size(), kNegInf);
+      BlockWalk walk(with.graph, with.scope);
+      walk.add_table(table.scope);
+      do {
+        walk.accumulate_max(0, {large.data() + walk.first_entry(), walk.block_size()}, actual.data());
+      } while (walk.next());
+      ASSERT_EQ(actual, expected);
+    }
+  }
+}
+
+TEST(LogSumRows, EqualsWeightedLogSumExpPerRow) {
   Random random(23);
-  for (const int num_states : {1, 2, 3, 7}) {
-    std::vector<double> block(static_cast<std::size_t>(num_states) * 5);
-    for (double& value : block) value = random.uniform() < 0.3 ? kNegInf : 1e4 * random.normal();
-    std::fill(block.begin(), block.begin() + num_states, kNegInf);
-    std::vector<double> out(5);
-    log_sum_rows(block, num_states, out.data());
-    EXPECT_EQ(out[0], kNegInf);
-    for (int r = 1; r < 5; ++r) {
-      double largest = kNegInf;
-      double sum = 0.0;
-      for (int a = 0; a < num_states; ++a) largest = std::max(largest, block[r * num_states + a]);
-      for (int a = 0; a < num_states; ++a) sum += std::exp(block[r * num_states + a] - largest);
-      if (largest == kNegInf) {
-        EXPECT_EQ(out[r], kNegInf);
-      } else {
-        EXPECT_NEAR(out[r], largest + std::log(sum), 1e-11);
+  for (const double weight : {1.0, 0.3, 4.0, -0.5}) {
+    for (const int num_states : {1, 2, 3, 7}) {
+      const double zero_probability = weight > 0.0 ? 0.3 : 0.0;
+      std::vector<double> values(static_cast<std::size_t>(num_states) * 5);
+      for (double& value : values) value = random.uniform() < zero_probability ? kNegInf : 1e4 * random.normal();
+      if (weight > 0.0) std::fill(values.begin(), values.begin() + num_states, kNegInf);
+      std::vector<double> block = values;
+      std::vector<double> out(5);
+      log_sum_rows(block, num_states, weight, out.data());
+      for (int r = 0; r < 5; ++r) {
+        std::vector<double> row(values.begin() + r * num_states, values.begin() + (r + 1) * num_states);
+        for (double& value : row) value /= weight;
+        const double log_sum = log_sum_exp(row);
+        if (log_sum == kNegInf) {
+          EXPECT_EQ(out[r], kNegInf);
+        } else {
+          EXPECT_NEAR(out[r], weight * log_sum, 1e-11);
+        }
       }
     }
   }

@@ -1,0 +1,87 @@
+// Speed of the search beside its deliberately naive twin (tests/support/literal_tree_sample.hpp), in
+// one run and on one core, so that the ratios hold on any machine. Both must grow the same tree.
+#include <fmt/format.h>
+
+#include <ctime>
+#include <numeric>
+#include <string>
+
+#include "support/literal_tree_sample.hpp"
+#include "support/same_tree.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/search/tree_sample.hpp"
+
+namespace {
+
+using namespace treesample;
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+struct Measured {
+  double per_second = 0.0;
+  double bytes_each = 0.0;
+  double levels = 0.0;  // mean length of a traversal
+};
+
+// Best of several runs: what the others measured is the machine's noise.
+Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
+  Measured best;
+  for (int run = 0; run < (budget <= 100'000 ? 30 : 3); ++run) {
+    const double start = cpu_seconds();
+    const SearchResult result = tree_sample(graph, space, {.budget = budget, .memory_limit_bytes = SIZE_MAX});
+    const double seconds = cpu_seconds() - start;
+    const auto evaluations = static_cast<double>(result.report.spent.reward_evaluations);
+    if (evaluations / seconds <= best.per_second) continue;
+    best = {evaluations / seconds, static_cast<double>(result.report.used_bytes) / evaluations, 0.0};
+    const NodeStore& store = result.approximation.store();
+    for (int n = 0; n < space.num_levels(); ++n) {
+      for (NodeIndex i = 0; i < store.num_nodes(n); ++i) {
+        for (int a = 0; a < space.levels[n].num_states; ++a) best.levels += store.node(n, i).visits(a) / evaluations;
+      }
+    }
+  }
+  return best;
+}
+
+// Returns evaluations per second, or a negative number when the trees differ.
+double measure_naive(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
+  std::vector<int> order(graph.num_variables());
+  std::iota(order.begin(), order.end(), 0);
+  testing::LiteralTreeSample naive(graph, order, SearchOptions{}.c, SearchOptions{}.epsilon);
+  const double start = cpu_seconds();
+  naive.tree_sample(budget);
+  const double seconds = cpu_seconds() - start;
+  const SearchResult result = tree_sample(graph, space, {.budget = budget});
+  const std::string difference = testing::difference(result.approximation.store(), naive.tree());
+  if (!difference.empty()) fmt::print("the trees differ: {}\n", difference);
+  return (difference.empty() ? 1.0 : -1.0) * static_cast<double>(naive.used()) / seconds;
+}
+
+}  // namespace
+
+int main() {
+  bool is_correct = true;
+  fmt::print("{:<16}{:>10}{:>14}{:>12}{:>8}{:>12}{:>10}{:>11}\n", "model", "budget", "engine /s", "naive /s", "ratio",
+             "bytes each", "levels", "ns/level");
+  for (const auto& [n, k] : {std::pair{10, 5}, std::pair{20, 2}, std::pair{100, 2}}) {
+    FamilyOptions options;
+    options.seed = 1;
+    options.values = {{"n", n}, {"k", k}};
+    const FactorGraph graph = make_family("chain", options).graph;
+    const SearchSpace space =
+        make_search_space(graph, search_order(graph, SpaceKind::kTree, {.kind = OrderKind::kGiven}), SpaceKind::kTree);
+    for (const std::int64_t budget : {10'000, 1'000'000, 10'000'000}) {
+      const Measured engine = measure_engine(graph, space, budget);
+      const bool with_naive = budget <= 1'000'000;
+      const double naive = with_naive ? measure_naive(graph, space, budget) : 0.0;
+      is_correct = is_correct && naive >= 0.0;
+      fmt::print("{:<16}{:>10}{:>14.3g}{:>12}{:>8}{:>12.1f}{:>10.1f}{:>11.1f}\n", fmt::format("chain {}x{}", n, k),
+                 budget, engine.per_second, with_naive ? fmt::format("{:.3g}", naive) : "",
+                 with_naive ? fmt::format("{:.1f}", engine.per_second / naive) : "", engine.bytes_each, engine.levels,
+                 1e9 / engine.per_second / engine.levels);
+      std::fflush(stdout);
+    }
+  }
+  fmt::print("{}\n", is_correct ? "both grew the same trees" : "FAILED: the trees differ");
+  return is_correct ? 0 : 1;
+}

@@ -1,0 +1,92 @@
+// Learning a value function (the paper's section 4.2): workers infer under the current Q_phi, a learner
+// regresses Q_phi on the Q-values that they found, and the new parameters flow back.
+//
+//   worker    problem -> inference with a small budget -> samples -> Q-values along them
+//   learner   replay  -> minibatch -> squared error -> Adam -> new parameters
+//
+// By default workers (threads) and the learner (the calling thread) run at the same time and never wait
+// for each other: how many steps fall on an episode is left to the machine, and no two runs are equal.
+// With `is_deterministic` one thread takes turns, steps_per_episode learner steps after each episode, and
+// the same options give the same bits. Redis spreads workers over machines: train/distributed.hpp.
+//
+// A folder holds what a run leaves behind:
+//   checkpoint.safetensors  parameters, optimiser state, replay, counters; replaced after each episode
+//   network.safetensors     the trained network, for `--prior net:FILE`
+//   progress.csv            a row per episode, written at once
+//   progress.svg, .png      the same as a figure, where gnuplot is installed (progress.gp is its script)
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "treesample/train/episode.hpp"
+#include "treesample/train/learner.hpp"
+#include "treesample/train/problem.hpp"
+
+namespace treesample {
+
+struct TrainOptions {
+  ProblemOptions problems;
+  // The family's `n` of test problems; 0: performance is measured on the problems that are trained on.
+  int test_n = 0;
+  EpisodeOptions episode;
+  LearnerOptions learner;
+  std::int64_t num_episodes = 4000;
+  std::int64_t replay_capacity = 10'000;  // rows
+  bool is_deterministic = false;
+  int steps_per_episode = 16;  // only when deterministic
+  int num_workers = 1;         // threads; 1 when deterministic
+  int assess_every = 1;        // episodes between two measurements of delta-KL; 0: never
+  // TreeSample without a value function is measured with its own c: the two need not have the same best one.
+  double plain_c = 1.0;
+  std::uint64_t seed = 0;  // of everything
+  std::filesystem::path folder = {};  // empty: nothing is written
+  int checkpoint_every = 1;           // episodes
+  // Goes on from the checkpoint in `folder` when there is one. It must come from the same options, except
+  // for num_episodes and num_workers.
+  bool resume = false;
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+// Everything that defines a run, as JSON: what resuming compares, what network files carry as "training",
+// and what workers elsewhere are told. Not in it: num_episodes, num_workers, and where files go.
+std::string format_train_options(const TrainOptions& options);
+// Throws kParse for anything that format_train_options does not write.
+TrainOptions parse_train_options(const std::string& text);
+
+// A row of progress.csv.
+struct EpisodeRecord {
+  std::int64_t episode = 0;   // how many are finished, this one included
+  std::uint64_t problem = 0;  // the number of its problem
+  std::int64_t version = 0;   // learner steps behind the parameters that it used
+  std::int64_t steps = 0;     // learner steps so far
+  double loss = 0.0;          // mean over the steps since the last row
+  int num_rows = 0;           // what the replay got
+  // delta-KL on the test problem: with search, of Q_phi alone, of TreeSample without value function. Empty
+  // where not measured.
+  std::optional<double> delta_kl;
+  std::optional<double> delta_kl_phi;
+  std::optional<double> delta_kl_plain;
+};
+
+struct TrainReport {
+  std::int64_t num_episodes = 0;   // finished, those before resuming included
+  std::int64_t num_steps = 0;      // of the learner
+  std::int64_t num_rejected = 0;   // episodes from elsewhere that were damaged and left out
+  bool is_finished = false;        // false: the observer ended the run
+  bool has_figure = false;
+  std::shared_ptr<const Network> network;
+};
+
+// Called after each episode; returning false ends the run, which can be resumed.
+using TrainObserver = std::function<bool(const EpisodeRecord&)>;
+
+TrainReport train(const TrainOptions& options, const TrainObserver& observer = {});
+
+}  // namespace treesample

@@ -1,0 +1,157 @@
+#include "train/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/nn/safetensors.hpp"
+
+namespace treesample {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "treesample-checkpoint";
+constexpr const char* kFormatVersion = "1";
+
+void append_array(TensorFile& file, const std::string& prefix, const Parameters& parameters,
+                  std::span<const float> array) {
+  for (NamedTensor& tensor : parameters.to_tensors(array)) {
+    tensor.name = prefix + tensor.name;
+    file.tensors.push_back(std::move(tensor));
+  }
+}
+
+// Takes the tensors whose names begin with the prefix out of the file, and the prefix out of their names.
+std::vector<NamedTensor> take_tensors(TensorFile& file, const std::string& prefix) {
+  std::vector<NamedTensor> taken;
+  for (NamedTensor& tensor : file.tensors) {
+    if (!tensor.name.starts_with(prefix)) continue;
+    tensor.name.erase(0, prefix.size());
+    taken.push_back(std::move(tensor));
+  }
+  std::erase_if(file.tensors, [](const NamedTensor& tensor) { return tensor.shape.empty() && tensor.values.empty(); });
+  return taken;
+}
+
+NamedTensor matrix(std::string name, std::size_t rows, std::size_t columns) {
+  NamedTensor tensor = {.name = std::move(name),
+                        .shape = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)},
+                        .values = {}};
+  tensor.values.reserve(rows * columns);
+  return tensor;
+}
+
+// The rows of one experience that are still in the replay, `count` from `first` on.
+void append_experience(TensorFile& file, int index, const Experience& experience, int first, int count) {
+  NamedTensor samples =
+      matrix(fmt::format("replay/{}/samples", index), experience.num_samples(), experience.num_variables());
+  samples.values.assign(experience.samples.begin(), experience.samples.end());
+  NamedTensor rows = matrix(fmt::format("replay/{}/rows", index), count, 2);
+  NamedTensor targets = matrix(fmt::format("replay/{}/targets", index), count, experience.num_targets);
+  for (int row = first; row < first + count; ++row) {
+    rows.values.push_back(static_cast<float>(experience.row_samples[row]));
+    rows.values.push_back(static_cast<float>(experience.row_levels[row]));
+    const std::span<const float> target = experience.target(row);
+    targets.values.insert(targets.values.end(), target.begin(), target.end());
+  }
+  for (NamedTensor* tensor : {&samples, &rows, &targets}) file.tensors.push_back(std::move(*tensor));
+}
+
+json append_replay(TensorFile& file, const Replay& replay) {
+  const std::vector<ReplayEntry> entries = replay.entries();
+  json problems = json::array();
+  for (std::size_t begin = 0; begin < entries.size();) {
+    const Experience& experience = *entries[begin].experience;
+    std::size_t end = begin;
+    while (end < entries.size() && entries[end].experience == entries[begin].experience) ++end;
+    append_experience(file, static_cast<int>(problems.size()), experience, entries[begin].row,
+                      static_cast<int>(end - begin));
+    problems.push_back(experience.problem->id);
+    begin = end;
+  }
+  return problems;
+}
+
+void restore_replay(TensorFile& file, const json& problem_numbers, const TrainingProblems& problems, Replay& replay) {
+  for (std::size_t i = 0; i < problem_numbers.size(); ++i) {
+    std::vector<NamedTensor> tensors = take_tensors(file, fmt::format("replay/{}/", i));
+    check_argument(tensors.size() == 3 && tensors[0].name == "samples" && tensors[1].name == "rows" &&
+                       tensors[2].name == "targets" && tensors[2].shape.size() == 2 && tensors[1].values.size() % 2 == 0,
+                   "replay", fmt::format("experience {} is not complete", i));
+    auto experience = std::make_shared<Experience>();
+    experience->problem = problems.training(problem_numbers[i].get<std::uint64_t>());
+    experience->num_targets = static_cast<int>(tensors[2].shape[1]);
+    experience->samples.assign(tensors[0].values.begin(), tensors[0].values.end());
+    for (std::size_t row = 0; row < tensors[1].values.size(); row += 2) {
+      experience->row_samples.push_back(static_cast<int>(tensors[1].values[row]));
+      experience->row_levels.push_back(static_cast<int>(tensors[1].values[row + 1]));
+    }
+    experience->row_targets = std::move(tensors[2].values);
+    experience->validate();
+    replay.add(std::move(experience));
+  }
+}
+
+// Names the first option that differs.
+void check_options(const std::string& source, const std::string& stored, const TrainOptions& options) {
+  const json old_fields = json::parse(stored);
+  const json new_fields = json::parse(format_train_options(options));
+  for (const auto& [name, value] : new_fields.items()) {
+    check_argument(old_fields.contains(name) && old_fields[name] == value, source,
+                   fmt::format("the run was started with other options: '{}' is {} there and {} now", name,
+                               old_fields.contains(name) ? old_fields[name].dump().substr(0, 80) : "missing",
+                               value.dump().substr(0, 80)));
+  }
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const TrainOptions& options, const Learner& learner,
+                     const Replay& replay, const RunCounters& counters) {
+  TensorFile file;
+  const Parameters& parameters = parameters_of(learner.network());
+  append_array(file, "parameters/", parameters, parameters.values());
+  append_array(file, "first_moment/", parameters, learner.adam().first_moment);
+  append_array(file, "second_moment/", parameters, learner.adam().second_moment);
+  const json state = {{"num_episodes", counters.num_episodes}, {"next_number", counters.next_number},
+                      {"num_rejected", counters.num_rejected}, {"stream_position", counters.stream_position},
+                      {"num_steps", learner.num_steps()},      {"problems", append_replay(file, replay)}};
+  file.metadata = {{"format", kFormat},
+                   {"format_version", kFormatVersion},
+                   {"options", format_train_options(options)},
+                   {"state", state.dump()}};
+  write_file_atomically(path, write_safetensors(file));
+}
+
+RunCounters load_checkpoint(const std::filesystem::path& path, const TrainOptions& options,
+                            const TrainingProblems& problems, Learner& learner, Replay& replay) {
+  const std::string source = path.string();
+  TensorFile file = parse_safetensors(read_file(path), source);
+  if (file.metadata["format"] != kFormat || file.metadata["format_version"] != kFormatVersion) {
+    throw Error(ErrorCode::kParse, fmt::format("{}: not a checkpoint of this version", source));
+  }
+  try {
+    check_options(source, file.metadata["options"], options);
+    const json state = json::parse(file.metadata["state"]);
+    RunCounters counters;
+    state.at("num_episodes").get_to(counters.num_episodes);
+    state.at("next_number").get_to(counters.next_number);
+    state.at("num_rejected").get_to(counters.num_rejected);
+    state.at("stream_position").get_to(counters.stream_position);
+    state.at("num_steps").get_to(learner.adam().num_steps);
+    Parameters& parameters = parameters_of(learner.network());
+    parameters.assign(parameters.values(), take_tensors(file, "parameters/"), source);
+    parameters.assign(learner.adam().first_moment, take_tensors(file, "first_moment/"), source);
+    parameters.assign(learner.adam().second_moment, take_tensors(file, "second_moment/"), source);
+    restore_replay(file, state.at("problems"), problems, replay);
+    return counters;
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::kParse, fmt::format("{}: damaged metadata: {}", source, error.what()));
+  }
+}
+
+}  // namespace treesample

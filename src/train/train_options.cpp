@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "treesample/error.hpp"
+#include "treesample/train/train.hpp"
+
+namespace treesample {
+namespace {
+
+using nlohmann::json;
+
+// One place names every field; writing and reading go through it.
+template <typename Options, typename Visit>
+void visit_fields(Options& options, const Visit& visit) {
+  auto& problems = options.problems;
+  visit("family", problems.family);
+  visit("reading", problems.reading);
+  visit("family_values", problems.values);
+  visit("model_text", problems.model_text);
+  visit("model_format", problems.model_format);
+  visit("order", problems.order);
+  visit("is_single_graph", problems.is_single_graph);
+  visit("test_n", options.test_n);
+  visit("method", options.episode.method);
+  visit("budget", options.episode.budget);
+  visit("num_samples", options.episode.num_samples);
+  visit("c", options.episode.c);
+  visit("epsilon", options.episode.epsilon);
+  visit("ess_threshold", options.episode.ess_threshold);
+  visit("architecture", options.learner.architecture);
+  visit("batch_size", options.learner.batch_size);
+  visit("learning_rate", options.learner.adam.learning_rate);
+  visit("replay_capacity", options.replay_capacity);
+  visit("is_deterministic", options.is_deterministic);
+  visit("steps_per_episode", options.steps_per_episode);
+  visit("assess_every", options.assess_every);
+  visit("plain_c", options.plain_c);
+  visit("seed", options.seed);
+}
+
+}  // namespace
+
+void TrainOptions::validate() const {
+  episode.validate();
+  learner.validate();
+  check_range("TrainOptions", "num_episodes", num_episodes, 1, 1 << 24);  // numbers are float32 in checkpoints
+  check_range("TrainOptions", "replay_capacity", replay_capacity, 1, 1 << 28);
+  check_range("TrainOptions", "steps_per_episode", steps_per_episode, 0, 1 << 20);
+  check_range("TrainOptions", "num_workers", num_workers, 1, 1 << 10);
+  check_range("TrainOptions", "assess_every", assess_every, 0, INT32_MAX);
+  check_range("TrainOptions", "checkpoint_every", checkpoint_every, 1, INT32_MAX);
+  check_at_least("TrainOptions", "plain_c", plain_c, 0.0);
+  check_argument(test_n == 0 || problems.model_text.empty(), "TrainOptions", "test_n needs a family, not a model");
+  check_argument(test_n == 0 || learner.architecture == "gnn", "TrainOptions",
+                 "a perceptron has a fixed number of variables: test_n needs the architecture gnn");
+  check_argument(learner.architecture == "gnn" || problems.is_single(), "TrainOptions",
+                 "a perceptron cannot tell graphs apart: it needs a single graph");
+  check_argument(!resume || !folder.empty(), "TrainOptions", "resume needs a folder");
+}
+
+std::string format_train_options(const TrainOptions& options) {
+  json fields;
+  visit_fields(options, [&](const char* name, const auto& value) { fields[name] = value; });
+  return fields.dump();
+}
+
+TrainOptions parse_train_options(const std::string& text) {
+  TrainOptions options;
+  try {
+    const json fields = json::parse(text);
+    visit_fields(options, [&](const char* name, auto& value) { fields.at(name).get_to(value); });
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::kParse, fmt::format("training options: {}", error.what()));
+  }
+  options.validate();
+  return options;
+}
+
+}  // namespace treesample

@@ -1,0 +1,43 @@
+// What a worker does, wherever it runs: one episode after the other, each measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "treesample/train/train.hpp"
+
+namespace treesample {
+
+// What a worker hands in.
+struct FinishedEpisode {
+  std::uint64_t problem = 0;
+  std::int64_t version = 0;
+  std::shared_ptr<const Experience> experience;
+  std::optional<double> delta_kl;
+  std::optional<double> delta_kl_phi;
+  std::optional<double> delta_kl_plain;
+};
+
+// The problems that a run trains on and those that it is tested on, planned for its network.
+class TrainingProblems {
+ public:
+  explicit TrainingProblems(const TrainOptions& options);
+
+  // Both are the same object where the run has no test problems of its own.
+  [[nodiscard]] std::shared_ptr<const Problem> training(std::uint64_t number) const { return training_.problem(number); }
+  [[nodiscard]] std::shared_ptr<const Problem> test(std::uint64_t number,
+                                                    const std::shared_ptr<const Problem>& training) const;
+  [[nodiscard]] const ProblemSource& source() const { return training_; }
+  void plan_for(const Network& network);
+
+ private:
+  ProblemSource training_;
+  std::optional<ProblemSource> test_;
+};
+
+// Stateless: may be called by several threads at once. The result follows from the arguments alone.
+FinishedEpisode run_numbered_episode(const TrainOptions& options, const TrainingProblems& problems,
+                                     std::uint64_t number, const ParameterBoard::Posted& parameters);
+
+}  // namespace treesample

@@ -1,0 +1,49 @@
+// Did the engine, in the space `tree`, grow the tree of the literal transcription?
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "search/node_store.hpp"
+#include "search/soft_bellman.hpp"
+#include "support/literal_tree_sample.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample::testing {
+
+// Empty when visits, values and complete flags agree node by node; else the first difference.
+// A node that was visited once has no block in the engine.
+inline std::string difference(const NodeStore& store, const LiteralTree& tree) {
+  const int num_levels = store.space().num_levels();
+  std::uint64_t num_visited = 0;
+  for (const auto& [prefix, expected] : tree) {
+    const bool is_visited =
+        std::any_of(expected.eta.begin(), expected.eta.end(), [](std::uint32_t eta) { return eta > 0; });
+    NodeIndex index = store.root_links()[0];
+    for (int n = 0; n < static_cast<int>(prefix.size()) && index != kNoNode; ++n) {
+      index = n + 1 < num_levels ? store.node(n, index).links(prefix[n])[0] : kNoNode;
+    }
+    if ((index != kNoNode) != is_visited) return fmt::format("existence of node {}", prefix);
+    if (!is_visited) continue;
+    ++num_visited;
+    const int level = static_cast<int>(prefix.size());
+    const Node node = store.node(level, index);
+    for (int a = 0; a < node.num_states(); ++a) {
+      if (node.visits(a) != expected.eta[a]) return fmt::format("visits of {} at node {}", a, prefix);
+      if (node.is_complete(a) != expected.complete[a]) return fmt::format("complete flag of {} at node {}", a, prefix);
+      const double value = edge_log_value(store, level, node, a);
+      const bool is_equal = value == expected.q[a] || std::abs(value - expected.q[a]) < 1e-9;
+      const double weight = node.weights()[a];
+      const bool is_weight_equal =
+          weight < 1e-300 || std::abs(node.log_scale() + std::log(weight) - expected.q[a]) < 1e-9;
+      if (!is_equal || !is_weight_equal) return fmt::format("value of {} at node {}", a, prefix);
+    }
+  }
+  return store.num_nodes() == num_visited ? "" : "number of nodes";
+}
+
+}  // namespace treesample::testing
