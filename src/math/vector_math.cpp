@@ -20,8 +20,8 @@ constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
 constexpr double kRound = 0x1.8p52;  // adding it rounds to an integer, which its low bits then hold
 
 inline double exp_one(double x) {
-  x = x < -700.0 ? -700.0 : x;
-  x = x > 700.0 ? 700.0 : x;
+  x = x > -700.0 ? x : -700.0;
+  x = x < 700.0 ? x : 700.0;
   // x = k ln 2 + r with |r| <= ln 2 / 2; exp(x) = 2^k exp(r), and exp(r) by its series.
   const double shifted = x * 0x1.71547652b82fep+0 + kRound;
   const double k = shifted - kRound;

@@ -163,7 +163,13 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options)
 }
 
 double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
-  return wait(submit({{factor, {states.begin(), states.end()}}})).log_values[0];
+  const Ticket ticket = submit({{factor, {states.begin(), states.end()}}});
+  try {
+    return wait(ticket).log_values[0];
+  } catch (...) {
+    tickets_.erase(ticket);  // nobody will ask for it; its value, if it comes, is kept all the same
+    throw;
+  }
 }
 
 void OracleSet::Impl::check_question(const Question& question) const {
@@ -250,7 +256,9 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   }
   const auto slots = state.under_way.extract(key);
   for (const auto& [ticket, position] : slots.mapped()) {
-    TicketState& waiting = tickets_.at(ticket);
+    const auto found = tickets_.find(ticket);
+    if (found == tickets_.end()) continue;
+    TicketState& waiting = found->second;
     waiting.answer.log_values[position] = result.log_value;
     waiting.answer.seconds[position] = result.seconds;
     if (result.error && !waiting.error) waiting.error = result.error;

@@ -94,34 +94,37 @@ NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior)
       levels_(space_->levels.size()),
       contexts_(space_->levels.size()) {
   for (int n = 0; n < space_->num_levels(); ++n) {
-    levels_[n].layout = make_layout(space_->levels[n], has_prior);
+    LevelStore& store = levels_[n];
+    store.layout = make_layout(space_->levels[n], has_prior);
+    store.blank.reset(static_cast<std::byte*>(std::calloc(1, store.layout.size)));
+    if (!store.blank) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
+    const auto num_states = static_cast<std::size_t>(store.layout.num_states);
+    blank(n).num_incomplete() = static_cast<std::uint32_t>(num_states);
+    std::fill_n(blank(n).links(0), num_states * static_cast<std::size_t>(store.layout.num_children), kNoNode);
     if (space_->levels[n].is_shared) contexts_[n] = ContextTable(*space_, n);
   }
   root_links_.assign(space_->roots.size(), kNoNode);
 }
 
+void NodeStore::grow(LevelStore& store) {
+  // realloc moves pages instead of bytes once a level is large; growing by an eighth then wastes little.
+  constexpr std::uint32_t kSmall = 4096;
+  const std::uint64_t more = store.capacity < kSmall ? store.capacity : store.capacity / 8;
+  const std::uint64_t capacity = std::max<std::uint64_t>(8, store.capacity + more);
+  const std::size_t bytes = capacity * store.layout.size;
+  auto* const moved = capacity < kNoNode ? static_cast<std::byte*>(std::realloc(store.blocks.get(), bytes)) : nullptr;
+  if (moved == nullptr) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
+  static_cast<void>(store.blocks.release());
+  store.blocks.reset(moved);
+  held_bytes_ += bytes - std::size_t{store.capacity} * store.layout.size;
+  store.capacity = static_cast<std::uint32_t>(capacity);
+}
+
 NodeIndex NodeStore::create(int level) {
   LevelStore& store = levels_[level];
-  if (store.count == store.capacity) {
-    // realloc moves pages instead of bytes once a level is large; growing by an eighth then wastes little.
-    const std::uint64_t capacity =
-        std::max<std::uint64_t>(8, store.capacity + std::uint64_t{store.capacity} / (store.capacity < 4096 ? 1 : 8));
-    const std::size_t bytes = capacity * store.layout.size;
-    auto* const moved = capacity < kNoNode ? static_cast<std::byte*>(std::realloc(store.blocks.get(), bytes)) : nullptr;
-    if (moved == nullptr) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
-    static_cast<void>(store.blocks.release());
-    store.blocks.reset(moved);
-    held_bytes_ += bytes - std::size_t{store.capacity} * store.layout.size;
-    store.capacity = static_cast<std::uint32_t>(capacity);
-  }
+  if (store.count == store.capacity) grow(store);
   const NodeIndex index = store.count++;
-  const Node created = node(level, index);
-  const auto num_states = static_cast<std::size_t>(store.layout.num_states);
-  created.log_scale() = 0.0;
-  created.choice() = 0;
-  created.num_incomplete() = static_cast<std::uint32_t>(num_states);
-  std::memset(created.weights(), 0, 2 * 8 * num_states + 4 * num_states);  // weights, rewards, visits
-  std::fill_n(created.links(0), num_states * static_cast<std::size_t>(store.layout.num_children), kNoNode);
+  node(level, index).copy_from(blank(level));
   return index;
 }
 

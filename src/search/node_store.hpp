@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -85,6 +86,9 @@ class Node {
     return total;
   }
 
+  // Makes this block a copy of another one of its level.
+  void copy_from(const Node& other) const { std::memcpy(block_, other.block_, layout_->size); }
+
   static constexpr std::uint32_t kHeaderBytes = 16;
   static constexpr std::uint32_t kExpanded = 1U << 31;
   static constexpr std::uint32_t kComplete = 1U << 30;
@@ -139,8 +143,10 @@ class NodeStore {
   }
   [[nodiscard]] std::uint32_t num_nodes(int level) const { return levels_[level].count; }
 
-  // A node without visits, links or weights. Throws kResource when 32 bits or memory do not suffice.
+  // A copy of the level's blank node. Throws kResource when 32 bits or memory do not suffice.
   NodeIndex create(int level);
+  // What a new node looks like: no visits, no links, no weights; the search fills in its prior.
+  [[nodiscard]] Node blank(int level) { return {levels_[level].blank.get(), &levels_[level].layout}; }
   // For shared levels: the node with the context that x gives it, kNoNode if there is none.
   NodeIndex& find_or_insert(int level, std::span<const int> x);
 
@@ -160,9 +166,12 @@ class NodeStore {
   struct LevelStore {
     BlockLayout layout;
     std::unique_ptr<std::byte, Free> blocks;
+    std::unique_ptr<std::byte, Free> blank;
     std::uint32_t count = 0;
     std::uint32_t capacity = 0;
   };
+
+  void grow(LevelStore& store);
 
   std::shared_ptr<const SearchSpace> space_;
   bool has_prior_;

@@ -46,7 +46,8 @@ class Search {
   void expand(const Step& step);
   NodeIndex create_node(int level);
   void backup();
-  void prepare_backup();
+  void initialise(int level, const Node& node);
+  void add_step(const Step& step);
 
   const SearchSpace& space_;
   SearchOptions options_;
@@ -73,7 +74,14 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       budget_(options.budget, options.budget_unit),
       selection_(*store_, options),
       x_(graph.num_variables(), -1) {
-  for (int n = 0; n < space_.num_levels(); ++n) fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
+  path_.reserve(space_.levels.size());
+  log_multipliers_.resize(padded(space_.levels.size()));
+  multipliers_.resize(padded(space_.levels.size()));
+  other_sums_.resize(space_.levels.size());
+  for (int n = 0; n < space_.num_levels(); ++n) {
+    fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
+    if (!store_->has_prior()) initialise(n, store_->blank(n));  // all new nodes of a level are alike
+  }
 }
 
 // Alg. 2, TreeSample. Pre: an empty store. Post: the budget is not exceeded; the store is settled.
@@ -121,14 +129,14 @@ Outcome Search::tree_traversal() {
   std::span<const int> components = space_.roots;
   NodeIndex* links = store_->root_links().data();
   while (true) {
-    const int component = choose_component(components, links);
+    const int component = components.size() == 1 ? 0 : choose_component(components, links);
     if (component < 0) break;
     const int level = components[component];
     const Node node = visit(level, links[component]);
     if (node.is_complete()) break;
     const int action = static_cast<int>(node.choice());
     x_[space_.levels[level].variable] = action;
-    path_.push_back({level, action, node});
+    add_step({level, action, node});
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.num_factors(level))) return Outcome::kBudgetSpent;
       expand(path_.back());
@@ -145,9 +153,6 @@ Outcome Search::tree_traversal() {
 // The AND rule: of several independent components, the incomplete one with the fewest visits; -1 when
 // there is nothing left to do below this edge.
 int Search::choose_component(std::span<const int> levels, const NodeIndex* links) const {
-  if (levels.size() == 1) {
-    return links[0] != kNoNode && store_->node(levels[0], links[0]).is_complete() ? -1 : 0;
-  }
   if (is_complete(*store_, levels, links)) return -1;
   int chosen = -1;
   std::uint64_t fewest = UINT64_MAX;
@@ -205,7 +210,16 @@ void Search::expand(const Step& step) {
 // A node whose values are the prior's.
 NodeIndex Search::create_node(int level) {
   const NodeIndex index = store_->create(level);
-  const Node node = store_->node(level, index);
+  if (store_->has_prior()) {
+    initialise(level, store_->node(level, index));
+  } else if (options_.ties == TieRule::kRandom) {
+    selection_.add(level, store_->node(level, index));  // all edges tie
+    selection_.choose();
+  }
+  return index;
+}
+
+void Search::initialise(int level, const Node& node) {
   if (store_->has_prior()) {
     const std::span<double> q(node.priors(), node.num_states());
     prior_->q_values(level, x_, 1, q);
@@ -219,15 +233,36 @@ NodeIndex Search::create_node(int level) {
   rebase(*store_, level, node);
   selection_.add(level, node);
   selection_.choose();
-  return index;
+}
+
+// Appends an edge to the path and notes what its backup will need. With E the scales, the weight of
+// an edge is exp(R + V_others + E_child - E) times the child's sum of weights, where V_others are the
+// values of its other components.
+void Search::add_step(const Step& step) {
+  const auto& [level, action, node] = step;
+  if (!path_.empty()) {
+    const auto& [above_level, above_action, above] = path_.back();
+    double log_multiplier = above.rewards()[above_action] + node.log_scale() - above.log_scale();
+    const std::vector<int>& siblings = space_.levels[above_level].children;
+    for (std::size_t j = 0; siblings.size() > 1 && j < siblings.size(); ++j) {
+      if (siblings[j] != level) log_multiplier += log_value(*store_, siblings[j], above.links(above_action)[j]);
+    }
+    log_multipliers_[path_.size() - 1] = log_multiplier;
+  }
+  double others = 0.0;
+  with_num_states(node.num_states(), [&, action = action](auto num_states) {
+    for (int a = 0; a < num_states; ++a) others += a == action ? 0.0 : step.node.weights()[a];
+  });
+  other_sums_[path_.size()] = others;
+  path_.push_back(step);
 }
 
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
-// path to the root. With E the scales, an edge's weight is exp(R + V_others + E_child - E) times the
-// child's sum of weights: all exponentials of the path are known beforehand, and the chain from level
-// to level is one product and one sum.
+// path to the root. All exponentials of the path are known beforehand, and the chain from level to
+// level is one product and one sum.
 void Search::backup() {
-  prepare_backup();
+  std::copy_n(log_multipliers_.begin(), padded(path_.size()), multipliers_.begin());
+  exp_each({multipliers_.data(), padded(path_.size())});
   double child_sum = 0.0;
   bool is_child_scale_known = false;  // false below the path's last edge and after a rebase
   for (std::size_t i = path_.size(); i-- > 0;) {
@@ -251,26 +286,6 @@ void Search::backup() {
     if (space_.levels[level].is_private_below && !node.is_complete()) selection_.add(level, node);
   }
   selection_.choose();
-}
-
-void Search::prepare_backup() {
-  const std::size_t count = path_.size();
-  log_multipliers_.resize(padded(count));
-  other_sums_.resize(count);
-  for (std::size_t i = 0; i + 1 < count; ++i) {
-    const auto& [level, action, node] = path_[i];
-    const Step& below = path_[i + 1];
-    log_multipliers_[i] = node.rewards()[action] + below.node.log_scale() - node.log_scale();
-    const std::vector<int>& children = space_.levels[level].children;
-    for (std::size_t j = 0; children.size() > 1 && j < children.size(); ++j) {
-      if (children[j] != below.level) log_multipliers_[i] += log_value(*store_, children[j], node.links(action)[j]);
-    }
-    double others = 0.0;
-    for (int a = 0; a < node.num_states(); ++a) others += a == action ? 0.0 : node.weights()[a];
-    other_sums_[i] = others;
-  }
-  multipliers_ = log_multipliers_;
-  exp_each(multipliers_);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -27,15 +29,17 @@ void append_array(TensorFile& file, const std::string& prefix, const Parameters&
 
 // Takes the tensors whose names begin with the prefix out of the file, and the prefix out of their names.
 std::vector<NamedTensor> take_tensors(TensorFile& file, const std::string& prefix) {
-  std::vector<NamedTensor> taken;
-  for (NamedTensor& tensor : file.tensors) {
-    if (!tensor.name.starts_with(prefix)) continue;
-    tensor.name.erase(0, prefix.size());
-    taken.push_back(std::move(tensor));
-  }
-  std::erase_if(file.tensors, [](const NamedTensor& tensor) { return tensor.shape.empty() && tensor.values.empty(); });
+  const auto first =
+      std::stable_partition(file.tensors.begin(), file.tensors.end(),
+                            [&](const NamedTensor& tensor) { return !tensor.name.starts_with(prefix); });
+  std::vector<NamedTensor> taken(std::make_move_iterator(first), std::make_move_iterator(file.tensors.end()));
+  file.tensors.erase(first, file.tensors.end());
+  for (NamedTensor& tensor : taken) tensor.name.erase(0, prefix.size());
   return taken;
 }
+
+// Indices and states are exact in float32; anything else becomes an index that Experience::validate refuses.
+int to_index(float value) { return value >= 0.0F && value <= 0x1p24F ? static_cast<int>(value) : -1; }
 
 NamedTensor matrix(std::string name, std::size_t rows, std::size_t columns) {
   NamedTensor tensor = {.name = std::move(name),
@@ -85,10 +89,10 @@ void restore_replay(TensorFile& file, const json& problem_numbers, const Trainin
     auto experience = std::make_shared<Experience>();
     experience->problem = problems.training(problem_numbers[i].get<std::uint64_t>());
     experience->num_targets = static_cast<int>(tensors[2].shape[1]);
-    experience->samples.assign(tensors[0].values.begin(), tensors[0].values.end());
+    for (const float state : tensors[0].values) experience->samples.push_back(to_index(state));
     for (std::size_t row = 0; row < tensors[1].values.size(); row += 2) {
-      experience->row_samples.push_back(static_cast<int>(tensors[1].values[row]));
-      experience->row_levels.push_back(static_cast<int>(tensors[1].values[row + 1]));
+      experience->row_samples.push_back(to_index(tensors[1].values[row]));
+      experience->row_levels.push_back(to_index(tensors[1].values[row + 1]));
     }
     experience->row_targets = std::move(tensors[2].values);
     experience->validate();

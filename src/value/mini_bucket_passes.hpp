@@ -1,7 +1,7 @@
 // The tables of one bound by weighted mini-buckets, and the passes that tighten it. The equations are
 // in treesample/value/mini_bucket.hpp; in their notation a forward pass computes lambda_c from the
 // last level to the first and matches the moments of each bucket on its way, a backward pass computes
-// the moments mu_c from the first level to the last and moves the weights.
+// the moments mu_c and the derivatives by the weights from the first level to the last.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,8 @@ class MiniBucketPasses {
   MiniBucketPasses(const FactorGraph& graph, const MiniBucketPlan& plan, Side side);
 
   // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the
-  // best bound. `should_stop`, if any, is asked before each bucket of each pass but the first.
+  // best bound. `should_stop`, if any, is asked before each bucket of each pass but the first; a pass
+  // that it ends is undone.
   void run(int max_passes, const std::function<bool()>& should_stop);
 
   // lambda_c over the separator, and what its rounding error is at most.
@@ -49,7 +50,7 @@ class MiniBucketPasses {
   void apply_shift(int cluster, std::span<const int> scope, const Table& shift, Table& joint);
   void backward();
   double send_moments(int cluster, std::vector<Table>& moments);
-  void move_weights(const MiniBucketPlan::Bucket& bucket, std::span<const double> entropies);
+  void move_weights(const MiniBucketPlan::Bucket& bucket);
   void tighten(int max_passes, const std::function<bool()>& should_stop);
   void estimate_rounding();
   void save();
@@ -59,10 +60,11 @@ class MiniBucketPasses {
   const FactorGraph& graph_;
   const MiniBucketPlan& plan_;
   Side side_;
-  double step_ = 1.0;  // of shifts and weights; halved when a pass lost
+  double step_ = 1.0;  // factor of all shifts and weight moves; halved when a pass lost
   int num_passes_ = 0;
   std::vector<Tables> tables_;
   std::vector<Table> from_above_;  // log mu of the separator - lambda / w: what F / w lacks to be log mu
+  std::vector<double> entropies_;  // of p_c under mu_c
   std::vector<Table> best_shifts_;
   std::vector<double> best_weights_;
 };

@@ -10,6 +10,8 @@ namespace {
 using Cluster = MiniBucketPlan::Cluster;
 using Levels = std::vector<int>;  // a scope as ascending levels
 
+static const std::size_t kMatchesPerCluster = getenv("KM") ? atoi(getenv("KM")) : 4;
+
 // A factor, or the message of a cluster, that waits in a bucket.
 struct Item {
   Levels scope;
@@ -17,10 +19,16 @@ struct Item {
   int cluster = -1;
 };
 
-std::size_t num_common(const Levels& a, const Levels& b) {
-  Levels common;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
-  return common.size();
+Levels intersection(const Levels& a, const Levels& b) {
+  Levels result;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
+}
+
+Levels union_of(const Levels& a, const Levels& b) {
+  Levels result;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
 }
 
 class Planner {
@@ -55,6 +63,11 @@ class Planner {
   int cluster_for(const Item& item, int first) const;
   void find_matches(int level);
   void count_bytes();
+  [[nodiscard]] std::vector<int> variables(const Levels& scope) const {
+    std::vector<int> result;
+    for (const int n : scope) result.push_back(space_.levels[n].variable);
+    return result;
+  }
   [[nodiscard]] double num_entries(std::span<const int> scope) const {
     double entries = 1.0;
     for (const int v : scope) entries *= graph_.num_states(v);
@@ -73,7 +86,7 @@ class Planner {
 int Planner::cluster_for(const Item& item, int first) const {
   for (int c = first; c < static_cast<int>(scopes_.size()); ++c) {
     const std::size_t room = std::max(scopes_[c].size(), static_cast<std::size_t>(plan_.i_bound) + 1);
-    if (scopes_[c].size() + item.scope.size() - num_common(scopes_[c], item.scope) <= room) return c;
+    if (union_of(scopes_[c], item.scope).size() <= room) return c;
   }
   return -1;
 }
@@ -92,10 +105,7 @@ void Planner::split_bucket(int level) {
       plan_.clusters.emplace_back().level = level;
       scopes_.emplace_back();
     }
-    Levels joint;
-    std::set_union(scopes_[c].begin(), scopes_[c].end(), item.scope.begin(), item.scope.end(),
-                   std::back_inserter(joint));
-    scopes_[c] = std::move(joint);
+    scopes_[c] = union_of(scopes_[c], item.scope);
     if (item.factor >= 0) plan_.clusters[c].factors.push_back(item.factor);
     if (item.cluster < 0) continue;
     plan_.clusters[c].children.push_back(item.cluster);
@@ -105,7 +115,7 @@ void Planner::split_bucket(int level) {
   plan_.buckets[level].first = first;
   plan_.buckets[level].count = static_cast<int>(plan_.clusters.size()) - first;
   for (int c = first; c < static_cast<int>(plan_.clusters.size()); ++c) {
-    for (const int n : scopes_[c]) plan_.clusters[c].scope.push_back(space_.levels[n].variable);
+    plan_.clusters[c].scope = variables(scopes_[c]);
     Levels rest(scopes_[c].begin(), scopes_[c].end() - 1);
     if (rest.empty()) continue;
     const int target = rest.back();
@@ -113,39 +123,34 @@ void Planner::split_bucket(int level) {
   }
 }
 
-// One match per different intersection of two scopes, smallest first: with every cluster that holds it.
+// Each different intersection of two scopes is matched in all clusters that hold it, small ones first.
+// (Only the pairs of a spanning tree: looser, by 2.5 on a grid of log Z = 3021.)
 void Planner::find_matches(int level) {
   MiniBucketPlan::Bucket& bucket = plan_.buckets[level];
   const int end = bucket.first + bucket.count;
-  std::vector<Levels> common;
-  std::vector<Levels> shift(static_cast<std::size_t>(bucket.count));
+  std::vector<Levels> scopes;
   for (int a = bucket.first; a < end; ++a) {
-    for (int b = a + 1; b < end; ++b) {
-      Levels& both = common.emplace_back();
-      std::set_intersection(scopes_[a].begin(), scopes_[a].end(), scopes_[b].begin(), scopes_[b].end(),
-                            std::back_inserter(both));
-      for (const int c : {a, b}) {
-        Levels joint;
-        Levels& so_far = shift[c - bucket.first];
-        std::set_union(so_far.begin(), so_far.end(), both.begin(), both.end(), std::back_inserter(joint));
-        so_far = std::move(joint);
-      }
-    }
+    for (int b = a + 1; b < end; ++b) scopes.push_back(intersection(scopes_[a], scopes_[b]));
   }
-  std::sort(common.begin(), common.end(),
+  std::sort(scopes.begin(), scopes.end(),
             [](const Levels& a, const Levels& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
-  common.erase(std::unique(common.begin(), common.end()), common.end());
-  for (const Levels& scope : common) {
-    MiniBucketPlan::Match match;
-    for (const int n : scope) match.scope.push_back(space_.levels[n].variable);
+  scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());
+  // Buckets of a hundred clusters occur: their thousands of pairs cost more than they tighten.
+  const std::size_t num_kept = std::min(scopes.size(), kMatchesPerCluster * static_cast<std::size_t>(bucket.count));
+  static const int mode = getenv("MODE") ? atoi(getenv("MODE")) : 0; if (mode == 0) scopes.erase(scopes.begin(), scopes.end() - static_cast<std::ptrdiff_t>(num_kept));
+ if (mode == 1 && scopes.size() > num_kept) scopes.erase(scopes.begin() + 1, scopes.end() - num_kept + 1); if (mode == 2) scopes.resize(num_kept);
+
+  std::vector<Levels> shift(static_cast<std::size_t>(bucket.count));
+  for (const Levels& scope : scopes) {
+    MiniBucketPlan::Match& match = bucket.matches.emplace_back();
+    match.scope = variables(scope);
     for (int c = bucket.first; c < end; ++c) {
-      if (std::includes(scopes_[c].begin(), scopes_[c].end(), scope.begin(), scope.end())) match.clusters.push_back(c);
+      if (!std::includes(scopes_[c].begin(), scopes_[c].end(), scope.begin(), scope.end())) continue;
+      match.clusters.push_back(c);
+      shift[c - bucket.first] = union_of(shift[c - bucket.first], scope);
     }
-    bucket.matches.push_back(std::move(match));
   }
-  for (int c = bucket.first; c < end; ++c) {
-    for (const int n : shift[c - bucket.first]) plan_.clusters[c].shift_scope.push_back(space_.levels[n].variable);
-  }
+  for (int c = bucket.first; c < end; ++c) plan_.clusters[c].shift_scope = variables(shift[c - bucket.first]);
 }
 
 // Kept are the messages. While the passes run there are also the shifts of this and of the best pass,

@@ -1,0 +1,26 @@
+// A finished episode as bytes, for the way from a worker to the learner.
+//
+// Little-endian: magic "TSEP0001", fingerprint of the options (u64), problem (u64), version (i64), three
+// delta-KL (f64, NaN where not measured), number of samples, rows and targets per row (u32 each), samples
+// (i32), samples and levels of the rows (i32), targets (f32), and FNV-1a of all bytes before (u64).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "train/worker.hpp"
+
+namespace treesample {
+
+// FNV-1a, 64 bits.
+std::uint64_t fingerprint(std::string_view bytes);
+
+std::string encode_episode(const FinishedEpisode& episode, std::uint64_t options_fingerprint);
+
+// Throws kParse when the bytes are damaged or come from a run with other options, kArgument when the
+// content does not fit its problem. Nothing is trusted.
+FinishedEpisode decode_episode(std::string_view bytes, std::uint64_t options_fingerprint,
+                               const TrainingProblems& problems);
+
+}  // namespace treesample

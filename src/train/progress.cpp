@@ -1,0 +1,144 @@
+#include "train/progress.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+
+extern char** environ;
+
+namespace treesample {
+namespace {
+
+constexpr const char* kHeader = "episode,problem,version,steps,loss,rows,delta_kl,delta_kl_phi,delta_kl_plain\n";
+constexpr int kNumCurves = 4;  // loss and the three delta-KL
+constexpr int kCurveColumns[kNumCurves] = {4, 6, 7, 8};
+
+std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6f}", *value) : ""; }
+
+// Means over blocks of episodes: single episodes, each on another problem, scatter too much to be seen.
+struct Block {
+  double episode = 0.0;
+  std::array<double, kNumCurves> sums = {};
+  std::array<int, kNumCurves> counts = {};
+};
+
+std::vector<Block> read_blocks(const std::filesystem::path& csv) {
+  std::istringstream lines(read_file(csv));
+  std::vector<std::vector<std::string>> rows;
+  std::string line;
+  std::getline(lines, line);  // the header
+  while (std::getline(lines, line)) {
+    std::vector<std::string> cells(1);
+    for (const char c : line) c == ',' ? static_cast<void>(cells.emplace_back()) : cells.back().push_back(c);
+    if (cells.size() == 9) rows.push_back(std::move(cells));
+  }
+  const std::size_t block_size = std::max<std::size_t>(1, rows.size() / 60);
+  std::vector<Block> blocks;
+  for (std::size_t first = 0; first < rows.size(); first += block_size) {
+    Block block;
+    const std::size_t end = std::min(first + block_size, rows.size());
+    block.episode = std::stod(rows[end - 1][0]);
+    for (std::size_t row = first; row < end; ++row) {
+      for (int curve = 0; curve < kNumCurves; ++curve) {
+        const std::string& text = rows[row][kCurveColumns[curve]];
+        if (text.empty()) continue;
+        block.sums[curve] += std::stod(text);
+        ++block.counts[curve];
+      }
+    }
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+std::string gnuplot_script(const std::vector<Block>& blocks) {
+  std::string script = "$data << EOD\n";
+  for (const Block& block : blocks) {
+    script += fmt::format("{:.0f}", block.episode);
+    for (int curve = 0; curve < kNumCurves; ++curve) {
+      script += block.counts[curve] > 0 ? fmt::format(" {:.6f}", block.sums[curve] / block.counts[curve]) : " NaN";
+    }
+    script += '\n';
+  }
+  script += R"(EOD
+set xlabel 'episodes'
+set ylabel 'delta-KL (mean over a block of episodes)'
+set y2label 'loss'
+set ytics nomirror
+set y2tics
+set logscale y2
+set key outside bottom center horizontal
+set grid
+do for [format in 'svg png'] {
+  if (format eq 'svg') { set terminal svg size 900,540 background 'white' }
+  if (format eq 'png') { set terminal png size 900,540 }
+  set output 'progress.'.format
+  plot $data using 1:5 with lines lw 2 lc rgb '#888888' title 'search without value function', \
+       $data using 1:4 with lines lw 2 lc rgb '#d95f02' title 'Q_{phi} alone', \
+       $data using 1:3 with lines lw 2 lc rgb '#1b6ca8' title 'Q_{phi} + inference', \
+       $data using 1:2 axes x1y2 with lines dt 2 lc rgb '#444444' title 'loss (right)'
+}
+)";
+  return script;
+}
+
+// Runs gnuplot in the folder, silently.
+bool run_gnuplot(const std::filesystem::path& folder) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  for (const int descriptor : {0, 1, 2}) {
+    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
+  }
+  std::string program = "gnuplot";
+  std::string script = "progress.gp";
+  char* const arguments[] = {program.data(), script.data(), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  return error == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+ProgressFile::ProgressFile(const std::filesystem::path& path, std::int64_t num_rows) : path_(path) {
+  std::string kept = kHeader;
+  if (num_rows > 0) {
+    const std::string old = read_file(path);
+    std::size_t end = 0;
+    for (std::int64_t line = 0; line <= num_rows && end < old.size(); ++line) {
+      end = std::min(old.find('\n', end), old.size() - 1) + 1;
+    }
+    if (old.starts_with(kHeader)) kept = old.substr(0, end);
+  }
+  write_file_atomically(path, kept);
+  stream_.open(path, std::ios::app);
+}
+
+void ProgressFile::append(const EpisodeRecord& record) {
+  stream_ << fmt::format("{},{},{},{},{:.6g},{},{},{},{}\n", record.episode, record.problem, record.version,
+                         record.steps, record.loss, record.num_rows, cell(record.delta_kl), cell(record.delta_kl_phi),
+                         cell(record.delta_kl_plain));
+  stream_.flush();
+  if (!stream_) throw Error(ErrorCode::kIo, fmt::format("{}: cannot be written", path_.string()));
+}
+
+bool draw_progress(const std::filesystem::path& csv) {
+  const std::vector<Block> blocks = read_blocks(csv);
+  if (blocks.empty()) return false;
+  write_file_atomically(csv.parent_path() / "progress.gp", gnuplot_script(blocks));
+  return run_gnuplot(csv.parent_path());
+}
+
+}  // namespace treesample

@@ -1,0 +1,29 @@
+// progress.csv and the figure made of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+#include "treesample/train/train.hpp"
+
+namespace treesample {
+
+// Appends a row per episode and flushes it, so that the file can be watched while the run goes on.
+class ProgressFile {
+ public:
+  // Keeps the header and the first `num_rows` rows of an existing file: rows after the checkpoint that a
+  // run goes on from belong to episodes that will be done again. Throws kIo.
+  ProgressFile(const std::filesystem::path& path, std::int64_t num_rows);
+  void append(const EpisodeRecord& record);
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream stream_;
+};
+
+// Writes progress.gp beside the CSV file and lets gnuplot make progress.svg and progress.png of it. False
+// when gnuplot is not installed or fails, or there is nothing to draw.
+bool draw_progress(const std::filesystem::path& csv);
+
+}  // namespace treesample

@@ -1,0 +1,78 @@
+// A connection to a Redis server that survives the server's restarts. Only this room and its source file
+// know hiredis.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/train/distributed.hpp"
+
+struct redisContext;
+
+namespace treesample {
+
+struct RedisValue {
+  enum class Kind { kNil, kText, kInteger, kArray };
+  Kind kind = Kind::kNil;
+  std::string text;
+  std::int64_t integer = 0;
+  std::vector<RedisValue> items;
+
+  [[nodiscard]] bool is_nil() const { return kind == Kind::kNil; }
+};
+
+// What an address says.
+struct RedisAddress {
+  std::string host;  // or the path of a socket
+  int port = 6379;
+  bool is_unix = false;
+  bool is_tls = false;
+  std::string user;
+  std::string password;
+};
+// Throws kArgument naming the address (without the password) and what is allowed.
+RedisAddress parse_redis_address(const std::string& address);
+
+// Thrown inside the room when keep_going ends a wait.
+struct RedisInterrupted {};
+
+class RedisClient {
+ public:
+  RedisClient(const RedisOptions& options, KeepGoing keep_going);
+  ~RedisClient();
+  RedisClient(const RedisClient&) = delete;
+  RedisClient& operator=(const RedisClient&) = delete;
+
+  // Sends a command and waits for the answer. Without a connection it connects first; when the connection
+  // breaks it connects again, with pauses of 50 ms doubling to 5 s, and repeats the command, which may then
+  // have been carried out twice. Throws kIo when the patience is at its end or the server answers with an
+  // error, RedisInterrupted when keep_going says so.
+  RedisValue command(const std::vector<std::string_view>& arguments);
+
+  // Counts connections: a change tells that the server may have lost everything.
+  [[nodiscard]] std::int64_t num_connections() const { return num_connections_; }
+  // Pauses for this long, asking keep_going in between.
+  void pause(double seconds) const;
+
+ private:
+  bool try_connect();
+  bool log_in();
+  RedisValue send(const std::vector<std::string_view>& arguments, bool& is_broken);
+
+  RedisOptions options_;
+  RedisAddress address_;
+  KeepGoing keep_going_;
+  struct Tls;
+  std::unique_ptr<Tls> tls_;
+  struct Close {
+    void operator()(redisContext* context) const;
+  };
+  std::unique_ptr<redisContext, Close> context_;
+  std::string last_error_;
+  std::int64_t num_connections_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,53 @@
+// The learner's side of a training run: replay, parameters, records and files. Both ways of running
+// workers (threads, Redis) drive one of these; it is used by one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "train/checkpoint.hpp"
+#include "train/progress.hpp"
+#include "train/worker.hpp"
+#include "treesample/train/train.hpp"
+
+namespace treesample {
+
+class TrainingRun {
+ public:
+  // New, or from the checkpoint in the folder.
+  TrainingRun(const TrainOptions& options, TrainObserver observer);
+
+  [[nodiscard]] const TrainOptions& options() const { return options_; }
+  [[nodiscard]] const TrainingProblems& problems() const { return problems_; }
+  [[nodiscard]] RunCounters& counters() { return counters_; }
+  [[nodiscard]] bool is_finished() const { return counters_.num_episodes >= options_.num_episodes; }
+  // True when the observer has ended the run.
+  [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
+  [[nodiscard]] bool has_data() const { return replay_.size() > 0; }
+
+  // Into the replay; then, after the learner steps that belong to it, into the records.
+  void take(const FinishedEpisode& episode) { replay_.add(episode.experience); }
+  void record(const FinishedEpisode& episode);
+  void learn(int num_steps);
+
+  [[nodiscard]] ParameterBoard::Posted parameters() const;
+  // When one is due, or `always`. Right after record(), so that no loss is pending.
+  void checkpoint(bool always = false);
+  // Checkpoint, network and figure.
+  TrainReport finish();
+
+ private:
+  TrainOptions options_;
+  TrainObserver observer_;
+  TrainingProblems problems_;
+  Learner learner_;
+  Replay replay_;
+  RunCounters counters_;
+  std::optional<ProgressFile> progress_;
+  bool is_interrupted_ = false;
+  std::int64_t last_checkpoint_ = 0;  // episodes
+  double loss_sum_ = 0.0;             // since the last record
+  int loss_count_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,113 @@
+// Small programs for the tests of the oracle room, and what can be seen of their processes.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "treesample/io/file.hpp"
+#include "treesample/io/json_model.hpp"
+#include "unit/io/expect_error.hpp"
+
+namespace treesample::testing {
+
+inline std::string python() { return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3"; }
+
+// A model over a (2 states) and b (3 states, named) with one factor "f" that program.py computes.
+// `body` runs for each request; it sees `request`, `n` (requests before this one), `states` (of the first assignment)
+// and value(states), and sets `answer`, which starts as the right one.
+class OracleFolder : public TemporaryFolder {
+ protected:
+  void write_program(const std::string& body, const std::string& before_ready = "") const {
+    std::string text = R"(import json, os, signal, sys, time
+def value(states):
+    return -(1 + 3 * states[0] + states[1]) / 7
+def say(answer):
+    print(answer if isinstance(answer, str) else json.dumps(answer), flush=True)
+def paid(states):
+    with open('paid.txt', 'a') as file:
+        file.write(str(states) + '\n')
+hello = json.loads(sys.stdin.readline())
+)" + before_ready + R"(
+say({"ready": True})
+n = 0
+for line in sys.stdin:
+    request = json.loads(line)
+    states = request["assignments"][0]
+    for assignment in request["assignments"]:
+        paid(assignment)
+    answer = {"id": request["id"], "log_values": [value(s) for s in request["assignments"]]}
+)";
+    text += indented(body) + "    say(answer)\n    n += 1\n";
+    write_file_atomically(in_folder("program.py"), text);
+  }
+
+  // `fields` are further ones of the program, such as "\"max_batch\": 4".
+  [[nodiscard]] JsonModel model(const std::string& fields = "") const {
+    const std::string text = fmt::format(
+        R"({{"variables": [{{"name": "a", "states": 2}}, {{"name": "b", "states": ["low", "mid", "high"]}}],
+            "programs": {{"p": {{"command": ["{}", "-S", "program.py"]{}{}}}}},
+            "factors": [{{"scope": ["a"], "values": [1, 2]}},
+                        {{"name": "f", "scope": ["a", "b"], "program": "p"}}]}})",
+        python(), fields.empty() ? "" : ", ", fields);
+    write_file_atomically(in_folder("model.json"), text);
+    return read_json_model(in_folder("model.json"));
+  }
+
+  static double value(int a, int b) { return -(1 + 3 * a + b) / 7.0; }
+
+  // Assignments that programs of this folder were asked for, over all runs.
+  [[nodiscard]] int num_paid() const {
+    if (!std::filesystem::exists(in_folder("paid.txt"))) return 0;
+    const std::string text = read_file(in_folder("paid.txt"));
+    return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+  // Processes that run in this folder: programs and whatever they started.
+  [[nodiscard]] int num_processes() const {
+    int count = 0;
+    std::error_code ignored;
+    const std::filesystem::path folder = std::filesystem::canonical(in_folder(""));
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      if (std::filesystem::read_symlink(entry.path() / "cwd", ignored) == folder) ++count;
+    }
+    return count;
+  }
+  // True as soon as there are `count`; false when it takes unreasonably long.
+  [[nodiscard]] bool wait_for_processes(int count) const {
+    return wait_until([&] { return num_processes() == count; });
+  }
+  template <class Condition>
+  static bool wait_until(const Condition& condition) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > give_up) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+  // True when this process has no children, running or dead.
+  static bool has_no_children() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
+
+ private:
+  static std::string indented(const std::string& body) {
+    std::string text;
+    bool is_at_start = true;
+    for (const char c : body) {
+      if (is_at_start) text += "    ";
+      is_at_start = c == '\n';
+      text += c;
+    }
+    return text + "\n";
+  }
+};
+
+}  // namespace treesample::testing
