@@ -52,9 +52,7 @@ Marginals lift(const Marginals& marginals, const ModelInput& input) {
 void print_marginals(const Answer& answer, const ModelInput& input) {
   const Marginals marginals = lift(answer.marginals, input);
   if (marginals.empty()) return;
-  fmt::print("marginals   {}\n", answer.is_exact              ? "exact"
-                                 : answer.has_exact_marginals ? "of the approximation, by one pass over the search"
-                                                              : "from samples of the approximation");
+  fmt::print("marginals   {}\n", answer.marginals_from);
   const int num_variables = input.original.num_variables();
   for (int v = 0; v < std::min(num_variables, kMostShown); ++v) {
     std::string line;
@@ -74,11 +72,20 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
              input.original.num_factors(),
              input.evidence.empty() ? "" : fmt::format(", {} observed", input.evidence.size()));
   fmt::print("method      {}\n", answer.method);
-  fmt::print("log Z       {}{}\n", log_value_text(answer.log_z), answer.is_exact ? ", exact" : ", estimate");
+  if (answer.log_z) {
+    fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), answer.is_exact ? ", exact" : ", estimate");
+  }
   if (answer.importance) {
     fmt::print("            {} +- {:.4f} by importance sampling: {} samples, effective {:.1f}, {} extra evaluations\n",
                log_value_text(answer.importance->log_z), answer.importance->std_error, answer.importance->num_samples,
                answer.importance->ess, answer.importance->spent.reward_evaluations);
+  }
+  if (answer.unexplored_mass) {
+    // Fewer than this many samples outside of what was evaluated cannot show how much is missing.
+    constexpr double kFewSamples = 10.0;
+    const bool is_blind = answer.importance && *answer.unexplored_mass * answer.importance->num_samples < kFewSamples;
+    fmt::print("unexplored  the approximation gives {:.3g} to configurations that were not evaluated{}\n",
+               *answer.unexplored_mass, is_blind ? "; too little for the standard error above to mean much" : "");
   }
   if (answer.best) {
     const Assignment x = input.model.lift(answer.best->x);
@@ -109,9 +116,9 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["method"] = answer.method;
   json["stop"] = answer.stop;
   Json& log_z = json["log_z"];
-  log_z["estimate"] = number(answer.log_z);
-  log_z["lower"] = answer.is_exact ? number(answer.log_z) : Json();
-  log_z["upper"] = answer.is_exact ? number(answer.log_z) : Json();
+  log_z["estimate"] = answer.log_z ? number(*answer.log_z) : Json();
+  log_z["lower"] = answer.is_exact ? number(*answer.log_z) : Json();
+  log_z["upper"] = answer.is_exact ? number(*answer.log_z) : Json();
   log_z["exact"] = answer.is_exact;
   log_z["importance"] = Json();
   if (answer.importance) {
@@ -122,6 +129,7 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
                            {"reward_evaluations", answer.importance->spent.reward_evaluations},
                            {"factor_evaluations", answer.importance->spent.factor_evaluations}};
   }
+  json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
   json["spent"] = {{"reward_evaluations", answer.spent.reward_evaluations},
                    {"factor_evaluations", answer.spent.factor_evaluations}};
   json["seconds"] = answer.seconds;
@@ -131,7 +139,7 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   if (answer.best) {
     json["best"] = {{"x", input.model.lift(answer.best->x)}, {"log_density", number(answer.best->log_density)}};
   }
-  json["marginals_exact"] = answer.is_exact;
+  json["marginals_from"] = answer.marginals_from;
   json["marginals"] = lift(answer.marginals, input);
   json["samples"] = Json::array();
   for (const Assignment& sample : answer.samples) {

@@ -14,18 +14,20 @@
 namespace treesample::cli {
 
 struct Answer {
-  std::string method;  // one line on what was done
-  std::string stop;    // why it ended: exact, budget, time, memory, interrupted
-  double log_z = 0.0;  // the method's own estimate
+  std::string method;           // one line on what was done
+  std::string stop;             // why it ended: exact, budget, time, memory, interrupted
+  std::optional<double> log_z;  // the method's own estimate; Gibbs sampling has none
   bool is_exact = false;
+  bool has_importance = false;  // the approximation covers the support: importance sampling makes sense
   std::optional<ImportanceEstimate> importance;
-  Marginals marginals;  // of the conditioned model; empty when there are none (Z = 0)
-  bool has_exact_marginals = false;
+  std::optional<double> unexplored_mass;  // of a search that is not exact
+  Marginals marginals;         // of the conditioned model; empty when there are none (Z = 0)
+  std::string marginals_from;  // where they come from
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
   double seconds = 0.0;
-  std::shared_ptr<const Approximation> approximation;
+  std::shared_ptr<const Approximation> approximation;  // null when nothing can be sampled
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
 };

@@ -89,9 +89,9 @@ class OracleSet::Impl {
   Impl(OracleModel model, const OracleOptions& options);
 
   double evaluate(int factor, std::span<const int> states);
-  Ticket submit(std::vector<Question> questions);
-  std::vector<Answer> wait_any();
-  Answer wait(Ticket ticket);
+  Ticket submit(std::vector<OracleQuestion> questions);
+  std::vector<OracleAnswer> wait_any();
+  OracleAnswer wait(Ticket ticket);
   [[nodiscard]] std::vector<OracleCounts> counts() const;
   [[nodiscard]] std::optional<double> cost(int factor) const;
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
@@ -111,16 +111,16 @@ class OracleSet::Impl {
     Journal::Totals recorded;  // in the journal when it was opened
   };
   struct TicketState {
-    Answer answer;
+    OracleAnswer answer;
     std::size_t num_open = 0;  // questions without a value
     std::optional<Error> error = {};
   };
 
-  void check_question(const Question& question) const;
+  void check_question(const OracleQuestion& question) const;
   std::optional<Journal::Value> look_up(int factor, const std::string& key);
   void collect(bool wait);
   void apply(const JobResult& result, const std::string& key);
-  Answer hand_out(Ticket ticket);
+  OracleAnswer hand_out(Ticket ticket);
 
   OracleModel model_;
   OracleOptions options_;
@@ -172,7 +172,7 @@ double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
   }
 }
 
-void OracleSet::Impl::check_question(const Question& question) const {
+void OracleSet::Impl::check_question(const OracleQuestion& question) const {
   constexpr const char* kFunction = "OracleSet::submit";
   check_range(kFunction, "factor", question.factor, 0, graph_.num_factors() - 1);
   check_argument(model_.factors[question.factor].source >= 0, kFunction,
@@ -204,8 +204,8 @@ std::optional<Journal::Value> OracleSet::Impl::look_up(int factor, const std::st
   return value;
 }
 
-Ticket OracleSet::Impl::submit(std::vector<Question> questions) {
-  for (const Question& question : questions) check_question(question);
+Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
+  for (const OracleQuestion& question : questions) check_question(question);
   const Ticket ticket = next_ticket_++;
   TicketState& state = tickets_[ticket];
   state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size())};
@@ -266,25 +266,25 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   }
 }
 
-Answer OracleSet::Impl::hand_out(Ticket ticket) {
+OracleAnswer OracleSet::Impl::hand_out(Ticket ticket) {
   TicketState state = std::move(tickets_.extract(ticket).mapped());
   std::erase(ready_, ticket);
   if (state.error) throw *state.error;
   return std::move(state.answer);
 }
 
-std::vector<Answer> OracleSet::Impl::wait_any() {
+std::vector<OracleAnswer> OracleSet::Impl::wait_any() {
   check_argument(!tickets_.empty(), "OracleSet::wait_any", "nothing is pending");
   collect(/*wait=*/false);
   while (ready_.empty()) collect(/*wait=*/true);
-  std::vector<Answer> answers;
+  std::vector<OracleAnswer> answers;
   do {
     answers.push_back(hand_out(ready_.front()));
   } while (!ready_.empty() && !tickets_.at(ready_.front()).error);  // an error is for the next call
   return answers;
 }
 
-Answer OracleSet::Impl::wait(Ticket ticket) {
+OracleAnswer OracleSet::Impl::wait(Ticket ticket) {
   const auto found = tickets_.find(ticket);
   check_argument(found != tickets_.end(), "OracleSet::wait", fmt::format("ticket {} is not pending", ticket));
   while (found->second.num_open > 0) collect(/*wait=*/true);
@@ -323,9 +323,9 @@ OracleSet::~OracleSet() = default;
 const FactorGraph& OracleSet::graph() const { return impl_->graph(); }
 int OracleSet::num_workers() const { return impl_->num_workers(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }
-Ticket OracleSet::submit(std::vector<Question> questions) { return impl_->submit(std::move(questions)); }
-std::vector<Answer> OracleSet::wait_any() { return impl_->wait_any(); }
-Answer OracleSet::wait(Ticket ticket) { return impl_->wait(ticket); }
+Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->submit(std::move(questions)); }
+std::vector<OracleAnswer> OracleSet::wait_any() { return impl_->wait_any(); }
+OracleAnswer OracleSet::wait(Ticket ticket) { return impl_->wait(ticket); }
 std::vector<OracleCounts> OracleSet::counts() const { return impl_->counts(); }
 std::optional<double> OracleSet::cost(int factor) const { return impl_->cost(factor); }
 

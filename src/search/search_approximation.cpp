@@ -151,6 +151,32 @@ Marginals SearchApproximation::marginals() const {
   return marginals;
 }
 
+// Children before parents: explored[i] is the probability of staying on evaluated edges from node i on.
+double SearchApproximation::unexplored_mass() const {
+  const SearchSpace& space = store_->space();
+  if (is_exact_) return 0.0;
+  std::vector<std::vector<double>> explored(space.levels.size());
+  const auto all_explored = [&](std::span<const int> levels, const NodeIndex* links) {
+    double product = 1.0;
+    for (std::size_t j = 0; j < levels.size(); ++j) {
+      product *= links[j] == kNoNode ? 0.0 : explored[levels[j]][links[j]];
+    }
+    return product;
+  };
+  for (int n = space.num_levels() - 1; n >= 0; --n) {
+    explored[n].assign(store_->num_nodes(n), 0.0);
+    for (NodeIndex i = 0; i < store_->num_nodes(n); ++i) {
+      const Node node = store_->node(n, i);
+      const double sum = node.sum();
+      for (int a = 0; a < node.num_states(); ++a) {
+        if (!node.is_expanded(a) || node.weights()[a] == 0.0) continue;
+        explored[n][i] += node.weights()[a] / sum * all_explored(space.levels[n].children, node.links(a));
+      }
+    }
+  }
+  return 1.0 - all_explored(space.roots, store_->root_links().data());
+}
+
 // The same recursion as the soft-Bellman one with max in place of log-sum-exp, over evaluated edges.
 std::optional<Configuration> SearchApproximation::best() const {
   const SearchSpace& space = store_->space();

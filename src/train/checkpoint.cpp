@@ -29,9 +29,8 @@ void append_array(TensorFile& file, const std::string& prefix, const Parameters&
 
 // Takes the tensors whose names begin with the prefix out of the file, and the prefix out of their names.
 std::vector<NamedTensor> take_tensors(TensorFile& file, const std::string& prefix) {
-  const auto first =
-      std::stable_partition(file.tensors.begin(), file.tensors.end(),
-                            [&](const NamedTensor& tensor) { return !tensor.name.starts_with(prefix); });
+  const auto first = std::stable_partition(file.tensors.begin(), file.tensors.end(),
+                                           [&](const NamedTensor& tensor) { return !tensor.name.starts_with(prefix); });
   std::vector<NamedTensor> taken(std::make_move_iterator(first), std::make_move_iterator(file.tensors.end()));
   file.tensors.erase(first, file.tensors.end());
   for (NamedTensor& tensor : taken) tensor.name.erase(0, prefix.size());
@@ -84,7 +83,8 @@ void restore_replay(TensorFile& file, const json& problem_numbers, const Trainin
   for (std::size_t i = 0; i < problem_numbers.size(); ++i) {
     std::vector<NamedTensor> tensors = take_tensors(file, fmt::format("replay/{}/", i));
     check_argument(tensors.size() == 3 && tensors[0].name == "samples" && tensors[1].name == "rows" &&
-                       tensors[2].name == "targets" && tensors[2].shape.size() == 2 && tensors[1].values.size() % 2 == 0,
+                       tensors[2].name == "targets" && tensors[2].shape.size() == 2 &&
+                       tensors[1].values.size() % 2 == 0,
                    "replay", fmt::format("experience {} is not complete", i));
     auto experience = std::make_shared<Experience>();
     experience->problem = problems.training(problem_numbers[i].get<std::uint64_t>());

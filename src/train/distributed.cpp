@@ -53,8 +53,7 @@ class DistributedLearner {
 
   void publish_parameters() {
     const ParameterBoard::Posted now = run_.parameters();
-    const TensorFile file =
-        std::visit([&](const auto& network) { return network_tensors(network); }, *now.network);
+    const TensorFile file = std::visit([&](const auto& network) { return network_tensors(network); }, *now.network);
     channel_.publish_parameters(write_safetensors(file), now.version);
   }
 

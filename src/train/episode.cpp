@@ -47,7 +47,8 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
     const Assignment x = result.approximation.sample(random);
     sum += result.approximation.log_prob(x) - problem->graph.log_density(x);
     experience->samples.insert(experience->samples.end(), x.begin(), x.end());
-    result.approximation.visit_path(x, [&](int level, std::span<const double> q) { add_row(*experience, i, level, q); });
+    result.approximation.visit_path(x,
+                                    [&](int level, std::span<const double> q) { add_row(*experience, i, level, q); });
   }
   return {experience, sum / options.num_samples};
 }

@@ -10,7 +10,7 @@
 
 namespace treesample {
 
-// Appends Q_n( . | prefix of sample) to the rows, relative to log_states_below.
+// Appends Q_n( . | prefix of sample) to the rows, relative to the problem's offset.
 void add_row(Experience& experience, int sample, int level, std::span<const double> q);
 
 class ParticleTargets {

@@ -55,9 +55,9 @@ std::shared_ptr<Problem> ProblemSource::make(std::uint64_t id) const {
   auto problem = std::make_shared<Problem>();
   problem->id = id;
   if (options_.model_text.empty()) {
-    FamilyInstance instance = make_family(
-        options_.family,
-        {.reading = options_.reading, .seed = options_.seed, .instance = id, .values = options_.values});
+    FamilyInstance instance =
+        make_family(options_.family,
+                    {.reading = options_.reading, .seed = options_.seed, .instance = id, .values = options_.values});
     problem->graph = std::move(instance.graph);
     problem->factor_kinds = std::move(instance.factor_kinds);
   } else {

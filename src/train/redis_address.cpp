@@ -9,7 +9,8 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kAllowed = "allowed are redis://[user[:password]@]host[:port], rediss://..., host[:port] and unix:PATH";
+constexpr const char* kAllowed =
+    "allowed are redis://[user[:password]@]host[:port], rediss://..., host[:port] and unix:PATH";
 
 // The part after the last '@' can be shown; what is before may hold a password.
 [[noreturn]] void fail(const std::string& address, const char* what) {
@@ -80,8 +81,9 @@ void RedisOptions::validate() const {
   const RedisAddress parsed = parse_redis_address(address);
   check_argument(!run.empty() && run.size() <= 200, "RedisOptions", "the name of the run is empty or too long");
   check_at_least("RedisOptions", "patience_seconds", patience_seconds, 0.0);
-  check_argument(!parsed.is_tls || has_redis_tls(), "RedisOptions",
-                 "rediss:// needs a hiredis with TLS (1.0 or later with libhiredis_ssl), which this build does not have");
+  check_argument(
+      !parsed.is_tls || has_redis_tls(), "RedisOptions",
+      "rediss:// needs a hiredis with TLS (1.0 or later with libhiredis_ssl), which this build does not have");
 }
 
 }  // namespace treesample

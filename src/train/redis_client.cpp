@@ -128,8 +128,8 @@ RedisClient::RedisClient(const RedisOptions& options, KeepGoing keep_going)
 RedisClient::~RedisClient() = default;
 
 void RedisClient::pause(double seconds) const {
-  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                   std::chrono::duration<double>(seconds));
+  const Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   do {
     if (keep_going_ && !keep_going_()) throw RedisInterrupted{};
     std::this_thread::sleep_for(std::min<Clock::duration>(std::chrono::milliseconds(100), end - Clock::now()));
@@ -138,10 +138,10 @@ void RedisClient::pause(double seconds) const {
 
 bool RedisClient::try_connect() {
   const SigpipeGuard guard;
-  context_.reset(address_.is_unix
-                     ? redisConnectUnixWithTimeout(address_.host.c_str(), kConnectTimeout)
-                     : redisConnectWithTimeout(address_.host.c_str(), address_.port, kConnectTimeout));
-  const bool is_connected = context_ && context_->err == 0 && redisSetTimeout(context_.get(), kAnswerTimeout) == REDIS_OK &&
+  context_.reset(address_.is_unix ? redisConnectUnixWithTimeout(address_.host.c_str(), kConnectTimeout)
+                                  : redisConnectWithTimeout(address_.host.c_str(), address_.port, kConnectTimeout));
+  const bool is_connected = context_ && context_->err == 0 &&
+                            redisSetTimeout(context_.get(), kAnswerTimeout) == REDIS_OK &&
                             (!tls_ || tls_->start(context_.get()));
   if (is_connected && log_in()) {
     ++num_connections_;

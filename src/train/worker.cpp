@@ -55,8 +55,8 @@ FinishedEpisode run_numbered_episode(const TrainOptions& options, const Training
   if (options.assess_every == 0 || number % options.assess_every != 0) return finished;
   const std::shared_ptr<const Problem> test = problems.test(number, problem);
   const std::uint64_t seed = episode_seed(options, number, "test");
-  finished.delta_kl = measured(
-      test == problem ? episode.delta_kl : run_episode(test, parameters.network, options.episode, seed).delta_kl);
+  finished.delta_kl = measured(test == problem ? episode.delta_kl
+                                               : run_episode(test, parameters.network, options.episode, seed).delta_kl);
   finished.delta_kl_phi = measured(network_delta_kl(*test, parameters.network, options.episode.num_samples, seed));
   EpisodeOptions plain = options.episode;
   plain.c = options.plain_c;

@@ -25,7 +25,9 @@ class TrainingProblems {
   explicit TrainingProblems(const TrainOptions& options);
 
   // Both are the same object where the run has no test problems of its own.
-  [[nodiscard]] std::shared_ptr<const Problem> training(std::uint64_t number) const { return training_.problem(number); }
+  [[nodiscard]] std::shared_ptr<const Problem> training(std::uint64_t number) const {
+    return training_.problem(number);
+  }
   [[nodiscard]] std::shared_ptr<const Problem> test(std::uint64_t number,
                                                     const std::shared_ptr<const Problem>& training) const;
   [[nodiscard]] const ProblemSource& source() const { return training_; }

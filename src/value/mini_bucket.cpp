@@ -59,8 +59,8 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
 struct WeightedMiniBucket::State {
   State(const FactorGraph& model, const SearchSpace& search_space) : graph(model), space(search_space) {}
 
-  const FactorGraph& graph;
-  const SearchSpace& space;
+  const FactorGraph graph;  // a copy shares the tables, so the bounds can outlive the caller's
+  const SearchSpace space;
   MiniBucketPlan plan;
   std::unique_ptr<MiniBucketPasses> upper;
   std::unique_ptr<MiniBucketPasses> lower;  // may be null
@@ -71,9 +71,14 @@ struct WeightedMiniBucket::State {
   TableLookups lower_rows;             // by level: L_j, from `lower`
   TableLookups q_rows;                 // by level: R_n and the U_j of the children, x_n left open
 
+  // By level: the constant messages from there down, and the rounding of all messages from there down.
+  struct Constants {
+    std::vector<double> messages;
+    std::vector<double> rounding;
+  };
+
   void run(const MiniBucketOptions& options, bool with_lower);
-  [[nodiscard]] std::vector<double> constants(const MiniBucketPasses& passes, double outward,
-                                              std::vector<double>* widened) const;
+  [[nodiscard]] Constants constants(const MiniBucketPasses& passes) const;
   [[nodiscard]] std::vector<std::vector<int>> passing_messages() const;
   void make_rows();
   void summarise();
@@ -92,24 +97,20 @@ void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_
   report.lower_passes = lower->num_passes();
 }
 
-// By level: the constant messages from there down, and the rounding of all messages in that direction.
-std::vector<double> WeightedMiniBucket::State::constants(const MiniBucketPasses& passes, double outward,
-                                                         std::vector<double>* widened) const {
-  std::vector<double> constant(plan.buckets.size(), 0.0);
-  std::vector<double> slack(plan.buckets.size(), 0.0);
+WeightedMiniBucket::State::Constants WeightedMiniBucket::State::constants(const MiniBucketPasses& passes) const {
+  Constants result{std::vector<double>(plan.buckets.size(), 0.0), std::vector<double>(plan.buckets.size(), 0.0)};
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     const MiniBucketPlan::Bucket& bucket = plan.buckets[n];
     for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
-      if (plan.clusters[c].parent < 0) constant[n] += passes.message(c).front();
-      slack[n] += passes.rounding(c);
+      if (plan.clusters[c].parent < 0) result.messages[n] += passes.message(c).front();
+      result.rounding[n] += passes.rounding(c);
     }
     const int parent = space.levels[n].parent;
-    if (parent >= 0) constant[parent] += constant[n];
-    if (parent >= 0) slack[parent] += slack[n];
+    if (parent < 0) continue;
+    result.messages[parent] += result.messages[n];
+    result.rounding[parent] += result.rounding[n];
   }
-  for (std::size_t n = 0; n < constant.size(); ++n) constant[n] += outward * slack[n];
-  if (widened != nullptr) *widened = std::move(slack);
-  return constant;
+  return result;
 }
 
 // By level j: the clusters from j down whose messages go to a level before j.
@@ -128,14 +129,15 @@ void WeightedMiniBucket::State::make_rows() {
   const auto message = [&](const MiniBucketPasses& passes, int c) {
     return TableView{plan.clusters[c].separator(), passes.message(c).data()};
   };
-  const std::vector<double> constant = constants(*upper, 1.0, &upper_rounding);
+  Constants constant = constants(*upper);
+  for (int n = 0; n < space.num_levels(); ++n) constant.messages[n] += constant.rounding[n];
   for (int n = 0; n < space.num_levels(); ++n) {
-    upper_rows.begin_row(constant[n]);
+    upper_rows.begin_row(constant.messages[n]);
     for (const int c : passing[n]) upper_rows.add(graph, message(*upper, c));
 
     const Level& level = space.levels[n];
     double below = 0.0;
-    for (const int j : level.children) below += constant[j];
+    for (const int j : level.children) below += constant.messages[j];
     q_rows.begin_row(below);
     for (const int m : level.factors) {
       q_rows.add(graph, {graph.factor(m).scope(), graph.factor(m).log_values().data()}, level.variable);
@@ -144,10 +146,11 @@ void WeightedMiniBucket::State::make_rows() {
       for (const int c : passing[j]) q_rows.add(graph, message(*upper, c), level.variable);
     }
   }
+  upper_rounding = std::move(constant.rounding);
   if (lower == nullptr) return;
-  const std::vector<double> lower_constant = constants(*lower, -1.0, nullptr);
+  const Constants lower_constant = constants(*lower);
   for (int n = 0; n < space.num_levels(); ++n) {
-    lower_rows.begin_row(lower_constant[n]);
+    lower_rows.begin_row(lower_constant.messages[n] - lower_constant.rounding[n]);
     for (const int c : passing[n]) lower_rows.add(graph, message(*lower, c));
   }
 }
@@ -196,8 +199,9 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   s.summarise();
   s.report.bytes = static_cast<std::uint64_t>(needed_bytes(s.plan, with_lower));
   s.report.kept_bytes = static_cast<std::uint64_t>(s.plan.kept_bytes * (s.lower != nullptr ? 2.0 : 1.0));
-  for (const Factor& factor : graph.factors())
+  for (const Factor& factor : graph.factors()) {
     s.report.table_reads += static_cast<std::int64_t>(factor.log_values().size());
+  }
 }
 
 WeightedMiniBucket::~WeightedMiniBucket() = default;
@@ -225,19 +229,27 @@ int WeightedMiniBucket::table_reads(int level) const {
   return static_cast<int>(here.factors.size()) * here.num_states;
 }
 
+// Walks down from the level; `choose` gets a variable and its probabilities and returns its state.
 template <typename Choose>
 double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x, Choose choose) const {
   std::vector<int> open = {level};
+  std::vector<double> values;
   std::vector<double> probs;
   double log_q = 0.0;
   while (!open.empty()) {
-    const Level& here = space.levels[open.back()];
-    probs.resize(static_cast<std::size_t>(here.num_states));
-    q_rows.sum_each(open.back(), x, probs);
-    if (softmax(probs, probs) == kNegInf) std::fill(probs.begin(), probs.end(), 1.0 / here.num_states);
+    const int n = open.back();
     open.pop_back();
-    log_q += std::log(probs[choose(here.variable, probs)]);
-    open.insert(open.end(), here.children.begin(), here.children.end());
+    values.resize(static_cast<std::size_t>(space.levels[n].num_states));
+    probs.resize(values.size());
+    q_rows.sum_each(n, x, values);
+    double log_total = softmax(values, probs);
+    if (log_total == kNegInf) {
+      std::fill(values.begin(), values.end(), 0.0);
+      log_total = softmax(values, probs);
+    }
+    // Not the log of the probability, which may have underflowed: bounds hold for all x.
+    log_q += values[choose(space.levels[n].variable, probs)] - log_total;
+    open.insert(open.end(), space.levels[n].children.begin(), space.levels[n].children.end());
   }
   return log_q;
 }

@@ -10,7 +10,7 @@ namespace {
 using Cluster = MiniBucketPlan::Cluster;
 using Levels = std::vector<int>;  // a scope as ascending levels
 
-static const std::size_t kMatchesPerCluster = getenv("KM") ? atoi(getenv("KM")) : 4;
+constexpr std::size_t kMatchesPerCluster = 8;
 
 // A factor, or the message of a cluster, that waits in a bucket.
 struct Item {
@@ -137,8 +137,7 @@ void Planner::find_matches(int level) {
   scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());
   // Buckets of a hundred clusters occur: their thousands of pairs cost more than they tighten.
   const std::size_t num_kept = std::min(scopes.size(), kMatchesPerCluster * static_cast<std::size_t>(bucket.count));
-  static const int mode = getenv("MODE") ? atoi(getenv("MODE")) : 0; if (mode == 0) scopes.erase(scopes.begin(), scopes.end() - static_cast<std::ptrdiff_t>(num_kept));
- if (mode == 1 && scopes.size() > num_kept) scopes.erase(scopes.begin() + 1, scopes.end() - num_kept + 1); if (mode == 2) scopes.resize(num_kept);
+  scopes.erase(scopes.begin(), scopes.end() - static_cast<std::ptrdiff_t>(num_kept));
 
   std::vector<Levels> shift(static_cast<std::size_t>(bucket.count));
   for (const Levels& scope : scopes) {

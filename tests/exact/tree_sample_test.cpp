@@ -366,6 +366,24 @@ TEST(TreeSample, MarginalsArePassOverTheStore) {
   }
 }
 
+// On evaluated configurations the importance weight is Z as the search sees it; elsewhere it is free.
+TEST(TreeSample, UnexploredMassIsWhereImportanceWeightsVary) {
+  Random random(12);
+  const FactorGraph graph = random_model(random, {.num_variables = 6, .min_states = 2, .num_factors = 9});
+  for (const SpaceKind kind : kSpaces) {
+    for (const std::int64_t budget : {0, 10, 40, 100, 100'000}) {
+      const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = budget});
+      double varying = 0.0;
+      for_each_configuration(graph, [&](const Assignment& x) {
+        const double log_prob = result.approximation.log_prob(x);
+        const double log_weight = graph.log_density(x) - log_prob;
+        if (std::abs(log_weight - result.approximation.log_z()) > 1e-9) varying += std::exp(log_prob);
+      });
+      EXPECT_NEAR(result.approximation.unexplored_mass(), varying, 1e-9);
+    }
+  }
+}
+
 TEST(TreeSample, BestConfigurationIsTheModeOfAFullSearch) {
   Random random(10);
   for (int variant = 0; variant < 60; ++variant) {

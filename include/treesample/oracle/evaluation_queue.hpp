@@ -9,14 +9,14 @@
 
 namespace treesample {
 
-struct Question {
+struct OracleQuestion {
   int factor = 0;           // index in the model
   std::vector<int> states;  // of its scope, in scope order
 };
 
 using Ticket = std::int64_t;
 
-struct Answer {
+struct OracleAnswer {
   Ticket ticket = 0;
   std::vector<double> log_values;  // one per question, in the order of the questions
   // What the evaluations took, also when they were made by an earlier run or for another ticket; so a
@@ -34,13 +34,13 @@ class EvaluationQueue {
   [[nodiscard]] virtual int num_pending() const = 0;
 
   // Throws kArgument for a question that the model does not have.
-  virtual Ticket submit(std::vector<Question> questions) = 0;
+  virtual Ticket submit(std::vector<OracleQuestion> questions) = 0;
   // Waits for an answer and returns all that are there, in the order in which they came. Throws
   // kArgument when nothing is pending. When an evaluation failed for good, its ticket is gone and its
   // Error is thrown here; the other tickets stay pending.
-  virtual std::vector<Answer> wait_any() = 0;
+  virtual std::vector<OracleAnswer> wait_any() = 0;
   // Waits for one ticket; the deterministic order is that of submission.
-  virtual Answer wait(Ticket ticket) = 0;
+  virtual OracleAnswer wait(Ticket ticket) = 0;
 };
 
 }  // namespace treesample

@@ -73,9 +73,9 @@ class OracleSet final : public EvaluationQueue {
 
   [[nodiscard]] int num_workers() const override;
   [[nodiscard]] int num_pending() const override;
-  Ticket submit(std::vector<Question> questions) override;
-  std::vector<Answer> wait_any() override;
-  Answer wait(Ticket ticket) override;
+  Ticket submit(std::vector<OracleQuestion> questions) override;
+  std::vector<OracleAnswer> wait_any() override;
+  OracleAnswer wait(Ticket ticket) override;
 
   // One entry per factor that is not a table, in the order of the model.
   [[nodiscard]] std::vector<OracleCounts> counts() const;

@@ -38,6 +38,10 @@ class SearchApproximation final : public Approximation {
   using PathVisitor = std::function<void(int level, std::span<const double> q)>;
   void visit_path(std::span<const int> x, const PathVisitor& visit) const;
 
+  // Probability under P_X of the configurations of which some factor was not evaluated. Importance
+  // weights vary only there: with fewer than several samples there, a standard error says nothing.
+  [[nodiscard]] double unexplored_mass() const;
+
   // The best configuration among those whose factors were all evaluated; none when there is no such.
   [[nodiscard]] std::optional<Configuration> best() const;
 

@@ -34,8 +34,10 @@ struct EpisodeOptions {
   InferenceMethod method = InferenceMethod::kTreeSample;
   std::int64_t budget = 2500;
   int num_samples = 128;
-  double c = 1.0;        // TreeSample
-  double epsilon = 0.1;  // TreeSample
+  // TreeSample's exploration. Far lower than what is best without a network: the bonus is scaled by Q_phi,
+  // here tens of nats, and a broad search never comes to the deep levels that a perceptron must be shown.
+  double c = 0.1;
+  double epsilon = 0.1;
   double ess_threshold = 0.5;  // SMC
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.

@@ -22,7 +22,7 @@ struct Experience {
   std::vector<int> samples;        // rows of one state per variable
   std::vector<int> row_samples;    // per row: index of the sample
   std::vector<int> row_levels;     // per row: n
-  std::vector<float> row_targets;  // per row: K values Q_n(a | x_<n) - log_states_below(n); -inf: not known
+  std::vector<float> row_targets;  // per row: K values Q_n(a | x_<n) - offset(n); -inf: not known
 
   [[nodiscard]] int num_variables() const { return problem->graph.num_variables(); }
   [[nodiscard]] int num_samples() const { return static_cast<int>(samples.size()) / num_variables(); }

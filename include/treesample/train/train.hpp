@@ -42,8 +42,8 @@ struct TrainOptions {
   int num_workers = 1;         // threads; 1 when deterministic
   int assess_every = 1;        // episodes between two measurements of delta-KL; 0: never
   // TreeSample without a value function is measured with its own c: the two need not have the same best one.
-  double plain_c = 1.0;
-  std::uint64_t seed = 0;  // of everything
+  double plain_c = 2.0;
+  std::uint64_t seed = 0;             // of everything
   std::filesystem::path folder = {};  // empty: nothing is written
   int checkpoint_every = 1;           // episodes
   // Goes on from the checkpoint in `folder` when there is one. It must come from the same options, except
@@ -76,10 +76,10 @@ struct EpisodeRecord {
 };
 
 struct TrainReport {
-  std::int64_t num_episodes = 0;   // finished, those before resuming included
-  std::int64_t num_steps = 0;      // of the learner
-  std::int64_t num_rejected = 0;   // episodes from elsewhere that were damaged and left out
-  bool is_finished = false;        // false: the observer ended the run
+  std::int64_t num_episodes = 0;  // finished, those before resuming included
+  std::int64_t num_steps = 0;     // of the learner
+  std::int64_t num_rejected = 0;  // episodes from elsewhere that were damaged and left out
+  bool is_finished = false;       // false: the observer ended the run
   bool has_figure = false;
   std::shared_ptr<const Network> network;
 };

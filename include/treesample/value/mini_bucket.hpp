@@ -24,8 +24,8 @@
 // the entropy of p_c under mu_c. A pass goes through the buckets, and for every set A of variables
 // that two clusters of a bucket share moves F_c by w_c (mean - log mu_c(x_A)), with the w-weighted mean of
 // log mu over the clusters that hold A: a fixed point of the bound. The first pass knows no mu(rest) and
-// takes it as constant. Then weights follow their derivatives. A pass that lost is undone and
-// repeated with half the step, so the bound never gets worse.
+// takes it as constant. Before each further pass the weights follow their derivatives. A pass that
+// lost is undone and repeated with half the step, so the bound never gets worse.
 //
 // A state that one cluster excludes (-inf) is excluded from its neighbours too. The lower bound has
 // negative powers and needs a model without -inf entries. All bounds are widened by an estimate of
@@ -72,8 +72,8 @@ struct MiniBucketReport {
 
 class WeightedMiniBucket final : public ValueFunction {
  public:
-  // Keeps references to both, which must outlive it. Throws Error: kArgument when a factor is a
-  // function or an option is out of range, kResource before any work when the tables do not fit.
+  // Neither graph nor space is needed after the call. Throws Error: kArgument when a factor is a function
+  // or an option is out of range, kResource before any work when the tables do not fit.
   WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options = {});
   ~WeightedMiniBucket() override;
 
@@ -96,9 +96,10 @@ class WeightedMiniBucket final : public ValueFunction {
   //
   //   sum of the factors below at x <= U_j(x_ctx(j)) + log q(x below | x_ctx(j))     for all x.
   //
-  // At each level q(x_n | x) is the softmax of q_values: by the third inequality above its weights
-  // telescope to at most U_j. Where nothing is possible it is uniform, so q always adds up to 1.
-  // Returns log q.
+  // At each level q(x_n | x) is the softmax of q_values: by the third inequality above the weights
+  // telescope to at most U_j. (The mixture sum_c w_c p_c of Liu, Fisher and Ihler 2015 has the same
+  // bound; its effective sample size was 7 % to 51 % smaller on four models, and it needs the cost shifts.)
+  // Where nothing is possible q is uniform, so it always adds up to 1. Returns log q.
   double sample_below(int level, std::span<int> x, Random& random) const;
   // log q of the states that x holds.
   [[nodiscard]] double log_proposal_below(int level, std::span<const int> x) const;

@@ -101,7 +101,7 @@ TEST_F(OracleSetOfFunctions, TicketsAreAnsweredInTheOrderOfTheirQuestions) {
   EXPECT_EQ(oracles.num_pending(), 12);
   std::set<Ticket> seen;
   while (oracles.num_pending() > 0) {
-    for (const Answer& answer : oracles.wait_any()) {
+    for (const OracleAnswer& answer : oracles.wait_any()) {
       const std::vector<int>& x = expected.at(answer.ticket);
       EXPECT_EQ(answer.log_values, (std::vector<double>{value(x[0], x[1]), value(0, 0), value(x[0], x[1])}));
       EXPECT_EQ(answer.seconds[0], answer.seconds[2]);
@@ -127,7 +127,7 @@ TEST_F(OracleSetOfFunctions, OneTicketCanBeWaitedFor) {
 
 TEST_F(OracleSetOfFunctions, QuestionsAreChecked) {
   OracleSet oracles(graph_, "1", {});
-  const auto refusal = [&](Question question) {
+  const auto refusal = [&](OracleQuestion question) {
     return message_of(ErrorCode::kArgument, [&] { oracles.submit({question}); });
   };
   EXPECT_EQ(refusal({2, {0, 0}}), "OracleSet::submit: factor is 2, allowed are 0 to 1");
@@ -262,7 +262,7 @@ TEST_F(OracleSetOfPrograms, BatchesAreAsLargeAsTheProgramAllows) {
   write_program("with open('batches.txt', 'a') as f:\n    f.write(str(len(request['assignments'])) + ' ')");
   OracleSet oracles(model("\"max_batch\": 4"), {});
   const Ticket ticket = oracles.submit({{1, {0, 0}}, {1, {0, 1}}, {1, {0, 2}}, {1, {1, 0}}, {1, {1, 1}}, {1, {1, 2}}});
-  const Answer answer = oracles.wait(ticket);
+  const OracleAnswer answer = oracles.wait(ticket);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(answer.log_values[i], value(i / 3, i % 3));
   const std::string batches = read_file(in_folder("batches.txt"));
   EXPECT_TRUE(batches == "4 2 " || batches == "1 4 1 " || batches == "2 4 " || batches == "3 3 ") << batches;

@@ -1,0 +1,191 @@
+#include "infer_methods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "command.hpp"
+#include "number_text.hpp"
+#include "terminal.hpp"
+#include "treesample/baselines/belief_propagation.hpp"
+#include "treesample/baselines/gibbs.hpp"
+#include "treesample/baselines/smc.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/search/tree_sample.hpp"
+
+namespace treesample::cli {
+namespace {
+
+// A progress line against budget and time; false asks the method to stop.
+class Watch {
+ public:
+  explicit Watch(const InferOptions& options) : options_(options), progress_(options.is_quiet) {}
+  bool update(const Spending& spent, double seconds, const std::string& text) {
+    const std::int64_t used =
+        options_.budget_unit() == BudgetUnit::kReward ? spent.reward_evaluations : spent.factor_evaluations;
+    const double of_budget =
+        static_cast<double>(used) / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
+    const double of_time = options_.time > 0.0 ? seconds / options_.time : 0.0;
+    progress_.show(std::max(of_budget, of_time),
+                   fmt::format("{:.3g} evaluations, {:.2g}/s{}", static_cast<double>(used),
+                               static_cast<double>(used) / std::max(seconds, 1e-9), text));
+    return !Interruption::is_asked();
+  }
+  // For the baselines, which have no time limit of their own.
+  BaselineObserver observer() {
+    return [this](const BaselineProgress& now) {
+      return update(now.spent, now.seconds, "") && (options_.time <= 0.0 || now.seconds < options_.time);
+    };
+  }
+
+ private:
+  const InferOptions& options_;
+  Interruption interruption_;
+  Progress progress_;
+};
+
+SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
+  const OrderOptions order{.kind = parse_order(options.order),
+                           .restarts = static_cast<int>(options.restarts),
+                           .seed = static_cast<std::uint64_t>(options.seed)};
+  return make_search_space(graph, search_order(graph, kind, order), kind);
+}
+
+Answer search(const FactorGraph& graph, const InferOptions& options) {
+  const SearchSpace space = space_for(graph, options, parse_space(options.space));
+  SearchOptions search_options;
+  search_options.budget = options.budget;
+  search_options.budget_unit = options.budget_unit();
+  search_options.c = options.c;
+  search_options.epsilon = options.epsilon;
+  search_options.ties = options.ties == "random" ? TieRule::kRandom : TieRule::kLowest;
+  search_options.seed = static_cast<std::uint64_t>(options.seed);
+  if (options.time > 0.0) search_options.time_limit_seconds = options.time;
+  search_options.memory_limit_bytes = parse_size("--memory", options.memory);
+  Watch watch(options);
+  const SearchResult result = tree_sample(graph, space, search_options, nullptr, [&](const SearchProgress& now) {
+    return watch.update(now.spent, now.seconds,
+                        fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z));
+  });
+  Answer answer;
+  answer.method = fmt::format("treesample, space {}, order {} (width {}); exact takes {} evaluations", options.space,
+                              options.order, space.width(), count_text(space.log_exact_cost()));
+  answer.stop = to_string(result.report.stop);
+  answer.log_z = result.approximation.log_z();
+  answer.is_exact = result.approximation.is_exact();
+  answer.spent = result.report.spent;
+  answer.best = result.approximation.best();
+  answer.marginals_from = answer.is_exact ? "exact" : "of the approximation, by one pass over the search";
+  if (answer.log_z != kNegInf) answer.marginals = result.approximation.marginals();
+  answer.approximation = std::make_shared<SearchApproximation>(result.approximation);
+  answer.has_importance = !answer.is_exact;
+  if (!answer.is_exact) answer.unexplored_mass = result.approximation.unexplored_mass();
+  return answer;
+}
+
+Answer eliminate(const FactorGraph& graph, const InferOptions& options) {
+  const auto elimination = std::make_shared<Elimination>(graph, options.elimination());
+  Answer answer;
+  answer.method = fmt::format("exact: variable elimination, width {}", elimination->cost().width);
+  answer.stop = "exact";
+  answer.log_z = elimination->log_z();
+  answer.is_exact = true;
+  answer.marginals_from = "exact";
+  if (answer.log_z != kNegInf) answer.marginals = elimination->marginals();
+  answer.approximation = elimination;
+  return answer;
+}
+
+// What the three particle methods share.
+Answer particle_answer(const ParticleApproximation& particles, StopReason stop, const Spending& spent) {
+  Answer answer;
+  answer.stop = to_string(stop);
+  answer.spent = spent;
+  answer.marginals_from = "of the particles";
+  if (particles.is_empty()) return answer;
+  answer.best = particles.best();
+  answer.marginals = particles.marginals();
+  answer.approximation = std::make_shared<ParticleApproximation>(particles);
+  return answer;
+}
+
+Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
+  SmcOptions smc_options;
+  smc_options.budget = options.budget;
+  smc_options.budget_unit = options.budget_unit();
+  smc_options.ess_threshold = options.method == "sis" ? 0.0 : options.ess_threshold;
+  smc_options.resampling = options.resampling == "multinomial"  ? ResamplingScheme::kMultinomial
+                           : options.resampling == "stratified" ? ResamplingScheme::kStratified
+                                                                : ResamplingScheme::kSystematic;
+  smc_options.seed = static_cast<std::uint64_t>(options.seed);
+  smc_options.memory_limit_bytes = parse_size("--memory", options.memory);
+  Watch watch(options);
+  const SmcResult result =
+      smc(graph, space_for(graph, options, SpaceKind::kTree), smc_options, nullptr, watch.observer());
+  Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
+  answer.log_z = result.report.log_z;
+  answer.method =
+      fmt::format("{}, order {}: {} particles, {} resamplings, effective sample size {:.1f}", options.method,
+                  options.order, result.report.num_particles, result.report.num_resamplings, result.report.ess);
+  return answer;
+}
+
+Answer gibbs_sampling(const FactorGraph& graph, const InferOptions& options) {
+  GibbsOptions gibbs_options;
+  gibbs_options.budget = options.budget;
+  gibbs_options.budget_unit = options.budget_unit();
+  gibbs_options.num_sweeps = static_cast<int>(options.num_sweeps);
+  gibbs_options.seed = static_cast<std::uint64_t>(options.seed);
+  Watch watch(options);
+  const GibbsResult result = gibbs(graph, gibbs_options, watch.observer());
+  Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
+  answer.method = fmt::format("gibbs: {} restarts of {} sweeps, {} of them without density", result.report.num_samples,
+                              options.num_sweeps, result.report.num_zero_density);
+  return answer;
+}
+
+Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
+  BeliefPropagationOptions bp_options;
+  bp_options.damping = options.damping;
+  const BeliefPropagationResult beliefs = belief_propagation(graph, bp_options);
+  Answer answer;
+  if (options.num_samples > 0) {
+    BpSampleOptions sample_options;
+    sample_options.budget = options.budget;
+    sample_options.budget_unit = options.budget_unit();
+    sample_options.num_steps = static_cast<int>(options.num_messages);
+    sample_options.damping = options.damping;
+    sample_options.seed = static_cast<std::uint64_t>(options.seed);
+    Watch watch(options);
+    const BpSampleResult result = bp_sample(graph, sample_options, watch.observer());
+    answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
+  } else {
+    answer.stop = beliefs.report.is_converged ? "converged" : "not converged";
+    answer.spent = beliefs.report.spent;
+  }
+  answer.method = fmt::format("bp: {} after {} steps; log Z is the Bethe value, no bound",
+                              beliefs.report.is_converged ? "converged" : "NOT converged", beliefs.report.num_steps);
+  answer.log_z = beliefs.log_z;
+  answer.marginals = beliefs.marginals;
+  answer.marginals_from = "beliefs";
+  return answer;
+}
+
+}  // namespace
+
+EliminationOptions InferOptions::elimination() const {
+  return {.memory_limit_bytes = parse_size("--memory", memory),
+          .restarts = restarts > 0 ? static_cast<int>(restarts) : 10,
+          .seed = static_cast<std::uint64_t>(seed)};
+}
+
+Answer run_method(const FactorGraph& graph, const InferOptions& options) {
+  if (options.method == "exact") return eliminate(graph, options);
+  if (options.method == "sis" || options.method == "smc") return particle_filter(graph, options);
+  if (options.method == "gibbs") return gibbs_sampling(graph, options);
+  if (options.method == "bp") return message_passing(graph, options);
+  return search(graph, options);
+}
+
+}  // namespace treesample::cli

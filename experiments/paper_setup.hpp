@@ -1,0 +1,58 @@
+// The paper's section 4.1 as this project runs it: four families, two readings, a setting per method.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "method.hpp"
+#include "treesample/families/family.hpp"
+
+namespace treesample::experiments {
+
+inline const std::vector<std::string> kPaperFamilies = {"chain", "permuted-chain", "factor-graphs-1",
+                                                        "factor-graphs-2"};
+inline constexpr Reading kReadings[] = {Reading::kLetter, Reading::kBest};
+const char* to_string(Reading reading);
+
+// One column of the paper's Table 1 in one reading.
+struct Problem {
+  std::string family;
+  Reading reading = Reading::kLetter;
+};
+// All eight, "chain/letter" first.
+std::vector<Problem> paper_problems();
+std::string to_string(const Problem& problem);
+
+// Instances of a run and of its tuning never meet: the seeds of a command line are below 2^63, those of
+// tuning above.
+std::uint64_t tuning_seed(std::uint64_t seed);
+
+// Which one, for a method: depends on the names alone, not on the order in which things are run.
+std::uint64_t method_seed(std::uint64_t seed, const std::string& key, Method method);
+
+// Tuned settings, in a small text: a line "family reading method name=value ..." each; "#" begins a comment.
+// What a line does not say is fixed by the paper or the reading:
+// - order: `degree` on factor-graphs-1, as the paper has it, else the given one; min-fill for graph and andor;
+// - ties: lowest action in the letter, random in the best reading;
+// - resampling: the paper does not name the scheme; multinomial in the letter, tuned in the best reading.
+class Hyperparameters {
+ public:
+  // Throws Error (kParse) naming `source` and the line.
+  Hyperparameters(std::string_view text, const std::string& source);
+  // Those of the repository, compiled in.
+  static Hyperparameters built_in();
+
+  // Throws Error (kArgument) when the text has no line for it; SIS and uniform need none.
+  [[nodiscard]] MethodSetting setting(const Problem& problem, Method method) const;
+  // Without comments and in canonical form; part of a run's fingerprint.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::map<std::string, MethodSetting> settings_;  // by "family reading method"
+};
+
+// Order, ties and resampling as above; the tuned fields are still the defaults.
+MethodSetting untuned_setting(const Problem& problem, Method method);
+
+}  // namespace treesample::experiments

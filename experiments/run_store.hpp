@@ -1,0 +1,50 @@
+// Finished instances of a run on disk, so that an interrupted run goes on where it was.
+//
+// One SQLite file per run. Each finished instance is a key with named numbers, added in one transaction:
+// after a SIGKILL an instance is there as a whole or not at all. The file also holds the fingerprint of the
+// run (every option that a number depends on); a file of another run is refused, not mixed in.
+//
+// Results are always read back from the file, also those that were just computed: whatever the file does
+// to a number (0 for -0) it does whether or not the run was interrupted.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct sqlite3;
+
+namespace treesample::experiments {
+
+// Named numbers of one instance. Infinities are legal, NaN is not.
+using Numbers = std::map<std::string, double>;
+
+// What a number depends on: names and values of options, seed, version.
+using Fingerprint = std::vector<std::pair<std::string, std::string>>;
+
+class RunStore {
+ public:
+  // Opens or makes the file; ":memory:" keeps nothing. Throws Error: kIo when it is no run file, cannot be
+  // written or is in use by another process, kArgument when it belongs to a run with other options.
+  RunStore(const std::filesystem::path& file, const Fingerprint& fingerprint);
+  ~RunStore();
+  RunStore(const RunStore&) = delete;
+  RunStore& operator=(const RunStore&) = delete;
+
+  // Keeps an instance; it must not be there yet. Not for several threads at once.
+  void add(const std::string& key, const Numbers& numbers);
+  // All instances so far.
+  [[nodiscard]] std::map<std::string, Numbers> finished() const;
+
+ private:
+  void execute(const char* sql) const;
+  void make_or_check(const Fingerprint& fingerprint);
+  [[noreturn]] void fail(const char* action) const;
+
+  std::filesystem::path file_;
+  sqlite3* database_ = nullptr;
+};
+
+}  // namespace treesample::experiments

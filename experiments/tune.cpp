@@ -1,0 +1,134 @@
+#include "tune.hpp"
+
+#include <fmt/format.h>
+
+#include "treesample/error.hpp"
+
+namespace treesample::experiments {
+namespace {
+
+constexpr Method kTunedMethods[] = {Method::kSmc,  Method::kGibbs, Method::kBp,
+                                    Method::kTree, Method::kGraph, Method::kAndOr};
+
+std::string name_of(const MethodSetting& setting) {
+  return fmt::format("{} {}", word_of(setting.method), setting.tuned_text());
+}
+
+// A value that does not pay for a single sample is simply bad.
+bool is_affordable(const FactorGraph& graph, const MethodSetting& setting, std::int64_t budget) {
+  std::int64_t cost = 0;
+  if (setting.method == Method::kGibbs) {
+    for (int v = 0; v < graph.num_variables(); ++v) cost += std::int64_t{setting.num_sweeps} * graph.num_states(v);
+  } else if (setting.method == Method::kBp) {
+    cost = std::int64_t{setting.num_messages} * graph.num_variables() * graph.num_factors();
+  }
+  return cost <= budget;
+}
+
+}  // namespace
+
+std::vector<MethodSetting> tuning_grid(const Problem& problem, Method method) {
+  std::vector<MethodSetting> grid;
+  const auto add = [&](auto MethodSetting::* field, auto... values) {
+    for (const auto value : {values...}) {
+      grid.push_back(untuned_setting(problem, method));
+      grid.back().*field = value;
+    }
+  };
+  switch (method) {
+    case Method::kSis:
+    case Method::kUniform:
+      break;
+    case Method::kSmc:
+      add(&MethodSetting::ess_threshold, 0.5, 0.25, 0.75, 1.0);
+      if (problem.reading == Reading::kBest) {
+        const std::vector<MethodSetting> multinomial = grid;
+        for (const ResamplingScheme scheme : {ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
+          for (MethodSetting setting : multinomial) {
+            setting.resampling = scheme;
+            grid.push_back(setting);
+          }
+        }
+      }
+      break;
+    case Method::kGibbs:
+      add(&MethodSetting::num_sweeps, 1, 2, 5, 10, 20, 50);
+      break;
+    case Method::kBp:
+      add(&MethodSetting::num_messages, 1, 2, 3, 5, 10);
+      break;
+    case Method::kTree:
+    case Method::kGraph:
+    case Method::kAndOr:
+      add(&MethodSetting::c, 1.0, 0.5, 2.0, 0.3, 3.0, 0.2, 5.0, 0.1, 10.0);
+      break;
+  }
+  return grid;
+}
+
+std::optional<std::string> tune(const TuneOptions& options, const std::filesystem::path& file,
+                                const RunControl& control) {
+  const std::uint64_t seed = tuning_seed(options.seed);
+  const int num_problems = static_cast<int>(options.problems.size());
+  std::vector<std::string> keys;
+  for (int i = 0; i < options.num_instances; ++i) {
+    for (const Problem& problem : options.problems) keys.push_back(fmt::format("{}/{}", to_string(problem), i));
+  }
+  const auto compute = [&](int index) -> std::optional<Numbers> {
+    const Problem& problem = options.problems[index % num_problems];
+    const FamilyInstance instance =
+        make_family(problem.family, {.reading = problem.reading,
+                                     .seed = seed,
+                                     .instance = static_cast<std::uint64_t>(index / num_problems)});
+    Numbers numbers;
+    for (const Method method : kTunedMethods) {
+      for (const MethodSetting& setting : tuning_grid(problem, method)) {
+        if (!is_affordable(instance.graph, setting, options.budget)) {
+          numbers[name_of(setting)] = HUGE_VAL;
+          continue;
+        }
+        const std::optional<Outcome> outcome =
+            run_method(instance.graph, setting,
+                       {.budget = options.budget,
+                        .seed = method_seed(seed, keys[index], method),
+                        .is_interrupted = control.is_interrupted});
+        if (!outcome) return std::nullopt;
+        numbers[name_of(setting)] = outcome->delta_kl;
+      }
+    }
+    return numbers;
+  };
+  RunStore store(file, {{"experiment", "tune"},
+                        {"budget", fmt::format("{}", options.budget)},
+                        {"seed", fmt::format("{}", options.seed)},
+                        {"version", TREESAMPLE_VERSION}});
+  const std::optional<std::vector<Numbers>> results = run_instances(store, keys, compute, control);
+  if (!results) return std::nullopt;
+
+  std::string text =
+      fmt::format("# treesample {} --tune: budget {}, seed {}, {} problems per family and reading; mean delta-KL after #\n",
+                  TREESAMPLE_VERSION, options.budget, options.seed, options.num_instances);
+  for (int p = 0; p < num_problems; ++p) {
+    const Problem& problem = options.problems[p];
+    for (const Method method : kTunedMethods) {
+      const MethodSetting* best = nullptr;
+      double best_mean = HUGE_VAL;
+      const std::vector<MethodSetting> grid = tuning_grid(problem, method);
+      for (const MethodSetting& setting : grid) {
+        double sum = 0.0;
+        for (int i = 0; i < options.num_instances; ++i) sum += (*results)[i * num_problems + p].at(name_of(setting));
+        const double mean = sum / options.num_instances;
+        // Rounding must not decide between values that are all exact.
+        if (best == nullptr || mean < best_mean - 1e-9) {
+          best = &setting;
+          best_mean = mean;
+        }
+      }
+      text += fmt::format("{} {} {} {}  # {:.3f}\n", problem.family, to_string(problem.reading), word_of(method),
+                          best->tuned_text(), best_mean);
+    }
+  }
+  return text;
+}
+
+}  // namespace treesample::experiments

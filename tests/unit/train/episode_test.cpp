@@ -1,0 +1,156 @@
+#include "treesample/train/episode.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "train/particle_targets.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/train/learner.hpp"
+
+namespace treesample {
+namespace {
+
+ProblemSource source(int n) {
+  ProblemOptions options;
+  options.values["n"] = n;
+  options.seed = 2;
+  return ProblemSource(options);
+}
+
+// log of the sum of gamma_hat over all configurations with this prefix and state, less the rewards of the prefix.
+double exact_q(const Problem& problem, std::span<const int> prefix, int variable, int state) {
+  const FactorGraph& graph = problem.graph;
+  std::vector<double> densities;
+  const std::size_t count = enumerate(graph).log_probs.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Assignment x = configuration_at(graph, i);
+    bool agrees = x[variable] == state;
+    for (int v = 0; v < graph.num_variables(); ++v) agrees = agrees && (prefix[v] < 0 || prefix[v] == x[v]);
+    if (agrees) densities.push_back(graph.log_density(x));
+  }
+  double rewards = 0.0;
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const std::vector<int>& scope = graph.factor(m).scope();
+    const bool is_paid = std::all_of(scope.begin(), scope.end(), [&](int v) { return prefix[v] >= 0; });
+    if (is_paid) rewards += graph.log_value(m, prefix);
+  }
+  return log_sum_exp(densities) - rewards;
+}
+
+TEST(Episode, TargetsOfACompleteSearchAreTheExactValues) {
+  const ProblemSource problems = source(6);
+  const auto problem = problems.problem(0);
+  const Episode episode = run_episode(problem, nullptr, {.budget = 1000, .num_samples = 5}, 1);
+  const Experience& data = *episode.experience;
+  EXPECT_EQ(data.num_rows(), 5 * 6);
+  EXPECT_EQ(data.num_samples(), 5);
+  EXPECT_NO_THROW(data.validate());
+  std::vector<int> prefix(6);
+  for (int row = 0; row < data.num_rows(); ++row) {
+    data.write_prefix(row, prefix);
+    for (int a = 0; a < 2; ++a) {
+      const double expected = exact_q(*problem, prefix, data.variable(row), a) - problem->offsets[data.row_levels[row]];
+      EXPECT_NEAR(data.target(row)[a], expected, 1e-5) << row;
+    }
+  }
+  // P_X is the target: delta-KL is -log Z at every sample.
+  EXPECT_NEAR(episode.delta_kl, -Elimination(problem->graph).log_z(), 1e-9);
+}
+
+TEST(Episode, RowsEndWhereTheStoreEnds) {
+  const ProblemSource problems = source(12);
+  // One evaluation: the root has an evaluated edge, nothing below it has.
+  const Episode episode = run_episode(problems.problem(0), nullptr, {.budget = 1, .num_samples = 7}, 1);
+  EXPECT_EQ(episode.experience->num_rows(), 7);
+  for (const int level : episode.experience->row_levels) EXPECT_EQ(level, 0);
+}
+
+TEST(Episode, SameSeedSameBits) {
+  ProblemSource problems = source(10);
+  const auto network = std::make_shared<const Network>(make_network({}, problems));
+  problems.plan_for(*network);
+  for (const InferenceMethod method : {InferenceMethod::kTreeSample, InferenceMethod::kSmc}) {
+    const EpisodeOptions options = {.method = method, .budget = 200, .num_samples = 20};
+    const Episode first = run_episode(problems.problem(3), network, options, 7);
+    const Episode again = run_episode(problems.problem(3), network, options, 7);
+    const Episode other = run_episode(problems.problem(3), network, options, 8);
+    EXPECT_EQ(first.experience->row_targets, again.experience->row_targets);
+    EXPECT_EQ(first.experience->samples, again.experience->samples);
+    EXPECT_EQ(first.delta_kl, again.delta_kl);
+    EXPECT_NE(first.experience->samples, other.experience->samples);
+  }
+}
+
+// Four particles with hand-set weights on two binary variables without factors but one.
+TEST(ParticleTargets, AreSharesOfTheEstimateOfZ) {
+  ProblemOptions options;
+  options.model_text = "MARKOV 2  2 2  1  1 0  2 1 2.718281828459045";  // psi_0 = (0, 1)
+  options.model_format = ".uai";
+  const auto problem = ProblemSource(options).problem(0);
+  Particles particles;
+  particles.states = {0, 0, 0, 1, 1, 1, 1, 1};
+  particles.log_weights = {std::log(1.0), std::log(2.0), std::log(3.0), std::log(4.0)};
+  particles.log_densities = {0.0, 0.0, 1.0, 1.0};
+  const ParticleApproximation approximation(problem->graph, particles);
+  const double log_z = 2.0;
+  Experience data;
+  data.problem = problem;
+  data.num_targets = 2;
+  data.samples = {1, 1, 0, 0};
+  ParticleTargets targets(*problem, approximation, log_z);
+  targets.add_rows(std::vector<int>{1, 1}, 0, data);
+  targets.add_rows(std::vector<int>{0, 0}, 1, data);
+  const auto q = [&](int row, int a) { return data.target(row)[a] + problem->offsets[data.row_levels[row]]; };
+  EXPECT_NEAR(q(0, 0), log_z + std::log(0.3), 1e-6);
+  EXPECT_NEAR(q(0, 1), log_z + std::log(0.7), 1e-6);
+  EXPECT_EQ(q(1, 0), kNegInf);  // no particle is (1, 0)
+  EXPECT_NEAR(q(1, 1), log_z + std::log(0.7) - 1.0, 1e-6);
+  EXPECT_NEAR(q(3, 0), log_z + std::log(0.1), 1e-6);
+  EXPECT_NEAR(q(3, 1), log_z + std::log(0.2), 1e-6);
+}
+
+TEST(Episode, SmcTargetsComeCloseToTheExactValues) {
+  const ProblemSource problems = source(4);
+  const auto problem = problems.problem(0);
+  const EpisodeOptions options = {
+      .method = InferenceMethod::kSmc, .budget = 400'000, .num_samples = 20, .ess_threshold = 0.0};
+  const Episode episode = run_episode(problem, nullptr, options, 1);
+  const Experience& data = *episode.experience;
+  ASSERT_EQ(data.num_rows(), 80);
+  std::vector<int> prefix(4);
+  for (int row = 0; row < data.num_rows(); ++row) {
+    data.write_prefix(row, prefix);
+    for (int a = 0; a < 2; ++a) {
+      const double expected = exact_q(*problem, prefix, data.variable(row), a) - problem->offsets[data.row_levels[row]];
+      EXPECT_NEAR(data.target(row)[a], expected, 0.1) << row;  // 100000 particles on 16 configurations
+    }
+  }
+}
+
+TEST(Episode, NetworkAloneIsMeasuredWithoutSearch) {
+  ProblemSource problems = source(6);
+  Network network = make_network({}, problems);
+  for (float& value : parameters_of(network).values()) value = 0.0F;  // softmax of equal values: uniform
+  problems.plan_for(network);
+  const auto problem = problems.problem(0);
+  double mean_density = 0.0;
+  for (std::size_t i = 0; i < 64; ++i)
+    mean_density += problem->graph.log_density(configuration_at(problem->graph, i)) / 64;
+  const double expected = -6.0 * std::log(2.0) - mean_density;
+  const double measured = network_delta_kl(*problem, std::make_shared<const Network>(network), 20'000, 3);
+  EXPECT_NEAR(measured, expected, 0.1);  // standard deviation of the density below 3: 5 standard errors
+}
+
+TEST(Episode, OptionsAreChecked) {
+  EXPECT_THROW(EpisodeOptions{.budget = 0}.validate(), Error);
+  EXPECT_THROW(EpisodeOptions{.ess_threshold = 1.5}.validate(), Error);
+  EXPECT_THROW(EpisodeOptions{.num_samples = 0}.validate(), Error);
+}
+
+}  // namespace
+}  // namespace treesample

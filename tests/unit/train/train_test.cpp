@@ -1,0 +1,247 @@
+#include "treesample/train/train.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <numeric>
+
+#include "train/checkpoint.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/nn/network_file.hpp"
+
+namespace treesample {
+namespace {
+
+class TrainTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = std::filesystem::path(::testing::TempDir()) / ("treesample_train_" + name + std::to_string(getpid()));
+    std::filesystem::remove_all(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Small enough for dozens of episodes in a second.
+  [[nodiscard]] TrainOptions small_options() const {
+    TrainOptions options;
+    options.problems.values["n"] = 8;
+    options.episode.budget = 60;
+    options.episode.num_samples = 16;
+    options.learner.batch_size = 32;
+    options.replay_capacity = 500;
+    options.num_episodes = 12;
+    options.is_deterministic = true;
+    options.steps_per_episode = 3;
+    options.seed = 5;
+    return options;
+  }
+
+  std::filesystem::path folder_;
+};
+
+std::vector<float> parameters(const TrainReport& report) {
+  const std::span<const float> values = parameters_of(*report.network).values();
+  return {values.begin(), values.end()};
+}
+
+TEST_F(TrainTest, SameSeedSameBits) {
+  TrainOptions options = small_options();
+  const TrainReport first = train(options);
+  EXPECT_EQ(first.num_episodes, 12);
+  EXPECT_EQ(first.num_steps, 36);
+  EXPECT_TRUE(first.is_finished);
+  EXPECT_EQ(parameters(first), parameters(train(options)));
+  options.seed = 6;
+  EXPECT_NE(parameters(first), parameters(train(options)));
+}
+
+TEST_F(TrainTest, ResumingGivesTheBitsOfAnUnbrokenRun) {
+  for (const char* architecture : {"gnn", "mlp"}) {
+    TrainOptions options = small_options();
+    options.learner.architecture = architecture;
+    options.problems.is_single_graph = std::string(architecture) == "mlp";
+    options.folder = folder_ / architecture / "unbroken";
+    const TrainReport unbroken = train(options);
+    const std::string expected_csv = read_file(options.folder / "progress.csv");
+
+    options.folder = folder_ / architecture / "broken";
+    options.resume = true;
+    const TrainReport stopped = train(options, [](const EpisodeRecord& record) { return record.episode < 7; });
+    EXPECT_FALSE(stopped.is_finished);
+    EXPECT_EQ(stopped.num_episodes, 7);
+    const TrainReport resumed = train(options);
+    EXPECT_TRUE(resumed.is_finished);
+    EXPECT_EQ(parameters(resumed), parameters(unbroken));
+    EXPECT_EQ(read_file(options.folder / "progress.csv"), expected_csv);
+  }
+}
+
+TEST_F(TrainTest, SurvivesSigkillWithNothingLostButTheCurrentEpisode) {
+  TrainOptions options = small_options();
+  options.num_episodes = 40;
+  options.folder = folder_ / "unbroken";
+  const TrainReport unbroken = train(options);
+  options.folder = folder_ / "killed";
+  options.resume = true;
+  const pid_t child = fork();
+  if (child == 0) {
+    train(options, [](const EpisodeRecord& record) {
+      if (record.episode == 23) kill(getpid(), SIGKILL);
+      return true;
+    });
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  std::vector<std::int64_t> episodes;
+  const TrainReport resumed = train(options, [&](const EpisodeRecord& record) {
+    episodes.push_back(record.episode);
+    return true;
+  });
+  ASSERT_FALSE(episodes.empty());
+  EXPECT_EQ(episodes.front(), 23);  // 22 were stored
+  EXPECT_EQ(parameters(resumed), parameters(unbroken));
+  EXPECT_EQ(read_file(folder_ / "killed" / "progress.csv"), read_file(folder_ / "unbroken" / "progress.csv"));
+}
+
+TEST_F(TrainTest, ACheckpointOfOtherOptionsOrADamagedOneIsRefused) {
+  TrainOptions options = small_options();
+  options.num_episodes = 2;
+  options.folder = folder_;
+  train(options);
+  options.resume = true;
+  TrainOptions other = options;
+  other.episode.budget = 61;
+  try {
+    train(other);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kArgument);
+    EXPECT_NE(std::string(error.what()).find("'budget' is 60"), std::string::npos) << error.what();
+  }
+  const std::filesystem::path path = folder_ / "checkpoint.safetensors";
+  const std::string whole = read_file(path);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{100}, whole.size() - 1}) {
+    write_file_atomically(path, whole.substr(0, length));
+    EXPECT_THROW(train(options), Error) << length;
+  }
+  std::string changed = whole;
+  changed.replace(changed.find("treesample-checkpoint"), 10, "something-");
+  write_file_atomically(path, changed);
+  EXPECT_THROW(train(options), Error);
+}
+
+TEST_F(TrainTest, WorkersAndLearnerRunAtTheSameTime) {
+  TrainOptions options = small_options();
+  options.is_deterministic = false;
+  options.num_workers = 3;
+  options.num_episodes = 30;
+  options.folder = folder_;
+  std::vector<std::uint64_t> problems;
+  const TrainReport report = train(options, [&](const EpisodeRecord& record) {
+    problems.push_back(record.problem);
+    return true;
+  });
+  EXPECT_EQ(report.num_episodes, 30);
+  EXPECT_GT(report.num_steps, 0);
+  std::sort(problems.begin(), problems.end());
+  EXPECT_EQ(std::unique(problems.begin(), problems.end()), problems.end());  // no problem twice
+  const std::string csv = read_file(folder_ / "progress.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 31);
+  EXPECT_NO_THROW(load_network(folder_ / "network.safetensors"));
+  options.resume = true;
+  options.num_episodes = 35;
+  EXPECT_EQ(train(options).num_episodes, 35);
+}
+
+TEST_F(TrainTest, AnErrorOfAWorkerReachesTheCaller) {
+  TrainOptions options = small_options();
+  options.is_deterministic = false;
+  options.episode.method = InferenceMethod::kSmc;
+  options.episode.budget = 3;  // less than one particle of 8 variables
+  EXPECT_THROW(train(options), Error);
+}
+
+TEST_F(TrainTest, TrainingLowersDeltaKl) {
+  TrainOptions options = small_options();
+  options.problems.values["n"] = 12;
+  options.episode.num_samples = 64;
+  options.learner.batch_size = 128;
+  options.learner.adam.learning_rate = 2e-3;
+  options.replay_capacity = 10'000;
+  options.num_episodes = 120;
+  options.steps_per_episode = 6;
+  std::vector<double> relative;
+  train(options, [&](const EpisodeRecord& record) {
+    relative.push_back(*record.delta_kl - *record.delta_kl_plain);
+    return true;
+  });
+  const auto mean = [](auto begin, auto end) {
+    return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
+  };
+  const double before = mean(relative.begin(), relative.begin() + 20);
+  const double after = mean(relative.end() - 40, relative.end());
+  EXPECT_LT(after, before - 0.5) << before;
+}
+
+TEST_F(TrainTest, TestProblemsMayHaveAnotherSize) {
+  TrainOptions options = small_options();
+  options.test_n = 12;
+  options.num_episodes = 3;
+  options.assess_every = 2;
+  std::vector<bool> measured;
+  const TrainReport report = train(options, [&](const EpisodeRecord& record) {
+    measured.push_back(record.delta_kl.has_value());
+    // Each of 12 variables has log Z above 8 log 2: a problem of 8 would not come so low.
+    if (record.delta_kl_plain) EXPECT_LT(*record.delta_kl_plain, -12.0);
+    return true;
+  });
+  EXPECT_EQ(report.num_episodes, 3);
+  EXPECT_EQ(measured, (std::vector<bool>{true, false, true}));
+}
+
+TEST_F(TrainTest, LearnsOneModelFromAFile) {
+  TrainOptions options = small_options();
+  options.problems.model_text = "MARKOV 3  2 3 2  2  2 0 1  2 1 2  6 1 2 3 4 5 6  6 6 5 4 3 2 1";
+  options.problems.model_format = ".uai";
+  options.episode.budget = 8;
+  for (const char* architecture : {"gnn", "mlp"}) {
+    options.learner.architecture = architecture;
+    EXPECT_TRUE(train(options).is_finished) << architecture;
+  }
+}
+
+TEST(TrainOptions, TextGivesTheOptionsBack) {
+  TrainOptions options;
+  options.problems.reading = Reading::kLetter;
+  options.problems.values = {{"n", 16}, {"scale", 1.5}};
+  options.episode.method = InferenceMethod::kSmc;
+  options.seed = UINT64_MAX;
+  options.learner.adam.learning_rate = 0.1;
+  const std::string text = format_train_options(options);
+  const TrainOptions back = parse_train_options(text);
+  EXPECT_EQ(format_train_options(back), text);
+  EXPECT_EQ(back.seed, UINT64_MAX);
+  EXPECT_EQ(back.episode.method, InferenceMethod::kSmc);
+  EXPECT_THROW(parse_train_options("{}"), Error);
+  EXPECT_THROW(parse_train_options("nonsense"), Error);
+}
+
+TEST(TrainOptions, ContradictionsAreRefused) {
+  TrainOptions options;
+  options.learner.architecture = "mlp";
+  EXPECT_THROW(options.validate(), Error);  // many graphs
+  options.problems.is_single_graph = true;
+  EXPECT_NO_THROW(options.validate());
+  options.test_n = 12;
+  EXPECT_THROW(options.validate(), Error);
+}
+
+}  // namespace
+}  // namespace treesample

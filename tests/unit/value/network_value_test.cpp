@@ -1,0 +1,170 @@
+#include "treesample/value/network_value.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/families/factor_graphs_2.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/io/uai.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/nn/network_file.hpp"
+#include "treesample/search/tree_sample.hpp"
+
+namespace treesample {
+namespace {
+
+SearchSpace path_space(const FactorGraph& graph, SpaceKind kind = SpaceKind::kTree) {
+  std::vector<int> order;
+  for (int v = 0; v < graph.num_variables(); ++v) order.push_back(v);
+  return make_search_space(graph, order, kind);
+}
+
+FamilyInstance small_instance(Reading reading = Reading::kBest) {
+  return make_family("factor-graphs-2", {.reading = reading, .seed = 3, .values = {{"n", 8}}});
+}
+
+std::shared_ptr<const Network> random_gnn(std::uint64_t seed) {
+  Random random(seed);
+  return std::make_shared<const Network>(Gnn({.kinds = {"not", "majority"}, .num_states = 2}, random));
+}
+
+std::shared_ptr<const Network> random_mlp(int num_variables, int num_states) {
+  Random random(9);
+  return std::make_shared<const Network>(
+      Mlp({.num_variables = num_variables, .num_states = num_states, .hidden = {32}}, random));
+}
+
+double total_probability(const FactorGraph& graph, const Approximation& approximation) {
+  const std::size_t count = enumerate(graph).log_probs.size();
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::exp(approximation.log_prob(configuration_at(graph, i)));
+  return sum;
+}
+
+TEST(NetworkValue, ProbabilitiesOfASearchWithNetworkSumToOne) {
+  const FamilyInstance instance = small_instance();
+  const auto network = random_gnn(5);
+  for (const SpaceKind kind : {SpaceKind::kTree, SpaceKind::kGraph}) {
+    const SearchSpace space = path_space(instance.graph, kind);
+    const auto prior = std::make_shared<NetworkValue>(
+        network, plan_network(*network, instance.graph, instance.factor_kinds), instance.graph, space);
+    for (const int budget : {0, 1, 40}) {
+      const SearchResult result = tree_sample(instance.graph, space, {.budget = budget}, prior);
+      EXPECT_NEAR(total_probability(instance.graph, result.approximation), 1.0, 1e-9) << budget;
+    }
+  }
+}
+
+TEST(NetworkValue, FullBudgetIsExactWhateverTheNetworkSays) {
+  const FamilyInstance instance = small_instance();
+  const SearchSpace space = path_space(instance.graph);
+  const auto network = random_mlp(8, 2);
+  const auto prior = std::make_shared<NetworkValue>(network, std::nullopt, instance.graph, space);
+  const SearchResult result = tree_sample(instance.graph, space, {.budget = 1 << 12}, prior);
+  EXPECT_TRUE(result.approximation.is_exact());
+  EXPECT_NEAR(result.approximation.log_z(), enumerate(instance.graph).log_z, 1e-9);
+}
+
+TEST(NetworkValue, IsOffsetPlusNetworkForUnequalNumbersOfStates) {
+  Random random(4);
+  const FactorGraph graph =
+      testing::random_model(random, {.num_variables = 4, .min_states = 2, .max_states = 4, .num_factors = 5});
+  const SearchSpace space = path_space(graph);
+  const auto network = random_mlp(4, 4);
+  const NetworkValue value(network, std::nullopt, graph, space);
+  const std::vector<double> offsets = independent_values(graph, space);
+  std::vector<int> prefixes = {1, 0, -1, -1, 0, 1, -1, -1};
+  const int num_states = graph.num_states(2);
+  std::vector<double> q(2 * num_states);
+  value.q_values(2, prefixes, 2, q);
+  std::vector<float> raw(8);
+  MlpScratch scratch;
+  std::get<Mlp>(*network).q_values(2, prefixes, scratch, raw);
+  for (int r = 0; r < 2; ++r) {
+    for (int a = 0; a < num_states; ++a) {
+      EXPECT_DOUBLE_EQ(q[r * num_states + a], offsets[2] + static_cast<double>(raw[r * 4 + a]));
+    }
+  }
+}
+
+TEST(NetworkValue, OffsetIsTheValueOfIndependentFactors) {
+  FactorGraph graph;  // two variables, one factor each: the factors are independent, so the offset is exact
+  graph.add_variable(2);
+  graph.add_variable(3);
+  graph.add_table({0}, {1.0, 1.0});
+  graph.add_table({1}, {0.5, -1.0, kNegInf});
+  const SearchSpace space = path_space(graph);
+  const std::vector<double> offsets = independent_values(graph, space);
+  const double second = std::log((std::exp(0.5) + std::exp(-1.0)) / 3.0);
+  EXPECT_NEAR(offsets[1], second, 1e-12);
+  EXPECT_NEAR(offsets[0], 1.0 + std::log(3.0) + second, 1e-12);
+}
+
+TEST(NetworkValue, RefusesBranchingSpacesAndForeignModels) {
+  const FamilyInstance instance = small_instance();
+  const auto network = random_mlp(8, 2);
+  FactorGraph apart;
+  for (int v = 0; v < 8; ++v) apart.add_variable(2);
+  EXPECT_THROW(NetworkValue(network, std::nullopt, apart, path_space(apart, SpaceKind::kAndOr)), Error);
+  EXPECT_THROW(plan_network(*random_mlp(7, 2), instance.graph, instance.factor_kinds), Error);
+  EXPECT_THROW(plan_network(*random_gnn(1), apart, std::vector<std::string>{"not"}), Error);
+}
+
+TEST(DetectFactorKinds, FindsThoseOfTheFamilyAfterAUaiFile) {
+  for (const Reading reading : {Reading::kLetter, Reading::kBest}) {
+    const FamilyInstance instance = make_family("factor-graphs-2", {.reading = reading, .seed = 1});
+    const FactorGraph read_back = parse_uai(format_uai(instance.graph), "test");
+    EXPECT_EQ(detect_factor_kinds(read_back), instance.factor_kinds);
+  }
+}
+
+TEST(DetectFactorKinds, OtherTablesAreTables) {
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(v == 2 ? 3 : 2);
+  graph.add_table({0, 1}, {0.0, 2.0, 2.0, 0.1});          // almost NOT
+  graph.add_table({0, 1}, {1.0, 3.0, 3.0, 1.0});          // NOT with a constant
+  graph.add_table({0, 1}, {0.0, 0.0, 0.0, 0.0});          // scale 0
+  graph.add_table({2}, {0.0, 0.0, 2.0});                  // not binary
+  graph.add_table({0, 1}, {kNegInf, 2.0, 2.0, kNegInf});  // infinite
+  graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 1.0; }));
+  graph.add_table({1, 0}, {0.0, -2.5, -2.5, 0.0});  // NOT of another scale
+  const std::vector<std::string> expected = {"table", "table", "table", "table", "table", "table", "not"};
+  EXPECT_EQ(detect_factor_kinds(graph), expected);
+}
+
+TEST(LoadNetworkValue, GivesTheSameValuesAsTheNetworkThatWasSaved) {
+  const FamilyInstance instance = small_instance();
+  const SearchSpace space = path_space(instance.graph);
+  const auto network = random_gnn(8);
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "network_value_test.safetensors";
+  save_network(path, network_tensors(std::get<Gnn>(*network)));
+  const auto loaded = load_network_value(path, instance.graph, {}, space);
+  const NetworkValue original(network, plan_network(*network, instance.graph, instance.factor_kinds), instance.graph,
+                              space);
+  const std::vector<int> prefix = {1, 0, 1, -1, -1, -1, -1, -1};
+  std::vector<double> q(2);
+  std::vector<double> expected(2);
+  loaded->q_values(3, prefix, 1, q);
+  original.q_values(3, prefix, 1, expected);
+  EXPECT_EQ(q, expected);
+
+  FactorGraph other;  // a factor of a kind that the network does not know
+  for (int v = 0; v < 2; ++v) other.add_variable(2);
+  other.add_table({0, 1}, {0.3, 0.1, 0.2, 0.5});
+  try {
+    load_network_value(path, other, {}, path_space(other));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kArgument);
+    EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
+  }
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace treesample
