@@ -20,10 +20,10 @@ struct MethodName {
   const char* title;
 };
 constexpr MethodName kNames[] = {
-    {Method::kSis, "sis", "SIS"},         {Method::kSmc, "smc", "SMC"},
-    {Method::kGibbs, "gibbs", "GIBBS"},   {Method::kBp, "bp", "BP"},
-    {Method::kTree, "tree", "TS"},        {Method::kUniform, "uniform", "uniform P_X"},
-    {Method::kGraph, "graph", "graph"},   {Method::kAndOr, "andor", "andor"},
+    {Method::kSis, "sis", "SIS"},       {Method::kSmc, "smc", "SMC"},
+    {Method::kGibbs, "gibbs", "GIBBS"}, {Method::kBp, "bp", "BP"},
+    {Method::kTree, "tree", "TS"},      {Method::kUniform, "uniform", "uniform P_X"},
+    {Method::kGraph, "graph", "graph"}, {Method::kAndOr, "andor", "andor"},
 };
 
 const MethodName& name_of(Method method) {
@@ -64,9 +64,10 @@ std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting&
     outcome = {.energy = kNegInf, .delta_kl = HUGE_VAL};
   } else {
     Random random(run.seed, "evaluate");
-    const Divergence found =
-        divergence(graph, result.approximation, {.num_samples = run.num_samples}, random);
-    outcome = {.energy = found.energy, .entropy = found.entropy, .delta_kl = found.delta_kl,
+    const Divergence found = divergence(graph, result.approximation, {.num_samples = run.num_samples}, random);
+    outcome = {.energy = found.energy,
+               .entropy = found.entropy,
+               .delta_kl = found.delta_kl,
                .delta_kl_error = found.delta_kl_error};
   }
   outcome.log_z = result.approximation.log_z();
@@ -87,10 +88,10 @@ std::optional<Outcome> finish(const ParticleApproximation& particles, const Repo
 std::optional<Outcome> run_smc(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run,
                                const BaselineObserver& observer) {
   const double threshold = setting.method == Method::kSis ? 0.0 : setting.ess_threshold;
-  const SmcResult result = smc(
-      graph, make_space(graph, setting),
-      {.budget = run.budget, .ess_threshold = threshold, .resampling = setting.resampling, .seed = run.seed}, nullptr,
-      observer);
+  const SmcResult result =
+      smc(graph, make_space(graph, setting),
+          {.budget = run.budget, .ess_threshold = threshold, .resampling = setting.resampling, .seed = run.seed},
+          nullptr, observer);
   std::optional<Outcome> outcome = finish(result.approximation, result.report);
   if (outcome) outcome->log_z = result.report.log_z;
   return outcome;

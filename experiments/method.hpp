@@ -53,9 +53,9 @@ struct MethodSetting {
 };
 
 struct Outcome {
-  double energy = 0.0;    // E_P[sum psi]
-  double entropy = 0.0;   // H[P_X]
-  double delta_kl = 0.0;  // +inf when P_X gives mass to an impossible configuration, or is empty
+  double energy = 0.0;          // E_P[sum psi]
+  double entropy = 0.0;         // H[P_X]
+  double delta_kl = 0.0;        // +inf when P_X gives mass to an impossible configuration, or is empty
   double delta_kl_error = 0.0;  // standard error; 0 when exact
   std::optional<double> log_z;  // the method's own estimate; Gibbs and BP by decimation have none
   double num_evaluations = 0.0;

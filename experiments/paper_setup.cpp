@@ -74,7 +74,7 @@ MethodSetting untuned_setting(const Problem& problem, Method method) {
   MethodSetting setting;
   setting.method = method;
   const bool is_ours = method == Method::kGraph || method == Method::kAndOr;
-  setting.order = is_ours                                ? OrderKind::kMinFill
+  setting.order = is_ours                               ? OrderKind::kMinFill
                   : problem.family == "factor-graphs-1" ? OrderKind::kDegree
                                                         : OrderKind::kGiven;
   setting.ties = problem.reading == Reading::kBest ? TieRule::kRandom : TieRule::kLowest;
@@ -111,9 +111,7 @@ Hyperparameters::Hyperparameters(std::string_view text, const std::string& sourc
   }
 }
 
-Hyperparameters Hyperparameters::built_in() {
-  return {kHyperparametersText, "hyperparameters.txt"};
-}
+Hyperparameters Hyperparameters::built_in() { return {kHyperparametersText, "hyperparameters.txt"}; }
 
 MethodSetting Hyperparameters::setting(const Problem& problem, Method method) const {
   if (method == Method::kSis || method == Method::kUniform) return untuned_setting(problem, method);

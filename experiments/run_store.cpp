@@ -65,10 +65,11 @@ void RunStore::execute(const char* sql) const {
 }
 
 void RunStore::make_or_check(const Fingerprint& fingerprint) {
-  execute("BEGIN IMMEDIATE;"
-          "CREATE TABLE IF NOT EXISTS options(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-          "CREATE TABLE IF NOT EXISTS results(key TEXT, name TEXT, value REAL NOT NULL, PRIMARY KEY(key, name))"
-          "  WITHOUT ROWID;");
+  execute(
+      "BEGIN IMMEDIATE;"
+      "CREATE TABLE IF NOT EXISTS options(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+      "CREATE TABLE IF NOT EXISTS results(key TEXT, name TEXT, value REAL NOT NULL, PRIMARY KEY(key, name))"
+      "  WITHOUT ROWID;");
   std::map<std::string, std::string> known;
   const Statement read = prepare(database_, "SELECT name, value FROM options");
   if (!read) fail("not a usable run file");
@@ -86,10 +87,10 @@ void RunStore::make_or_check(const Fingerprint& fingerprint) {
     const std::map<std::string, std::string> asked(fingerprint.begin(), fingerprint.end());
     for (const auto& [name, value] : asked) {
       if (const auto was = known.find(name); was == known.end() || was->second != value) {
-        throw_argument(file_.string(), fmt::format("holds a run with another {} ({}, now {}); choose another folder, "
-                                                   "or delete this file to start anew",
-                                                   name, was == known.end() ? "none" : shown(was->second),
-                                                   shown(value)));
+        throw_argument(file_.string(),
+                       fmt::format("holds a run with another {} ({}, now {}); choose another folder, "
+                                   "or delete this file to start anew",
+                                   name, was == known.end() ? "none" : shown(was->second), shown(value)));
       }
     }
   }

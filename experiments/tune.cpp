@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "treesample/error.hpp"
+#include <cmath>
 
 namespace treesample::experiments {
 namespace {
@@ -25,11 +25,51 @@ bool is_affordable(const FactorGraph& graph, const MethodSetting& setting, std::
   return cost <= budget;
 }
 
+// The delta-KL of every value of every grid on one problem; none when interrupted.
+std::optional<Numbers> try_grids(const TuneOptions& options, const std::string& key, int index,
+                                 const RunControl& control) {
+  const int num_problems = static_cast<int>(options.problems.size());
+  const Problem& problem = options.problems[index % num_problems];
+  const std::uint64_t seed = tuning_seed(options.seed);
+  const FactorGraph graph = make_family(problem.family, {.reading = problem.reading,
+                                                         .seed = seed,
+                                                         .instance = static_cast<std::uint64_t>(index / num_problems)})
+                                .graph;
+  Numbers numbers;
+  for (const Method method : kTunedMethods) {
+    const MethodRun run{
+        .budget = options.budget, .seed = method_seed(seed, key, method), .is_interrupted = control.is_interrupted};
+    for (const MethodSetting& setting : tuning_grid(problem, method)) {
+      if (!is_affordable(graph, setting, options.budget)) {
+        numbers[name_of(setting)] = HUGE_VAL;
+        continue;
+      }
+      const std::optional<Outcome> outcome = run_method(graph, setting, run);
+      if (!outcome) return std::nullopt;
+      numbers[name_of(setting)] = outcome->delta_kl;
+    }
+  }
+  return numbers;
+}
+
+// The setting with the lowest mean. Rounding must not decide between values that are all exact.
+std::pair<MethodSetting, double> choose(const std::vector<MethodSetting>& grid,
+                                        const std::vector<const Numbers*>& tried) {
+  std::pair<MethodSetting, double> best{grid.front(), HUGE_VAL};
+  for (const MethodSetting& setting : grid) {
+    double sum = 0.0;
+    for (const Numbers* numbers : tried) sum += numbers->at(name_of(setting));
+    const double mean = sum / static_cast<double>(tried.size());
+    if (mean < best.second - 1e-9) best = {setting, mean};
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<MethodSetting> tuning_grid(const Problem& problem, Method method) {
   std::vector<MethodSetting> grid;
-  const auto add = [&](auto MethodSetting::* field, auto... values) {
+  const auto add = [&](auto MethodSetting::*field, auto... values) {
     for (const auto value : {values...}) {
       grid.push_back(untuned_setting(problem, method));
       grid.back().*field = value;
@@ -68,64 +108,29 @@ std::vector<MethodSetting> tuning_grid(const Problem& problem, Method method) {
 
 std::optional<std::string> tune(const TuneOptions& options, const std::filesystem::path& file,
                                 const RunControl& control) {
-  const std::uint64_t seed = tuning_seed(options.seed);
-  const int num_problems = static_cast<int>(options.problems.size());
   std::vector<std::string> keys;
   for (int i = 0; i < options.num_instances; ++i) {
     for (const Problem& problem : options.problems) keys.push_back(fmt::format("{}/{}", to_string(problem), i));
   }
-  const auto compute = [&](int index) -> std::optional<Numbers> {
-    const Problem& problem = options.problems[index % num_problems];
-    const FamilyInstance instance =
-        make_family(problem.family, {.reading = problem.reading,
-                                     .seed = seed,
-                                     .instance = static_cast<std::uint64_t>(index / num_problems)});
-    Numbers numbers;
-    for (const Method method : kTunedMethods) {
-      for (const MethodSetting& setting : tuning_grid(problem, method)) {
-        if (!is_affordable(instance.graph, setting, options.budget)) {
-          numbers[name_of(setting)] = HUGE_VAL;
-          continue;
-        }
-        const std::optional<Outcome> outcome =
-            run_method(instance.graph, setting,
-                       {.budget = options.budget,
-                        .seed = method_seed(seed, keys[index], method),
-                        .is_interrupted = control.is_interrupted});
-        if (!outcome) return std::nullopt;
-        numbers[name_of(setting)] = outcome->delta_kl;
-      }
-    }
-    return numbers;
-  };
   RunStore store(file, {{"experiment", "tune"},
                         {"budget", fmt::format("{}", options.budget)},
                         {"seed", fmt::format("{}", options.seed)},
                         {"version", TREESAMPLE_VERSION}});
-  const std::optional<std::vector<Numbers>> results = run_instances(store, keys, compute, control);
+  const std::optional<std::vector<Numbers>> results = run_instances(
+      store, keys, [&](int index) { return try_grids(options, keys[index], index, control); }, control);
   if (!results) return std::nullopt;
 
-  std::string text =
-      fmt::format("# treesample {} --tune: budget {}, seed {}, {} problems per family and reading; mean delta-KL after #\n",
-                  TREESAMPLE_VERSION, options.budget, options.seed, options.num_instances);
+  const int num_problems = static_cast<int>(options.problems.size());
+  std::string text = fmt::format(
+      "# treesample {} --tune: budget {}, seed {}, {} problems per family and reading; mean delta-KL after #\n",
+      TREESAMPLE_VERSION, options.budget, options.seed, options.num_instances);
   for (int p = 0; p < num_problems; ++p) {
-    const Problem& problem = options.problems[p];
+    std::vector<const Numbers*> tried;
+    for (int i = 0; i < options.num_instances; ++i) tried.push_back(&(*results)[i * num_problems + p]);
     for (const Method method : kTunedMethods) {
-      const MethodSetting* best = nullptr;
-      double best_mean = HUGE_VAL;
-      const std::vector<MethodSetting> grid = tuning_grid(problem, method);
-      for (const MethodSetting& setting : grid) {
-        double sum = 0.0;
-        for (int i = 0; i < options.num_instances; ++i) sum += (*results)[i * num_problems + p].at(name_of(setting));
-        const double mean = sum / options.num_instances;
-        // Rounding must not decide between values that are all exact.
-        if (best == nullptr || mean < best_mean - 1e-9) {
-          best = &setting;
-          best_mean = mean;
-        }
-      }
-      text += fmt::format("{} {} {} {}  # {:.3f}\n", problem.family, to_string(problem.reading), word_of(method),
-                          best->tuned_text(), best_mean);
+      const auto [setting, mean] = choose(tuning_grid(options.problems[p], method), tried);
+      text += fmt::format("{} {} {} {}  # {:.3f}\n", options.problems[p].family, to_string(options.problems[p].reading),
+                          word_of(method), setting.tuned_text(), mean);
     }
   }
   return text;

@@ -27,9 +27,13 @@ double log1mexp(double d) {
 
 double softmax(std::span<const double> log_weights, std::span<double> probabilities) {
   const double log_normaliser = log_sum_exp(log_weights);
+  double sum = 0.0;
   for (std::size_t i = 0; i < log_weights.size(); ++i) {
     probabilities[i] = log_normaliser == kNegInf ? 0.0 : std::exp(log_weights[i] - log_normaliser);
+    sum += probabilities[i];
   }
+  // A large normaliser is rounded; the probabilities must sum to 1 all the same.
+  for (std::size_t i = 0; sum > 0.0 && i < log_weights.size(); ++i) probabilities[i] /= sum;
   return log_normaliser;
 }
 

@@ -57,7 +57,8 @@ FinishedEpisode run_numbered_episode(const TrainOptions& options, const Training
   const std::uint64_t seed = episode_seed(options, number, "test");
   finished.delta_kl = measured(test == problem ? episode.delta_kl
                                                : run_episode(test, parameters.network, options.episode, seed).delta_kl);
-  finished.delta_kl_phi = measured(network_delta_kl(*test, parameters.network, options.episode.num_samples, seed));
+  if (parameters.network)
+    finished.delta_kl_phi = measured(network_delta_kl(*test, parameters.network, options.episode.num_samples, seed));
   EpisodeOptions plain = options.episode;
   plain.c = options.plain_c;
   finished.delta_kl_plain = measured(plain_delta_kl(*test, plain, seed));

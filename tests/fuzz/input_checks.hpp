@@ -14,6 +14,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
+#include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
 
 namespace treesample::testing {
@@ -79,6 +80,13 @@ inline void check_bif_input(std::string_view text) {
   for (const Factor& factor : graph->factors()) num_entries += factor.log_values().size();
   require(num_entries <= kBifFreeEntries + text.size(), "the tables stay within the limit");
   if (num_entries < 10'000) check_round_trip(*graph);
+}
+
+inline void check_json_model_input(std::string_view text) {
+  const auto model = parsed_or_refused([&] { return parse_json_model(text, "input"); });
+  if (!model) return;
+  const std::string written = format_json_model(*model);
+  require(format_json_model(parse_json_model(written, "written")) == written, "the description returns");
 }
 
 }  // namespace treesample::testing

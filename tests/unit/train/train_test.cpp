@@ -199,7 +199,9 @@ TEST_F(TrainTest, TestProblemsMayHaveAnotherSize) {
   const TrainReport report = train(options, [&](const EpisodeRecord& record) {
     measured.push_back(record.delta_kl.has_value());
     // Each of 12 variables has log Z above 8 log 2: a problem of 8 would not come so low.
-    if (record.delta_kl_plain) EXPECT_LT(*record.delta_kl_plain, -12.0);
+    if (record.delta_kl_plain) {
+      EXPECT_LT(*record.delta_kl_plain, -12.0);
+    }
     return true;
   });
   EXPECT_EQ(report.num_episodes, 3);

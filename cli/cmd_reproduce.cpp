@@ -1,0 +1,102 @@
+// treesample reproduce: the paper's tables and figures, with our numbers beside the paper's.
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "experiments/experiment.hpp"
+#include "experiments/tune.hpp"
+#include "run_display.hpp"
+#include "terminal.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+
+namespace treesample::cli {
+namespace {
+
+using experiments::Experiment;
+
+std::vector<std::string> experiment_names() {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : experiments::all_experiments()) names.push_back(experiment.name);
+  return names;
+}
+
+class ReproduceCommand final : public Command {
+ public:
+  std::string name() const override { return "reproduce"; }
+  std::string summary() const override { return "The paper's tables and figures, our numbers beside the paper's"; }
+  std::string examples() const override {
+    return "  treesample reproduce table1 --quick                   seconds\n"
+           "  treesample reproduce table1 --instances 150           about a minute\n"
+           "  treesample reproduce figure1 --out results/figure1    the paper's size; Ctrl-C and go on later\n"
+           "  treesample reproduce table1 --tune --seed 5           with hyperparameters of its own";
+  }
+  void declare(CommandLine& line) override;
+  int run() override;
+
+ private:
+  bool tune(const Experiment& experiment, experiments::ExperimentOptions& options,
+            const experiments::RunControl& control) const;
+
+  std::string experiment_, out_;
+  std::int64_t num_instances_ = 0, budget_ = 0, seed_ = 0, num_threads_ = 0, tune_instances_ = 30;
+  bool is_quick_ = false, is_tuned_ = false, is_quiet_ = false;
+};
+
+void ReproduceCommand::declare(CommandLine& line) {
+  line.choice("EXPERIMENT", experiment_, experiment_names(), "What to reproduce");
+  line.option("--instances", num_instances_, 0, 1'000'000, "Random problems per family; 0 is the paper's number");
+  line.option("--budget", budget_, 0, 1'000'000'000,
+              "Reward evaluations per problem and method (figure1: the largest); 0 is the paper's");
+  line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
+  line.option("--out", out_, "DIR", "Where results go and where a run goes on; default reproduce-EXPERIMENT[-quick]");
+  line.flag("--quick", is_quick_, "Few problems and a small budget: a look in seconds");
+  line.flag("--tune", is_tuned_, "First tune the methods on other problems, instead of using the built-in settings");
+  line.option("--tune-instances", tune_instances_, 1, 1'000'000, "Problems per family for --tune");
+  line.option("--threads", num_threads_, 0, 4096, "Problems worked on at once; 0 is one per core");
+  line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
+}
+
+int ReproduceCommand::run() {
+  const Experiment* experiment = nullptr;
+  for (const Experiment& one : experiments::all_experiments()) {
+    if (one.name == experiment_) experiment = &one;
+  }
+  experiments::ExperimentOptions options;
+  options.num_instances = is_quick_ ? experiment->quick_instances : experiment->num_instances;
+  if (num_instances_ > 0) options.num_instances = static_cast<int>(num_instances_);
+  options.budget = is_quick_ ? experiment->quick_budget : experiment->budget;
+  if (budget_ > 0) options.budget = budget_;
+  options.seed = static_cast<std::uint64_t>(seed_);
+  options.folder = out_.empty() ? fmt::format("reproduce-{}{}", experiment->name, is_quick_ ? "-quick" : "") : out_;
+  make_folder(options.folder);
+
+  const Interruption interruption;
+  Progress progress(is_quiet_);
+  const experiments::RunControl control = run_control(progress, static_cast<int>(num_threads_));
+  if (is_tuned_ && !tune(*experiment, options, control)) return report_interruption(progress, options.folder);
+  const std::optional<experiments::Report> report = experiment->run(options, control);
+  if (!report) return report_interruption(progress, options.folder);
+  progress.clear();
+  return show_report(*report, options.folder, is_quiet_);
+}
+
+// Tunes and writes the settings to the folder; false when interrupted.
+bool ReproduceCommand::tune(const Experiment& experiment, experiments::ExperimentOptions& options,
+                            const experiments::RunControl& control) const {
+  const std::optional<std::string> text = experiments::tune({.budget = options.budget,
+                                                             .seed = options.seed,
+                                                             .num_instances = static_cast<int>(tune_instances_),
+                                                             .problems = experiment.problems},
+                                                            options.folder / "tune.sqlite", control);
+  if (!text) return false;
+  const std::filesystem::path file = options.folder / "hyperparameters.txt";
+  write_file_atomically(file, *text);
+  options.hyperparameters = experiments::Hyperparameters(*text, file.string());
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_reproduce_command() { return std::make_unique<ReproduceCommand>(); }
+
+}  // namespace treesample::cli

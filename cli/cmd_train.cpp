@@ -1,0 +1,195 @@
+// treesample train: learns a value function for `infer --prior net:FILE`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <thread>
+
+#include "command.hpp"
+#include "model_input.hpp"
+#include "redis_input.hpp"
+#include "terminal.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/train/distributed.hpp"
+#include "treesample/train/train.hpp"
+
+namespace treesample::cli {
+namespace {
+
+class TrainCommand final : public Command {
+ public:
+  std::string name() const override { return "train"; }
+  std::string summary() const override { return "Learn a value function from inference on many problems"; }
+  std::string examples() const override {
+    return "  treesample train --out run                      a graph network on factor-graphs-2, as in the paper\n"
+           "  treesample train --n 12 --test-n 20 --out run   train on small graphs, test on larger ones\n"
+           "  treesample train --architecture mlp --single --out run\n"
+           "  treesample train --model model.uai --out run    one model of your own\n"
+           "  treesample train --resume --out run             go on after an interruption or a crash\n"
+           "  treesample train --redis redis://host --run fg2 --out run     with `treesample worker` elsewhere\n"
+           "  treesample infer new.uai --space tree --order given --prior net:run/network.safetensors";
+  }
+  void declare(CommandLine& line) override;
+  int run() override;
+
+ private:
+  TrainOptions options() const;
+  ProblemOptions problem_options() const;
+
+  CommandLine* line_ = nullptr;
+  RedisInput redis_;
+  std::string family_ = "factor-graphs-2", reading_ = "best", model_, order_ = "given";
+  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train";
+  std::vector<std::string> settings_;
+  TrainOptions defaults_;
+  std::int64_t n_ = 0, test_n_ = 0, num_episodes_ = defaults_.num_episodes, budget_ = defaults_.episode.budget;
+  std::int64_t num_samples_ = defaults_.episode.num_samples, replay_ = defaults_.replay_capacity;
+  std::int64_t batch_ = defaults_.learner.batch_size, steps_per_episode_ = defaults_.steps_per_episode;
+  std::int64_t num_workers_ = 0, assess_every_ = defaults_.assess_every, seed_ = 0;
+  std::int64_t checkpoint_every_ = defaults_.checkpoint_every;
+  double c_ = defaults_.episode.c, epsilon_ = defaults_.episode.epsilon, ess_ = defaults_.episode.ess_threshold;
+  double rate_ = defaults_.learner.adam.learning_rate, plain_c_ = defaults_.plain_c;
+  bool is_single_ = false, is_deterministic_ = false, resume_ = false, is_quiet_ = false;
+};
+
+void TrainCommand::declare(CommandLine& line) {
+  line_ = &line;
+  line.option("--out", out_, "FOLDER", "Where checkpoint, network, progress.csv and the figure go");
+  line.flag("--resume", resume_, "Go on from the checkpoint in the folder");
+  line.choice("--family", family_, family_names(), "Random problems to train on");
+  line.choice("--reading", reading_, {"letter", "best"}, "How the family reads the paper");
+  line.option("--n", n_, 0, INT32_MAX, "Number of variables; 0 is the paper's");
+  line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
+  line.option("--model", model_, "FILE", "Train on this model instead of a family");
+  line.choice("--order", order_, kOrderWords, "Order of the variables");
+  line.flag("--single", is_single_, "One problem of the family for all episodes");
+  line.option("--test-n", test_n_, 0, INT32_MAX, "Measure on problems of this many variables; 0: on those of training");
+  line.choice("--architecture", architecture_, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
+  line.choice("--method", method_, {"treesample", "smc"}, "Inference of the workers");
+  line.option("--episodes", num_episodes_, 1, 1 << 24, "Episodes in all");
+  line.option("--budget", budget_, 1, INT64_MAX, "Reward evaluations per episode");
+  line.option("--samples", num_samples_, 1, 1 << 20, "Samples per episode whose Q-values are learned");
+  line.option("--c", c_, 0.0, HUGE_VAL, "Weight of exploration");
+  line.option("--epsilon", epsilon_, 0.0, HUGE_VAL, "Least scale of the exploration bonus");
+  line.option("--ess", ess_, 0.0, 1.0, "SMC resamples below this share of effective particles");
+  line.option("--replay", replay_, 1, 1 << 28, "Capacity of the replay, in Q-vectors");
+  line.option("--batch", batch_, 1, 1 << 16, "Size of a minibatch");
+  line.option("--rate", rate_, 0.0, 1.0, "Learning rate of Adam");
+  line.flag("--deterministic", is_deterministic_, "One thread, fixed turns: the same seed gives the same bits");
+  line.option("--steps-per-episode", steps_per_episode_, 0, 1 << 20, "Learner steps per episode when deterministic");
+  line.option("--workers", num_workers_, 0, 1 << 10, "Worker threads; 0: one less than the machine has cores");
+  line.option("--assess-every", assess_every_, 0, INT32_MAX, "Episodes between two measurements; 0: never");
+  line.option("--plain-c", plain_c_, 0.0, HUGE_VAL, "Exploration of the search without network that is compared");
+  line.option("--checkpoint-every", checkpoint_every_, 1, INT32_MAX, "Episodes between two checkpoints");
+  line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything");
+  line.flag("--quiet", is_quiet_, "No progress on standard error");
+  redis_.declare(line);
+}
+
+ProblemOptions TrainCommand::problem_options() const {
+  ProblemOptions problems;
+  problems.family = family_;
+  problems.reading = reading_ == "best" ? Reading::kBest : Reading::kLetter;
+  problems.order = parse_order(order_);
+  problems.is_single_graph = is_single_;
+  if (n_ > 0) problems.values["n"] = static_cast<double>(n_);
+  for (const std::string& setting : settings_) {
+    const std::size_t equals = setting.find('=');
+    char* end = nullptr;
+    const char* const text = equals == std::string::npos ? "" : setting.c_str() + equals + 1;
+    const double value = std::strtod(text, &end);
+    check_argument(*text != '\0' && *end == '\0', "--set", fmt::format("'{}' is not NAME=NUMBER", setting));
+    problems.values[setting.substr(0, equals)] = value;
+  }
+  if (!model_.empty()) {
+    problems.model_text = read_file(model_);
+    problems.model_format = std::filesystem::path(model_).extension().string();
+  }
+  return problems;
+}
+
+TrainOptions TrainCommand::options() const {
+  TrainOptions options;
+  options.problems = problem_options();
+  options.test_n = static_cast<int>(test_n_);
+  options.episode = {.method = method_ == "smc" ? InferenceMethod::kSmc : InferenceMethod::kTreeSample,
+                     .budget = budget_,
+                     .num_samples = static_cast<int>(num_samples_),
+                     .c = c_,
+                     .epsilon = epsilon_,
+                     .ess_threshold = ess_};
+  options.learner.architecture = architecture_;
+  options.learner.batch_size = static_cast<int>(batch_);
+  options.learner.adam.learning_rate = rate_;
+  options.num_episodes = num_episodes_;
+  options.replay_capacity = replay_;
+  options.is_deterministic = is_deterministic_;
+  options.steps_per_episode = static_cast<int>(steps_per_episode_);
+  const int num_cores = static_cast<int>(std::thread::hardware_concurrency());
+  options.num_workers = num_workers_ > 0 ? static_cast<int>(num_workers_) : std::max(1, num_cores - 1);
+  options.assess_every = static_cast<int>(assess_every_);
+  options.plain_c = plain_c_;
+  options.seed = static_cast<std::uint64_t>(seed_);
+  options.folder = out_;
+  options.checkpoint_every = static_cast<int>(checkpoint_every_);
+  options.resume = resume_;
+  return options;
+}
+
+// Mean of delta_kl - delta_kl_plain over the last episodes: one alone scatters too much.
+class RecentGain {
+ public:
+  void add(const std::optional<double>& value, const std::optional<double>& plain) {
+    if (value && plain) gains_.push_back(*value - *plain);
+    if (gains_.size() > 100) gains_.pop_front();
+  }
+  [[nodiscard]] std::string text() const {
+    if (gains_.empty()) return "-";
+    double sum = 0.0;
+    for (const double gain : gains_) sum += gain;
+    return fmt::format("{:+.3f}", sum / static_cast<double>(gains_.size()));
+  }
+
+ private:
+  std::deque<double> gains_;
+};
+
+int TrainCommand::run() {
+  const TrainOptions options = this->options();
+  options.validate();
+  check_argument(resume_ || !std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--out",
+                 fmt::format("'{}' holds a run already; go on with it (--resume) or name another folder", out_));
+  const Interruption interruption;
+  Progress progress(is_quiet_);
+  RecentGain with_search;
+  RecentGain alone;
+  const TrainObserver observe = [&](const EpisodeRecord& record) {
+    with_search.add(record.delta_kl, record.delta_kl_plain);
+    alone.add(record.delta_kl_phi, record.delta_kl_plain);
+    progress.show(static_cast<double>(record.episode) / static_cast<double>(num_episodes_),
+                  fmt::format("episode {}, step {}, loss {:.3g}, delta-KL relative to no network: {}, network alone {}",
+                              record.episode, record.steps, record.loss, with_search.text(), alone.text()));
+    return !Interruption::is_asked();
+  };
+  const TrainReport report = line_->is_given("--redis") ? train_distributed(options, redis_.options(), observe,
+                                                                            [] { return !Interruption::is_asked(); })
+                                                        : train(options, observe);
+  progress.clear();
+  fmt::print("{} episodes, {} learner steps{}\n", report.num_episodes, report.num_steps,
+             report.is_finished ? "" : "; interrupted, go on with --resume");
+  if (report.num_rejected > 0) fmt::print("{} damaged or repeated episodes were left out\n", report.num_rejected);
+  fmt::print("delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone\n",
+             with_search.text(), alone.text());
+  fmt::print("network   {}\nprogress  {}{}\n", (options.folder / "network.safetensors").string(),
+             (options.folder / "progress.csv").string(), report.has_figure ? ", progress.svg, progress.png" : "");
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_train_command() { return std::make_unique<TrainCommand>(); }
+
+}  // namespace treesample::cli

@@ -1,0 +1,59 @@
+#include "run_display.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "treesample/error.hpp"
+
+namespace treesample::cli {
+namespace {
+
+constexpr int kInterruptedExit = 130;  // what shells give a program that Ctrl-C ended
+
+std::string time_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+  if (whole < 120) return fmt::format("{} s", whole);
+  return whole < 7200 ? fmt::format("{} min", (whole + 30) / 60) : fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+}  // namespace
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(ErrorCode::kIo, fmt::format("{}: cannot make this folder: {}", folder.string(), error.message()));
+}
+
+experiments::RunControl run_control(Progress& progress, int num_threads) {
+  return {.num_threads = num_threads,
+          .show_progress =
+              [&progress](const experiments::RunProgress& now) {
+                progress.show(
+                    static_cast<double>(now.num_finished) / std::max(now.num_instances, 1),
+                    fmt::format(
+                        "{} of {} problems{}", now.num_finished, now.num_instances,
+                        now.remaining_seconds < 0.0 ? "" : fmt::format(", {} left", time_text(now.remaining_seconds))));
+              },
+          .is_interrupted = [] { return Interruption::is_asked(); }};
+}
+
+int report_interruption(Progress& progress, const std::filesystem::path& folder) {
+  progress.clear();
+  fmt::print(stderr, "treesample: interrupted{}\n",
+             folder.empty() ? ""
+                            : fmt::format("; finished problems are kept in {}, the same command goes on from there",
+                                          folder.string()));
+  return kInterruptedExit;
+}
+
+int show_report(const experiments::Report& report, const std::filesystem::path& folder, bool is_quiet) {
+  fmt::print("{}\n{}\n\n{}", report.title, report.introduction, experiments::format_tables(report.tables));
+  if (folder.empty()) return 0;
+  for (const std::string& remark : experiments::write_report(report, folder)) note(is_quiet, "note: " + remark);
+  fmt::print("\nreport      {}\n", (folder / "report.html").string());
+  return 0;
+}
+
+}  // namespace treesample::cli

@@ -1,0 +1,65 @@
+#include "experiment.hpp"
+
+#include <fmt/format.h>
+
+#include "statistics.hpp"
+
+namespace treesample::experiments {
+
+const std::vector<Experiment>& all_experiments() {
+  const std::vector<Problem> chain = {{"chain", Reading::kLetter}, {"chain", Reading::kBest}};
+  static const std::vector<Experiment> experiments = {
+      {"table1", "approximation error of all methods on the four families", 1000, 10'000, 4, 1'000, paper_problems(),
+       run_table1},
+      {"figure1", "error against budget on CHAIN; energy against entropy", 1000, 100'000, 4, 3'000, chain, run_figure1},
+      {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
+  };
+  return experiments;
+}
+
+Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOptions& options) {
+  return {{"experiment", experiment},
+          {"budget", fmt::format("{}", options.budget)},
+          {"seed", fmt::format("{}", options.seed)},
+          {"version", TREESAMPLE_VERSION},
+          {"hyperparameters", options.hyperparameters.text()}};
+}
+
+std::filesystem::path run_file(const ExperimentOptions& options) { return options.folder / "run.sqlite"; }
+
+std::vector<std::pair<std::string, std::string>> report_options(const std::string& experiment,
+                                                                const ExperimentOptions& options) {
+  return {{"experiment", experiment},
+          {"instances", fmt::format("{}", options.num_instances)},
+          {"budget", fmt::format("{}", options.budget)},
+          {"budget unit", "reward evaluations"},
+          {"seed", fmt::format("{}", options.seed)},
+          {"version", "treesample " TREESAMPLE_VERSION}};
+}
+
+bool add_outcome(Numbers& numbers, const std::string& prefix, const FactorGraph& graph, const MethodSetting& setting,
+                 const MethodRun& run) {
+  const std::optional<Outcome> outcome = run_method(graph, setting, run);
+  if (!outcome) return false;
+  numbers[prefix + ".delta_kl"] = outcome->delta_kl;
+  numbers[prefix + ".energy"] = outcome->energy;
+  numbers[prefix + ".entropy"] = outcome->entropy;
+  numbers[prefix + ".seconds"] = outcome->seconds;
+  return true;
+}
+
+std::vector<double> column(const std::vector<const Numbers*>& instances, const std::string& name) {
+  std::vector<double> values;
+  values.reserve(instances.size());
+  for (const Numbers* numbers : instances) values.push_back(numbers->at(name));
+  return values;
+}
+
+std::string summary_text(const std::vector<double>& values) {
+  const Summary summary = summarize(values);
+  // A mean such as -3e-13 is shown as 0.00, not as -0.00.
+  const double mean = std::abs(summary.mean) < 0.005 ? 0.0 : summary.mean;
+  return fmt::format("{:.2f} +- {:.2f} ({:.2f})", mean, summary.deviation, summary.error);
+}
+
+}  // namespace treesample::experiments

@@ -1,0 +1,63 @@
+// What `treesample reproduce` can run: one entry per table or figure of the paper.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paper_setup.hpp"
+#include "report.hpp"
+#include "run_instances.hpp"
+
+namespace treesample::experiments {
+
+struct ExperimentOptions {
+  int num_instances = 1000;
+  std::int64_t budget = 10'000;  // the largest one, where several are compared
+  std::uint64_t seed = 0;
+  Hyperparameters hyperparameters = Hyperparameters::built_in();
+  std::filesystem::path folder;  // must exist; finished instances are kept there
+};
+
+struct Experiment {
+  std::string name;
+  std::string summary;
+  int num_instances;  // the paper's size
+  std::int64_t budget;
+  int quick_instances;  // a few seconds
+  std::int64_t quick_budget;
+  std::vector<Problem> problems;  // those whose hyperparameters it needs
+  // None when interrupted; the same call goes on where it was.
+  std::optional<Report> (*run)(const ExperimentOptions&, const RunControl&);
+};
+
+const std::vector<Experiment>& all_experiments();
+
+std::optional<Report> run_table1(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control);
+
+// What the runners share.
+
+// The run's file in the options' folder. The number of instances is no part of the fingerprint: a run can be
+// extended.
+Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOptions& options);
+std::filesystem::path run_file(const ExperimentOptions& options);
+// For the report: fingerprint, number of instances, budget unit.
+std::vector<std::pair<std::string, std::string>> report_options(const std::string& experiment,
+                                                                const ExperimentOptions& options);
+
+// Runs a method and adds its numbers as PREFIX.delta_kl, .energy, .entropy and .seconds; false when
+// interrupted.
+bool add_outcome(Numbers& numbers, const std::string& prefix, const FactorGraph& graph, const MethodSetting& setting,
+                 const MethodRun& run);
+
+// The numbers called `name` of the instances.
+std::vector<double> column(const std::vector<const Numbers*>& instances, const std::string& name);
+
+// "12.34 +- 0.56 (0.02)": mean, standard deviation, standard error.
+std::string summary_text(const std::vector<double>& values);
+
+}  // namespace treesample::experiments

@@ -1,0 +1,28 @@
+// Mean and spread over instances.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+namespace treesample::experiments {
+
+struct Summary {
+  double mean = 0.0;
+  double deviation = 0.0;  // standard deviation, n - 1 in the denominator; 0 for one value
+  double error = 0.0;      // standard error of the mean
+};
+
+// At least one value. An infinite value makes the mean infinite and leaves the spread at 0.
+inline Summary summarize(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  Summary summary;
+  for (const double value : values) summary.mean += value / count;
+  if (values.size() < 2 || !std::isfinite(summary.mean)) return summary;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - summary.mean) * (value - summary.mean);
+  summary.deviation = std::sqrt(squares / (count - 1.0));
+  summary.error = summary.deviation / std::sqrt(count);
+  return summary;
+}
+
+}  // namespace treesample::experiments

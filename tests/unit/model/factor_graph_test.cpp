@@ -1,0 +1,99 @@
+#include "treesample/model/factor_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// The message must name what is wrong.
+template <class Action>
+void expect_error(ErrorCode code, const std::string& part, const Action& action) {
+  try {
+    action();
+    FAIL() << "no error, expected one about " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(FactorGraph, DensityIsTheSumOfTheFactors) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable({.num_states = 3, .name = "colour", .state_names = {"red", "green", "blue"}});
+  graph.add_table({1, 0}, {0, 1, 2, 3, 4, 5});  // the last variable of the scope is the fastest
+  graph.add_table({0}, {10, 20});
+  graph.add_table({0}, {100, 200});  // repeated scopes are legal
+  graph.add_table({}, {0.5});
+  graph.add_factor(Factor::function({1}, [](std::span<const int> s) { return s[0] == 2 ? kNegInf : 0.25 * s[0]; }));
+  EXPECT_EQ(graph.log_density(Assignment{1, 1}), 3 + 20 + 200 + 0.5 + 0.25);
+  EXPECT_EQ(graph.log_density(Assignment{0, 2}), kNegInf);
+  EXPECT_NEAR(graph.log_num_configurations(), std::log(6.0), 1e-15);
+  EXPECT_FALSE(graph.has_only_tables());
+  EXPECT_EQ(graph.factor(0).log_max(), 5.0);
+  EXPECT_EQ(graph.variable(1).state_names[2], "blue");
+}
+
+TEST(FactorGraph, RefusesWhatItCannotHold) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  expect_error(ErrorCode::kArgument, "num_states is 0", [&] { graph.add_variable(0); });
+  expect_error(ErrorCode::kArgument, "allowed are 1 to", [&] { graph.add_variable(FactorGraph::kMaxStates + 1); });
+  expect_error(ErrorCode::kArgument, "state names",
+               [&] { graph.add_variable({.num_states = 2, .state_names = {"one"}}); });
+  expect_error(ErrorCode::kArgument, "scope variable is 2", [&] { graph.add_table({2}, {0, 0}); });
+  expect_error(ErrorCode::kArgument, "variable 1 is twice", [&] { graph.add_table({1, 1}, {0, 0, 0, 0}); });
+  expect_error(ErrorCode::kArgument, "has 3 entries, its scope needs 4", [&] { graph.add_table({0, 1}, {0, 0, 0}); });
+  expect_error(ErrorCode::kArgument, "entry 1 is nan", [&] { graph.add_table({0}, {0, std::nan("")}); });
+  expect_error(ErrorCode::kArgument, "entry 0 is inf", [&] { graph.add_table({0}, {HUGE_VAL, 0}); });
+  expect_error(ErrorCode::kArgument, "function is empty", [&] { graph.add_factor(Factor::function({0}, nullptr)); });
+  EXPECT_EQ(graph.num_factors(), 0);
+  EXPECT_EQ(graph.num_variables(), 2);
+}
+
+TEST(FactorGraph, RefusesTablesTooLargeToIndex) {
+  FactorGraph graph;
+  for (int v = 0; v < 40; ++v) graph.add_variable(FactorGraph::kMaxStates);
+  std::vector<int> scope;
+  for (int v = 0; v < 40; ++v) scope.push_back(v);
+  expect_error(ErrorCode::kArgument, "needs more than", [&] { graph.add_table(scope, {0.0}); });
+}
+
+TEST(FactorGraph, FunctionsMustReturnLogValues) {
+  FactorGraph graph;
+  graph.add_variable(3);
+  graph.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? HUGE_VAL : std::nan(""); }));
+  expect_error(ErrorCode::kNumeric, "returned inf at states [1]", [&] { static_cast<void>(graph.log_density(Assignment{1})); });
+  expect_error(ErrorCode::kNumeric, "returned nan at states [2]", [&] { static_cast<void>(graph.log_density(Assignment{2})); });
+}
+
+TEST(FactorGraph, FunctionWithoutVariablesBecomesAConstant) {
+  int calls = 0;
+  FactorGraph graph;
+  graph.add_factor(Factor::function({}, [&](std::span<const int>) {
+    ++calls;
+    return 2.5;
+  }));
+  EXPECT_TRUE(graph.has_only_tables());
+  EXPECT_EQ(graph.log_density(Assignment{}), 2.5);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(FactorGraph, AssignmentsAreChecked) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  expect_error(ErrorCode::kArgument, "state of variable 0 is 2",
+               [&] { graph.check_assignment(Assignment{2}, "test"); });
+  expect_error(ErrorCode::kArgument, "number of states given is 2", [&] {
+    graph.check_assignment(Assignment{0, 0}, "test");
+  });
+}
+
+}  // namespace
+}  // namespace treesample

@@ -1,0 +1,122 @@
+#include "treesample/model/search_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
+
+std::set<int> ancestors_of(const SearchSpace& space, int level) {
+  std::set<int> ancestors;
+  for (int n = space.levels[level].parent; n >= 0; n = space.levels[n].parent) ancestors.insert(n);
+  return ancestors;
+}
+
+// The definitions of the header, by brute force.
+TEST(SearchSpace, IsWhatTheDefinitionsSay) {
+  Random random(1);
+  for (int variant = 0; variant < 100; ++variant) {
+    testing::RandomModelOptions options;
+    options.num_variables = 1 + variant % 8;
+    options.num_factors = variant % 10;
+    options.min_arity = 0;
+    const FactorGraph graph = testing::random_model(random, options);
+    const std::vector<int> order = random.permutation(graph.num_variables());
+    for (const SpaceKind kind : kSpaces) {
+      const SearchSpace space = make_search_space(graph, order, kind);
+      std::vector<int> level_of(order.size());
+      for (std::size_t n = 0; n < order.size(); ++n) level_of[order[n]] = static_cast<int>(n);
+      std::vector<std::set<int>> context(order.size());
+      double log_constant = 0.0;
+      int num_placed = 0;
+      for (int m = 0; m < graph.num_factors(); ++m) {
+        std::vector<int> levels;
+        for (const int v : graph.factor(m).scope()) levels.push_back(level_of[v]);
+        if (levels.empty()) {
+          log_constant += graph.factor(m).log_values()[0];
+          continue;
+        }
+        std::sort(levels.begin(), levels.end());
+        // The scope lies on one path, and the factor belongs to its deepest level.
+        const std::set<int> path = ancestors_of(space, levels.back());
+        for (std::size_t i = 0; i + 1 < levels.size(); ++i) ASSERT_TRUE(path.count(levels[i]));
+        const std::vector<int>& factors = space.levels[levels.back()].factors;
+        ASSERT_EQ(std::count(factors.begin(), factors.end(), m), 1);
+        ++num_placed;
+        for (const int member : levels) {  // for every level at or above a member, below another one
+          std::set<int> at_or_above = ancestors_of(space, member);
+          at_or_above.insert(member);
+          for (const int n : at_or_above) {
+            for (const int other : levels) {
+              if (ancestors_of(space, n).count(other)) context[n].insert(other);
+            }
+          }
+        }
+      }
+      EXPECT_NEAR(space.log_constant, log_constant, 1e-12);
+      int num_factors = 0;
+      for (int n = 0; n < space.num_levels(); ++n) {
+        const Level& level = space.levels[n];
+        num_factors += static_cast<int>(level.factors.size());
+        ASSERT_LT(level.parent, n);
+        if (kind != SpaceKind::kTree) {
+          ASSERT_EQ(std::set<int>(level.context.begin(), level.context.end()), context[n]);
+        }
+        double log_states_below = 0.0;
+        for (int j = 0; j < space.num_levels(); ++j) {
+          if (ancestors_of(space, j).count(n)) log_states_below += std::log(space.levels[j].num_states);
+        }
+        ASSERT_NEAR(level.log_states_below, log_states_below, 1e-12);
+      }
+      ASSERT_EQ(num_factors, num_placed);
+      if (kind != SpaceKind::kAndOr) {
+        ASSERT_LE(space.roots.size(), 1U);
+      }
+    }
+  }
+}
+
+TEST(SearchSpace, ExactCostOfAChain) {
+  FactorGraph graph;
+  for (int v = 0; v < 10; ++v) graph.add_variable(5);
+  for (int v = 0; v + 1 < 10; ++v) graph.add_table({v, v + 1}, std::vector<double>(25, 0.0));
+  std::vector<int> order;
+  for (int v = 0; v < 10; ++v) order.push_back(v);
+  EXPECT_NEAR(std::exp(make_search_space(graph, order, SpaceKind::kGraph).log_exact_cost()), 230.0, 1e-9);
+  EXPECT_NEAR(std::exp(make_search_space(graph, order, SpaceKind::kAndOr).log_exact_cost()), 230.0, 1e-9);
+  EXPECT_NEAR(std::exp(make_search_space(graph, order, SpaceKind::kTree).log_exact_cost()), 12'207'030.0, 1e-3);
+  EXPECT_EQ(make_search_space(graph, order, SpaceKind::kGraph).width(), 1);
+}
+
+TEST(SearchSpace, RestartsOnlyHelpAndAreSeeded) {
+  Random random(2);
+  const FactorGraph graph = testing::random_model(random, {.num_variables = 14, .num_factors = 25, .min_arity = 2});
+  for (const SpaceKind kind : kSpaces) {
+    const auto cost = [&](int restarts, std::uint64_t seed) {
+      const OrderOptions options{.kind = OrderKind::kMinFill, .restarts = restarts, .seed = seed};
+      return make_search_space(graph, search_order(graph, kind, options), kind).log_exact_cost();
+    };
+    EXPECT_LE(cost(50, 1), cost(1, 1));
+    EXPECT_EQ(cost(20, 3), cost(20, 3));
+  }
+}
+
+TEST(SearchSpace, RefusesWhatIsNoPermutation) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  EXPECT_THROW(make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree), Error);
+  EXPECT_THROW(make_search_space(graph, std::vector<int>{0, 0}, SpaceKind::kTree), Error);
+  EXPECT_THROW(make_search_space(graph, std::vector<int>{0, 2}, SpaceKind::kTree), Error);
+}
+
+}  // namespace
+}  // namespace treesample
