@@ -12,8 +12,9 @@ SHELL := /bin/bash
 .PHONY: demo test bench build lint format asan tsan fuzz install clean packages-build packages-test packages-lint
 
 PREFIX ?= /usr/local
-BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev
-TEST_PACKAGES := libgtest-dev
+BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
+                  libsqlite3-dev libhiredis-dev gnuplot-nox
+TEST_PACKAGES := libgtest-dev redis-server python3
 LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
 
 packages-build:
@@ -59,7 +60,7 @@ asan tsan: packages-test
 fuzz: packages-lint
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz
-	@for target in uai uai_evidence bif; do \
+	@for target in uai uai_evidence bif json_model; do \
 	  mkdir -p build-fuzz/corpus-$$target; \
 	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 \
 	    build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done

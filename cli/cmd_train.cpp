@@ -69,7 +69,7 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--test-n", test_n_, 0, INT32_MAX, "Measure on problems of this many variables; 0: on those of training");
   line.choice("--architecture", architecture_, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
   line.choice("--method", method_, {"treesample", "smc"}, "Inference of the workers");
-  line.option("--episodes", num_episodes_, 1, 1 << 24, "Episodes in all");
+  line.option("--episodes", num_episodes_, 1, 1 << 30, "Episodes in all");
   line.option("--budget", budget_, 1, INT64_MAX, "Reward evaluations per episode");
   line.option("--samples", num_samples_, 1, 1 << 20, "Samples per episode whose Q-values are learned");
   line.option("--c", c_, 0.0, HUGE_VAL, "Weight of exploration");

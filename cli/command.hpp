@@ -51,6 +51,11 @@ std::vector<std::unique_ptr<Command>> all_commands();
 std::unique_ptr<Command> make_infer_command();
 std::unique_ptr<Command> make_info_command();
 std::unique_ptr<Command> make_generate_command();
+std::unique_ptr<Command> make_compare_command();
+std::unique_ptr<Command> make_reproduce_command();
+std::unique_ptr<Command> make_train_command();
+std::unique_ptr<Command> make_worker_command();
+std::unique_ptr<Command> make_journal_command();
 std::unique_ptr<Command> make_bench_command();
 
 // Parses the line, runs the command that it names and returns the exit code (sysexits).

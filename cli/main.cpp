@@ -7,6 +7,11 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_infer_command());
   commands.push_back(make_info_command());
   commands.push_back(make_generate_command());
+  commands.push_back(make_compare_command());
+  commands.push_back(make_reproduce_command());
+  commands.push_back(make_train_command());
+  commands.push_back(make_worker_command());
+  commands.push_back(make_journal_command());
   commands.push_back(make_bench_command());
   return commands;
 }

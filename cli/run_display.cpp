@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "treesample/error.hpp"
 
@@ -15,6 +17,25 @@ std::string time_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
   if (whole < 120) return fmt::format("{} s", whole);
   return whole < 7200 ? fmt::format("{} min", (whole + 30) / 60) : fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+// Lines of at most 100 characters.
+std::string wrapped(const std::string& text) {
+  std::string lines;
+  std::size_t width = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (width > 0 && width + 1 + word.size() > 100) {
+      lines += '\n';
+      width = 0;
+    } else if (width > 0) {
+      lines += ' ';
+      ++width;
+    }
+    lines += word;
+    width += word.size();
+  }
+  return lines;
 }
 
 }  // namespace
@@ -49,7 +70,7 @@ int report_interruption(Progress& progress, const std::filesystem::path& folder)
 }
 
 int show_report(const experiments::Report& report, const std::filesystem::path& folder, bool is_quiet) {
-  fmt::print("{}\n{}\n\n{}", report.title, report.introduction, experiments::format_tables(report.tables));
+  fmt::print("{}\n{}\n\n{}", report.title, wrapped(report.introduction), experiments::format_tables(report.tables));
   if (folder.empty()) return 0;
   for (const std::string& remark : experiments::write_report(report, folder)) note(is_quiet, "note: " + remark);
   fmt::print("\nreport      {}\n", (folder / "report.html").string());

@@ -11,7 +11,7 @@ const std::vector<Experiment>& all_experiments() {
   static const std::vector<Experiment> experiments = {
       {"table1", "approximation error of all methods on the four families", 1000, 10'000, 4, 1'000, paper_problems(),
        run_table1},
-      {"figure1", "error against budget on CHAIN; energy against entropy", 1000, 100'000, 4, 3'000, chain, run_figure1},
+      {"figure1", "error against budget on CHAIN; energy against entropy", 1000, 300'000, 4, 3'000, chain, run_figure1},
       {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
   };
   return experiments;
@@ -55,11 +55,11 @@ std::vector<double> column(const std::vector<const Numbers*>& instances, const s
   return values;
 }
 
+std::string mean_text(double mean) { return fmt::format("{:.2f}", std::abs(mean) < 0.005 ? 0.0 : mean); }
+
 std::string summary_text(const std::vector<double>& values) {
   const Summary summary = summarize(values);
-  // A mean such as -3e-13 is shown as 0.00, not as -0.00.
-  const double mean = std::abs(summary.mean) < 0.005 ? 0.0 : summary.mean;
-  return fmt::format("{:.2f} +- {:.2f} ({:.2f})", mean, summary.deviation, summary.error);
+  return fmt::format("{} +- {:.2f} ({:.2f})", mean_text(summary.mean), summary.deviation, summary.error);
 }
 
 }  // namespace treesample::experiments

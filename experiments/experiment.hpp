@@ -57,6 +57,9 @@ bool add_outcome(Numbers& numbers, const std::string& prefix, const FactorGraph&
 // The numbers called `name` of the instances.
 std::vector<double> column(const std::vector<const Numbers*>& instances, const std::string& name);
 
+// Two digits; a mean such as -3e-13 is 0.00, not -0.00.
+std::string mean_text(double mean);
+
 // "12.34 +- 0.56 (0.02)": mean, standard deviation, standard error.
 std::string summary_text(const std::vector<double>& values);
 

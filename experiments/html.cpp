@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kStyle[] = R"css(
 :root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff; max-width: 62rem;
+body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff; max-width: 68rem;
        margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .5rem; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .5rem; }
@@ -61,6 +61,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
   }
 }
 
+// Text of a cell or paragraph.
 std::string cell(const std::string& text) {
   std::string escaped = escape(text);
   replace_all(escaped, " +- ", " &plusmn; ");
@@ -80,7 +81,7 @@ std::string format_table(const Table& table) {
     html += "</tr>\n";
   }
   html += "</tbody>\n</table></div>\n";
-  if (!table.remark.empty()) html += fmt::format("<p class=\"remark\">{}</p>\n", escape(table.remark));
+  if (!table.remark.empty()) html += fmt::format("<p class=\"remark\">{}</p>\n", cell(table.remark));
   return html;
 }
 
@@ -89,7 +90,7 @@ std::string inline_picture(std::string svg, const std::string& name) {
   const std::size_t begin = svg.find("<svg");
   if (begin == std::string::npos) return "";
   svg.erase(0, begin);
-  for (const std::string& quote : {"'", "\""}) {
+  for (const std::string quote : {"'", "\""}) {
     replace_all(svg, "id=" + quote, "id=" + quote + name + "-");
     replace_all(svg, "href=" + quote + "#", "href=" + quote + "#" + name + "-");
   }
@@ -104,7 +105,7 @@ std::string format_html(const Report& report, const std::vector<std::string>& pi
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{2}</p>\n",
-      escape(report.title), kStyle, escape(report.introduction));
+      escape(report.title), kStyle, cell(report.introduction));
   for (std::size_t i = 0; i < report.figures.size() && i < pictures.size(); ++i) {
     if (pictures[i].empty()) continue;
     const Figure& figure = report.figures[i];

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
+#include <utility>
 
+#include "elbo_value.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
@@ -18,12 +21,18 @@ struct MethodName {
   Method method;
   const char* word;
   const char* title;
+  int color;
 };
 constexpr MethodName kNames[] = {
-    {Method::kSis, "sis", "SIS"},       {Method::kSmc, "smc", "SMC"},
-    {Method::kGibbs, "gibbs", "GIBBS"}, {Method::kBp, "bp", "BP"},
-    {Method::kTree, "tree", "TS"},      {Method::kUniform, "uniform", "uniform P_X"},
-    {Method::kGraph, "graph", "graph"}, {Method::kAndOr, "andor", "andor"},
+    {Method::kSis, "sis", "SIS", 5},
+    {Method::kSmc, "smc", "SMC", 1},
+    {Method::kGibbs, "gibbs", "GIBBS", 7},
+    {Method::kBp, "bp", "BP", 8},
+    {Method::kTree, "tree", "TS", 0},
+    {Method::kElbo, "elbo", "TS, ELBO leaves", 6},
+    {Method::kUniform, "uniform", "uniform P_X", 4},
+    {Method::kGraph, "graph", "graph", 3},
+    {Method::kAndOr, "andor", "andor", 2},
 };
 
 const MethodName& name_of(Method method) {
@@ -47,7 +56,15 @@ SpaceKind space_of(Method method) {
 
 SearchSpace make_space(const FactorGraph& graph, const MethodSetting& setting) {
   const SpaceKind kind = space_of(setting.method);
-  return make_search_space(graph, search_order(graph, kind, {.kind = setting.order}), kind);
+  if (kind != SpaceKind::kGraph)
+    return make_search_space(graph, search_order(graph, kind, {.kind = setting.order}), kind);
+  // Greedy elimination orders are made for branching spaces; on a path another order can be far cheaper.
+  SearchSpace best;
+  for (const OrderKind order : {OrderKind::kMinFill, OrderKind::kMinWidth, OrderKind::kGiven}) {
+    SearchSpace space = make_search_space(graph, search_order(graph, kind, {.kind = order}), kind);
+    if (order == OrderKind::kMinFill || space.log_exact_cost() < best.log_exact_cost()) best = std::move(space);
+  }
+  return best;
 }
 
 std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
@@ -56,8 +73,11 @@ std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting&
   options.c = setting.c;
   options.ties = setting.ties;
   options.seed = run.seed;
-  const SearchResult result = tree_sample(graph, make_space(graph, setting), options, nullptr,
-                                          [&](const SearchProgress&) { return !run.is_interrupted(); });
+  const SearchSpace space = make_space(graph, setting);
+  std::shared_ptr<const ValueFunction> prior;
+  if (setting.method == Method::kElbo) prior = std::make_shared<ElboValue>(graph, space);
+  const SearchResult result =
+      tree_sample(graph, space, options, prior, [&](const SearchProgress&) { return !run.is_interrupted(); });
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
   Outcome outcome;
   if (result.approximation.log_z() == kNegInf) {  // Z = 0: nothing to sample from
@@ -101,6 +121,7 @@ std::optional<Outcome> run_smc(const FactorGraph& graph, const MethodSetting& se
 
 const char* word_of(Method method) { return name_of(method).word; }
 const char* title_of(Method method) { return name_of(method).title; }
+int color_of(Method method) { return name_of(method).color; }
 
 Method parse_method(const std::string& option, const std::string& word) {
   std::string allowed;
@@ -123,6 +144,7 @@ std::string MethodSetting::tuned_text() const {
     case Method::kBp:
       return fmt::format("num_messages={}", num_messages);
     case Method::kTree:
+    case Method::kElbo:
     case Method::kGraph:
     case Method::kAndOr:
       return fmt::format("c={}", c);
@@ -147,6 +169,7 @@ std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting&
       return finish(result.approximation, result.report);
     }
     case Method::kTree:
+    case Method::kElbo:
     case Method::kUniform:
     case Method::kGraph:
     case Method::kAndOr:

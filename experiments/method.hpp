@@ -24,23 +24,27 @@ enum class Method {
   kGibbs,
   kBp,
   kTree,     // the paper's search
+  kElbo,     // the same with leaf values that know the pending factors, see elbo_value.hpp
   kUniform,  // P_X of a search that spends nothing
   kGraph,    // the search with equal sub-problems merged
   kAndOr,    // and independent components split
 };
-inline constexpr Method kAllMethods[] = {Method::kSis,  Method::kSmc,     Method::kGibbs, Method::kBp,
-                                         Method::kTree, Method::kUniform, Method::kGraph, Method::kAndOr};
+inline constexpr Method kAllMethods[] = {Method::kSis,  Method::kSmc,     Method::kGibbs, Method::kBp,   Method::kTree,
+                                         Method::kElbo, Method::kUniform, Method::kGraph, Method::kAndOr};
 
 // Word of command lines and files ("sis", "tree", ...), and name in tables ("SIS", "TS", ...).
 const char* word_of(Method method);
 const char* title_of(Method method);
+// Its colour in every figure, an index of the palette in plot.hpp.
+int color_of(Method method);
 // Throws Error (kArgument) naming the allowed words.
 Method parse_method(const std::string& option, const std::string& word);
 
 // A method with its settings; each reads only its own fields.
 struct MethodSetting {
   Method method = Method::kTree;
-  OrderKind order = OrderKind::kGiven;  // of the searches, SIS and SMC
+  // Of the searches, SIS and SMC; graph takes the cheapest of all but `degree`.
+  OrderKind order = OrderKind::kGiven;
   TieRule ties = TieRule::kLowest;
   double c = 1.0;
   double ess_threshold = 0.5;

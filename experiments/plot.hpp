@@ -1,4 +1,4 @@
-// Figures of two kinds, as gnuplot scripts with their data inside: lines with error bars, clouds of points.
+// Figures of two kinds, as gnuplot scripts with their data inside: points with error bars, clouds.
 #pragma once
 
 #include <string>
@@ -6,19 +6,21 @@
 
 namespace treesample::experiments {
 
+inline constexpr double kExact = 1e-9;  // errors below this are rounding
+
 struct PlotPoint {
   double x = 0.0;
   double y = 0.0;
-  double error = 0.0;  // half the length of an error bar; lines only
+  double error = 0.0;  // half the length of an error bar; not in clouds
 };
 
-enum class SeriesKind { kLine, kCloud };
+enum class SeriesKind { kLine, kMarks, kCloud };  // points with a line, without one, very many small ones
 
 struct Series {
   std::string name;
   std::vector<PlotPoint> points;
   SeriesKind kind = SeriesKind::kLine;
-  int color = 0;  // of a palette that colour-blind readers can tell apart, 0 to 6
+  int color = 0;  // of a palette that colour-blind readers can tell apart
   bool is_dashed = false;
 };
 
@@ -27,14 +29,13 @@ struct Plot {
   std::string x_label;
   std::string y_label;
   bool is_x_log = false;
-  // Values at or below `floor` are drawn on it, where the axis is labelled "exact".
+  // Values up to kExact in size are drawn below all others, at a tic called "exact"; negative ones are left out.
   bool is_y_log = false;
-  double floor = 1e-9;
   std::string extra;  // further gnuplot commands, such as tics
   std::vector<Series> series;
 };
 
-// Points that are not finite are left out.
+// Points that cannot be drawn are left out; empty when no point is left.
 std::string plot_script(const Plot& plot);
 
 }  // namespace treesample::experiments

@@ -50,7 +50,7 @@ std::string full_script(const Figure& figure) {
       "# gnuplot {0}.gp makes {0}.svg and {0}.png\n"
       "set terminal svg size 720,460 dynamic font 'Helvetica,Arial,sans-serif,14' background rgb 'white'\n"
       "set output '{0}.svg'\n{1}\n"
-      "set terminal pngcairo size 1080,690 font 'sans,15' background rgb 'white'\n"
+      "set terminal pngcairo size 1080,690 font 'sans,15' linewidth 1.4 pointscale 1.4 background rgb 'white'\n"
       "set output '{0}.png'\nreplot\n",
       figure.name, figure.script);
 }

@@ -99,7 +99,7 @@ void RunStore::make_or_check(const Fingerprint& fingerprint) {
 
 void RunStore::add(const std::string& key, const Numbers& numbers) {
   execute("BEGIN IMMEDIATE;");
-  {
+  try {
     const Statement write = prepare(database_, "INSERT INTO results VALUES(?, ?, ?)");
     if (!write) fail("cannot write");
     for (const auto& [name, value] : numbers) {
@@ -110,8 +110,11 @@ void RunStore::add(const std::string& key, const Numbers& numbers) {
       sqlite3_bind_double(write.get(), 3, value);
       if (sqlite3_step(write.get()) != SQLITE_DONE) fail("cannot write");
     }
+    execute("COMMIT;");
+  } catch (...) {
+    sqlite3_exec(database_, "ROLLBACK;", nullptr, nullptr, nullptr);
+    throw;
   }
-  execute("COMMIT;");
 }
 
 std::map<std::string, Numbers> RunStore::finished() const {

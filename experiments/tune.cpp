@@ -7,8 +7,8 @@
 namespace treesample::experiments {
 namespace {
 
-constexpr Method kTunedMethods[] = {Method::kSmc,  Method::kGibbs, Method::kBp,
-                                    Method::kTree, Method::kGraph, Method::kAndOr};
+constexpr Method kTunedMethods[] = {Method::kSmc,  Method::kGibbs, Method::kBp,   Method::kTree,
+                                    Method::kElbo, Method::kGraph, Method::kAndOr};
 
 std::string name_of(const MethodSetting& setting) {
   return fmt::format("{} {}", word_of(setting.method), setting.tuned_text());
@@ -98,9 +98,12 @@ std::vector<MethodSetting> tuning_grid(const Problem& problem, Method method) {
       add(&MethodSetting::num_messages, 1, 2, 3, 5, 10);
       break;
     case Method::kTree:
+    case Method::kElbo:
     case Method::kGraph:
     case Method::kAndOr:
       add(&MethodSetting::c, 1.0, 0.5, 2.0, 0.3, 3.0, 0.2, 5.0, 0.1, 10.0);
+      // An ELBO can be negative, and then epsilon = 0.1 alone scales the exploration.
+      if (method == Method::kElbo) add(&MethodSetting::c, 30.0, 100.0, 300.0);
       break;
   }
   return grid;

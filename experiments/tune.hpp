@@ -1,7 +1,7 @@
 // Hyperparameters by grid search on problems that no experiment uses (paper, appendix "Hyperparameter
 // optimization": the value with the lowest mean delta-KL, per family and method; here also per reading).
 //
-//   c             0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10         tree, graph, andor
+//   c             0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10         tree, graph, andor; elbo also 30, 100, 300
 //   t             0.25, 0.5, 0.75, 1                         SMC, in the best reading with each scheme
 //   num_sweeps    1, 2, 5, 10, 20, 50                        Gibbs
 //   num_messages  1, 2, 3, 5, 10                             BP

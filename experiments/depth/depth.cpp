@@ -24,7 +24,8 @@ struct Line {
 };
 constexpr Line kLines[] = {{Method::kSmc, Reading::kBest, "SMC", 1},
                            {Method::kTree, Reading::kLetter, "TS, paper's text", 6},
-                           {Method::kTree, Reading::kBest, "TS, best reading", 0}};
+                           {Method::kTree, Reading::kBest, "TS, best reading", 0},
+                           {Method::kAndOr, Reading::kBest, "ours: andor", 2}};
 
 std::string name_of(const Line& line) { return fmt::format("{}.{}", word_of(line.method), to_string(line.reading)); }
 
@@ -74,8 +75,7 @@ std::optional<Report> run_depth(const ExperimentOptions& options, const RunContr
   Plot plot{.title = fmt::format("Chains of depth N with N log K about 16, B = {}", options.budget),
             .x_label = "depth N (number of states K)",
             .y_label = "KL to the target (nats)",
-            .is_y_log = true,
-            .floor = 1e-6};
+            .is_y_log = true};
   for (const Line& line : kLines) {
     table.header.push_back(line.name);
     plot.series.push_back({.name = line.name, .color = line.color, .is_dashed = line.reading == Reading::kLetter});

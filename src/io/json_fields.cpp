@@ -16,6 +16,27 @@ namespace treesample {
 
 using nlohmann::json;
 
+namespace {
+
+// For messages, which quote names from the file: one line, at most `limit` bytes, cut between characters.
+std::string shortened(std::string_view text, std::size_t limit) {
+  const bool is_long = text.size() > limit;
+  if (is_long) {
+    while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
+    text = text.substr(0, limit);
+  }
+  std::string shown(text);
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  }
+  return shown + (is_long ? "..." : "");
+}
+
+constexpr std::size_t kShownPath = 100;
+constexpr std::size_t kShownMessage = 250;
+
+}  // namespace
+
 json parse_json_text(std::string_view text, std::string_view source_name) {
   const SourceText source{text, source_name};
   // The library keeps the last of two equal keys; a model file with two is a mistake.
@@ -24,7 +45,8 @@ json parse_json_text(std::string_view text, std::string_view source_name) {
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      throw Error(ErrorCode::kParse, fmt::format("{}: the key {} is twice in one object", source_name, parsed.dump()));
+      throw Error(ErrorCode::kParse, fmt::format("{}: the key {} is twice in one object", source_name,
+                                                 shortened(parsed.dump(), kShownPath)));
     }
     return true;
   };
@@ -34,16 +56,20 @@ json parse_json_text(std::string_view text, std::string_view source_name) {
     // "[...] parse error at line 3, column 5: syntax error while ...": the line is ours to say.
     const std::string_view what = error.what();
     const std::size_t colon = what.find(": ");
-    throw_parse_error(source, std::min<std::size_t>(error.byte, text.size()),
-                      fmt::format("not JSON: {}", what.substr(colon == what.npos ? 0 : colon + 2)));
+    throw_parse_error(
+        source, std::min<std::size_t>(error.byte, text.size()),
+        fmt::format("not JSON: {}",
+                    shortened(what.substr(colon == std::string_view::npos ? 0 : colon + 2), kShownMessage)));
   } catch (const json::exception& error) {  // a number beyond the range of a double
     const std::string_view what = error.what();
-    throw Error(ErrorCode::kParse, fmt::format("{}: not JSON: {}", source_name, what.substr(what.find("] ") + 2)));
+    throw Error(ErrorCode::kParse, fmt::format("{}: not JSON: {}", source_name,
+                                               shortened(what.substr(what.find("] ") + 2), kShownMessage)));
   }
 }
 
 void JsonField::fail(std::string_view message) const {
-  throw Error(ErrorCode::kParse, fmt::format("{}: {}{}{}", source_name_, path_, path_.empty() ? "" : ": ", message));
+  throw Error(ErrorCode::kParse, fmt::format("{}: {}{}{}", source_name_, shortened(path_, kShownPath),
+                                             path_.empty() ? "" : ": ", shortened(message, kShownMessage)));
 }
 
 void JsonField::fail_expected(std::string_view expected) const {
@@ -74,7 +100,8 @@ std::string JsonField::text() const {
 
 double JsonField::number(double low, double high) const {
   const double number = value_->is_number() ? value_->get<double>() : std::nan("");
-  if (!(number >= low && number <= high)) fail_expected(fmt::format("a number from {} to {}", low, high));
+  if (std::isnan(number) || number < low || number > high)
+    fail_expected(fmt::format("a number from {} to {}", low, high));
   return number;
 }
 

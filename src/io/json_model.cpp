@@ -53,8 +53,8 @@ Variable parse_variable(const JsonField& field, Names& names) {
 }
 
 std::vector<std::string> parse_texts(const JsonField& field) {
-  std::vector<std::string> texts;
-  for (int i = 0; i < field.array_size(); ++i) texts.push_back(field.at(i).text());
+  std::vector<std::string> texts(static_cast<std::size_t>(field.array_size()));
+  for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = field.at(static_cast<int>(i)).text();
   return texts;
 }
 

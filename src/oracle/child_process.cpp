@@ -116,14 +116,14 @@ fs::path find_executable(const std::string& program, const fs::path& folder) {
   };
   std::error_code ignored;
   if (program.find('/') != std::string::npos) {
-    const fs::path path = fs::absolute(folder / program, ignored);
+    fs::path path = fs::absolute(folder / program, ignored);
     return is_executable(path) ? path : fs::path();
   }
   const char* const variable = std::getenv("PATH");
   std::string_view rest = variable == nullptr ? "/usr/bin:/bin" : variable;
   while (!rest.empty()) {
     const std::size_t colon = std::min(rest.find(':'), rest.size());
-    const fs::path path = fs::absolute(fs::path(rest.substr(0, colon)) / program, ignored);
+    fs::path path = fs::absolute(fs::path(rest.substr(0, colon)) / program, ignored);
     if (is_executable(path)) return path;
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
@@ -136,6 +136,7 @@ ChildProcess::ChildProcess(const ChildOptions& options, const StopSignal& stop) 
   std::error_code ignored;
   if (!log_.empty()) log_start_ = fs::file_size(log_, ignored);
   std::vector<char*> arguments;
+  arguments.reserve(options.command.size() + 1);
   for (const std::string& word : options.command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const ChildSetup setup{::getpid(),       options.folder.c_str(), options.executable.c_str(),

@@ -105,12 +105,12 @@ Journal::Journal(const std::filesystem::path& path, const JournalHeader& header)
     use_durable_mode(file_);
     compare(header);
   }
-  find_ = file_.prepare(
+  find_ = std::make_unique<SqliteStatement>(file_.prepare(
       "SELECT log_value, seconds FROM evaluation WHERE factor = (SELECT id FROM factor WHERE name = ?1) AND states = "
-      "?2");
-  insert_ = file_.prepare(
-      "INSERT INTO evaluation VALUES ((SELECT id FROM factor WHERE name = ?1), ?2, ?3, ?4) "
-      "ON CONFLICT (factor, states) DO NOTHING");
+      "?2"));
+  insert_ = std::make_unique<SqliteStatement>(
+      file_.prepare("INSERT INTO evaluation VALUES ((SELECT id FROM factor WHERE name = ?1), ?2, ?3, ?4) "
+                    "ON CONFLICT (factor, states) DO NOTHING"));
 }
 
 void Journal::begin(const JournalHeader& header) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,7 +57,7 @@ class Journal {
 
   std::string name_;
   SqliteFile file_;
-  std::optional<SqliteStatement> find_, insert_;
+  std::unique_ptr<SqliteStatement> find_, insert_;
 };
 
 }  // namespace treesample

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oracle/child_process.hpp"
@@ -39,7 +40,7 @@ struct OracleSource {
 // A C++ function, which fails at once when it fails.
 class CallableOracle final : public Oracle {
  public:
-  explicit CallableOracle(const Factor& factor) : factor_(factor) {}
+  explicit CallableOracle(Factor factor) : factor_(std::move(factor)) {}
   std::vector<double> log_values(int, std::span<const std::vector<int>> batch) override {
     std::vector<double> values;
     for (const std::vector<int>& states : batch) {

@@ -131,7 +131,7 @@ class OracleSet::Impl {
   Ticket next_ticket_ = 0;
   std::vector<JobResult> arrived_;  // from the workers, not recorded yet
   std::optional<Journal> journal_;
-  std::optional<WorkerPool> pool_;  // last: ends before anything else
+  std::unique_ptr<WorkerPool> pool_;  // last: ends before anything else
 };
 
 OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options)
@@ -159,7 +159,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options)
     for (FactorState& state : factors_) state.recorded = journal_->totals(state.counts.name);
   }
   settings.describe = [this](const Job& job) { return describe_job(model_, job); };
-  pool_.emplace(std::move(settings));
+  pool_ = std::make_unique<WorkerPool>(std::move(settings));
 }
 
 double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
@@ -269,7 +269,7 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
 OracleAnswer OracleSet::Impl::hand_out(Ticket ticket) {
   TicketState state = std::move(tickets_.extract(ticket).mapped());
   std::erase(ready_, ticket);
-  if (state.error) throw *state.error;
+  if (state.error) throw Error(*state.error);
   return std::move(state.answer);
 }
 

@@ -42,7 +42,7 @@ ProgramOracle::~ProgramOracle() {
 void ProgramOracle::prepare() {
   if (child_) return;
   try {
-    child_.emplace(spec_->child, *stop_);
+    child_ = std::make_unique<ChildProcess>(spec_->child, *stop_);
     check_ready(exchange(spec_->hello, spec_->program.start_timeout_seconds));
   } catch (...) {
     child_.reset();

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +36,7 @@ class ProgramOracle final : public Oracle {
 
   std::shared_ptr<const Spec> spec_;
   const StopSignal* stop_;
-  std::optional<ChildProcess> child_;
+  std::unique_ptr<ChildProcess> child_;  // null when it does not run
   std::int64_t next_id_ = 0;
 };
 

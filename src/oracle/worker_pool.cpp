@@ -15,7 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 // The error of a job that is given up: the last failure, with what it was about.
 Error final_error(const std::exception_ptr& failure, const std::string& subject, int num_failures) {
-  const std::string times = num_failures == 1 ? "" : fmt::format(" {} times, the last time", num_failures);
   ErrorCode code = ErrorCode::kIo;
   std::string reason = "an exception that is not a std::exception";
   try {
@@ -27,6 +26,7 @@ Error final_error(const std::exception_ptr& failure, const std::string& subject,
     reason = error.what();
   } catch (...) {
   }
+  const std::string times = num_failures == 1 ? "" : fmt::format(" {} times, the last time", num_failures);
   return {code, fmt::format("{} failed{}: {}", subject, times, reason)};
 }
 
@@ -112,10 +112,12 @@ std::vector<Job> WorkerPool::next_batch() {
 // Tries the whole batch once. When that fails, each job is tried alone, so that the others get their
 // values and the message names the one that cannot be evaluated.
 std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch) {
-  std::vector<std::vector<int>> assignments;
-  for (const Job& job : batch) assignments.push_back(job.states);
-  std::vector<JobResult> results;
-  for (Job& job : batch) results.push_back({.job = std::move(job)});
+  std::vector<std::vector<int>> assignments(batch.size());
+  std::vector<JobResult> results(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    assignments[i] = batch[i].states;
+    results[i].job = std::move(batch[i]);
+  }
   const auto attempt = [&](std::size_t begin, std::size_t count) {
     oracle.prepare();
     const Clock::time_point start = Clock::now();

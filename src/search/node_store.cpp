@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "treesample/error.hpp"
@@ -9,22 +10,31 @@
 namespace treesample {
 namespace {
 
-BlockLayout make_layout(const Level& level, bool has_prior) {
+constexpr std::size_t kLineBytes = 64;
+
+BlockLayout make_layout(const SearchSpace& space, int n, bool has_prior) {
+  const Level& level = space.levels[n];
   const auto k = static_cast<std::uint32_t>(level.num_states);
   const auto c = static_cast<std::uint32_t>(level.children.size());
   BlockLayout layout;
   layout.num_states = level.num_states;
   layout.num_children = static_cast<int>(c);
-  layout.has_prior = has_prior;
+  layout.has_stamps = level.is_shared || has_shared_children(space, n);
   layout.reward = Node::kHeaderBytes + 8 * k;
   layout.visits = layout.reward + 8 * k;
   layout.links = layout.visits + 4 * k;
   layout.prior = (layout.links + 4 * k * c + 7) / 8 * 8;
-  layout.size = layout.prior + (has_prior ? 8 * k : 0);
+  layout.stamps = layout.prior + (has_prior ? 8 * k : 0);
+  layout.size = layout.stamps + (layout.has_stamps ? 8 : 0);
   return layout;
 }
 
 }  // namespace
+
+bool has_shared_children(const SearchSpace& space, int level) {
+  const std::vector<int>& children = space.levels[level].children;
+  return std::any_of(children.begin(), children.end(), [&](int child) { return space.levels[child].is_shared; });
+}
 
 ContextTable::ContextTable(const SearchSpace& space, int level) {
   int word = 0;
@@ -95,7 +105,8 @@ NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior)
       contexts_(space_->levels.size()) {
   for (int n = 0; n < space_->num_levels(); ++n) {
     LevelStore& store = levels_[n];
-    store.layout = make_layout(space_->levels[n], has_prior);
+    store.layout = make_layout(*space_, n, has_prior);
+    store.prior_value = space_->levels[n].log_states_below + std::log(space_->levels[n].num_states);
     store.blank.reset(static_cast<std::byte*>(std::calloc(1, store.layout.size)));
     if (!store.blank) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
     const auto num_states = static_cast<std::size_t>(store.layout.num_states);
@@ -112,10 +123,16 @@ void NodeStore::grow(LevelStore& store) {
   const std::uint64_t more = store.capacity < kSmall ? store.capacity : store.capacity / 8;
   const std::uint64_t capacity = std::max<std::uint64_t>(8, store.capacity + more);
   const std::size_t bytes = capacity * store.layout.size;
-  auto* const moved = capacity < kNoNode ? static_cast<std::byte*>(std::realloc(store.blocks.get(), bytes)) : nullptr;
+  const std::ptrdiff_t offset = store.blocks - store.memory.get();
+  auto* const moved =
+      capacity < kNoNode ? static_cast<std::byte*>(std::realloc(store.memory.get(), bytes + kLineBytes)) : nullptr;
   if (moved == nullptr) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
-  static_cast<void>(store.blocks.release());
-  store.blocks.reset(moved);
+  static_cast<void>(store.memory.release());
+  store.memory.reset(moved);
+  store.blocks = moved + (kLineBytes - reinterpret_cast<std::uintptr_t>(moved) % kLineBytes) % kLineBytes;
+  if (store.blocks != moved + offset) {
+    std::memmove(store.blocks, moved + offset, std::size_t{store.count} * store.layout.size);
+  }
   held_bytes_ += bytes - std::size_t{store.capacity} * store.layout.size;
   store.capacity = static_cast<std::uint32_t>(capacity);
 }

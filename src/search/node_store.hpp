@@ -11,21 +11,25 @@
 //   uint32    visits[K]          eta, with two flags in the highest bits
 //   uint32    link[K][C]         index of the child's block, per child level
 //   double    prior[K]           Q_phi(a); only when the prior is not uniform
+//   uint32    changed_at         time stamps, only at levels that are shared or have shared children:
+//   uint32    refreshed_at       an edge is stale if a child changed after the node was refreshed
 //
-// (64 bytes for K = 2, C = 1.) Values are kept in the linear domain relative to E, because a chained
-// log-sum-exp per level of a backup would cost several times the rest of it; E is an integer, so that
-// differences of scales are exact, and moves when a sum leaves a wide range (rebase).
+// (64 bytes for K = 2, C = 1, which is one line of the cache: the arrays begin at a line.) Values are kept in the
+// linear domain relative to E, because a chained log-sum-exp per level of a backup would cost several times the rest of
+// it; E is an integer, so that differences of scales are exact, and moves when a sum leaves a wide range (rebase).
 //
 // With a uniform prior a node that can have only one parent edge gets no block until it is visited a
 // second time: until then its value is the prior's, which its parent's edge holds already.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "treesample/model/search_space.hpp"
@@ -35,6 +39,23 @@ namespace treesample {
 using NodeIndex = std::uint32_t;
 inline constexpr NodeIndex kNoNode = UINT32_MAX;
 
+// Calls f with the number of states, as a constant for the usual ones: loops over them then unroll.
+template <class F>
+[[gnu::always_inline]] inline decltype(auto) with_num_states(int num_states, F&& f) {
+  switch (num_states) {
+    case 2:
+      return f(std::integral_constant<int, 2>());
+    case 3:
+      return f(std::integral_constant<int, 3>());
+    case 4:
+      return f(std::integral_constant<int, 4>());
+    case 5:
+      return f(std::integral_constant<int, 5>());
+    default:
+      return f(num_states);
+  }
+}
+
 // Offsets are in bytes from the start of a block.
 struct BlockLayout {
   int num_states = 1;
@@ -43,8 +64,9 @@ struct BlockLayout {
   std::uint32_t visits = 0;
   std::uint32_t links = 0;
   std::uint32_t prior = 0;
+  std::uint32_t stamps = 0;
   std::uint32_t size = 0;
-  bool has_prior = false;
+  bool has_stamps = false;
 };
 
 // A view of one block. Cheap to copy; valid until a node of the same level is created.
@@ -63,7 +85,12 @@ class Node {
   [[nodiscard]] NodeIndex* links(int action) const {
     return at<NodeIndex>(layout_->links) + static_cast<std::ptrdiff_t>(action) * layout_->num_children;
   }
+  [[nodiscard]] bool has_stamps() const { return layout_->has_stamps; }
+  [[nodiscard]] std::uint32_t& changed_at() const { return at<std::uint32_t>(layout_->stamps)[0]; }
+  [[nodiscard]] std::uint32_t& refreshed_at() const { return at<std::uint32_t>(layout_->stamps)[1]; }
 
+  // Visits and flags of all edges as they are stored.
+  [[nodiscard]] const std::uint32_t* edges() const { return at<std::uint32_t>(layout_->visits); }
   [[nodiscard]] std::uint32_t visits(int action) const { return edge(action) & kVisitsMask; }
   void add_visit(int action) const {
     if ((edge(action) & kVisitsMask) != kVisitsMask) ++edge(action);
@@ -80,10 +107,24 @@ class Node {
 
   // Sum of the weights, always from all of them: updating a sum by differences loses it to cancellation.
   [[nodiscard]] double sum() const {
-    const double* const w = weights();
-    double total = 0.0;
-    for (int a = 0; a < num_states(); ++a) total += w[a];
-    return total;
+    return with_num_states(num_states(), [w = weights()](auto num_states) {
+      double total = w[0];
+      for (int a = 1; a < num_states; ++a) total += w[a];
+      return total;
+    });
+  }
+
+  // The same without one edge. Masks instead of a condition: which edge it is cannot be predicted, and
+  // compilers like to branch on it.
+  [[nodiscard]] double sum_without(int action) const {
+    return with_num_states(num_states(), [w = weights(), action](auto num_states) {
+      double total = 0.0;
+      for (int a = 0; a < num_states; ++a) {
+        const std::uint64_t mask = -static_cast<std::uint64_t>(a != action);
+        total += std::bit_cast<double>(std::bit_cast<std::uint64_t>(w[a]) & mask);
+      }
+      return total;
+    });
   }
 
   // Makes this block a copy of another one of its level.
@@ -131,6 +172,9 @@ class ContextTable {
   std::vector<NodeIndex> nodes_;
 };
 
+// Can values below an edge of this level change without a visit of the node?
+bool has_shared_children(const SearchSpace& space, int level);
+
 class NodeStore {
  public:
   NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior);
@@ -139,7 +183,7 @@ class NodeStore {
   [[nodiscard]] bool has_prior() const { return has_prior_; }
   [[nodiscard]] Node node(int level, NodeIndex index) const {
     const LevelStore& store = levels_[level];
-    return {store.blocks.get() + std::size_t{index} * store.layout.size, &store.layout};
+    return {store.blocks + std::size_t{index} * store.layout.size, &store.layout};
   }
   [[nodiscard]] std::uint32_t num_nodes(int level) const { return levels_[level].count; }
 
@@ -147,6 +191,8 @@ class NodeStore {
   NodeIndex create(int level);
   // What a new node looks like: no visits, no links, no weights; the search fills in its prior.
   [[nodiscard]] Node blank(int level) { return {levels_[level].blank.get(), &levels_[level].layout}; }
+  // V of a node that has no block, by the uniform prior: log K + log_states_below.
+  [[nodiscard]] double prior_value(int level) const { return levels_[level].prior_value; }
   // For shared levels: the node with the context that x gives it, kNoNode if there is none.
   NodeIndex& find_or_insert(int level, std::span<const int> x);
 
@@ -165,7 +211,9 @@ class NodeStore {
   };
   struct LevelStore {
     BlockLayout layout;
-    std::unique_ptr<std::byte, Free> blocks;
+    std::byte* blocks = nullptr;  // the first line of the cache in `memory`
+    double prior_value = 0.0;
+    std::unique_ptr<std::byte, Free> memory;
     std::unique_ptr<std::byte, Free> blank;
     std::uint32_t count = 0;
     std::uint32_t capacity = 0;

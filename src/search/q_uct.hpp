@@ -1,16 +1,15 @@
 // The selection rule of the paper, eq. 8.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 namespace treesample {
 
 // Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 + eta(x o a)), with
-// bonus = c max(Q_phi(a), epsilon) sqrt(eta(x)) and denominator = 1 + eta(x o a).
-inline double q_uct(double q, double bonus, double denominator) { return q + bonus / denominator; }
+// bonus = c max(Q_phi(a), epsilon) sqrt(eta(x)) and share = 1 / (1 + eta(x o a)).
+inline double q_uct(double q, double bonus, double share) { return q + bonus * share; }
 
 // Scores this close count as equal, so that rounding never decides between equal sub-problems.
-inline double tie_tolerance(double score) { return 1e-10 * std::max(1.0, std::abs(score)); }
+inline double tie_tolerance(double score) { return 1e-10 * (1.0 + std::abs(score)); }
 
 }  // namespace treesample

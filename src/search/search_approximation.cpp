@@ -1,4 +1,6 @@
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 #include "search/node_store.hpp"
 #include "search/soft_bellman.hpp"
@@ -60,6 +62,44 @@ Assignment SearchApproximation::sample(Random& random) const {
     walk.take(n, state);
   }
   return x;
+}
+
+SearchApproximation::SampleBatch SearchApproximation::sample_batch(int count, Random& random) const {
+  check_range("sample_batch", "count", count, 0, INT32_MAX);
+  check_argument(log_z_ != kNegInf, "sample_batch", "no configuration has positive probability (Z = 0)");
+  const SearchSpace& space = store_->space();
+  const int row_size = space.num_levels();
+  SampleBatch batch = {std::vector<int>(static_cast<std::size_t>(count) * row_size, -1), std::vector<double>(count)};
+  std::vector<Walk> walks(count, Walk(*store_));
+  std::vector<int> prefixes;  // of the samples that are off the store
+  std::vector<double> q;
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const Level& level = space.levels[n];
+    prefixes.clear();
+    for (int i = 0; i < count; ++i) {
+      const auto row = batch.states.begin() + static_cast<std::ptrdiff_t>(i) * row_size;
+      if (!walks[i].is_on_store(n)) prefixes.insert(prefixes.end(), row, row + row_size);
+    }
+    const int num_off_store = static_cast<int>(prefixes.size()) / row_size;
+    q.resize(static_cast<std::size_t>(num_off_store) * level.num_states);
+    if (num_off_store > 0) prior_->q_values(n, prefixes, num_off_store, q);
+    double* next_q = q.data();
+    for (int i = 0; i < count; ++i) {
+      std::span<double> weights;
+      if (walks[i].is_on_store(n)) {
+        weights = {walks[i].node(n).weights(), static_cast<std::size_t>(level.num_states)};
+      } else {
+        weights = {next_q, static_cast<std::size_t>(level.num_states)};
+        softmax(weights, weights);
+        next_q += level.num_states;
+      }
+      const int state = random.categorical(weights);
+      batch.states[static_cast<std::size_t>(i) * row_size + level.variable] = state;
+      batch.log_probs[i] += std::log(weights[state] / std::accumulate(weights.begin(), weights.end(), 0.0));
+      walks[i].take(n, state);
+    }
+  }
+  return batch;
 }
 
 double SearchApproximation::log_prob(std::span<const int> x) const {

@@ -1,78 +1,149 @@
 #include "search/selection.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
+#include "math/dispatched.hpp"
+#include "math/vector_kernels.hpp"
+#include "search/q_uct.hpp"
 #include "search/soft_bellman.hpp"
-#include "treesample/math/vector_math.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+namespace {
+
+// Below this a weight has lost bits; its logarithm is then taken from the edge itself.
+constexpr double kLeastWeight = 1e-300;
+
+// The visits in an edge's word. Through the bits of 2^52, because not every instruction set converts.
+inline double visits_of(std::uint64_t edge) {
+  return std::bit_cast<double>((edge & Node::kVisitsMask) | 0x4330000000000000) - 0x1.0p52;
+}
+
+// Eq. 8 for all nodes of a path, of at most kRows states: the lowest action whose score ties with the
+// best. True when some weight is tiny. What unused columns hold does not matter.
+template <int kRows>
+[[gnu::always_inline]] inline bool choose_columns(Selection::Matrix& path) {
+  constexpr auto kLeastBits = std::bit_cast<std::uint64_t>(kLeastWeight);
+  const std::size_t stride = path.stride;
+  const std::size_t num_columns = path.num_columns / 8 * 8;  // says to the compiler: no remainder
+  const double* const __restrict weights = path.weights.data();
+  const std::uint64_t* const __restrict edges = path.edges.data();
+  const double* const __restrict scales = path.scales.data();
+  double* const __restrict choices = path.choices.data();
+  std::uint64_t differences = 0;  // the highest bit is set by any negative one
+  for (std::size_t i = 0; i < num_columns; ++i) {
+    double node_visits = 1.0;  // the visit that created the node, then one per edge visit
+#pragma GCC unroll 8
+    for (int a = 0; a < kRows; ++a) node_visits += visits_of(edges[a * stride + i]);
+    const double bonus = scales[i] * std::sqrt(node_visits);
+    double scores[kRows];
+    double best = kNegInf;
+#pragma GCC unroll 8
+    for (int a = 0; a < kRows; ++a) {
+      const std::uint64_t edge = edges[a * stride + i];
+      const double stored = weights[a * stride + i];
+      const bool is_complete = (edge & Node::kComplete) != 0;
+      const double weight = is_complete ? 1.0 : stored;
+      differences |= std::bit_cast<std::uint64_t>(weight) - kLeastBits;
+      const double score = q_uct(log_one(weight), bonus, 1.0 / (1.0 + visits_of(edge)));
+      scores[a] = is_complete ? kNegInf : score;
+      best = scores[a] > best ? scores[a] : best;
+    }
+    const double threshold = best - tie_tolerance(best);
+    double choice = 0.0;
+#pragma GCC unroll 8
+    for (int a = kRows - 1; a >= 0; --a) choice = scores[a] >= threshold ? a : choice;
+    choices[i] = choice;
+  }
+  return (differences >> 63) != 0;
+}
+
+TS_DISPATCHED bool choose_each(Selection::Matrix& path) {
+  switch (path.num_rows) {
+    case 2:
+      return choose_columns<2>(path);
+    case 3:
+      return choose_columns<3>(path);
+    case 4:
+      return choose_columns<4>(path);
+    case 5:
+      return choose_columns<5>(path);
+    default:
+      return choose_columns<Selection::kMostRows>(path);
+  }
+}
+
+}  // namespace
 
 Selection::Selection(const NodeStore& store, const SearchOptions& options)
-    : store_(store),
-      c_(options.c),
-      epsilon_(options.epsilon),
-      tie_rule_(options.ties),
-      ties_(options.seed, "ties"),
-      nodes_(std::max<std::size_t>(store.space().levels.size(), 1)) {
-  std::size_t most_edges = 0;
+    : store_(store), c_(options.c), epsilon_(options.epsilon), tie_rule_(options.ties), ties_(options.seed, "ties") {
+  int most_states = 0;
   for (const Level& level : store.space().levels) {
-    bonus_.push_back(c_ * std::max(level.log_states_below, epsilon_));
-    most_edges += level.num_states;
+    level_scales_.push_back(c_ * std::max(level.log_states_below, epsilon_));
+    most_states = std::max(most_states, level.num_states);
   }
-  scores_.assign(padded(most_edges), 1.0);
-  bonuses_.assign(padded(most_edges), 0.0);
-  denominators_.assign(padded(most_edges), 1.0);
+  q_.resize(most_states);
+  has_wide_nodes_ = most_states > kMostRows;
+  const std::size_t columns = padded(level_scales_.size());
+  path_.stride = columns;
+  path_.num_rows = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
+  path_.weights.resize(path_.num_rows * columns);
+  path_.edges.resize(path_.num_rows * columns);
+  path_.scales.resize(columns);
+  path_.choices.resize(columns);
 }
 
-// What is different with a prior per edge, and with weights too small for their logarithm.
-void Selection::adjust_edges(int level, const Node& node) {
-  double node_visits = 1.0;
-  for (int a = 0; a < node.num_states(); ++a) node_visits += node.visits(a);
-  for (int a = 0; a < node.num_states(); ++a) {
-    if (node.is_complete(a)) continue;
-    if (store_.has_prior()) {
-      bonuses_[num_edges_ + a] = c_ * std::max(node.priors()[a], epsilon_) * std::sqrt(node_visits);
+void Selection::choose(int level, const Node& node) {
+  const int num_states = node.num_states();
+  std::int64_t node_visits = 1;
+  for (int a = 0; a < num_states; ++a) node_visits += node.visits(a);
+  const double root = std::sqrt(static_cast<double>(node_visits));
+  double best = kNegInf;
+  for (int a = 0; a < num_states; ++a) {
+    if (node.is_complete(a)) {
+      q_[a] = kNegInf;
+      continue;
     }
-    if (node.weights()[a] < kLeastWeight) {
-      tiny_.emplace_back(num_edges_ + a, edge_log_value(store_, level, node, a) - node.log_scale());
-    }
+    const double weight = node.weights()[a];
+    const double q =
+        weight < kLeastWeight ? edge_log_value(store_, level, node, a) - node.log_scale() : std::log(weight);
+    const double scale = store_.has_prior() ? c_ * std::max(node.priors()[a], epsilon_) : level_scales_[level];
+    q_[a] = q_uct(q, scale * root, 1.0 / (1.0 + node.visits(a)));
+    best = std::max(best, q_[a]);
   }
-}
-
-void Selection::choose() {
-  double* const scores = scores_.data();
-  const std::size_t num_edges = padded(num_edges_);
-  log_each({scores, num_edges});
-  for (const auto& [edge, value] : tiny_) scores[edge] = value;
-  for (std::size_t i = 0; i < num_edges; ++i) scores[i] = q_uct(scores[i], bonuses_[i], denominators_[i]);
-  const double* next = scores;
-  for (std::size_t i = 0; i < num_nodes_; ++i) {
-    const Node& node = nodes_[i];
-    with_num_states(node.num_states(), [&](auto num_states) {
-      node.choice() = static_cast<std::uint32_t>(best_action(next, num_states));
-      next += num_states;
-    });
-  }
-  // The padding is computed too: it must stay positive.
-  std::fill(scores, scores + num_edges, 1.0);
-  tiny_.clear();
-  num_nodes_ = 0;
-  num_edges_ = 0;
-}
-
-template <class NumStates>
-int Selection::best_action(const double* scores, NumStates num_states) {
-  double best = scores[0];
-  for (int a = 1; a < num_states; ++a) best = scores[a] > best ? scores[a] : best;
   const double threshold = best - tie_tolerance(best);
-  int chosen = 0;
-  for (int a = num_states - 1; a >= 0; --a) chosen = scores[a] >= threshold ? a : chosen;
-  if (tie_rule_ == TieRule::kLowest) return chosen;
   int num_ties = 0;
   for (int a = 0; a < num_states; ++a) {
-    if (scores[a] >= threshold && ties_.below(++num_ties) == 0) chosen = a;
+    if (node.is_complete(a) || q_[a] < threshold) continue;
+    if (num_ties++ == 0 || (tie_rule_ == TieRule::kRandom && ties_.below(num_ties) == 0)) {
+      node.choice() = static_cast<std::uint32_t>(a);
+    }
   }
-  return chosen;
+}
+
+void Selection::choose_all(std::span<const Step> path) {
+  const bool one_by_one = store_.has_prior() || tie_rule_ == TieRule::kRandom;
+  bool has_unusual = one_by_one || has_wide_nodes_;
+  if (!one_by_one) {
+    path_.num_columns = padded(path.size());
+    has_unusual |= choose_each(path_);
+    for (std::size_t i = 0; i < path.size(); ++i) path[i].node.choice() = static_cast<std::uint32_t>(path_.choices[i]);
+  }
+  if (!has_unusual) return;
+  for (const auto& [node, level, action] : path) {
+    if (!node.is_complete() && (one_by_one || !is_usual(node))) choose(level, node);
+  }
+}
+
+// Could the node be scored as a column?
+bool Selection::is_usual(const Node& node) const {
+  bool is_usual = node.num_states() <= path_.num_rows;
+  for (int a = 0; a < node.num_states(); ++a) {
+    is_usual = is_usual && (node.is_complete(a) || node.weights()[a] >= kLeastWeight);
+  }
+  return is_usual;
 }
 
 }  // namespace treesample

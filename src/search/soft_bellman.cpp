@@ -2,19 +2,27 @@
 
 #include <cmath>
 
+#include "math/dispatched.hpp"
+#include "math/vector_kernels.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-double prior_value(const Level& level) { return level.log_states_below + std::log(level.num_states); }
-
 bool is_dead(const Node& node) { return node.is_complete() && node.sum() == 0.0; }
 
 }  // namespace
 
+TS_DISPATCHED void multiply_out(const double* __restrict log_scales, double* __restrict multipliers,
+                                std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const ScaledValue value{log_scales[i], multipliers[i]};
+    multipliers[i] = value.is_in_range() ? exp_one(value.log_scale) * value.sum : NAN;
+  }
+}
+
 double log_value(const NodeStore& store, int level, NodeIndex index) {
-  if (index == kNoNode) return prior_value(store.space().levels[level]);
+  if (index == kNoNode) return store.prior_value(level);
   const Node node = store.node(level, index);
   const double sum = node.sum();
   return sum > 0.0 ? node.log_scale() + std::log(sum) : kNegInf;
@@ -49,11 +57,15 @@ bool is_complete(const NodeStore& store, std::span<const int> children, const No
 }
 
 void refresh_edge(const NodeStore& store, int level, const Node& node, int action) {
-  const double value = edge_log_value(store, level, node, action);
-  if (value == kNegInf || is_complete(store, store.space().levels[level].children, node.links(action))) {
-    node.set_complete(action);
-  }
-  node.weights()[action] = std::exp(value - node.log_scale());
+  const std::vector<int>& children = store.space().levels[level].children;
+  const NodeIndex* const links = node.links(action);
+  ScaledValue value{node.rewards()[action] - node.log_scale(), 1.0};
+  for (std::size_t j = 0; j < children.size(); ++j) value *= scaled_value(store, children[j], links[j]);
+  // One exponential instead of a logarithm per child and one exponential, where the range allows it.
+  node.weights()[action] = value.is_in_range()
+                               ? std::exp(value.log_scale) * value.sum
+                               : std::exp(edge_log_value(store, level, node, action) - node.log_scale());
+  if (node.rewards()[action] == kNegInf || is_complete(store, children, links)) node.set_complete(action);
 }
 
 void rebase(const NodeStore& store, int level, const Node& node) {
@@ -64,18 +76,36 @@ void rebase(const NodeStore& store, int level, const Node& node) {
   for (int a = 0; a < node.num_states(); ++a) node.weights()[a] = std::exp(values[a] - node.log_scale());
 }
 
-void refresh(const NodeStore& store, int level, const Node& node) {
+bool refresh_stale_edges(const NodeStore& store, int level, const Node& node) {
+  const SearchSpace& space = store.space();
+  const std::vector<int>& children = space.levels[level].children;
+  bool is_changed = false;
   for (int a = 0; a < node.num_states(); ++a) {
-    if (node.is_expanded(a)) refresh_edge(store, level, node, a);
+    if (!node.is_expanded(a) || node.is_complete(a)) continue;
+    const NodeIndex* const links = node.links(a);
+    bool is_stale = false;
+    for (std::size_t j = 0; j < children.size(); ++j) {
+      if (!space.levels[children[j]].is_shared) continue;  // changes only when this node is visited
+      is_stale = is_stale || store.node(children[j], links[j]).changed_at() > node.refreshed_at();
+    }
+    if (is_stale) refresh_edge(store, level, node, a);
+    is_changed = is_changed || is_stale;
   }
-  if (is_out_of_range(node.sum())) rebase(store, level, node);
+  if (is_changed && is_out_of_range(node.sum())) rebase(store, level, node);
+  return is_changed;
 }
 
 void settle(const NodeStore& store) {
   const SearchSpace& space = store.space();
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     if (space.levels[n].is_private_below) continue;  // never stale
-    for (NodeIndex i = 0; i < store.num_nodes(n); ++i) refresh(store, n, store.node(n, i));
+    for (NodeIndex i = 0; i < store.num_nodes(n); ++i) {
+      const Node node = store.node(n, i);
+      for (int a = 0; a < node.num_states(); ++a) {
+        if (node.is_expanded(a)) refresh_edge(store, n, node, a);
+      }
+      if (is_out_of_range(node.sum())) rebase(store, n, node);
+    }
   }
 }
 

@@ -1,11 +1,37 @@
 // Values over a store: the soft-Bellman equation (eq. 7) for single edges and for whole stores.
 #pragma once
 
+#include <cmath>
+
 #include "search/node_store.hpp"
 
 namespace treesample {
 
-// V of a child; where it has no block yet, the value of the uniform prior, log K + log_states_below.
+// Must a node's log_scale move? The bounds leave room for products of a weight and a sum.
+inline bool is_out_of_range(double sum) { return !(sum > 1e-100 && sum < 1e100); }
+
+// exp(log_scale) * sum. Values of independent components multiply without a logarithm.
+struct ScaledValue {
+  double log_scale = 0.0;
+  double sum = 1.0;
+
+  void operator*=(const ScaledValue& other) {
+    log_scale += other.log_scale;
+    sum *= other.sum;
+  }
+  // Is exp(log_scale) * sum as accurate as exp of the logarithm? False for 0 as well.
+  [[nodiscard]] bool is_in_range() const { return std::abs(log_scale) < 690.0 && !is_out_of_range(sum); }
+};
+
+// multipliers[i] = exp(log_scales[i]) * multipliers[i], NaN where that is not in range. For count a multiple of 8.
+void multiply_out(const double* log_scales, double* multipliers, std::size_t count);
+
+// V of a child; where it has no block yet, that of the uniform prior.
+inline ScaledValue scaled_value(const NodeStore& store, int level, NodeIndex index) {
+  if (index == kNoNode) return {store.prior_value(level), 1.0};
+  const Node node = store.node(level, index);
+  return {node.log_scale(), node.sum()};
+}
 double log_value(const NodeStore& store, int level, NodeIndex index);
 
 // Q(a) = R + sum of V over the children for an expanded edge, Q_phi(a) for any other.
@@ -18,11 +44,10 @@ void refresh_edge(const NodeStore& store, int level, const Node& node, int actio
 
 // Moves log_scale to the node's value, which brings the sum of the weights back to about 1.
 void rebase(const NodeStore& store, int level, const Node& node);
-// Must log_scale move? The bounds leave room for products of a weight and a sum.
-inline bool is_out_of_range(double sum) { return !(sum > 1e-100 && sum < 1e100); }
 
-// Brings all edges of a node up to date with its children.
-void refresh(const NodeStore& store, int level, const Node& node);
+// Refreshes the edges with a shared child that changed, by another path, after the node was refreshed.
+// True when there was one. Only for levels with shared children.
+bool refresh_stale_edges(const NodeStore& store, int level, const Node& node);
 
 // Children before parents: makes every value of the store consistent. Needed where nodes are shared,
 // because a traversal refreshes only its own path.

@@ -19,9 +19,6 @@
 namespace treesample {
 namespace {
 
-// exp_each is exact up to 700; beyond this an edge is refreshed from its children's logarithms.
-constexpr double kLargestLogMultiplier = 690.0;
-
 enum class Outcome { kProgress, kSolved, kBudgetSpent };
 
 class Search {
@@ -32,22 +29,31 @@ class Search {
   [[nodiscard]] std::shared_ptr<NodeStore> store() const { return store_; }
 
  private:
-  // One edge of the path from a root to the expansion.
-  struct Step {
-    int level;
-    int action;
-    Node node;
+  // What the traversal needs to know about a level, close together.
+  struct LevelFacts {
+    const int* children = nullptr;
+    int num_children = 0;
+    int variable = 0;
+    bool has_shared_children = false;
+    // 1 when two edges of a node can lead to one child: a backup by one leaves the other stale.
+    std::uint32_t lag = 0;
+
+    [[nodiscard]] std::span<const int> children_span() const {
+      return {children, static_cast<std::size_t>(num_children)};
+    }
   };
 
-  Outcome tree_traversal();
+  [[gnu::noinline]] Outcome tree_traversal();
   [[nodiscard]] bool is_solved() const { return is_complete(*store_, space_.roots, store_->root_links().data()); }
   int choose_component(std::span<const int> levels, const NodeIndex* links) const;
   Node visit(int level, NodeIndex& link);
   void expand(const Step& step);
   NodeIndex create_node(int level);
-  void backup();
+  [[gnu::noinline]] void backup();
   void initialise(int level, const Node& node);
   void add_step(const Step& step);
+  void note_multiplier(int i, const Step* below);
+  double repair(int i);
 
   const SearchSpace& space_;
   SearchOptions options_;
@@ -58,10 +64,14 @@ class Search {
   Selection selection_;
   int fewest_factors_ = INT_MAX;  // of any reward
   Assignment x_;                  // by variable; -1 where the current path does not assign
+  std::vector<LevelFacts> facts_;
+  std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
   std::vector<Step> path_;
-  std::vector<double> log_multipliers_;  // per edge of the path, see backup
+  int length_ = 0;                  // of the path
+  std::vector<double> other_sums_;  // of the weights of the path's siblings
+  // Per edge of the path, see note_multiplier.
+  std::vector<double> log_multipliers_;
   std::vector<double> multipliers_;
-  std::vector<double> other_sums_;  // sum of the weights of the path's siblings
 };
 
 Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
@@ -74,11 +84,20 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       budget_(options.budget, options.budget_unit),
       selection_(*store_, options),
       x_(graph.num_variables(), -1) {
-  path_.reserve(space_.levels.size());
-  log_multipliers_.resize(padded(space_.levels.size()));
-  multipliers_.resize(padded(space_.levels.size()));
-  other_sums_.resize(space_.levels.size());
+  const std::size_t longest = space_.levels.size();
+  path_.resize(longest);
+  log_multipliers_.resize(padded(longest));
+  multipliers_.resize(padded(longest));
+  other_sums_.resize(longest);
   for (int n = 0; n < space_.num_levels(); ++n) {
+    const std::vector<int>& children = space_.levels[n].children;
+    LevelFacts facts{children.data(), static_cast<int>(children.size()), space_.levels[n].variable,
+                     has_shared_children(space_, n), 0};
+    for (const int child : children) {
+      const std::vector<int>& context = space_.levels[child].context;
+      if (space_.levels[child].is_shared && (context.empty() || context.back() != n)) facts.lag = 1;
+    }
+    facts_.push_back(facts);
     fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
     if (!store_->has_prior()) initialise(n, store_->blank(n));  // all new nodes of a level are alike
   }
@@ -125,7 +144,7 @@ SearchReport Search::tree_sample(const SearchObserver& observer) {
 // (kSolved) nothing is left to do, or (kBudgetSpent) no value has changed.
 Outcome Search::tree_traversal() {
   if (!budget_.allows(fewest_factors_)) return is_solved() ? Outcome::kSolved : Outcome::kBudgetSpent;
-  path_.clear();
+  length_ = 0;
   std::span<const int> components = space_.roots;
   NodeIndex* links = store_->root_links().data();
   while (true) {
@@ -135,17 +154,17 @@ Outcome Search::tree_traversal() {
     const Node node = visit(level, links[component]);
     if (node.is_complete()) break;
     const int action = static_cast<int>(node.choice());
-    x_[space_.levels[level].variable] = action;
-    add_step({level, action, node});
+    x_[facts_[level].variable] = action;
+    add_step({node, level, action});
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.num_factors(level))) return Outcome::kBudgetSpent;
-      expand(path_.back());
+      expand(path_[length_ - 1]);
       break;
     }
-    components = space_.levels[level].children;
+    components = facts_[level].children_span();
     links = node.links(action);
   }
-  if (path_.empty()) return Outcome::kSolved;  // not even a root is left
+  if (length_ == 0) return Outcome::kSolved;  // not even a root is left
   backup();
   return Outcome::kProgress;
 }
@@ -175,12 +194,11 @@ int Search::choose_component(std::span<const int> levels, const NodeIndex* links
 Node Search::visit(int level, NodeIndex& link) {
   if (link == kNoNode) link = create_node(level);
   const Node node = store_->node(level, link);
-  if (!space_.levels[level].is_private_below) {
-    // A shared node below may have changed since the last visit.
-    refresh(*store_, level, node);
+  if (facts_[level].has_shared_children && refresh_stale_edges(*store_, level, node)) {
+    node.changed_at() = now_;
+    node.refreshed_at() = now_;
     if (!node.is_complete()) {
-      selection_.add(level, node);
-      selection_.choose();
+      selection_.choose(level, node);
     }
   }
   return node;
@@ -213,8 +231,7 @@ NodeIndex Search::create_node(int level) {
   if (store_->has_prior()) {
     initialise(level, store_->node(level, index));
   } else if (options_.ties == TieRule::kRandom) {
-    selection_.add(level, store_->node(level, index));  // all edges tie
-    selection_.choose();
+    selection_.choose(level, store_->node(level, index));  // all edges tie
   }
   return index;
 }
@@ -231,88 +248,83 @@ void Search::initialise(int level, const Node& node) {
     }
   }
   rebase(*store_, level, node);
-  selection_.add(level, node);
-  selection_.choose();
+  selection_.choose(level, node);
 }
 
-// Appends an edge to the path and notes what its backup will need. With E the scales, the weight of
-// an edge is exp(R + V_others + E_child - E) times the child's sum of weights, where V_others are the
-// values of its other components.
+// Appends an edge to the path, with everything that its backup can know by now: a traversal waits for
+// one node after the other to come from memory, so that this costs nothing.
 void Search::add_step(const Step& step) {
-  const auto& [level, action, node] = step;
-  if (!path_.empty()) {
-    const auto& [above_level, above_action, above] = path_.back();
-    double log_multiplier = above.rewards()[above_action] + node.log_scale() - above.log_scale();
-    const std::vector<int>& siblings = space_.levels[above_level].children;
-    for (std::size_t j = 0; siblings.size() > 1 && j < siblings.size(); ++j) {
-      if (siblings[j] != level) log_multiplier += log_value(*store_, siblings[j], above.links(above_action)[j]);
+  if (length_ > 0) note_multiplier(length_ - 1, &step);
+  selection_.set_node(length_, step.level, step.node);
+  other_sums_[length_] = step.node.sum_without(step.action);
+  path_[length_++] = step;
+}
+
+// With E the scales, the weight of an edge is its multiplier times the sum of its child's weights:
+//
+//   exp(R + E_child + E_others - E) * (product of the others' sums) * (sum of the child's weights),
+//
+// where "others" are the edge's components off the path. Below the last edge all children are others.
+void Search::note_multiplier(int i, const Step* below) {
+  const auto& [node, level, action] = path_[i];
+  const LevelFacts& facts = facts_[level];
+  ScaledValue value{node.rewards()[action] - node.log_scale(), 1.0};
+  if (below != nullptr) value.log_scale += below->node.log_scale();
+  if (below == nullptr || facts.num_children > 1) {
+    for (int j = 0; j < facts.num_children; ++j) {
+      if (below != nullptr && facts.children[j] == below->level) continue;
+      value *= scaled_value(*store_, facts.children[j], node.links(action)[j]);
     }
-    log_multipliers_[path_.size() - 1] = log_multiplier;
   }
-  double others = 0.0;
-  with_num_states(node.num_states(), [&, action = action](auto num_states) {
-    for (int a = 0; a < num_states; ++a) others += a == action ? 0.0 : step.node.weights()[a];
-  });
-  other_sums_[path_.size()] = others;
-  path_.push_back(step);
+  log_multipliers_[i] = value.log_scale;
+  multipliers_[i] = value.sum;
 }
 
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
 // path to the root. All exponentials of the path are known beforehand, and the chain from level to
 // level is one product and one sum.
 void Search::backup() {
-  std::copy_n(log_multipliers_.begin(), padded(path_.size()), multipliers_.begin());
-  exp_each({multipliers_.data(), padded(path_.size())});
-  double child_sum = 0.0;
-  bool is_child_scale_known = false;  // false below the path's last edge and after a rebase
-  for (std::size_t i = path_.size(); i-- > 0;) {
-    const auto& [level, action, node] = path_[i];
-    if (is_child_scale_known && std::abs(log_multipliers_[i]) < kLargestLogMultiplier) {
-      const double weight = multipliers_[i] * child_sum;
-      node.weights()[action] = weight;
-      child_sum = other_sums_[i] + weight;
-      if (path_[i + 1].node.is_complete() && is_complete(*store_, space_.levels[level].children, node.links(action))) {
-        node.set_complete(action);
-      }
-    } else {
-      refresh_edge(*store_, level, node, action);
-      child_sum = node.sum();
-    }
+  note_multiplier(length_ - 1, nullptr);
+  multiply_out(log_multipliers_.data(), multipliers_.data(), padded(length_));
+  double child_sum = 1.0;
+  bool is_child_complete = true;  // below the last edge: to be seen
+  for (int i = length_ - 1; i >= 0; --i) {
+    const auto& [node, level, action] = path_[i];
+    const LevelFacts& facts = facts_[level];
+    const double weight = multipliers_[i] * child_sum;
+    node.weights()[action] = weight;
+    child_sum = other_sums_[i] + weight;
     node.add_visit(action);
-    is_child_scale_known = !is_out_of_range(child_sum);
-    if (!is_child_scale_known) rebase(*store_, level, node);
-    x_[space_.levels[level].variable] = -1;
-    // Where a node changes only when it is visited, its next choice is known now.
-    if (space_.levels[level].is_private_below && !node.is_complete()) selection_.add(level, node);
+    if (is_child_complete && is_complete(*store_, facts.children_span(), node.links(action))) {
+      node.set_complete(action);
+    }
+    selection_.set_edge(i, node, action);
+    if (is_out_of_range(child_sum)) child_sum = repair(i);
+    is_child_complete = node.is_complete();
+    x_[facts.variable] = -1;
+    if (node.has_stamps()) {
+      node.changed_at() = now_;
+      node.refreshed_at() = now_ - facts.lag;
+    }
   }
-  selection_.choose();
+  // The next choice of each node is known now, unless a shared node below changes first.
+  selection_.choose_all({path_.data(), static_cast<std::size_t>(length_)});
+  if (now_ < UINT32_MAX) ++now_;
+}
+
+// Backs up edge i where its multiplier is NaN or the sum leaves its range. Returns the node's sum.
+double Search::repair(int i) {
+  const auto& [node, level, action] = path_[i];
+  refresh_edge(*store_, level, node, action);
+  if (is_out_of_range(node.sum())) {
+    rebase(*store_, level, node);
+    if (i > 0) multipliers_[i - 1] = NAN;  // it was made with the old scale
+  }
+  selection_.set_node(i, level, node);
+  return node.sum();
 }
 
 }  // namespace
-
-void SearchOptions::validate() const {
-  check_range("SearchOptions", "budget", budget, 0, INT64_MAX);
-  check_at_least("SearchOptions", "c", c, 0.0);
-  check_at_least("SearchOptions", "epsilon", epsilon, 0.0);
-  check_argument(time_limit_seconds > 0.0, "SearchOptions",
-                 fmt::format("time_limit_seconds is {}, allowed are values above 0", time_limit_seconds));
-}
-
-const char* to_string(StopReason reason) {
-  switch (reason) {
-    case StopReason::kExact:
-      return "exact";
-    case StopReason::kBudget:
-      return "budget";
-    case StopReason::kTime:
-      return "time";
-    case StopReason::kMemory:
-      return "memory";
-    case StopReason::kInterrupted:
-      return "interrupted";
-  }
-  return "";
-}
 
 SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options,
                          std::shared_ptr<const ValueFunction> prior, const SearchObserver& observer) {

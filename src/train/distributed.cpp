@@ -17,8 +17,6 @@ namespace {
 constexpr int kStepsPerPoll = 8;
 constexpr int kPollsPerPublication = 4;
 constexpr double kWaitSeconds = 0.2;
-// Without news the learner stops after this many passes over the replay: more would only wear it in.
-constexpr std::int64_t kMaxPasses = 20;
 
 class DistributedLearner {
  public:
@@ -58,9 +56,7 @@ class DistributedLearner {
   }
 
   void poll() {
-    const std::int64_t max_steps =
-        kMaxPasses * std::max<std::int64_t>(1, run_.options().replay_capacity / run_.options().learner.batch_size);
-    const bool has_work = run_.has_data() && steps_without_news_ < max_steps;
+    const bool has_work = run_.has_work();
     const auto entries = channel_.read_episodes(run_.counters().stream_position, 32, has_work ? 0.0 : kWaitSeconds);
     for (const RunChannel::Entry& entry : entries) {
       if (run_.is_finished() || run_.is_interrupted()) return;
@@ -69,7 +65,6 @@ class DistributedLearner {
     if (channel_.client().num_connections() != num_connections_) publish_all();
     if (!has_work && entries.empty()) return;
     run_.learn(kStepsPerPoll);
-    steps_without_news_ = entries.empty() ? steps_without_news_ + kStepsPerPoll : 0;
     if (++num_polls_ % kPollsPerPublication == 0) publish_parameters();
   }
 
@@ -99,7 +94,6 @@ class DistributedLearner {
   std::unordered_set<std::uint64_t> taken_;
   std::int64_t num_connections_ = 0;
   std::int64_t num_polls_ = 0;
-  std::int64_t steps_without_news_ = 0;
 };
 
 class DistributedWorker {

@@ -42,11 +42,12 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
   std::shared_ptr<Experience> experience = empty_experience(problem);
   if (result.approximation.log_z() == kNegInf) return {experience, kInfinity};
   Random random(seed, "samples");
+  SearchApproximation::SampleBatch batch = result.approximation.sample_batch(options.num_samples, random);
+  experience->samples = std::move(batch.states);
   double sum = 0.0;
   for (int i = 0; i < options.num_samples; ++i) {
-    const Assignment x = result.approximation.sample(random);
-    sum += result.approximation.log_prob(x) - problem->graph.log_density(x);
-    experience->samples.insert(experience->samples.end(), x.begin(), x.end());
+    const std::span<const int> x = experience->sample(i);
+    sum += batch.log_probs[i] - problem->graph.log_density(x);
     result.approximation.visit_path(x,
                                     [&](int level, std::span<const double> q) { add_row(*experience, i, level, q); });
   }

@@ -64,6 +64,7 @@ std::shared_ptr<Problem> ProblemSource::make(std::uint64_t id) const {
     problem->graph = parse_model(options_);
     problem->factor_kinds = detect_factor_kinds(problem->graph);
   }
+  check_argument(problem->graph.num_variables() > 0, "ProblemSource", "the model has no variables");
   const std::vector<int> order =
       search_order(problem->graph, SpaceKind::kTree, {.kind = options_.order, .restarts = 0, .seed = options_.seed});
   problem->space = make_search_space(problem->graph, order, SpaceKind::kTree);

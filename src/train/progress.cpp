@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ struct Block {
 
 void add(Block& block, int curve, const std::string& value, const std::string& reference) {
   if (value.empty() || reference.empty()) return;
-  block.sums[curve] += std::stod(value) - std::stod(reference);
+  block.sums[curve] += std::strtod(value.c_str(), nullptr) - std::strtod(reference.c_str(), nullptr);
   ++block.counts[curve];
 }
 
@@ -53,7 +54,7 @@ std::vector<Block> read_blocks(const std::filesystem::path& csv) {
   for (std::size_t first = 0; first < rows.size(); first += block_size) {
     Block block;
     const std::size_t end = std::min(first + block_size, rows.size());
-    block.episode = std::stod(rows[end - 1][0]);
+    block.episode = static_cast<double>(end);
     for (std::size_t row = first; row < end; ++row) {
       const std::vector<std::string>& cells = rows[row];
       add(block, 0, cells[4], "0");
@@ -118,7 +119,7 @@ bool run_gnuplot(const std::filesystem::path& folder) {
 
 ProgressFile::ProgressFile(const std::filesystem::path& path, std::int64_t num_rows) : path_(path) {
   std::string kept = kHeader;
-  if (num_rows > 0) {
+  if (num_rows > 0 && std::filesystem::exists(path)) {
     const std::string old = read_file(path);
     std::size_t end = 0;
     for (std::int64_t line = 0; line <= num_rows && end < old.size(); ++line) {

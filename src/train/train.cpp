@@ -100,7 +100,7 @@ void train_concurrently(TrainingRun& run) {
   publish();
   WorkerThreads workers(run, run.counters().next_number, board, inbox);
   while (!run.is_finished() && !run.is_interrupted()) {
-    const std::vector<FinishedEpisode> arrived = inbox.take(!run.has_data());
+    const std::vector<FinishedEpisode> arrived = inbox.take(!run.has_work());
     for (const FinishedEpisode& episode : arrived) {
       if (run.is_finished() || run.is_interrupted()) break;
       run.take(episode);

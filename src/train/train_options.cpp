@@ -44,7 +44,7 @@ void visit_fields(Options& options, const Visit& visit) {
 void TrainOptions::validate() const {
   episode.validate();
   learner.validate();
-  check_range("TrainOptions", "num_episodes", num_episodes, 1, 1 << 24);  // numbers are float32 in checkpoints
+  check_range("TrainOptions", "num_episodes", num_episodes, 1, 1 << 30);
   check_range("TrainOptions", "replay_capacity", replay_capacity, 1, 1 << 28);
   check_range("TrainOptions", "steps_per_episode", steps_per_episode, 0, 1 << 20);
   check_range("TrainOptions", "num_workers", num_workers, 1, 1 << 10);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -10,6 +11,8 @@
 
 namespace treesample {
 namespace {
+
+constexpr std::int64_t kMaxPasses = 20;  // over the replay, without news
 
 const TrainOptions& checked(const TrainOptions& options) {
   options.validate();
@@ -47,6 +50,15 @@ TrainingRun::TrainingRun(const TrainOptions& options, TrainObserver observer)
   progress_.emplace(options_.folder / "progress.csv", counters_.num_episodes);
 }
 
+void TrainingRun::take(const FinishedEpisode& episode) {
+  replay_.add(episode.experience);
+  steps_without_news_ = 0;
+}
+
+std::int64_t TrainingRun::max_steps_without_news() const {
+  return std::max<std::int64_t>(1, kMaxPasses * options_.replay_capacity / options_.learner.batch_size);
+}
+
 void TrainingRun::record(const FinishedEpisode& episode) {
   ++counters_.num_episodes;
   const EpisodeRecord row = {.episode = counters_.num_episodes,
@@ -65,9 +77,10 @@ void TrainingRun::record(const FinishedEpisode& episode) {
 }
 
 void TrainingRun::learn(int num_steps) {
-  for (int i = 0; i < num_steps && has_data(); ++i) {
+  for (int i = 0; i < num_steps && replay_.size() > 0; ++i) {
     loss_sum_ += learner_.step(replay_);
     ++loss_count_;
+    ++steps_without_news_;
   }
 }
 

@@ -23,10 +23,12 @@ class TrainingRun {
   [[nodiscard]] bool is_finished() const { return counters_.num_episodes >= options_.num_episodes; }
   // True when the observer has ended the run.
   [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
-  [[nodiscard]] bool has_data() const { return replay_.size() > 0; }
+  // False while the replay is empty, and when its rows were gone through many times since the last episode
+  // came: more steps would only wear them in. The learner then waits for the next episode.
+  [[nodiscard]] bool has_work() const { return replay_.size() > 0 && steps_without_news_ < max_steps_without_news(); }
 
   // Into the replay; then, after the learner steps that belong to it, into the records.
-  void take(const FinishedEpisode& episode) { replay_.add(episode.experience); }
+  void take(const FinishedEpisode& episode);
   void record(const FinishedEpisode& episode);
   void learn(int num_steps);
 
@@ -37,6 +39,8 @@ class TrainingRun {
   TrainReport finish();
 
  private:
+  [[nodiscard]] std::int64_t max_steps_without_news() const;
+
   TrainOptions options_;
   TrainObserver observer_;
   TrainingProblems problems_;
@@ -48,6 +52,7 @@ class TrainingRun {
   std::int64_t last_checkpoint_ = 0;  // episodes
   double loss_sum_ = 0.0;             // since the last record
   int loss_count_ = 0;
+  std::int64_t steps_without_news_ = 0;
 };
 
 }  // namespace treesample

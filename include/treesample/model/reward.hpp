@@ -27,14 +27,20 @@ class Reward {
   struct Term {
     const double* table = nullptr;  // null for a function
     int factor = 0;
-    std::vector<std::pair<int, std::int64_t>> strides;  // variable, stride in the table
+    int first_stride = 0, end_stride = 0;  // in strides_
   };
-  double term_value(const Term& term, std::span<const int> x);
+  double table_value(const Term& term, std::span<const int> x) const {
+    std::int64_t index = 0;
+    for (int s = term.first_stride; s < term.end_stride; ++s) index += x[strides_[s].first] * strides_[s].second;
+    return term.table[index];
+  }
+  double function_value(const Term& term, std::span<const int> x);
 
   const FactorGraph* graph_;
-  std::vector<Term> terms_;  // grouped by level
-  std::vector<int> first_;   // first term of each level
-  std::vector<int> states_;  // arguments of a function factor
+  std::vector<Term> terms_;                            // grouped by level
+  std::vector<int> first_;                             // first term of each level
+  std::vector<std::pair<int, std::int64_t>> strides_;  // variable, stride in the table
+  std::vector<int> states_;                            // arguments of a function factor
 };
 
 }  // namespace treesample

@@ -22,6 +22,15 @@ class SearchApproximation final : public Approximation {
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
 
+  // `count` independent samples with their log-probabilities. What sample and log_prob give one by one, but
+  // the prior is asked once per level, for all samples that are off the store: a network answers a batch in
+  // a fraction of the time. The samples are others than those of `sample` for the same random stream.
+  struct SampleBatch {
+    std::vector<int> states;  // rows of one state per variable
+    std::vector<double> log_probs;
+  };
+  [[nodiscard]] SampleBatch sample_batch(int count, Random& random) const;
+
   // V(root): the search's estimate of log Z; exact when is_exact().
   [[nodiscard]] double log_z() const { return log_z_; }
   // All sub-problems are solved: log_z() and the distribution are exact (lemma 1).

@@ -8,7 +8,7 @@
 // differs: the tens of nats between the first and the last level, most of which lie outside of what a graph
 // network sees from its read-out (4 iterations reach 4 edges far), need not be learned. Without it the error
 // stayed at 30 to 40 nats^2 on FACTOR GRAPHS 2 (1.2 with it) and a search mixed values of different levels
-// that did not fit each other: after 800 episodes it was no better than without a network.
+// that did not fit each other: after 600 episodes it was no better than without a network.
 //
 // A network values prefixes, so it needs a space whose pseudo tree is a path (`tree`, `graph`). It may be
 // asked in any order of the variables, but is as good as its training only in the order it was trained on.

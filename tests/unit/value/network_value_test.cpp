@@ -60,6 +60,32 @@ TEST(NetworkValue, ProbabilitiesOfASearchWithNetworkSumToOne) {
   }
 }
 
+TEST(NetworkValue, BatchedSamplesHaveTheProbabilitiesOfTheApproximation) {
+  const FamilyInstance instance = small_instance();
+  const auto network = random_gnn(5);
+  const SearchSpace space = path_space(instance.graph);
+  const auto prior = std::make_shared<NetworkValue>(
+      network, plan_network(*network, instance.graph, instance.factor_kinds), instance.graph, space);
+  const SearchResult result = tree_sample(instance.graph, space, {.budget = 20}, prior);
+  constexpr int kCount = 20'000;
+  Random random(1);
+  const auto batch = result.approximation.sample_batch(kCount, random);
+  std::vector<double> counts(256, 0.0);
+  for (int i = 0; i < kCount; ++i) {
+    const std::span<const int> x = std::span(batch.states).subspan(i * 8, 8);
+    if (i < 100) {
+      EXPECT_NEAR(batch.log_probs[i], result.approximation.log_prob(x), 1e-9);
+    }
+    counts[configuration_index(instance.graph, x)] += 1.0;
+  }
+  double chi_squared = 0.0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const double expected = kCount * std::exp(result.approximation.log_prob(configuration_at(instance.graph, i)));
+    chi_squared += (counts[i] - expected) * (counts[i] - expected) / expected;
+  }
+  EXPECT_LT(chi_squared, 400.0);  // 255 degrees of freedom: 6 standard deviations
+}
+
 TEST(NetworkValue, FullBudgetIsExactWhateverTheNetworkSays) {
   const FamilyInstance instance = small_instance();
   const SearchSpace space = path_space(instance.graph);

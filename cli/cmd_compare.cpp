@@ -1,0 +1,160 @@
+// treesample compare: methods side by side over budgets on the user's own model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "command.hpp"
+#include "experiments/compare.hpp"
+#include "model_input.hpp"
+#include "run_display.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+
+namespace treesample::cli {
+namespace {
+
+using experiments::Method;
+using experiments::MethodSetting;
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+  return words;
+}
+
+// "100,1e4": whole numbers from 0 up, ascending in the result.
+std::vector<std::int64_t> parse_budgets(const std::string& text) {
+  std::vector<std::int64_t> budgets;
+  for (const std::string& word : split(text)) {
+    std::size_t used = 0;
+    double value = -1.0;
+    try {
+      value = std::stod(word, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used == 0 || used != word.size() || !(value >= 0.0 && value <= 1e15) || value != std::floor(value)) {
+      throw_argument("--budgets", fmt::format("'{}' is not a whole number from 0 to 1e15, such as 10000 or 1e4", word));
+    }
+    budgets.push_back(static_cast<std::int64_t>(value));
+  }
+  std::sort(budgets.begin(), budgets.end());
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+  check_argument(!budgets.empty(), "--budgets", "there is none");
+  return budgets;
+}
+
+// FNV-1a of a file's bytes: a changed model must not be mixed with old results.
+std::string hash_of(const std::string& file) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  if (!file.empty()) {
+    for (const char byte : read_file(file)) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+class CompareCommand final : public Command {
+ public:
+  std::string name() const override { return "compare"; }
+  std::string summary() const override { return "Methods side by side over budgets on a model: table and figure"; }
+  std::string examples() const override {
+    return "  treesample compare model.uai\n"
+           "  treesample compare model.uai --methods andor,tree,smc --budgets 1e3,1e4,1e5 --out comparison\n"
+           "  treesample compare model.uai --methods smc --ess-threshold 0.75 --runs 20";
+  }
+  void declare(CommandLine& line) override;
+  int run() override;
+
+ private:
+  std::vector<MethodSetting> settings() const;
+
+  std::string model_, evidence_, out_;
+  std::string methods_ = "andor,graph,tree,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
+  std::string order_ = "given", ties_ = "lowest", resampling_ = "systematic";
+  std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0, num_sweeps_ = 10, num_messages_ = 5;
+  double c_ = 1.0, ess_threshold_ = 0.5;
+  bool is_quiet_ = false;
+};
+
+void CompareCommand::declare(CommandLine& line) {
+  line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
+  line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
+  line.option("--methods", methods_, "LIST", "Which of andor, graph, tree (the search), smc, sis, gibbs, bp, uniform");
+  line.option("--budgets", budgets_, "LIST", "Reward evaluations");
+  line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
+  line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
+  line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page there, and go on from there");
+  line.choice("--order", order_, kOrderWords, "Order of the variables (tree, sis, smc); graph and andor use min-fill");
+  line.option("--c", c_, 0.0, HUGE_VAL, "Weight of exploration (andor, graph, tree)");
+  line.choice("--ties", ties_, {"lowest", "random"}, "Which of equally good actions to take (andor, graph, tree)");
+  line.option("--ess-threshold", ess_threshold_, 0.0, 1.0,
+              "Resample when the effective sample size falls below this fraction of the particles (smc)");
+  line.choice("--resampling", resampling_, {"multinomial", "stratified", "systematic"}, "Scheme (smc)");
+  line.option("--sweeps", num_sweeps_, 1, 1'000'000, "Sweeps per sample (gibbs)");
+  line.option("--messages", num_messages_, 1, 1'000'000, "Message-passing steps before each draw (bp)");
+  line.option("--threads", num_threads_, 0, 4096, "Runs worked on at once; 0 is one per core");
+  line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
+}
+
+std::vector<MethodSetting> CompareCommand::settings() const {
+  std::vector<MethodSetting> settings;
+  for (const std::string& word : split(methods_)) {
+    MethodSetting setting;
+    setting.method = experiments::parse_method("--methods", word);
+    for (const MethodSetting& other : settings) {
+      check_argument(other.method != setting.method, "--methods", fmt::format("'{}' is there twice", word));
+    }
+    const bool is_ours = setting.method == Method::kGraph || setting.method == Method::kAndOr;
+    setting.order = is_ours ? OrderKind::kMinFill : parse_order(order_);
+    setting.ties = ties_ == "random" ? TieRule::kRandom : TieRule::kLowest;
+    setting.c = c_;
+    setting.ess_threshold = ess_threshold_;
+    for (const ResamplingScheme scheme :
+         {ResamplingScheme::kMultinomial, ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
+      if (resampling_ == to_string(scheme)) setting.resampling = scheme;
+    }
+    setting.num_sweeps = static_cast<int>(num_sweeps_);
+    setting.num_messages = static_cast<int>(num_messages_);
+    settings.push_back(setting);
+  }
+  check_argument(!settings.empty(), "--methods", "there is none");
+  return settings;
+}
+
+int CompareCommand::run() {
+  experiments::CompareOptions options;
+  options.settings = settings();
+  options.budgets = parse_budgets(budgets_);
+  options.num_runs = static_cast<int>(num_runs_);
+  options.seed = static_cast<std::uint64_t>(seed_);
+  options.model_name = std::filesystem::path(model_).filename().string();
+  const ModelInput input = read_input(model_, evidence_);
+  if (!input.evidence_file.empty() && evidence_.empty()) {
+    note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
+  }
+  options.model_fingerprint = {{"model", hash_of(model_)}, {"evidence", hash_of(input.evidence_file)}};
+  options.model_fingerprint.emplace_back(
+      "settings", fmt::format("{} {} c={} t={} {} sweeps={} messages={}", order_, ties_, c_, ess_threshold_,
+                              resampling_, num_sweeps_, num_messages_));
+  if (!out_.empty()) {
+    make_folder(out_);
+    options.run_file = std::filesystem::path(out_) / "run.sqlite";
+  }
+  const Interruption interruption;
+  Progress progress(is_quiet_);
+  const auto report =
+      experiments::compare(input.model.graph, options, run_control(progress, static_cast<int>(num_threads_)));
+  if (!report) return report_interruption(progress, out_);
+  progress.clear();
+  return show_report(*report, out_, is_quiet_);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_compare_command() { return std::make_unique<CompareCommand>(); }
+
+}  // namespace treesample::cli

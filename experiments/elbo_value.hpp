@@ -1,0 +1,38 @@
+// Leaf values that know the pending factors: the ELBO of sampling uniformly below a prefix,
+//
+//   Q_phi_n(a | x_<n) = sum over n' > n of log K_n' + sum over the factors m of levels >= n of mean psi_m(x_<n)
+//
+// where the mean is over all entries of m that agree with x_<n. The paper's prior is the first sum alone, "the
+// values when all factors vanish everywhere"; the second one corrects it for factors that do not. It is the
+// same for all actions a, so samples still go on uniformly off the store.
+//
+// It reads the factors' tables (in advance, uncharged): a row beside the paper's, not one of its methods.
+#pragma once
+
+#include "treesample/value/value_function.hpp"
+
+namespace treesample::experiments {
+
+class ElboValue final : public ValueFunction {
+ public:
+  // Only for tables without -inf, in a space that is a path: Error (kArgument) otherwise.
+  ElboValue(const FactorGraph& graph, const SearchSpace& space);
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
+
+ private:
+  // The mean of a factor given the first j variables of its scope, in the order of their levels.
+  struct PartialMean {
+    std::vector<int> variables;
+    std::vector<int> strides;
+    std::vector<double> values;
+  };
+  struct LevelTerms {
+    double constant = 0.0;             // log-states below and all means that need no variable
+    std::vector<PartialMean> pending;  // factors that are part assigned at this level
+    int num_states = 1;
+  };
+  std::vector<LevelTerms> levels_;
+  int num_variables_;
+};
+
+}  // namespace treesample::experiments

@@ -1,0 +1,11 @@
+// TS_DISPATCHED before a function: one version per instruction set, chosen when the program starts.
+// Without fused multiply-add (-ffp-contract=off) all versions round alike. Sanitizer runtimes do not
+// survive the dispatch. A call costs one indirect jump; the callees in the loop must be inline.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__clang__)
+#define TS_DISPATCHED __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define TS_DISPATCHED
+#endif

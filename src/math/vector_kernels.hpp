@@ -1,0 +1,56 @@
+// exp and log of one number without branches or calls: loops over them vectorise. See vector_math.hpp.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace treesample {
+
+inline constexpr double kLn2High = 0x1.62e42fefa0000p-1;  // the first 33 bits of ln 2: k * kLn2High is exact
+inline constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
+inline constexpr double kRound = 0x1.8p52;  // adding it rounds to an integer, which its low bits then hold
+
+// exp(x) for |x| <= 700; beyond that, of the limit.
+inline double exp_one(double x) {
+  x = x > -700.0 ? x : -700.0;
+  x = x < 700.0 ? x : 700.0;
+  // x = k ln 2 + r with |r| <= ln 2 / 2; exp(x) = 2^k exp(r), and exp(r) by its series.
+  const double shifted = x * 0x1.71547652b82fep+0 + kRound;
+  const double k = shifted - kRound;
+  const double r = (x - k * kLn2High) - k * kLn2Low;
+  // Pairs of terms side by side (Estrin): a chain of 13 products and sums was most of a short call's time.
+  const double r2 = r * r;
+  const double r4 = r2 * r2;
+  const double p2 = 1.0 / 2.0 + r * (1.0 / 6.0);
+  const double p4 = 1.0 / 24.0 + r * (1.0 / 120.0);
+  const double p6 = 1.0 / 720.0 + r * (1.0 / 5040.0);
+  const double p8 = 1.0 / 40320.0 + r * (1.0 / 362880.0);
+  const double p10 = 1.0 / 3628800.0 + r * (1.0 / 39916800.0);
+  const double p12 = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0);
+  const double p = r + r2 * ((p2 + r2 * p4) + r4 * ((p6 + r2 * p8) + r4 * (p10 + r2 * p12)));
+  const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) + 1023) << 52;
+  return (1.0 + p) * std::bit_cast<double>(power);
+}
+
+// log(x) for a positive normal number.
+inline double log_one(double x) {
+  // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(f) with f = (m - 1) / (m + 1).
+  constexpr std::uint64_t kSqrtHalf = 0x3fe6a09e00000000;
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t biased = bits - kSqrtHalf + (std::uint64_t{1024} << 52);  // exponent k + 1024
+  const double m = std::bit_cast<double>(bits - (biased & (std::uint64_t{0xfff} << 52)) + (std::uint64_t{1024} << 52));
+  const double k = std::bit_cast<double>((biased >> 52) | 0x4330000000000000) - (0x1.0p52 + 1024.0);
+  const double f = (m - 1.0) / (m + 1.0);
+  const double s = f * f;
+  const double s2 = s * s;
+  const double s4 = s2 * s2;
+  const double p0 = 2.0 / 3.0 + s * (2.0 / 5.0);
+  const double p2 = 2.0 / 7.0 + s * (2.0 / 9.0);
+  const double p4 = 2.0 / 11.0 + s * (2.0 / 13.0);
+  const double p6 = 2.0 / 15.0 + s * (2.0 / 17.0);
+  const double p8 = 2.0 / 19.0 + s * (2.0 / 21.0);
+  const double p = (p0 + s2 * p2) + s4 * ((p4 + s2 * p6) + s4 * p8);
+  return k * kLn2High + (2.0 * f + (f * s * p + k * kLn2Low));
+}
+
+}  // namespace treesample

@@ -1,0 +1,90 @@
+#!/bin/bash
+# `reproduce` and `compare` as a user runs them: results, resuming after SIGKILL and Ctrl-C, refusals.
+# usage: run_experiment_tests.sh PROGRAM MODELS_FOLDER
+set -u
+program=$1
+models=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+num_failed=0
+
+check() {
+  local name=$1
+  shift
+  if ! "$@"; then
+    echo "FAILED: $name"
+    echo "  stdout: $(head -c 600 out)"
+    echo "  stderr: $(head -c 600 err)"
+    num_failed=$((num_failed + 1))
+  fi
+}
+run() { "$program" "$@" > out 2> err; code=$?; }
+exits() { [ "$code" -eq "$1" ]; }
+says() { grep -q -- "$2" "$1"; }
+
+table1=(reproduce table1 --instances 6 --seed 5 --threads 2)
+run "${table1[@]}" --out whole
+check "table1" exits 0
+check "table1 shows the paper's cells" says out '11.61 +- 1.74'
+check "andor is exact" says whole/table1.csv '^chain,best,andor,kl,'
+check "page" says whole/report.html '<table>'
+check "nothing on stderr without a terminal" [ ! -s err ]
+
+# SIGKILL in the middle: killed as soon as the first problems are there, however fast the machine is. The store's
+# log grows with every finished problem.
+setsid "$program" "${table1[@]}" --out killed > out 2> err &
+pid=$!
+for _ in $(seq 2000); do
+  [ "$(stat -c %s killed/run.sqlite-wal 2> /dev/null || echo 0)" -gt 100000 ] && break
+  kill -0 $pid 2> /dev/null || break
+  sleep 0.002
+done
+kill -KILL $pid 2> /dev/null
+wait $pid 2> /dev/null
+check "killed before the end" [ ! -e killed/table1.csv ]
+run "${table1[@]}" --out killed
+check "resumed" exits 0
+check "resumed after SIGKILL: the same bytes" cmp -s whole/table1.csv killed/table1.csv
+
+# Ctrl-C ends cleanly and says how to go on.
+setsid "$program" reproduce table1 --instances 100000 --out stopped > out 2> err &
+pid=$!
+sleep 0.7
+kill -INT $pid
+wait $pid
+code=$?
+check "Ctrl-C" exits 130
+check "Ctrl-C says how to go on" says err 'the same command goes on'
+
+# Other options in the same folder are refused, more instances are not.
+run "${table1[@]}" --budget 5000 --out whole
+check "other options" exits 64
+check "other options are named" says err "budget ('10000', now '5000')"
+check "one line" [ "$(wc -l < err)" -eq 1 ]
+run reproduce table1 --instances 7 --seed 5 --out whole
+check "extended" exits 0
+
+# Without gnuplot everything but the figures is there.
+mkdir empty
+PATH=$work/empty "$program" reproduce figure1 --quick --out bare > out 2> err
+code=$?
+check "without gnuplot" exits 0
+check "gnuplot is missed" says err 'gnuplot'
+check "page without gnuplot" says bare/report.html 'SMC needs'
+check "CSV without gnuplot" [ -s bare/figure1_error.csv ]
+run reproduce depth --quick --instances 1 --out depth
+check "depth" exits 0
+
+run compare "$models/permuted-chain.uai" --budgets 50,1e3 --runs 2 --out compared
+check "compare" exits 0
+check "compare: andor is exact" says out 'andor.* exact'
+check "compare: CSV" says compared/compare.csv '^smc,'
+run compare "$models/permuted-chain.uai" --budgets 50,x
+check "bad budget" exits 64
+run compare "$models/permuted-chain.uai" --methods smc,magic
+check "bad method" exits 64
+check "bad method names the allowed" says err "'magic' is none of"
+
+echo "$num_failed failed"
+[ $num_failed -eq 0 ]

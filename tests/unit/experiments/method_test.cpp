@@ -1,0 +1,98 @@
+#include "experiments/method.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "experiments/compare.hpp"
+#include "experiments/elbo_value.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/families/family.hpp"
+
+namespace treesample::experiments {
+namespace {
+
+FactorGraph small_chain() { return make_family("chain", {.seed = 1, .values = {{"n", 4.0}, {"k", 3.0}}}).graph; }
+
+TEST(RunMethod, SearchesAreExactWithEnoughBudget) {
+  const FactorGraph graph = small_chain();
+  const double log_z = enumerate(graph).log_z;
+  for (const Method method : {Method::kTree, Method::kElbo, Method::kGraph, Method::kAndOr}) {
+    const Outcome outcome = run_method(graph, {.method = method}, {.budget = 1000}).value();
+    EXPECT_NEAR(log_z + outcome.delta_kl, 0.0, method == Method::kElbo ? 1e-6 : 1e-10) << word_of(method);
+    EXPECT_NEAR(outcome.log_z.value(), log_z, 1e-10);
+  }
+}
+
+TEST(RunMethod, UniformSpendsNothingAndHasFullEntropy) {
+  const FactorGraph graph = small_chain();
+  const Outcome outcome = run_method(graph, {.method = Method::kUniform}, {.budget = 1000}).value();
+  EXPECT_EQ(outcome.num_evaluations, 0.0);
+  EXPECT_NEAR(outcome.entropy, graph.log_num_configurations(), 1e-12);
+}
+
+TEST(RunMethod, EveryMethodSpendsAtMostItsBudgetAndHasANonNegativeKl) {
+  const FactorGraph graph = small_chain();
+  const double log_z = enumerate(graph).log_z;
+  for (const Method method : kAllMethods) {
+    const Outcome outcome = run_method(graph, {.method = method}, {.budget = 200}).value();
+    EXPECT_LE(outcome.num_evaluations, 200.0) << word_of(method);
+    EXPECT_GE(log_z + outcome.delta_kl, -1e-9 - 4.0 * outcome.delta_kl_error) << word_of(method);
+    EXPECT_NEAR(outcome.delta_kl, -outcome.energy - outcome.entropy, 1e-9) << word_of(method);
+    EXPECT_EQ(parse_method("--methods", word_of(method)), method);
+  }
+  EXPECT_THROW(parse_method("--methods", "magic"), Error);
+}
+
+// Two variables, one pair factor and a unary one, so that all means can be written down.
+TEST(ElboValue, IsTheMeanOfThePendingFactorsPlusTheLogStates) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(3);
+  graph.add_table({1, 0}, {1, 2, 3, 4, 5, 9});  // rows: variable 1, columns: variable 0
+  graph.add_table({0}, {10, 20});
+  const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kTree);
+  const ElboValue value(graph, space);
+  std::vector<double> q(2);
+  value.q_values(0, std::vector<int>{-1, -1}, 1, q);
+  for (const double entry : q) EXPECT_NEAR(entry, std::log(3.0) + 24.0 / 6.0 + 15.0, 1e-12);
+  std::vector<double> two_rows(6);
+  value.q_values(1, std::vector<int>{0, -1, 1, -1}, 2, two_rows);
+  for (int a = 0; a < 3; ++a) {
+    EXPECT_NEAR(two_rows[a], (1.0 + 3.0 + 5.0) / 3.0, 1e-12);
+    EXPECT_NEAR(two_rows[3 + a], (2.0 + 4.0 + 9.0) / 3.0, 1e-12);
+  }
+}
+
+TEST(Compare, ReferenceIsExactAndBudgetsThatPayForNothingAreLeftOut) {
+  const FactorGraph graph = small_chain();
+  CompareOptions options;
+  options.settings = {{.method = Method::kAndOr}, {.method = Method::kGibbs}};
+  options.budgets = {10, 5000};
+  options.num_runs = 2;
+  options.model_name = "model";
+  const Report report = compare(graph, options, {.num_threads = 2}).value();
+  const Table& table = report.tables.at(0);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].at(2), "exact");
+  EXPECT_EQ(table.rows[1].at(1), "-");  // ten sweeps cost more than 10
+  EXPECT_NE(table.rows[1].at(2), "-");
+}
+
+TEST(Compare, WithoutEliminationTheReferenceIsAnEstimateThatAgrees) {
+  const FactorGraph graph = small_chain();
+  CompareOptions options;
+  options.settings = {{.method = Method::kTree}};
+  options.budgets = {20};
+  options.max_elimination_entries = 0.0;
+  options.model_name = "model";
+  const Report report = compare(graph, options, {.num_threads = 1}).value();
+  EXPECT_NE(report.introduction.find("importance"), std::string::npos);
+  options.max_elimination_entries = 1e9;
+  const Report exact = compare(graph, options, {.num_threads = 1}).value();
+  EXPECT_NEAR(std::stod(report.tables.at(0).rows.at(0).at(1)), std::stod(exact.tables.at(0).rows.at(0).at(1)), 0.1);
+}
+
+}  // namespace
+}  // namespace treesample::experiments
