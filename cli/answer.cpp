@@ -101,6 +101,10 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
   for (const Assignment& sample : answer.samples) fmt::print("  {}\n", fmt::join(input.model.lift(sample), " "));
   fmt::print("spent       {} reward evaluations ({} factor evaluations) in {:.3f} s; stopped: {}\n",
              answer.spent.reward_evaluations, answer.spent.factor_evaluations, answer.seconds, answer.stop);
+  for (const OracleCounts& counts : answer.oracle_counts) {
+    fmt::print("program     {}: {} evaluations paid in {:.1f} s, {} from the journal, {} failed attempts\n",
+               counts.name, counts.paid, counts.paid_seconds, counts.from_journal, counts.failures);
+  }
 }
 
 void write_json(const Answer& answer, const ModelInput& input, const std::string& model_file, const std::string& path) {
@@ -135,6 +139,13 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["seconds"] = answer.seconds;
   json["expansions_per_second"] =
       answer.seconds > 0 ? Json(static_cast<double>(answer.spent.reward_evaluations) / answer.seconds) : Json();
+  for (const OracleCounts& counts : answer.oracle_counts) {
+    json["programs"].push_back({{"factor", counts.name},
+                                {"paid", counts.paid},
+                                {"paid_seconds", counts.paid_seconds},
+                                {"from_journal", counts.from_journal},
+                                {"failures", counts.failures}});
+  }
   json["best"] = Json();
   if (answer.best) {
     json["best"] = {{"x", input.model.lift(answer.best->x)}, {"log_density", number(answer.best->log_density)}};

@@ -21,12 +21,13 @@ struct Answer {
   bool has_importance = false;  // the approximation covers the support: importance sampling makes sense
   std::optional<ImportanceEstimate> importance;
   std::optional<double> unexplored_mass;  // of a search that is not exact
-  Marginals marginals;         // of the conditioned model; empty when there are none (Z = 0)
-  std::string marginals_from;  // where they come from
+  Marginals marginals;                    // of the conditioned model; empty when there are none (Z = 0)
+  std::string marginals_from;             // where they come from
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
   double seconds = 0.0;
+  std::vector<OracleCounts> oracle_counts;             // of factors that are computed by programs
   std::shared_ptr<const Approximation> approximation;  // null when nothing can be sampled
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;

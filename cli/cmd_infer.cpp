@@ -32,13 +32,13 @@ class InferCommand final : public Command {
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
   InferOptions options_;
-  std::string model_, evidence_, json_;
+  std::string model_, evidence_, json_, journal_;
   const CommandLine* line_ = nullptr;
 };
 
 void InferCommand::declare(CommandLine& line) {
   line_ = &line;
-  line.positional("MODEL", model_, "Model file (.uai, .bif)");
+  line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
   line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
   line.choice("--method", options_.method, kMethodWords,
               "How to infer; auto is exact elimination where it is cheap and no option of the search is given, "
@@ -64,22 +64,27 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--samples", options_.num_samples, 0, 1'000'000'000, "Samples to draw and show");
   line.option("--importance", options_.num_importance, 0, 1'000'000'000,
               "Samples for the importance-sampling estimate of log Z when a search is not exact");
+  line.option("--journal", journal_, "FILE",
+              "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
   line.flag("--quiet", options_.is_quiet, "No progress and no remarks on standard error");
 }
 
 int InferCommand::run() {
-  const ModelInput input = read_input(model_, evidence_);
+  const ModelInput input = read_input(model_, evidence_, journal_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
   const FactorGraph& graph = input.model.graph;
+  // Evaluations by programs are what a user pays for: none are spent unasked.
+  if (input.oracles && !line_->is_given("--importance")) options_.num_importance = 0;
   if (options_.method == "auto") options_.method = is_elimination_better(graph) ? "exact" : "treesample";
   const auto start = std::chrono::steady_clock::now();
   Answer answer = run_method(graph, options_);
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   add_samples(answer, graph);
   answer.options = resolved_options(input);
+  if (input.oracles) answer.oracle_counts = input.oracles->counts();
   if (json_ != "-") print_summary(answer, input, model_);
   if (!json_.empty()) write_json(answer, input, model_, json_);
   return 0;
@@ -140,6 +145,7 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
           {"seed", text(options_.seed)},
           {"samples", text(options_.num_samples)},
           {"importance", text(options_.num_importance)},
+          {"journal", journal_},
           {"evidence", input.evidence_file}};
 }
 

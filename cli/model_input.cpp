@@ -10,9 +10,21 @@
 
 namespace treesample::cli {
 
-ModelInput read_input(const std::string& model_file, const std::string& evidence_file) {
+ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const std::string& journal) {
   ModelInput input;
-  input.original = read_model(model_file);
+  const bool is_json = std::filesystem::path(model_file).extension() == ".json";
+  if (is_json) {
+    const JsonModel model = read_json_model(model_file);
+    if (!model.programs.empty()) {
+      OracleOptions options{.journal = journal, .log = journal.empty() ? "" : journal + ".log"};
+      input.oracles = std::make_shared<OracleSet>(model, options);
+      input.original = input.oracles->graph();
+    }
+  }
+  if (!input.oracles) {
+    check_argument(journal.empty(), "--journal", "the model has no factors that are computed by programs");
+    input.original = read_model(model_file);
+  }
   input.evidence_file = evidence_file;
   if (evidence_file.empty() && std::filesystem::exists(model_file + ".evid"))
     input.evidence_file = model_file + ".evid";

@@ -1,22 +1,26 @@
 // The model that a command works on: a file, with its evidence.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "treesample/model/evidence.hpp"
 #include "treesample/model/search_space.hpp"
+#include "treesample/oracle/oracle_set.hpp"
 
 namespace treesample::cli {
 
 struct ModelInput {
+  std::shared_ptr<OracleSet> oracles;  // null unless factors are computed by programs
   FactorGraph original;
   Evidence evidence;
   std::string evidence_file;  // empty when there is none
   ConditionedModel model;     // what remains after the evidence
 };
 
-// Reads MODEL and the evidence: the given file, else MODEL.evid when it exists.
-ModelInput read_input(const std::string& model_file, const std::string& evidence_file);
+// Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. A model whose factors
+// are computed by programs keeps what it paid for in the journal, when one is named.
+ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const std::string& journal = "");
 
 // Words of the command line; they throw Error (kArgument) for any other.
 OrderKind parse_order(const std::string& word);

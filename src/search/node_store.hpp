@@ -22,7 +22,6 @@
 // second time: until then its value is the prior's, which its parent's edge holds already.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -110,19 +109,6 @@ class Node {
     return with_num_states(num_states(), [w = weights()](auto num_states) {
       double total = w[0];
       for (int a = 1; a < num_states; ++a) total += w[a];
-      return total;
-    });
-  }
-
-  // The same without one edge. Masks instead of a condition: which edge it is cannot be predicted, and
-  // compilers like to branch on it.
-  [[nodiscard]] double sum_without(int action) const {
-    return with_num_states(num_states(), [w = weights(), action](auto num_states) {
-      double total = 0.0;
-      for (int a = 0; a < num_states; ++a) {
-        const std::uint64_t mask = -static_cast<std::uint64_t>(a != action);
-        total += std::bit_cast<double>(std::bit_cast<std::uint64_t>(w[a]) & mask);
-      }
       return total;
     });
   }

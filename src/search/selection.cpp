@@ -21,57 +21,53 @@ inline double visits_of(std::uint64_t edge) {
   return std::bit_cast<double>((edge & Node::kVisitsMask) | 0x4330000000000000) - 0x1.0p52;
 }
 
-// Eq. 8 for all nodes of a path, of at most kRows states: the lowest action whose score ties with the
-// best. True when some weight is tiny. What unused columns hold does not matter.
+// Eq. 8 for the nodes of the blocks, of at most kRows states: the lowest action whose score ties with
+// the best. True when some weight is tiny. What unused columns hold does not matter.
 template <int kRows>
-[[gnu::always_inline]] inline bool choose_columns(Selection::Matrix& path) {
+[[gnu::always_inline]] inline bool choose_columns(Selection::Block* blocks, std::size_t num_blocks) {
   constexpr auto kLeastBits = std::bit_cast<std::uint64_t>(kLeastWeight);
-  const std::size_t stride = path.stride;
-  const std::size_t num_columns = path.num_columns / 8 * 8;  // says to the compiler: no remainder
-  const double* const __restrict weights = path.weights.data();
-  const std::uint64_t* const __restrict edges = path.edges.data();
-  const double* const __restrict scales = path.scales.data();
-  double* const __restrict choices = path.choices.data();
   std::uint64_t differences = 0;  // the highest bit is set by any negative one
-  for (std::size_t i = 0; i < num_columns; ++i) {
-    double node_visits = 1.0;  // the visit that created the node, then one per edge visit
+  for (Selection::Block* block = blocks; block != blocks + num_blocks; ++block) {
+    for (int i = 0; i < Selection::kColumns; ++i) {
+      double node_visits = 1.0;  // the visit that created the node, then one per edge visit
 #pragma GCC unroll 8
-    for (int a = 0; a < kRows; ++a) node_visits += visits_of(edges[a * stride + i]);
-    const double bonus = scales[i] * std::sqrt(node_visits);
-    double scores[kRows];
-    double best = kNegInf;
+      for (int a = 0; a < kRows; ++a) node_visits += visits_of(block->edges[a][i]);
+      const double bonus = block->scales[i] * std::sqrt(node_visits);
+      double scores[kRows];
+      double best = kNegInf;
 #pragma GCC unroll 8
-    for (int a = 0; a < kRows; ++a) {
-      const std::uint64_t edge = edges[a * stride + i];
-      const double stored = weights[a * stride + i];
-      const bool is_complete = (edge & Node::kComplete) != 0;
-      const double weight = is_complete ? 1.0 : stored;
-      differences |= std::bit_cast<std::uint64_t>(weight) - kLeastBits;
-      const double score = q_uct(log_one(weight), bonus, 1.0 / (1.0 + visits_of(edge)));
-      scores[a] = is_complete ? kNegInf : score;
-      best = scores[a] > best ? scores[a] : best;
+      for (int a = 0; a < kRows; ++a) {
+        const std::uint64_t edge = block->edges[a][i];
+        const double stored = block->weights[a][i];
+        const bool is_complete = (edge & Node::kComplete) != 0;
+        const double weight = is_complete ? 1.0 : stored;
+        differences |= std::bit_cast<std::uint64_t>(weight) - kLeastBits;
+        const double score = q_uct(log_one(weight), bonus, 1.0 / (1.0 + visits_of(edge)));
+        scores[a] = is_complete ? kNegInf : score;
+        best = scores[a] > best ? scores[a] : best;
+      }
+      const double threshold = best - tie_tolerance(best);
+      double choice = 0.0;
+#pragma GCC unroll 8
+      for (int a = kRows - 1; a >= 0; --a) choice = scores[a] >= threshold ? a : choice;
+      block->choices[i] = choice;
     }
-    const double threshold = best - tie_tolerance(best);
-    double choice = 0.0;
-#pragma GCC unroll 8
-    for (int a = kRows - 1; a >= 0; --a) choice = scores[a] >= threshold ? a : choice;
-    choices[i] = choice;
   }
   return (differences >> 63) != 0;
 }
 
-TS_DISPATCHED bool choose_each(Selection::Matrix& path) {
-  switch (path.num_rows) {
+TS_DISPATCHED bool choose_each(Selection::Block* blocks, std::size_t num_blocks, int num_rows) {
+  switch (num_rows) {
     case 2:
-      return choose_columns<2>(path);
+      return choose_columns<2>(blocks, num_blocks);
     case 3:
-      return choose_columns<3>(path);
+      return choose_columns<3>(blocks, num_blocks);
     case 4:
-      return choose_columns<4>(path);
+      return choose_columns<4>(blocks, num_blocks);
     case 5:
-      return choose_columns<5>(path);
+      return choose_columns<5>(blocks, num_blocks);
     default:
-      return choose_columns<Selection::kMostRows>(path);
+      return choose_columns<Selection::kMostRows>(blocks, num_blocks);
   }
 }
 
@@ -86,13 +82,8 @@ Selection::Selection(const NodeStore& store, const SearchOptions& options)
   }
   q_.resize(most_states);
   has_wide_nodes_ = most_states > kMostRows;
-  const std::size_t columns = padded(level_scales_.size());
-  path_.stride = columns;
-  path_.num_rows = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
-  path_.weights.resize(path_.num_rows * columns);
-  path_.edges.resize(path_.num_rows * columns);
-  path_.scales.resize(columns);
-  path_.choices.resize(columns);
+  num_rows_ = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
+  blocks_.resize(level_scales_.size() / kColumns + 1);
 }
 
 void Selection::choose(int level, const Node& node) {
@@ -127,9 +118,11 @@ void Selection::choose_all(std::span<const Step> path) {
   const bool one_by_one = store_.has_prior() || tie_rule_ == TieRule::kRandom;
   bool has_unusual = one_by_one || has_wide_nodes_;
   if (!one_by_one) {
-    path_.num_columns = padded(path.size());
-    has_unusual |= choose_each(path_);
-    for (std::size_t i = 0; i < path.size(); ++i) path[i].node.choice() = static_cast<std::uint32_t>(path_.choices[i]);
+    Block* const blocks = blocks_.data();
+    has_unusual |= choose_each(blocks, (path.size() + kColumns - 1) / kColumns, num_rows_);
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      path[i].node.choice() = static_cast<std::uint32_t>(blocks[i / kColumns].choices[i % kColumns]);
+    }
   }
   if (!has_unusual) return;
   for (const auto& [node, level, action] : path) {
@@ -139,7 +132,7 @@ void Selection::choose_all(std::span<const Step> path) {
 
 // Could the node be scored as a column?
 bool Selection::is_usual(const Node& node) const {
-  bool is_usual = node.num_states() <= path_.num_rows;
+  bool is_usual = node.num_states() <= num_rows_;
   for (int a = 0; a < node.num_states(); ++a) {
     is_usual = is_usual && (node.is_complete(a) || node.weights()[a] >= kLeastWeight);
   }

@@ -21,6 +21,13 @@ namespace {
 
 enum class Outcome { kProgress, kSolved, kBudgetSpent };
 
+// A node's number of states: known to the compiler when it is common to all levels, else its own.
+template <int kCommon>
+constexpr auto own_or_common(const Node&, std::integral_constant<int, kCommon> common) {
+  return common;
+}
+int own_or_common(const Node& node, int) { return node.num_states(); }
+
 class Search {
  public:
   Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
@@ -35,6 +42,7 @@ class Search {
     int num_children = 0;
     int variable = 0;
     bool has_shared_children = false;
+    bool has_stamps = false;
     // 1 when two edges of a node can lead to one child: a backup by one leaves the other stale.
     std::uint32_t lag = 0;
 
@@ -49,10 +57,10 @@ class Search {
   Node visit(int level, NodeIndex& link);
   void expand(const Step& step);
   NodeIndex create_node(int level);
-  [[gnu::noinline]] void backup();
+  template <class NumStates>
+  void backup(NumStates common_num_states);
   void initialise(int level, const Node& node);
-  void add_step(const Step& step);
-  void note_multiplier(int i, const Step* below);
+  [[nodiscard]] ScaledValue multiplier(int i) const;
   double repair(int i);
 
   const SearchSpace& space_;
@@ -67,9 +75,9 @@ class Search {
   std::vector<LevelFacts> facts_;
   std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
   std::vector<Step> path_;
-  int length_ = 0;                  // of the path
-  std::vector<double> other_sums_;  // of the weights of the path's siblings
-  // Per edge of the path, see note_multiplier.
+  int length_ = 0;             // of the path
+  int common_num_states_ = 0;  // of all levels, 0 if they differ
+  // Per edge of the path, see multiplier.
   std::vector<double> log_multipliers_;
   std::vector<double> multipliers_;
 };
@@ -88,16 +96,20 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
   path_.resize(longest);
   log_multipliers_.resize(padded(longest));
   multipliers_.resize(padded(longest));
-  other_sums_.resize(longest);
   for (int n = 0; n < space_.num_levels(); ++n) {
     const std::vector<int>& children = space_.levels[n].children;
-    LevelFacts facts{children.data(), static_cast<int>(children.size()), space_.levels[n].variable,
-                     has_shared_children(space_, n), 0};
+    LevelFacts facts{children.data(),
+                     static_cast<int>(children.size()),
+                     space_.levels[n].variable,
+                     has_shared_children(space_, n),
+                     store_->blank(n).has_stamps(),
+                     0};
     for (const int child : children) {
       const std::vector<int>& context = space_.levels[child].context;
       if (space_.levels[child].is_shared && (context.empty() || context.back() != n)) facts.lag = 1;
     }
     facts_.push_back(facts);
+    common_num_states_ = n == 0 || common_num_states_ == space_.levels[n].num_states ? space_.levels[n].num_states : 0;
     fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
     if (!store_->has_prior()) initialise(n, store_->blank(n));  // all new nodes of a level are alike
   }
@@ -155,7 +167,7 @@ Outcome Search::tree_traversal() {
     if (node.is_complete()) break;
     const int action = static_cast<int>(node.choice());
     x_[facts_[level].variable] = action;
-    add_step({node, level, action});
+    path_[length_++] = {node, level, action};
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.num_factors(level))) return Outcome::kBudgetSpent;
       expand(path_[length_ - 1]);
@@ -165,7 +177,7 @@ Outcome Search::tree_traversal() {
     links = node.links(action);
   }
   if (length_ == 0) return Outcome::kSolved;  // not even a root is left
-  backup();
+  with_num_states(common_num_states_, [this](auto num_states) { backup(num_states); });
   return Outcome::kProgress;
 }
 
@@ -251,64 +263,71 @@ void Search::initialise(int level, const Node& node) {
   selection_.choose(level, node);
 }
 
-// Appends an edge to the path, with everything that its backup can know by now: a traversal waits for
-// one node after the other to come from memory, so that this costs nothing.
-void Search::add_step(const Step& step) {
-  if (length_ > 0) note_multiplier(length_ - 1, &step);
-  selection_.set_node(length_, step.level, step.node);
-  other_sums_[length_] = step.node.sum_without(step.action);
-  path_[length_++] = step;
-}
-
-// With E the scales, the weight of an edge is its multiplier times the sum of its child's weights:
+// What edge i of the path is to be multiplied with. With E the scales, the weight of an edge is
 //
 //   exp(R + E_child + E_others - E) * (product of the others' sums) * (sum of the child's weights),
 //
 // where "others" are the edge's components off the path. Below the last edge all children are others.
-void Search::note_multiplier(int i, const Step* below) {
+ScaledValue Search::multiplier(int i) const {
   const auto& [node, level, action] = path_[i];
-  const LevelFacts& facts = facts_[level];
+  const std::vector<int>& children = space_.levels[level].children;
+  const Step* const below = i + 1 < length_ ? &path_[i + 1] : nullptr;
   ScaledValue value{node.rewards()[action] - node.log_scale(), 1.0};
   if (below != nullptr) value.log_scale += below->node.log_scale();
-  if (below == nullptr || facts.num_children > 1) {
-    for (int j = 0; j < facts.num_children; ++j) {
-      if (below != nullptr && facts.children[j] == below->level) continue;
-      value *= scaled_value(*store_, facts.children[j], node.links(action)[j]);
-    }
+  for (std::size_t j = 0; j < children.size(); ++j) {
+    if (below != nullptr && children[j] == below->level) continue;
+    value *= scaled_value(*store_, children[j], node.links(action)[j]);
   }
-  log_multipliers_[i] = value.log_scale;
-  multipliers_[i] = value.sum;
+  return value;
 }
 
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
 // path to the root. All exponentials of the path are known beforehand, and the chain from level to
 // level is one product and one sum.
-void Search::backup() {
-  note_multiplier(length_ - 1, nullptr);
-  multiply_out(log_multipliers_.data(), multipliers_.data(), padded(length_));
+template <class NumStates>
+void Search::backup(NumStates common_num_states) {
+  const Step* const path = path_.data();
+  double* const multipliers = multipliers_.data();
+  for (int i = 0; i < length_; ++i) {
+    ScaledValue value;
+    if (i + 1 < length_ && facts_[path[i].level].num_children == 1) {
+      value.log_scale =
+          path[i].node.rewards()[path[i].action] - path[i].node.log_scale() + path[i + 1].node.log_scale();
+    } else {
+      value = multiplier(i);
+    }
+    log_multipliers_[i] = value.log_scale;
+    multipliers[i] = value.sum;
+  }
+  multiply_out(log_multipliers_.data(), multipliers, padded(length_));
   double child_sum = 1.0;
   bool is_child_complete = true;  // below the last edge: to be seen
   for (int i = length_ - 1; i >= 0; --i) {
-    const auto& [node, level, action] = path_[i];
+    const auto& [node, level, action] = path[i];
     const LevelFacts& facts = facts_[level];
-    const double weight = multipliers_[i] * child_sum;
-    node.weights()[action] = weight;
-    child_sum = other_sums_[i] + weight;
+    const auto num_states = own_or_common(node, common_num_states);
+    double* const weights = node.weights();
+    weights[action] = 0.0;  // the sum of the others first: it waits for nothing
+    double others = weights[0];
+    for (int a = 1; a < num_states; ++a) others += weights[a];
+    const double weight = multipliers[i] * child_sum;
+    weights[action] = weight;
+    child_sum = others + weight;
     node.add_visit(action);
     if (is_child_complete && is_complete(*store_, facts.children_span(), node.links(action))) {
       node.set_complete(action);
     }
-    selection_.set_edge(i, node, action);
     if (is_out_of_range(child_sum)) child_sum = repair(i);
     is_child_complete = node.is_complete();
     x_[facts.variable] = -1;
-    if (node.has_stamps()) {
+    if (facts.has_stamps) {
       node.changed_at() = now_;
       node.refreshed_at() = now_ - facts.lag;
     }
+    selection_.set_node(i, path[i], num_states);
   }
   // The next choice of each node is known now, unless a shared node below changes first.
-  selection_.choose_all({path_.data(), static_cast<std::size_t>(length_)});
+  selection_.choose_all({path, static_cast<std::size_t>(length_)});
   if (now_ < UINT32_MAX) ++now_;
 }
 
@@ -320,7 +339,6 @@ double Search::repair(int i) {
     rebase(*store_, level, node);
     if (i > 0) multipliers_[i - 1] = NAN;  // it was made with the old scale
   }
-  selection_.set_node(i, level, node);
   return node.sum();
 }
 
