@@ -75,6 +75,11 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
   if (answer.log_z) {
     fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), answer.is_exact ? ", exact" : ", estimate");
   }
+  if (!answer.is_exact && answer.upper) {
+    fmt::print("            certified: {}at most {}\n",
+               answer.lower ? fmt::format("at least {}, ", log_value_text(*answer.lower)) : "",
+               log_value_text(*answer.upper));
+  }
   if (answer.importance) {
     fmt::print("            {} +- {:.4f} by importance sampling: {} samples, effective {:.1f}, {} extra evaluations\n",
                log_value_text(answer.importance->log_z), answer.importance->std_error, answer.importance->num_samples,
@@ -121,8 +126,8 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["stop"] = answer.stop;
   Json& log_z = json["log_z"];
   log_z["estimate"] = answer.log_z ? number(*answer.log_z) : Json();
-  log_z["lower"] = answer.is_exact ? number(*answer.log_z) : Json();
-  log_z["upper"] = answer.is_exact ? number(*answer.log_z) : Json();
+  log_z["lower"] = answer.is_exact ? number(*answer.log_z) : answer.lower ? number(*answer.lower) : Json();
+  log_z["upper"] = answer.is_exact ? number(*answer.log_z) : answer.upper ? number(*answer.upper) : Json();
   log_z["exact"] = answer.is_exact;
   log_z["importance"] = Json();
   if (answer.importance) {

@@ -18,7 +18,8 @@ struct Answer {
   std::string stop;             // why it ended: exact, budget, time, memory, interrupted
   std::optional<double> log_z;  // the method's own estimate; Gibbs sampling has none
   bool is_exact = false;
-  bool has_importance = false;  // the approximation covers the support: importance sampling makes sense
+  std::optional<double> lower, upper;  // certified bounds of log Z, where the method has them
+  bool has_importance = false;         // the approximation covers the support: importance sampling makes sense
   std::optional<ImportanceEstimate> importance;
   std::optional<double> unexplored_mass;  // of a search that is not exact
   Marginals marginals;                    // of the conditioned model; empty when there are none (Z = 0)

@@ -27,7 +27,7 @@ class InferCommand final : public Command {
   int run() override;
 
  private:
-  bool is_elimination_better(const FactorGraph& graph) const;
+  void choose_method(const FactorGraph& graph);
   void add_samples(Answer& answer, const FactorGraph& graph) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
@@ -46,8 +46,11 @@ void InferCommand::declare(CommandLine& line) {
   line.choice("--space", options_.space, kSpaceWords,
               "tree: the paper; graph: equal sub-problems merged; andor: components too");
   line.choice("--order", options_.order, kOrderWords, "Order of the variables (treesample, sis, smc)");
+  line.option("--prior", options_.prior, "uniform|mini-bucket[:I]|net:FILE",
+              "Values before anything is evaluated; auto uses mini-buckets where elimination does not fit");
   line.option("--restarts", options_.restarts, 0, 1'000'000, "Randomised orders to try; 0 chooses by the model's size");
-  line.option("--budget", options_.budget, 0, INT64_MAX, "Evaluations that the method may spend");
+  line.option("--budget", options_.budget, 0, INT64_MAX,
+              "Evaluations that the method may spend; no limit by default when --time is given");
   line.choice("--budget-unit", options_.unit, {"reward", "factor"}, "What an evaluation is");
   line.option("--time", options_.time, 0.0, HUGE_VAL, "Seconds that the method may take; 0 is no limit");
   line.option("--memory", options_.memory, "SIZE", "Memory that the method may use, such as 512M");
@@ -78,7 +81,8 @@ int InferCommand::run() {
   const FactorGraph& graph = input.model.graph;
   // Evaluations by programs are what a user pays for: none are spent unasked.
   if (input.oracles && !line_->is_given("--importance")) options_.num_importance = 0;
-  if (options_.method == "auto") options_.method = is_elimination_better(graph) ? "exact" : "treesample";
+  if (options_.time > 0.0 && !line_->is_given("--budget")) options_.budget = INT64_MAX;
+  if (options_.method == "auto") choose_method(graph);
   const auto start = std::chrono::steady_clock::now();
   Answer answer = run_method(graph, options_);
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -90,17 +94,26 @@ int InferCommand::run() {
   return 0;
 }
 
-// Elimination needs tables; where they are small nothing is faster or more exact.
-bool InferCommand::is_elimination_better(const FactorGraph& graph) const {
-  for (const char* option :
-       {"--space", "--order", "--budget", "--budget-unit", "--time", "--c", "--epsilon", "--ties"}) {
-    if (line_->is_given(option)) return false;
+// Elimination needs tables; where they are small nothing is faster or more exact. Where they are not,
+// mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
+void InferCommand::choose_method(const FactorGraph& graph) {
+  options_.method = "treesample";
+  for (const char* option : {"--space", "--order", "--prior", "--budget-unit", "--c", "--epsilon", "--ties"}) {
+    if (line_->is_given(option)) return;
   }
-  if (!graph.has_only_tables()) return false;
+  if (!graph.has_only_tables()) return;
   const EliminationOptions elimination = options_.elimination();
   const EliminationCost cost = elimination_cost(graph, elimination);
-  constexpr double kMostEntries = 1e9;  // some ten seconds
-  return cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) && cost.num_entries <= kMostEntries;
+  constexpr double kEntriesPerSecond = 5e7;
+  const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
+  const bool is_cheap =
+      cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) && cost.num_entries <= most_entries;
+  if (line_->is_given("--budget")) return;
+  if (is_cheap) {
+    options_.method = "exact";
+  } else {
+    options_.prior = "mini-bucket";
+  }
 }
 
 void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
@@ -129,6 +142,7 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
   return {{"method", options_.method},
           {"space", options_.space},
           {"order", options_.order},
+          {"prior", options_.prior},
           {"restarts", text(options_.restarts)},
           {"budget", text(options_.budget)},
           {"budget_unit", options_.unit},

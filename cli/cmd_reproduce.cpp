@@ -28,6 +28,7 @@ class ReproduceCommand final : public Command {
     return "  treesample reproduce table1 --quick                   seconds\n"
            "  treesample reproduce table1 --instances 150           about a minute\n"
            "  treesample reproduce figure1 --out results/figure1    the paper's size; Ctrl-C and go on later\n"
+           "  treesample reproduce table2 --runs 5                  training, hours; Ctrl-C and go on later\n"
            "  treesample reproduce table1 --tune --seed 5           with hyperparameters of its own";
   }
   void declare(CommandLine& line) override;
@@ -39,12 +40,15 @@ class ReproduceCommand final : public Command {
 
   std::string experiment_, out_;
   std::int64_t num_instances_ = 0, budget_ = 0, seed_ = 0, num_threads_ = 0, tune_instances_ = 30;
+  std::int64_t num_episodes_ = 0;
   bool is_quick_ = false, is_tuned_ = false, is_quiet_ = false;
 };
 
 void ReproduceCommand::declare(CommandLine& line) {
   line.choice("EXPERIMENT", experiment_, experiment_names(), "What to reproduce");
   line.option("--instances", num_instances_, 0, 1'000'000, "Random problems per family; 0 is the paper's number");
+  line.option("--runs", num_instances_, 0, 1'000'000, "The same for table2: training runs per cell");
+  line.option("--episodes", num_episodes_, 0, 1 << 30, "Episodes of a training run (table2); 0 is the paper's number");
   line.option("--budget", budget_, 0, 1'000'000'000,
               "Reward evaluations per problem and method (figure1: the largest); 0 is the paper's");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
@@ -66,6 +70,10 @@ int ReproduceCommand::run() {
   if (num_instances_ > 0) options.num_instances = static_cast<int>(num_instances_);
   options.budget = is_quick_ ? experiment->quick_budget : experiment->budget;
   if (budget_ > 0) options.budget = budget_;
+  check_argument(num_episodes_ == 0 || experiment->num_episodes > 0, "--episodes",
+                 fmt::format("{} trains nothing", experiment->name));
+  options.num_episodes = is_quick_ ? experiment->quick_episodes : experiment->num_episodes;
+  if (num_episodes_ > 0) options.num_episodes = num_episodes_;
   options.seed = static_cast<std::uint64_t>(seed_);
   options.folder = out_.empty() ? fmt::format("reproduce-{}{}", experiment->name, is_quick_ ? "-quick" : "") : out_;
   make_folder(options.folder);

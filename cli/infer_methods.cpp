@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 #include "command.hpp"
@@ -11,11 +12,18 @@
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/value/mini_bucket.hpp"
+#include "treesample/value/network_value.hpp"
 
 namespace treesample::cli {
 namespace {
+
+constexpr std::uint64_t kMiniBucketBytes = std::uint64_t{64} << 20;
+constexpr double kMiniBucketSeconds = 5.0;  // without a time limit
+constexpr int kMarginalSamples = 10'000;
 
 // A progress line against budget and time; false asks the method to stop.
 class Watch {
@@ -52,6 +60,38 @@ SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, Spa
   return make_search_space(graph, search_order(graph, kind, order), kind);
 }
 
+// Q_phi by its word on the command line; null is the uniform one. Mini-buckets also bound log Z.
+struct Prior {
+  std::shared_ptr<const ValueFunction> value;
+  std::optional<double> lower, upper;
+  std::string text = "uniform";
+};
+
+Prior make_prior(const FactorGraph& graph, const SearchSpace& space, const InferOptions& options) {
+  const std::string& word = options.prior;
+  if (word == "uniform") return {};
+  if (word.rfind("net:", 0) == 0) {
+    return {load_network_value(word.substr(4), graph, {}, space), {}, {}, word};
+  }
+  if (word.rfind("mini-bucket", 0) != 0 || (word.size() > 11 && word[11] != ':')) {
+    throw_argument("--prior", fmt::format("'{}' is none of uniform, mini-bucket, mini-bucket:I, net:FILE", word));
+  }
+  MiniBucketOptions bucket_options;
+  bucket_options.memory_limit_bytes = std::min<std::uint64_t>(kMiniBucketBytes, parse_size("--memory", options.memory));
+  if (word.size() > 12) bucket_options.i_bound = static_cast<int>(parse_size("--prior", word.substr(12)));
+  // A third of the time, when there is a limit: the search wants the rest.
+  const auto start = std::chrono::steady_clock::now();
+  bucket_options.should_stop = [start, limit = options.time > 0.0 ? options.time / 3.0 : kMiniBucketSeconds] {
+    return Interruption::is_asked() ||
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > limit;
+  };
+  const auto buckets = std::make_shared<WeightedMiniBucket>(graph, space, bucket_options);
+  const MiniBucketReport& report = buckets->report();
+  Prior prior{buckets, {}, report.log_upper, fmt::format("mini-bucket, i = {}", report.i_bound)};
+  if (report.has_lower || report.is_exact) prior.lower = report.log_lower;
+  return prior;
+}
+
 Answer search(const FactorGraph& graph, const InferOptions& options) {
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
   SearchOptions search_options;
@@ -64,20 +104,32 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   if (options.time > 0.0) search_options.time_limit_seconds = options.time;
   search_options.memory_limit_bytes = parse_size("--memory", options.memory);
   Watch watch(options);
-  const SearchResult result = tree_sample(graph, space, search_options, nullptr, [&](const SearchProgress& now) {
+  const Prior prior = make_prior(graph, space, options);
+  const SearchResult result = tree_sample(graph, space, search_options, prior.value, [&](const SearchProgress& now) {
     return watch.update(now.spent, now.seconds,
                         fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z));
   });
   Answer answer;
-  answer.method = fmt::format("treesample, space {}, order {} (width {}); exact takes {} evaluations", options.space,
-                              options.order, space.width(), count_text(space.log_exact_cost()));
+  answer.method =
+      fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations", options.space,
+                  options.order, space.width(), prior.text, count_text(space.log_exact_cost()));
+  answer.lower = prior.lower;
+  answer.upper = prior.upper;
   answer.stop = to_string(result.report.stop);
   answer.log_z = result.approximation.log_z();
   answer.is_exact = result.approximation.is_exact();
   answer.spent = result.report.spent;
   answer.best = result.approximation.best();
-  answer.marginals_from = answer.is_exact ? "exact" : "of the approximation, by one pass over the search";
-  if (answer.log_z != kNegInf) answer.marginals = result.approximation.marginals();
+  if (answer.log_z != kNegInf) {
+    if (result.approximation.has_exact_marginals()) {
+      answer.marginals = result.approximation.marginals();
+      answer.marginals_from = answer.is_exact ? "exact" : "of the approximation, by one pass over the search";
+    } else {
+      Random random(static_cast<std::uint64_t>(options.seed), "marginals");
+      answer.marginals = sampled_marginals(result.approximation, graph, kMarginalSamples, random);
+      answer.marginals_from = fmt::format("from {} samples of the approximation", kMarginalSamples);
+    }
+  }
   answer.approximation = std::make_shared<SearchApproximation>(result.approximation);
   answer.has_importance = !answer.is_exact;
   if (!answer.is_exact) answer.unexplored_mass = result.approximation.unexplored_mass();
@@ -120,9 +172,9 @@ Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
                                                                 : ResamplingScheme::kSystematic;
   smc_options.seed = static_cast<std::uint64_t>(options.seed);
   smc_options.memory_limit_bytes = parse_size("--memory", options.memory);
+  const SearchSpace space = space_for(graph, options, SpaceKind::kTree);
   Watch watch(options);
-  const SmcResult result =
-      smc(graph, space_for(graph, options, SpaceKind::kTree), smc_options, nullptr, watch.observer());
+  const SmcResult result = smc(graph, space, smc_options, make_prior(graph, space, options).value, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   answer.log_z = result.report.log_z;
   answer.method =

@@ -16,6 +16,7 @@ namespace treesample::experiments {
 struct ExperimentOptions {
   int num_instances = 1000;
   std::int64_t budget = 10'000;  // the largest one, where several are compared
+  std::int64_t num_episodes = 0;  // of a training run; only where something is trained
   std::uint64_t seed = 0;
   Hyperparameters hyperparameters = Hyperparameters::built_in();
   std::filesystem::path folder;  // must exist; finished instances are kept there
@@ -31,6 +32,9 @@ struct Experiment {
   std::vector<Problem> problems;  // those whose hyperparameters it needs
   // None when interrupted; the same call goes on where it was.
   std::optional<Report> (*run)(const ExperimentOptions&, const RunControl&);
+  // Of a training run; 0 where nothing is trained.
+  std::int64_t num_episodes = 0;
+  std::int64_t quick_episodes = 0;
 };
 
 const std::vector<Experiment>& all_experiments();
@@ -38,6 +42,7 @@ const std::vector<Experiment>& all_experiments();
 std::optional<Report> run_table1(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control);
 
 // What the runners share.
 

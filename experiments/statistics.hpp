@@ -1,6 +1,7 @@
 // Mean and spread over instances.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -23,6 +24,16 @@ inline Summary summarize(const std::vector<double>& values) {
   summary.deviation = std::sqrt(squares / (count - 1.0));
   summary.error = summary.deviation / std::sqrt(count);
   return summary;
+}
+
+// Linear between order statistics, as most programs have it; 0.5 is the median. At least one value.
+inline double quantile(std::vector<double> values, double fraction) {
+  std::sort(values.begin(), values.end());
+  const double position = fraction * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const double weight = position - static_cast<double>(below);
+  if (weight == 0.0) return values[below];
+  return (1.0 - weight) * values[below] + weight * values[below + 1];
 }
 
 }  // namespace treesample::experiments

@@ -32,15 +32,20 @@ inline double exp_one(double x) {
   return (1.0 + p) * std::bit_cast<double>(power);
 }
 
-// log(x) for a positive normal number.
-inline double log_one(double x) {
-  // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(f) with f = (m - 1) / (m + 1).
+// x = 2^k m with m in [sqrt(1/2), sqrt(2)), for a positive normal number.
+struct Decomposed {
+  double k, m;
+};
+inline Decomposed decompose(double x) {
   constexpr std::uint64_t kSqrtHalf = 0x3fe6a09e00000000;
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t biased = bits - kSqrtHalf + (std::uint64_t{1024} << 52);  // exponent k + 1024
   const double m = std::bit_cast<double>(bits - (biased & (std::uint64_t{0xfff} << 52)) + (std::uint64_t{1024} << 52));
-  const double k = std::bit_cast<double>((biased >> 52) | 0x4330000000000000) - (0x1.0p52 + 1024.0);
-  const double f = (m - 1.0) / (m + 1.0);
+  return {std::bit_cast<double>((biased >> 52) | 0x4330000000000000) - (0x1.0p52 + 1024.0), m};
+}
+
+// log(2^k m) = k ln 2 + 2 atanh(f) with f = (m - 1) / (m + 1).
+inline double log_from_quotient(double k, double f) {
   const double s = f * f;
   const double s2 = s * s;
   const double s4 = s2 * s2;
@@ -51,6 +56,22 @@ inline double log_one(double x) {
   const double p8 = 2.0 / 19.0 + s * (2.0 / 21.0);
   const double p = (p0 + s2 * p2) + s4 * ((p4 + s2 * p6) + s4 * p8);
   return k * kLn2High + (2.0 * f + (f * s * p + k * kLn2Low));
+}
+
+// log(x) for a positive normal number.
+inline double log_one(double x) {
+  const auto [k, m] = decompose(x);
+  return log_from_quotient(k, (m - 1.0) / (m + 1.0));
+}
+
+// log(x) and 1 / y with a single division, the slowest operation of both.
+struct LogAndInverse {
+  double log, inverse;
+};
+inline LogAndInverse log_and_inverse(double x, double y) {
+  const auto [k, m] = decompose(x);
+  const double inverse = 1.0 / ((m + 1.0) * y);
+  return {log_from_quotient(k, (m - 1.0) * y * inverse), (m + 1.0) * inverse};
 }
 
 }  // namespace treesample

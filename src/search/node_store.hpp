@@ -82,7 +82,11 @@ class Node {
   [[nodiscard]] double* rewards() const { return at<double>(layout_->reward); }
   [[nodiscard]] double* priors() const { return at<double>(layout_->prior); }
   [[nodiscard]] NodeIndex* links(int action) const {
-    return at<NodeIndex>(layout_->links) + static_cast<std::ptrdiff_t>(action) * layout_->num_children;
+    NodeIndex* const links = at<NodeIndex>(layout_->links);
+    // Each node of a path waits for this address; a product would make the wait longer.
+    if (layout_->num_children == 1) [[likely]]
+      return links + action;
+    return links + static_cast<std::ptrdiff_t>(action) * layout_->num_children;
   }
   [[nodiscard]] bool has_stamps() const { return layout_->has_stamps; }
   [[nodiscard]] std::uint32_t& changed_at() const { return at<std::uint32_t>(layout_->stamps)[0]; }

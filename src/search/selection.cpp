@@ -24,10 +24,11 @@ inline double visits_of(std::uint64_t edge) {
 // Eq. 8 for the nodes of the blocks, of at most kRows states: the lowest action whose score ties with
 // the best. True when some weight is tiny. What unused columns hold does not matter.
 template <int kRows>
-[[gnu::always_inline]] inline bool choose_columns(Selection::Block* blocks, std::size_t num_blocks) {
+[[gnu::always_inline]] inline bool choose_columns(const Selection::Block* blocks, std::size_t num_blocks,
+                                                  double* choices) {
   constexpr auto kLeastBits = std::bit_cast<std::uint64_t>(kLeastWeight);
   std::uint64_t differences = 0;  // the highest bit is set by any negative one
-  for (Selection::Block* block = blocks; block != blocks + num_blocks; ++block) {
+  for (const Selection::Block* block = blocks; block != blocks + num_blocks; ++block) {
     for (int i = 0; i < Selection::kColumns; ++i) {
       double node_visits = 1.0;  // the visit that created the node, then one per edge visit
 #pragma GCC unroll 8
@@ -42,7 +43,8 @@ template <int kRows>
         const bool is_complete = (edge & Node::kComplete) != 0;
         const double weight = is_complete ? 1.0 : stored;
         differences |= std::bit_cast<std::uint64_t>(weight) - kLeastBits;
-        const double score = q_uct(log_one(weight), bonus, 1.0 / (1.0 + visits_of(edge)));
+        const auto [q, share] = log_and_inverse(weight, 1.0 + visits_of(edge));
+        const double score = q_uct(q, bonus, share);
         scores[a] = is_complete ? kNegInf : score;
         best = scores[a] > best ? scores[a] : best;
       }
@@ -50,24 +52,26 @@ template <int kRows>
       double choice = 0.0;
 #pragma GCC unroll 8
       for (int a = kRows - 1; a >= 0; --a) choice = scores[a] >= threshold ? a : choice;
-      block->choices[i] = choice;
+      choices[i] = choice;
     }
+    choices += Selection::kColumns;
   }
   return (differences >> 63) != 0;
 }
 
-TS_DISPATCHED bool choose_each(Selection::Block* blocks, std::size_t num_blocks, int num_rows) {
+TS_DISPATCHED bool choose_each(const Selection::Block* __restrict blocks, std::size_t num_blocks, int num_rows,
+                               double* __restrict choices) {
   switch (num_rows) {
     case 2:
-      return choose_columns<2>(blocks, num_blocks);
+      return choose_columns<2>(blocks, num_blocks, choices);
     case 3:
-      return choose_columns<3>(blocks, num_blocks);
+      return choose_columns<3>(blocks, num_blocks, choices);
     case 4:
-      return choose_columns<4>(blocks, num_blocks);
+      return choose_columns<4>(blocks, num_blocks, choices);
     case 5:
-      return choose_columns<5>(blocks, num_blocks);
+      return choose_columns<5>(blocks, num_blocks, choices);
     default:
-      return choose_columns<Selection::kMostRows>(blocks, num_blocks);
+      return choose_columns<Selection::kMostRows>(blocks, num_blocks, choices);
   }
 }
 
@@ -84,6 +88,8 @@ Selection::Selection(const NodeStore& store, const SearchOptions& options)
   has_wide_nodes_ = most_states > kMostRows;
   num_rows_ = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
   blocks_.resize(level_scales_.size() / kColumns + 1);
+  choices_.resize(blocks_.size() * kColumns);
+  for (Block& block : blocks_) std::fill_n(block.weights[0], kMostRows * kColumns, 1.0);
 }
 
 void Selection::choose(int level, const Node& node) {
@@ -118,10 +124,10 @@ void Selection::choose_all(std::span<const Step> path) {
   const bool one_by_one = store_.has_prior() || tie_rule_ == TieRule::kRandom;
   bool has_unusual = one_by_one || has_wide_nodes_;
   if (!one_by_one) {
-    Block* const blocks = blocks_.data();
-    has_unusual |= choose_each(blocks, (path.size() + kColumns - 1) / kColumns, num_rows_);
+    const double* const choices = choices_.data();
+    has_unusual |= choose_each(blocks_.data(), (path.size() + kColumns - 1) / kColumns, num_rows_, choices_.data());
     for (std::size_t i = 0; i < path.size(); ++i) {
-      path[i].node.choice() = static_cast<std::uint32_t>(blocks[i / kColumns].choices[i % kColumns]);
+      path[i].node.choice() = static_cast<std::uint32_t>(static_cast<std::int32_t>(choices[i]));
     }
   }
   if (!has_unusual) return;

@@ -54,7 +54,6 @@ class Selection {
     double weights[kMostRows][kColumns];
     std::uint64_t edges[kMostRows][kColumns];  // eta(x o a) and flags
     double scales[kColumns];                   // c max(Q_phi, epsilon)
-    double choices[kColumns];
   };
 
  private:
@@ -69,6 +68,7 @@ class Selection {
   int num_rows_ = 0;
   bool has_wide_nodes_ = false;
   std::vector<Block> blocks_;
+  std::vector<double> choices_;  // per column of all blocks
 };
 
 }  // namespace treesample

@@ -58,9 +58,10 @@ class Search {
   void expand(const Step& step);
   NodeIndex create_node(int level);
   template <class NumStates>
-  void backup(NumStates common_num_states);
+  [[gnu::noinline]] void backup(NumStates common_num_states);
   void initialise(int level, const Node& node);
-  [[nodiscard]] ScaledValue multiplier(int i) const;
+  void add_step(const Step& step);
+  void note_multiplier(int i);
   double repair(int i);
 
   const SearchSpace& space_;
@@ -71,13 +72,14 @@ class Search {
   Budget budget_;
   Selection selection_;
   int fewest_factors_ = INT_MAX;  // of any reward
-  Assignment x_;                  // by variable; -1 where the current path does not assign
+  Assignment x_;                  // by variable; with a prior, which sees it, -1 where the current path does not assign
   std::vector<LevelFacts> facts_;
   std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
   std::vector<Step> path_;
-  int length_ = 0;             // of the path
-  int common_num_states_ = 0;  // of all levels, 0 if they differ
-  // Per edge of the path, see multiplier.
+  int length_ = 0;               // of the path
+  bool has_components_ = false;  // more than one child somewhere
+  int common_num_states_ = 0;    // of all levels, 0 if they differ
+  // Per edge of the path, see note_multiplier.
   std::vector<double> log_multipliers_;
   std::vector<double> multipliers_;
 };
@@ -109,6 +111,7 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       if (space_.levels[child].is_shared && (context.empty() || context.back() != n)) facts.lag = 1;
     }
     facts_.push_back(facts);
+    has_components_ = has_components_ || children.size() > 1;
     common_num_states_ = n == 0 || common_num_states_ == space_.levels[n].num_states ? space_.levels[n].num_states : 0;
     fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
     if (!store_->has_prior()) initialise(n, store_->blank(n));  // all new nodes of a level are alike
@@ -167,7 +170,7 @@ Outcome Search::tree_traversal() {
     if (node.is_complete()) break;
     const int action = static_cast<int>(node.choice());
     x_[facts_[level].variable] = action;
-    path_[length_++] = {node, level, action};
+    add_step({node, level, action});
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.num_factors(level))) return Outcome::kBudgetSpent;
       expand(path_[length_ - 1]);
@@ -263,12 +266,22 @@ void Search::initialise(int level, const Node& node) {
   selection_.choose(level, node);
 }
 
+// Appends an edge to the path and notes what the edge above it is to be multiplied with, for a single
+// child. This is the place for it because a traversal waits for one node after the other anyway.
+void Search::add_step(const Step& step) {
+  const int i = length_++;
+  path_[i] = step;
+  log_multipliers_[i] = step.node.rewards()[step.action] - step.node.log_scale();
+  multipliers_[i] = 1.0;
+  if (i > 0) log_multipliers_[i - 1] += step.node.log_scale();
+}
+
 // What edge i of the path is to be multiplied with. With E the scales, the weight of an edge is
 //
 //   exp(R + E_child + E_others - E) * (product of the others' sums) * (sum of the child's weights),
 //
 // where "others" are the edge's components off the path. Below the last edge all children are others.
-ScaledValue Search::multiplier(int i) const {
+void Search::note_multiplier(int i) {
   const auto& [node, level, action] = path_[i];
   const std::vector<int>& children = space_.levels[level].children;
   const Step* const below = i + 1 < length_ ? &path_[i + 1] : nullptr;
@@ -278,7 +291,8 @@ ScaledValue Search::multiplier(int i) const {
     if (below != nullptr && children[j] == below->level) continue;
     value *= scaled_value(*store_, children[j], node.links(action)[j]);
   }
-  return value;
+  log_multipliers_[i] = value.log_scale;
+  multipliers_[i] = value.sum;
 }
 
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
@@ -286,25 +300,22 @@ ScaledValue Search::multiplier(int i) const {
 // level is one product and one sum.
 template <class NumStates>
 void Search::backup(NumStates common_num_states) {
+  // Copies of the members, or the compiler loads them again after each call.
   const Step* const path = path_.data();
+  const LevelFacts* const all_facts = facts_.data();
   double* const multipliers = multipliers_.data();
-  for (int i = 0; i < length_; ++i) {
-    ScaledValue value;
-    if (i + 1 < length_ && facts_[path[i].level].num_children == 1) {
-      value.log_scale =
-          path[i].node.rewards()[path[i].action] - path[i].node.log_scale() + path[i + 1].node.log_scale();
-    } else {
-      value = multiplier(i);
-    }
-    log_multipliers_[i] = value.log_scale;
-    multipliers[i] = value.sum;
+  const int length = length_;
+  const std::uint32_t now = now_;
+  for (int i = 0; has_components_ && i + 1 < length; ++i) {
+    if (all_facts[path[i].level].num_children > 1) note_multiplier(i);
   }
-  multiply_out(log_multipliers_.data(), multipliers, padded(length_));
+  note_multiplier(length - 1);
+  multiply_out(log_multipliers_.data(), multipliers, padded(length));
   double child_sum = 1.0;
   bool is_child_complete = true;  // below the last edge: to be seen
-  for (int i = length_ - 1; i >= 0; --i) {
-    const auto& [node, level, action] = path[i];
-    const LevelFacts& facts = facts_[level];
+  for (int i = length - 1; i >= 0; --i) {
+    const auto [node, level, action] = path[i];
+    const LevelFacts& facts = all_facts[level];
     const auto num_states = own_or_common(node, common_num_states);
     double* const weights = node.weights();
     weights[action] = 0.0;  // the sum of the others first: it waits for nothing
@@ -319,15 +330,15 @@ void Search::backup(NumStates common_num_states) {
     }
     if (is_out_of_range(child_sum)) child_sum = repair(i);
     is_child_complete = node.is_complete();
-    x_[facts.variable] = -1;
     if (facts.has_stamps) {
-      node.changed_at() = now_;
-      node.refreshed_at() = now_ - facts.lag;
+      node.changed_at() = now;
+      node.refreshed_at() = now - facts.lag;
     }
     selection_.set_node(i, path[i], num_states);
   }
   // The next choice of each node is known now, unless a shared node below changes first.
-  selection_.choose_all({path, static_cast<std::size_t>(length_)});
+  selection_.choose_all({path, static_cast<std::size_t>(length)});
+  for (int i = 0; store_->has_prior() && i < length; ++i) x_[all_facts[path[i].level].variable] = -1;
   if (now_ < UINT32_MAX) ++now_;
 }
 
