@@ -15,7 +15,7 @@ namespace treesample::experiments {
 
 struct ExperimentOptions {
   int num_instances = 1000;
-  std::int64_t budget = 10'000;  // the largest one, where several are compared
+  std::int64_t budget = 10'000;   // the largest one, where several are compared
   std::int64_t num_episodes = 0;  // of a training run; only where something is trained
   std::uint64_t seed = 0;
   Hyperparameters hyperparameters = Hyperparameters::built_in();

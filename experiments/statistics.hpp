@@ -1,4 +1,4 @@
-// Mean and spread over instances.
+// Mean, spread and median over instances.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,13 @@ inline double quantile(std::vector<double> values, double fraction) {
   const double weight = position - static_cast<double>(below);
   if (weight == 0.0) return values[below];
   return (1.0 - weight) * values[below] + weight * values[below + 1];
+}
+
+// For times: a machine that stalls for a minute during one of a thousand runs must not decide the figure.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
 }  // namespace treesample::experiments

@@ -149,14 +149,13 @@ CsvFile table_csv(const Results& results) {
 
 // Milliseconds per instance; the only numbers that differ between two equal runs.
 Table time_table(const Results& results) {
-  Table table{.title = "Time per instance in milliseconds (best reading)", .header = {"method"}};
+  Table table{.title = "Median time per instance in milliseconds (best reading)", .header = {"method"}};
   for (const std::string& family : kPaperFamilies) table.header.push_back(family);
   for (const Method method : kAllMethods) {
     std::vector<std::string> row{title_of(method)};
     for (const std::string& family : kPaperFamilies) {
       const auto& instances = results.at({family, Reading::kBest});
-      row.push_back(
-          fmt::format("{:.2f}", 1e3 * summarize(column(instances, word_of(method) + std::string(".seconds"))).mean));
+      row.push_back(fmt::format("{:.2f}", 1e3 * median(column(instances, word_of(method) + std::string(".seconds")))));
     }
     table.rows.push_back(row);
   }

@@ -1,9 +1,9 @@
-#include "table2/training_units.hpp"
+#include "training_units.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
 #include "treesample/math/random.hpp"
@@ -36,6 +36,13 @@ struct Means {
     plain.add(record.delta_kl_plain);
   }
 };
+
+// Of this thread: a unit shares its machine with others.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 bool is_in_window(std::int64_t episode, const TrainingSize& size) { return episode > size.num_episodes / 2; }
 
@@ -133,7 +140,11 @@ int block_of(std::int64_t episode, const TrainingSize& size) {
 
 std::optional<Numbers> run_training_unit(const TrainingUnit& unit, const TrainingSize& size,
                                          const std::function<bool()>& keep_going) {
-  return unit.column == nullptr ? run_without_network(unit, size, keep_going) : run_network(unit, size, keep_going);
+  const double start = cpu_seconds();
+  std::optional<Numbers> numbers =
+      unit.column == nullptr ? run_without_network(unit, size, keep_going) : run_network(unit, size, keep_going);
+  if (numbers) (*numbers)["seconds"] = cpu_seconds() - start;
+  return numbers;
 }
 
 }  // namespace treesample::experiments

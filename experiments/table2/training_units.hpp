@@ -8,7 +8,7 @@
 //   phi      delta-KL of samples from Q_phi alone
 //   plain    delta-KL of TreeSample without value function
 // search.00, search.01, ... and phi.00, ... are means over blocks of episodes, relative to plain in the
-// same block: enough for a figure. A unit without network has `plain` and `smc`.
+// same block: enough for a figure. A unit without network has `plain` and `smc`. All have `seconds` (CPU).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "run_store.hpp"
+#include "experiments/run_store.hpp"
 #include "treesample/train/train.hpp"
 
 namespace treesample::experiments {

@@ -17,6 +17,8 @@ TEST(Summary, IsTheTextbookOne) {
   EXPECT_DOUBLE_EQ(summary.error, std::sqrt(7.0 / 3.0));
   EXPECT_EQ(summarize({5.0}).deviation, 0.0);
   EXPECT_EQ(summarize({HUGE_VAL, 1.0}).mean, HUGE_VAL);
+  EXPECT_EQ(median({9.0, 1.0, 2.0}), 2.0);
+  EXPECT_EQ(median({9.0, 1.0, 2.0, 4.0}), 3.0);
 }
 
 TEST(Report, TablesAreAligned) {

@@ -78,7 +78,7 @@ class DistributedTest : public ::testing::Test {
     return options;
   }
   [[nodiscard]] RedisOptions redis_options(const RedisServer& server) const {
-    return {.address = server.address(), .run = "test", .patience_seconds = 20.0};
+    return {.address = server.address(), .run = "test", .patience_seconds = 120.0};
   }
   // The exit code says whether the run ended with all its episodes; rejected entries are added to it.
   static ChildProcess learner(const TrainOptions& options, const RedisOptions& redis) {
@@ -99,7 +99,7 @@ class DistributedTest : public ::testing::Test {
     return rows;
   }
   [[nodiscard]] bool wait_for_rows(std::size_t count) const {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 12'000; ++i) {  // two minutes: checkpoints wait for a busy disk
       if (csv_rows().size() >= count) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

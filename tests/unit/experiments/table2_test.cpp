@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <set>
+
+#include "experiments/experiment.hpp"
+#include "experiments/statistics.hpp"
+#include "experiments/table2/results.hpp"
+
+namespace treesample::experiments {
+namespace {
+
+constexpr TrainingSize kTiny{.budget = 60, .num_episodes = 3, .seed = 5};
+
+const TrainingColumn& column_called(const std::string& word) {
+  for (const TrainingColumn& column : training_columns()) {
+    if (column.word == word) return column;
+  }
+  throw std::runtime_error(word);
+}
+
+TEST(Quantile, IsLinearBetweenOrderStatistics) {
+  EXPECT_DOUBLE_EQ(quantile({4.0, 1.0, 2.0}, 0.5), 2.0);
+  EXPECT_DOUBLE_EQ(quantile({4.0, 1.0, 2.0, 3.0}, 0.25), 1.75);
+  EXPECT_DOUBLE_EQ(quantile({7.0}, 0.75), 7.0);
+  EXPECT_EQ(quantile({HUGE_VAL, 1.0, 2.0}, 0.5), 2.0);
+}
+
+TEST(Table2, UnitsAreAllCellsOfEveryRunWithKeysOfTheirOwn) {
+  const std::vector<TrainingUnit> units = training_units(3);
+  std::set<std::string> keys;
+  for (const TrainingUnit& unit : units) keys.insert(key_of(unit));
+  EXPECT_EQ(units.size(), 3U * (1 + 2 * 6));
+  EXPECT_EQ(keys.size(), units.size());
+}
+
+TEST(Table2, ColumnsOfARunShareTheGraphAndRunsDoNot) {
+  const TrainOptions mlp = train_options({&column_called("mlp-single"), InferenceMethod::kSmc, 1}, kTiny);
+  const TrainOptions gnn = train_options({&column_called("gnn-single"), InferenceMethod::kTreeSample, 1}, kTiny);
+  EXPECT_EQ(mlp.seed, gnn.seed);
+  EXPECT_TRUE(mlp.problems.is_single_graph && gnn.problems.is_single_graph);
+  EXPECT_NE(mlp.seed, train_options({&column_called("mlp-single"), InferenceMethod::kSmc, 2}, kTiny).seed);
+  const TrainOptions transfer = train_options({&column_called("gnn-12"), InferenceMethod::kTreeSample, 1}, kTiny);
+  EXPECT_FALSE(transfer.problems.is_single_graph);
+  EXPECT_EQ(transfer.problems.values.at("n"), 12.0);
+  EXPECT_EQ(transfer.test_n, 20);
+}
+
+TEST(Table2, BlocksCoverAllEpisodes) {
+  const TrainingSize paper;
+  EXPECT_EQ(num_blocks(paper), 40);
+  EXPECT_EQ(block_of(1, paper), 0);
+  EXPECT_EQ(block_of(100, paper), 0);
+  EXPECT_EQ(block_of(101, paper), 1);
+  EXPECT_EQ(block_of(4000, paper), 39);
+  EXPECT_EQ(num_blocks(kTiny), 3);
+  EXPECT_EQ(block_of(3, kTiny), 2);
+}
+
+// The second half of 3 episodes is 2 and 3; blocks have one episode each and are relative to plain.
+TEST(Table2, UnitAveragesTheSecondHalfOfItsEpisodes) {
+  const TrainingUnit unit{&column_called("gnn-single"), InferenceMethod::kTreeSample, 0};
+  const Numbers numbers = *run_training_unit(unit, kTiny, [] { return true; });
+  EXPECT_NEAR(numbers.at("search") - numbers.at("plain"), (numbers.at("search.01") + numbers.at("search.02")) / 2.0,
+              1e-9);
+  EXPECT_NEAR(numbers.at("phi") - numbers.at("plain"), (numbers.at("phi.01") + numbers.at("phi.02")) / 2.0, 1e-9);
+  EXPECT_FALSE(run_training_unit(unit, kTiny, [] { return false; }).has_value());
+  EXPECT_FALSE(run_training_unit({.run = 0}, kTiny, [] { return false; }).has_value());
+}
+
+TEST(Table2, PairedRunsAreRelativeToTheirOwnProblemsAndUnpairedOnesToTheMedian) {
+  const std::vector<TrainingUnit> units = training_units(3);
+  std::vector<Numbers> all;
+  for (const TrainingUnit& unit : units) {
+    const double plain = -30.0 - unit.run;
+    all.push_back({{"plain", plain}, {"smc", plain + 2.0}, {"search", plain - 3.0}, {"phi", plain - 2.5}});
+  }
+  const Results results(units, all);
+  EXPECT_EQ(results.paired(3, 2), std::vector<double>(3, -3.0));
+  EXPECT_EQ(results.paired(2, 2), std::vector<double>(3, -2.5));
+  EXPECT_EQ(results.paired(1, 0), std::vector<double>(3, 2.0));
+  EXPECT_EQ(results.unpaired(3, 0), (std::vector<double>{1.0, 0.0, -1.0}));
+  EXPECT_TRUE(results.paired(0, 0).empty());
+  EXPECT_EQ(spread_of(results.unpaired(3, 2))->median, -3.0);
+}
+
+class Table2Run : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "table2_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    options_ = {.num_instances = 1, .budget = 60, .num_episodes = 2, .seed = 5, .folder = name};
+  }
+  void TearDown() override { std::filesystem::remove_all(options_.folder); }
+  ExperimentOptions options_;
+};
+
+TEST_F(Table2Run, GoesOnWhereItWasInterruptedWithTheSameNumbers) {
+  int num_finished = 0;
+  int num_shown = 0;
+  RunControl control;
+  control.num_threads = 1;
+  control.show_progress = [&](const RunProgress& now) {
+    num_finished = now.num_finished;
+    if (now.remaining_seconds >= 0.0) ++num_shown;
+  };
+  control.is_interrupted = [&] { return num_finished >= 5; };
+  EXPECT_FALSE(run_table2(options_, control).has_value());
+  EXPECT_GT(num_shown, 5) << "the remaining time is shown after every episode";
+  control.is_interrupted = [] { return false; };
+  const Report resumed = *run_table2(options_, control);
+  EXPECT_EQ(num_finished, 13);
+
+  ExperimentOptions whole = options_;
+  whole.folder = options_.folder / "whole";
+  std::filesystem::create_directory(whole.folder);
+  control.num_threads = 2;
+  const Report at_once = *run_table2(whole, control);
+  ASSERT_EQ(at_once.csv_files.size(), 3U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(resumed.csv_files[i].text, at_once.csv_files[i].text);
+  EXPECT_NE(at_once.csv_files[0].text.find("-3.87,-6.05,-0.88"), std::string::npos) << "the paper's cells";
+  EXPECT_EQ(at_once.figures.size(), 4U);
+}
+
+}  // namespace
+}  // namespace treesample::experiments
