@@ -37,7 +37,8 @@ std::vector<std::int64_t> parse_budgets(const std::string& text) {
     } catch (const std::exception&) {
       used = 0;
     }
-    if (used == 0 || used != word.size() || !(value >= 0.0 && value <= 1e15) || value != std::floor(value)) {
+    if (used == 0 || used != word.size() || std::isnan(value) || value < 0.0 || value > 1e15 ||
+        value != std::floor(value)) {
       throw_argument("--budgets", fmt::format("'{}' is not a whole number from 0 to 1e15, such as 10000 or 1e4", word));
     }
     budgets.push_back(static_cast<std::int64_t>(value));

@@ -65,6 +65,7 @@ int ReproduceCommand::run() {
   for (const Experiment& one : experiments::all_experiments()) {
     if (one.name == experiment_) experiment = &one;
   }
+  if (experiment == nullptr) throw_argument("reproduce", fmt::format("there is no experiment '{}'", experiment_));
   experiments::ExperimentOptions options;
   options.num_instances = is_quick_ ? experiment->quick_instances : experiment->num_instances;
   if (num_instances_ > 0) options.num_instances = static_cast<int>(num_instances_);

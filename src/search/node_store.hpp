@@ -4,7 +4,7 @@
 // level with K states and C children is
 //
 //   double    log_scale          E: the weights below are in units of exp(E)
-//   uint32    choice             the action that q_uct chose last, where it can be kept
+//   uint32    choice             the action that q_uct chose last
 //   uint32    num_incomplete     edges that are not complete; 0 = the node is complete
 //   double    weight[K]          exp(Q(a) - E)
 //   double    reward[K]          R, once the edge is expanded

@@ -33,13 +33,14 @@ template <int kRows>
       double node_visits = 1.0;  // the visit that created the node, then one per edge visit
 #pragma GCC unroll 8
       for (int a = 0; a < kRows; ++a) node_visits += visits_of(block->edges[a][i]);
-      const double bonus = block->scales[i] * std::sqrt(node_visits);
+      const double root = std::sqrt(node_visits);
       double scores[kRows];
       double best = kNegInf;
 #pragma GCC unroll 8
       for (int a = 0; a < kRows; ++a) {
         const std::uint64_t edge = block->edges[a][i];
         const double stored = block->weights[a][i];
+        const double bonus = block->scales[a][i] * root;
         const bool is_complete = (edge & Node::kComplete) != 0;
         const double weight = is_complete ? 1.0 : stored;
         differences |= std::bit_cast<std::uint64_t>(weight) - kLeastBits;
@@ -92,6 +93,25 @@ Selection::Selection(const NodeStore& store, const SearchOptions& options)
   for (Block& block : blocks_) std::fill_n(block.weights[0], kMostRows * kColumns, 1.0);
 }
 
+int Selection::choose_component(std::span<const int> levels, const NodeIndex* links) const {
+  if (is_complete(store_, levels, links)) return -1;
+  int chosen = -1;
+  std::uint64_t fewest = UINT64_MAX;
+  for (std::size_t j = 0; j < levels.size(); ++j) {
+    std::uint64_t visits = 0;
+    if (links[j] != kNoNode) {
+      const Node child = store_.node(levels[j], links[j]);
+      if (child.is_complete()) continue;
+      for (int a = 0; a < child.num_states(); ++a) visits += child.visits(a);
+    }
+    if (visits < fewest) {
+      fewest = visits;
+      chosen = static_cast<int>(j);
+    }
+  }
+  return chosen;
+}
+
 void Selection::choose(int level, const Node& node) {
   const int num_states = node.num_states();
   std::int64_t node_visits = 1;
@@ -121,7 +141,7 @@ void Selection::choose(int level, const Node& node) {
 }
 
 void Selection::choose_all(std::span<const Step> path) {
-  const bool one_by_one = store_.has_prior() || tie_rule_ == TieRule::kRandom;
+  const bool one_by_one = tie_rule_ == TieRule::kRandom;
   bool has_unusual = one_by_one || has_wide_nodes_;
   if (!one_by_one) {
     const double* const choices = choices_.data();

@@ -1,25 +1,23 @@
 // Alg. 2, Q-UCT: which edge the next traversal takes at a node, and at all nodes of a path at once.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
-#include "search/node_store.hpp"
+#include "search/search_path.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/search/tree_sample.hpp"
 
 namespace treesample {
 
-// One edge of the path from a root to the expansion.
-struct Step {
-  Node node;
-  int level;
-  int action;
-};
-
 class Selection {
  public:
   Selection(const NodeStore& store, const SearchOptions& options);
+
+  // The AND rule: of the independent components below an edge, the incomplete one with the fewest visits;
+  // -1 when there is nothing left to do.
+  [[nodiscard]] int choose_component(std::span<const int> levels, const NodeIndex* links) const;
 
   // Sets choice() to the argmax of eq. 8 over the incomplete edges, of which there is at least one.
   void choose(int level, const Node& node);
@@ -42,7 +40,8 @@ class Selection {
       block.edges[a][column] = edges[a];
     }
     for (int a = num_states; a < num_rows_; ++a) block.edges[a][column] = Node::kComplete;
-    block.scales[column] = level_scales_[step.level];
+    for (int a = 0; a < num_states; ++a) block.scales[a][column] = level_scales_[step.level];
+    if (store_.has_prior()) set_prior_scales(block, column, step.node);
   }
 
   // Nodes of a path side by side: a row per action, a column per node. The best actions are then found
@@ -53,11 +52,14 @@ class Selection {
   struct Block {
     double weights[kMostRows][kColumns];
     std::uint64_t edges[kMostRows][kColumns];  // eta(x o a) and flags
-    double scales[kColumns];                   // c max(Q_phi, epsilon)
+    double scales[kMostRows][kColumns];        // c max(Q_phi, epsilon)
   };
 
  private:
   [[nodiscard]] bool is_usual(const Node& node) const;
+  void set_prior_scales(Block& block, std::size_t column, const Node& node) const {
+    for (int a = 0; a < node.num_states(); ++a) block.scales[a][column] = c_ * std::max(node.priors()[a], epsilon_);
+  }
 
   const NodeStore& store_;
   double c_, epsilon_;

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "math/dispatched.hpp"
-#include "math/vector_kernels.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -12,14 +10,6 @@ namespace {
 bool is_dead(const Node& node) { return node.is_complete() && node.sum() == 0.0; }
 
 }  // namespace
-
-TS_DISPATCHED void multiply_out(const double* __restrict log_scales, double* __restrict multipliers,
-                                std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const ScaledValue value{log_scales[i], multipliers[i]};
-    multipliers[i] = value.is_in_range() ? exp_one(value.log_scale) * value.sum : NAN;
-  }
-}
 
 double log_value(const NodeStore& store, int level, NodeIndex index) {
   if (index == kNoNode) return store.prior_value(level);

@@ -23,9 +23,6 @@ struct ScaledValue {
   [[nodiscard]] bool is_in_range() const { return std::abs(log_scale) < 690.0 && !is_out_of_range(sum); }
 };
 
-// multipliers[i] = exp(log_scales[i]) * multipliers[i], NaN where that is not in range. For count a multiple of 8.
-void multiply_out(const double* log_scales, double* multipliers, std::size_t count);
-
 // V of a child; where it has no block yet, that of the uniform prior.
 inline ScaledValue scaled_value(const NodeStore& store, int level, NodeIndex index) {
   if (index == kNoNode) return {store.prior_value(level), 1.0};

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "search/node_store.hpp"
+#include "search/search_path.hpp"
 #include "search/selection.hpp"
 #include "search/soft_bellman.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/math/vector_math.hpp"
 #include "treesample/model/reward.hpp"
 
 namespace treesample {
@@ -53,16 +53,13 @@ class Search {
 
   [[gnu::noinline]] Outcome tree_traversal();
   [[nodiscard]] bool is_solved() const { return is_complete(*store_, space_.roots, store_->root_links().data()); }
-  int choose_component(std::span<const int> levels, const NodeIndex* links) const;
   Node visit(int level, NodeIndex& link);
   void expand(const Step& step);
   NodeIndex create_node(int level);
   template <class NumStates>
   [[gnu::noinline]] void backup(NumStates common_num_states);
+  double repair(std::size_t i);
   void initialise(int level, const Node& node);
-  void add_step(const Step& step);
-  void note_multiplier(int i);
-  double repair(int i);
 
   const SearchSpace& space_;
   SearchOptions options_;
@@ -72,16 +69,11 @@ class Search {
   Budget budget_;
   Selection selection_;
   int fewest_factors_ = INT_MAX;  // of any reward
-  Assignment x_;                  // by variable; with a prior, which sees it, -1 where the current path does not assign
+  Assignment x_;                  // by variable; -1 off the current path, if there is a prior to see it
   std::vector<LevelFacts> facts_;
   std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
-  std::vector<Step> path_;
-  int length_ = 0;               // of the path
-  bool has_components_ = false;  // more than one child somewhere
-  int common_num_states_ = 0;    // of all levels, 0 if they differ
-  // Per edge of the path, see note_multiplier.
-  std::vector<double> log_multipliers_;
-  std::vector<double> multipliers_;
+  SearchPath path_;
+  int common_num_states_ = 0;  // of all levels, 0 if they differ
 };
 
 Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
@@ -93,11 +85,8 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       reward_(graph, *space),
       budget_(options.budget, options.budget_unit),
       selection_(*store_, options),
-      x_(graph.num_variables(), -1) {
-  const std::size_t longest = space_.levels.size();
-  path_.resize(longest);
-  log_multipliers_.resize(padded(longest));
-  multipliers_.resize(padded(longest));
+      x_(graph.num_variables(), -1),
+      path_(*store_) {
   for (int n = 0; n < space_.num_levels(); ++n) {
     const std::vector<int>& children = space_.levels[n].children;
     LevelFacts facts{children.data(),
@@ -111,7 +100,6 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       if (space_.levels[child].is_shared && (context.empty() || context.back() != n)) facts.lag = 1;
     }
     facts_.push_back(facts);
-    has_components_ = has_components_ || children.size() > 1;
     common_num_states_ = n == 0 || common_num_states_ == space_.levels[n].num_states ? space_.levels[n].num_states : 0;
     fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
     if (!store_->has_prior()) initialise(n, store_->blank(n));  // all new nodes of a level are alike
@@ -159,50 +147,29 @@ SearchReport Search::tree_sample(const SearchObserver& observer) {
 // (kSolved) nothing is left to do, or (kBudgetSpent) no value has changed.
 Outcome Search::tree_traversal() {
   if (!budget_.allows(fewest_factors_)) return is_solved() ? Outcome::kSolved : Outcome::kBudgetSpent;
-  length_ = 0;
+  path_.clear();
   std::span<const int> components = space_.roots;
   NodeIndex* links = store_->root_links().data();
   while (true) {
-    const int component = components.size() == 1 ? 0 : choose_component(components, links);
+    const int component = components.size() == 1 ? 0 : selection_.choose_component(components, links);
     if (component < 0) break;
     const int level = components[component];
     const Node node = visit(level, links[component]);
     if (node.is_complete()) break;
     const int action = static_cast<int>(node.choice());
     x_[facts_[level].variable] = action;
-    add_step({node, level, action});
+    path_.add({node, level, action});
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.num_factors(level))) return Outcome::kBudgetSpent;
-      expand(path_[length_ - 1]);
+      expand(path_.steps().back());
       break;
     }
     components = facts_[level].children_span();
     links = node.links(action);
   }
-  if (length_ == 0) return Outcome::kSolved;  // not even a root is left
+  if (path_.length() == 0) return Outcome::kSolved;  // not even a root is left
   with_num_states(common_num_states_, [this](auto num_states) { backup(num_states); });
   return Outcome::kProgress;
-}
-
-// The AND rule: of several independent components, the incomplete one with the fewest visits; -1 when
-// there is nothing left to do below this edge.
-int Search::choose_component(std::span<const int> levels, const NodeIndex* links) const {
-  if (is_complete(*store_, levels, links)) return -1;
-  int chosen = -1;
-  std::uint64_t fewest = UINT64_MAX;
-  for (std::size_t j = 0; j < levels.size(); ++j) {
-    std::uint64_t visits = 0;
-    if (links[j] != kNoNode) {
-      const Node child = store_->node(levels[j], links[j]);
-      if (child.is_complete()) continue;
-      for (int a = 0; a < child.num_states(); ++a) visits += child.visits(a);
-    }
-    if (visits < fewest) {
-      fewest = visits;
-      chosen = static_cast<int>(j);
-    }
-  }
-  return chosen;
 }
 
 // The node behind a link, created if need be, with its choice of action up to date.
@@ -211,10 +178,8 @@ Node Search::visit(int level, NodeIndex& link) {
   const Node node = store_->node(level, link);
   if (facts_[level].has_shared_children && refresh_stale_edges(*store_, level, node)) {
     node.changed_at() = now_;
-    node.refreshed_at() = now_;
-    if (!node.is_complete()) {
-      selection_.choose(level, node);
-    }
+    node.refreshed_at() = now_ - facts_[level].lag;
+    if (!node.is_complete()) selection_.choose(level, node);
   }
   return node;
 }
@@ -266,55 +231,19 @@ void Search::initialise(int level, const Node& node) {
   selection_.choose(level, node);
 }
 
-// Appends an edge to the path and notes what the edge above it is to be multiplied with, for a single
-// child. This is the place for it because a traversal waits for one node after the other anyway.
-void Search::add_step(const Step& step) {
-  const int i = length_++;
-  path_[i] = step;
-  log_multipliers_[i] = step.node.rewards()[step.action] - step.node.log_scale();
-  multipliers_[i] = 1.0;
-  if (i > 0) log_multipliers_[i - 1] += step.node.log_scale();
-}
-
-// What edge i of the path is to be multiplied with. With E the scales, the weight of an edge is
-//
-//   exp(R + E_child + E_others - E) * (product of the others' sums) * (sum of the child's weights),
-//
-// where "others" are the edge's components off the path. Below the last edge all children are others.
-void Search::note_multiplier(int i) {
-  const auto& [node, level, action] = path_[i];
-  const std::vector<int>& children = space_.levels[level].children;
-  const Step* const below = i + 1 < length_ ? &path_[i + 1] : nullptr;
-  ScaledValue value{node.rewards()[action] - node.log_scale(), 1.0};
-  if (below != nullptr) value.log_scale += below->node.log_scale();
-  for (std::size_t j = 0; j < children.size(); ++j) {
-    if (below != nullptr && children[j] == below->level) continue;
-    value *= scaled_value(*store_, children[j], node.links(action)[j]);
-  }
-  log_multipliers_[i] = value.log_scale;
-  multipliers_[i] = value.sum;
-}
-
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
 // path to the root. All exponentials of the path are known beforehand, and the chain from level to
 // level is one product and one sum.
 template <class NumStates>
 void Search::backup(NumStates common_num_states) {
-  // Copies of the members, or the compiler loads them again after each call.
-  const Step* const path = path_.data();
-  const LevelFacts* const all_facts = facts_.data();
-  double* const multipliers = multipliers_.data();
-  const int length = length_;
+  const std::span<const Step> path = path_.steps();
+  const double* const multipliers = path_.multiply_out();
+  const LevelFacts* const all_facts = facts_.data();  // copies, or they are loaded again after each call
   const std::uint32_t now = now_;
-  for (int i = 0; has_components_ && i + 1 < length; ++i) {
-    if (all_facts[path[i].level].num_children > 1) note_multiplier(i);
-  }
-  note_multiplier(length - 1);
-  multiply_out(log_multipliers_.data(), multipliers, padded(length));
   double child_sum = 1.0;
   bool is_child_complete = true;  // below the last edge: to be seen
-  for (int i = length - 1; i >= 0; --i) {
-    const auto [node, level, action] = path[i];
+  for (std::size_t i = path.size(); i-- > 0;) {
+    const auto& [node, level, action] = path[i];
     const LevelFacts& facts = all_facts[level];
     const auto num_states = own_or_common(node, common_num_states);
     double* const weights = node.weights();
@@ -337,18 +266,23 @@ void Search::backup(NumStates common_num_states) {
     selection_.set_node(i, path[i], num_states);
   }
   // The next choice of each node is known now, unless a shared node below changes first.
-  selection_.choose_all({path, static_cast<std::size_t>(length)});
-  for (int i = 0; store_->has_prior() && i < length; ++i) x_[all_facts[path[i].level].variable] = -1;
-  if (now_ < UINT32_MAX) ++now_;
+  selection_.choose_all(path);
+  if (store_->has_prior()) {
+    for (const Step& step : path) x_[all_facts[step.level].variable] = -1;
+  }
+  if (now_ < UINT32_MAX && ++now_ == UINT32_MAX) {
+    for (LevelFacts& facts : facts_) facts.lag = 1;  // no time left: refresh always, slow but right
+  }
 }
 
-// Backs up edge i where its multiplier is NaN or the sum leaves its range. Returns the node's sum.
-double Search::repair(int i) {
-  const auto& [node, level, action] = path_[i];
+// Backs up edge i where its multiplier is NaN or the node's sum leaves its range, and returns that sum.
+// A function of its own keeps the chain of backup in a register.
+double Search::repair(std::size_t i) {
+  const auto& [node, level, action] = path_.steps()[i];
   refresh_edge(*store_, level, node, action);
   if (is_out_of_range(node.sum())) {
     rebase(*store_, level, node);
-    if (i > 0) multipliers_[i - 1] = NAN;  // it was made with the old scale
+    if (i > 0) path_.invalidate_multiplier(i - 1);  // it was made with the old scale
   }
   return node.sum();
 }

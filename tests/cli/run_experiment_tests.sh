@@ -42,6 +42,7 @@ for _ in $(seq 2000); do
 done
 kill -KILL $pid 2> /dev/null
 wait $pid 2> /dev/null
+check "killed after some problems" [ "$(stat -c %s killed/run.sqlite-wal 2> /dev/null || echo 0)" -gt 100000 ]
 check "killed before the end" [ ! -e killed/table1.csv ]
 run "${table1[@]}" --out killed
 check "resumed" exits 0

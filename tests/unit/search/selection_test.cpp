@@ -1,0 +1,93 @@
+// The choice for a whole path, computed in vectors, is the choice of the plain rule node by node.
+#include "search/selection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "treesample/math/random.hpp"
+#include "treesample/value/value_function.hpp"
+
+namespace treesample {
+namespace {
+
+// A tree with one node per level, filled at random: ties, complete and impossible edges, tiny weights.
+class RandomPath {
+ public:
+  RandomPath(Random& random, const std::vector<int>& num_states, bool has_prior) {
+    FactorGraph graph;
+    for (const int k : num_states) graph.add_variable(k);
+    std::vector<int> order(num_states.size());
+    std::iota(order.begin(), order.end(), 0);
+    store_ = std::make_unique<NodeStore>(
+        std::make_shared<const SearchSpace>(make_search_space(graph, order, SpaceKind::kTree)), has_prior);
+    for (int n = 0; n < graph.num_variables(); ++n) {
+      const Node node = store_->node(n, store_->create(n));
+      const int spared = random.below(num_states[n]);  // one edge stays incomplete
+      for (int a = 0; a < num_states[n]; ++a) {
+        node.weights()[a] = random.uniform() < 0.3 ? 0.25 : std::exp(2.0 * random.normal());
+        if (has_prior) node.priors()[a] = 2.0 * random.normal();
+        if (random.uniform() < 0.05) node.weights()[a] = 1e-305;
+        for (int visits = random.below(4); visits > 0; --visits) node.add_visit(a);
+        if (a == spared || random.uniform() < 0.6) continue;
+        node.set_complete(a);
+        if (random.uniform() < 0.5) node.weights()[a] = 0.0;
+      }
+      steps_.push_back({node, n, 0});
+    }
+  }
+  [[nodiscard]] const NodeStore& store() const { return *store_; }
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+
+ private:
+  std::unique_ptr<NodeStore> store_;
+  std::vector<Step> steps_;
+};
+
+TEST(Selection, PathAndSingleNodesChooseAlike) {
+  Random random(1);
+  for (int round = 0; round < 400; ++round) {
+    std::vector<int> num_states(1 + random.below(20));
+    const int most_states = 2 + random.below(12);
+    for (int& k : num_states) k = round % 2 == 0 ? most_states : 1 + random.below(most_states);
+    const RandomPath path(random, num_states, round % 3 == 0);
+    Selection selection(path.store(), {.c = 0.5});
+    std::vector<std::uint32_t> expected;
+    for (const Step& step : path.steps()) {
+      selection.choose(step.level, step.node);
+      expected.push_back(step.node.choice());
+      step.node.choice() = UINT32_MAX;
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i) selection.set_node(i, path.steps()[i], num_states[i]);
+    selection.choose_all(path.steps());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(path.steps()[i].node.choice(), expected[i]) << "round " << round << " level " << i;
+      ASSERT_FALSE(path.steps()[i].node.is_complete(static_cast<int>(expected[i])));
+    }
+  }
+}
+
+TEST(Selection, RandomTiesReachEveryTiedEdge) {
+  Random random(2);
+  const RandomPath path(random, {3}, false);
+  const Step& step = path.steps()[0];
+  step.node.copy_from(NodeStore(std::make_shared<const SearchSpace>(path.store().space()), false).blank(0));
+  std::fill_n(step.node.weights(), 3, 1.0);
+  step.node.set_complete(1);
+  Selection selection(path.store(), {.ties = TieRule::kRandom});
+  std::vector<int> counts(3, 0);
+  for (int draw = 0; draw < 300; ++draw) {  // all 300 on one side: 1e-90
+    selection.set_node(0, step, 3);
+    selection.choose_all(path.steps());
+    ++counts[step.node.choice()];
+  }
+  EXPECT_GT(counts[0], 0);
+  EXPECT_EQ(counts[1], 0);
+  EXPECT_GT(counts[2], 0);
+}
+
+}  // namespace
+}  // namespace treesample
