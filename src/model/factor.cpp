@@ -14,7 +14,8 @@ Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
   double largest = kNegInf;
   for (std::size_t i = 0; i < log_values.size(); ++i) {
     if (!is_log_value(log_values[i])) {
-      throw_argument("Factor::table", fmt::format("entry {} is {}, allowed are real numbers and -inf", i, log_values[i]));
+      throw_argument("Factor::table",
+                     fmt::format("entry {} is {}, allowed are real numbers and -inf", i, log_values[i]));
     }
     largest = std::max(largest, log_values[i]);
   }

@@ -40,8 +40,8 @@ int FactorGraph::add_factor(Factor factor) {
       }
     }
     if (static_cast<std::int64_t>(factor.log_values().size()) != entries) {
-      throw_argument(kFunction, fmt::format("the table has {} entries, its scope needs {}", factor.log_values().size(),
-                                            entries));
+      throw_argument(kFunction,
+                     fmt::format("the table has {} entries, its scope needs {}", factor.log_values().size(), entries));
     }
   } else if (factor.scope().empty()) {
     factor = Factor::table({}, {checked_function_value(factor, num_factors(), {})});
@@ -89,8 +89,7 @@ void FactorGraph::check_assignment(std::span<const int> x, const char* function)
 std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::span<const int> x) {
   std::size_t index = 0;
   for (const int v : factor.scope()) {
-    index =
-        index * static_cast<std::size_t>(graph.num_states(v)) + static_cast<std::size_t>(x[v]);
+    index = index * static_cast<std::size_t>(graph.num_states(v)) + static_cast<std::size_t>(x[v]);
   }
   return index;
 }

@@ -82,7 +82,8 @@ class LiteralTreeSample {
     double best = kNegInf;
     for (std::size_t a = 0; a < node.q.size(); ++a) {
       if (node.complete[a]) continue;
-      score[a] = q_uct(node.q[a], c_ * std::max(node.q_phi[a], epsilon_) * std::sqrt(visits), 1.0 / (1.0 + node.eta[a]));
+      score[a] =
+          q_uct(node.q[a], c_ * std::max(node.q_phi[a], epsilon_) * std::sqrt(visits), 1.0 / (1.0 + node.eta[a]));
       best = std::max(best, score[a]);
     }
     std::size_t a = 0;

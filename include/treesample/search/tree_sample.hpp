@@ -49,8 +49,8 @@ struct SearchReport {
   StopReason stop = StopReason::kBudget;
   Spending spent;
   std::int64_t num_traversals = 0;
-  std::uint64_t num_nodes = 0;   // blocks in the store
-  std::size_t used_bytes = 0;    // bytes of those blocks
+  std::uint64_t num_nodes = 0;  // blocks in the store
+  std::size_t used_bytes = 0;   // bytes of those blocks
   double search_seconds = 0.0;
 };
 

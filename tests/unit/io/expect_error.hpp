@@ -29,7 +29,8 @@ class TemporaryFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) / (std::string(info->test_suite_name()) + "." + info->name() + std::to_string(getpid()));
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              (std::string(info->test_suite_name()) + "." + info->name() + std::to_string(getpid()));
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

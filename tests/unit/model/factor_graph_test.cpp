@@ -69,8 +69,10 @@ TEST(FactorGraph, FunctionsMustReturnLogValues) {
   FactorGraph graph;
   graph.add_variable(3);
   graph.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? HUGE_VAL : std::nan(""); }));
-  expect_error(ErrorCode::kNumeric, "returned inf at states [1]", [&] { static_cast<void>(graph.log_density(Assignment{1})); });
-  expect_error(ErrorCode::kNumeric, "returned nan at states [2]", [&] { static_cast<void>(graph.log_density(Assignment{2})); });
+  expect_error(ErrorCode::kNumeric, "returned inf at states [1]",
+               [&] { static_cast<void>(graph.log_density(Assignment{1})); });
+  expect_error(ErrorCode::kNumeric, "returned nan at states [2]",
+               [&] { static_cast<void>(graph.log_density(Assignment{2})); });
 }
 
 TEST(FactorGraph, FunctionWithoutVariablesBecomesAConstant) {
