@@ -69,6 +69,7 @@ class Search {
   Budget budget_;
   Selection selection_;
   int fewest_factors_ = INT_MAX;  // of any reward
+  int check_interval_;            // traversals between looks at the clock; a function may take seconds
   Assignment x_;                  // by variable; -1 off the current path, if there is a prior to see it
   std::vector<LevelFacts> facts_;
   std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
@@ -85,6 +86,7 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       reward_(graph, *space),
       budget_(options.budget, options.budget_unit),
       selection_(*store_, options),
+      check_interval_(graph.has_only_tables() ? 256 : 1),
       x_(graph.num_variables(), -1),
       path_(*store_) {
   for (int n = 0; n < space_.num_levels(); ++n) {
@@ -124,12 +126,12 @@ SearchReport Search::tree_sample(const SearchObserver& observer) {
       report.stop = StopReason::kMemory;
       break;
     }
-    if (report.num_traversals % 256 != 0) continue;
+    if (report.num_traversals % check_interval_ != 0) continue;
     if (seconds() > options_.time_limit_seconds) {
       report.stop = StopReason::kTime;
       break;
     }
-    if (observer && report.num_traversals % 4096 == 0 &&
+    if (observer && report.num_traversals % (16 * check_interval_) == 0 &&
         !observer({budget_.spent(), root_log_value(*store_), store_->num_nodes(), seconds()})) {
       break;  // interrupted
     }
