@@ -60,7 +60,10 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--ess-threshold", options_.ess_threshold, 0.0, 1.0,
               "Resample when the effective sample size falls below this fraction of the particles (smc)");
   line.choice("--resampling", options_.resampling, {"multinomial", "stratified", "systematic"}, "Scheme (smc)");
-  line.option("--sweeps", options_.num_sweeps, 1, 1'000'000, "Sweeps per sample (gibbs)");
+  line.option("--sweeps", options_.num_sweeps, 1, 1'000'000, "Sweeps per sample; the thinning of a chain (gibbs)");
+  line.choice("--gibbs-mode", options_.gibbs_mode, {"restarts", "chain"},
+              "A new start for every sample, as in the paper, or one long chain (gibbs)");
+  line.option("--burn-in", options_.burn_in, 0, 1'000'000'000, "Sweeps before the first sample of a chain (gibbs)");
   line.option("--messages", options_.num_messages, 1, 1'000'000, "Message steps before each variable is sampled (bp)");
   line.option("--damping", options_.damping, 0.0, 0.999, "Weight of the old message (bp)");
   line.option("--seed", options_.seed, 0, INT64_MAX, "Seed of everything random");
@@ -154,6 +157,8 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
           {"ess_threshold", text(options_.ess_threshold)},
           {"resampling", options_.resampling},
           {"sweeps", text(options_.num_sweeps)},
+          {"gibbs_mode", options_.gibbs_mode},
+          {"burn_in", text(options_.burn_in)},
           {"messages", text(options_.num_messages)},
           {"damping", text(options_.damping)},
           {"seed", text(options_.seed)},

@@ -187,13 +187,15 @@ Answer gibbs_sampling(const FactorGraph& graph, const InferOptions& options) {
   GibbsOptions gibbs_options;
   gibbs_options.budget = options.budget;
   gibbs_options.budget_unit = options.budget_unit();
+  gibbs_options.mode = options.gibbs_mode == "chain" ? GibbsMode::kChain : GibbsMode::kRestarts;
   gibbs_options.num_sweeps = static_cast<int>(options.num_sweeps);
+  gibbs_options.burn_in = static_cast<int>(options.burn_in);
   gibbs_options.seed = static_cast<std::uint64_t>(options.seed);
   Watch watch(options);
   const GibbsResult result = gibbs(graph, gibbs_options, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
-  answer.method = fmt::format("gibbs: {} restarts of {} sweeps, {} of them without density", result.report.num_samples,
-                              options.num_sweeps, result.report.num_zero_density);
+  answer.method = fmt::format("gibbs ({}): {} samples, {} sweeps each, {} of them without density", options.gibbs_mode,
+                              result.report.num_samples, options.num_sweeps, result.report.num_zero_density);
   return answer;
 }
 

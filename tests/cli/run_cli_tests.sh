@@ -53,6 +53,14 @@ check "JSON alone on stdout" says out '^{'
 check "JSON says exact" says out '"exact": true'
 check "JSON has log Z" says out '"estimate":'
 
+# Every method answers.
+for method in "treesample" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain --burn-in 5 --sweeps 1" "bp" \
+  "treesample --prior mini-bucket:2"; do
+  run infer "$models/factor-graphs-1.uai" --method $method --budget 5000 --samples 1
+  check "method $method" exits 0
+  check "method $method samples" says out '^samples     1'
+done
+
 # Evidence beside the model is used, and said so.
 cp "$models/chain.uai" .
 echo "1 0 2" > chain.uai.evid

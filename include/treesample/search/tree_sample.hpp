@@ -6,7 +6,7 @@
 // complete and never chosen again; when the root is complete the answer is exact and the search stops.
 //
 // Cost: one reward evaluation per traversal, except those that only discover that a shared
-// sub-problem was completed elsewhere. Differences from the paper's text: docs/departures.md, 1 to 6.
+// sub-problem was completed elsewhere. Differences from the paper's text: docs/departures.md, 1 to 11.
 #pragma once
 
 #include <cstddef>
