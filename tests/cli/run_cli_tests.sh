@@ -1,29 +1,8 @@
 #!/bin/bash
 # Runs the program as a user would: what it prints, where, and with which exit code.
 # usage: run_cli_tests.sh PROGRAM MODELS_FOLDER
-set -u
-program=$1
-models=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-num_failed=0
-
-# check NAME CONDITION...: counts a failure unless the condition holds.
-check() {
-  local name=$1
-  shift
-  if ! "$@"; then
-    echo "FAILED: $name"
-    echo "  stdout: $(head -c 600 out)"
-    echo "  stderr: $(head -c 600 err)"
-    num_failed=$((num_failed + 1))
-  fi
-}
-run() { "$program" "$@" > out 2> err; code=$?; }
-exits() { [ "$code" -eq "$1" ]; }
-says() { grep -q -- "$2" "$1"; }
-lines() { [ "$(wc -l < "$1")" -eq "$2" ]; }
+# shellcheck source=checks.sh
+source "$(dirname "$0")/checks.sh" "$@"
 
 run --version
 check "version" exits 0

@@ -1,27 +1,8 @@
 #!/bin/bash
 # `reproduce` and `compare` as a user runs them: results, resuming after SIGKILL and Ctrl-C, refusals.
 # usage: run_experiment_tests.sh PROGRAM MODELS_FOLDER
-set -u
-program=$1
-models=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-num_failed=0
-
-check() {
-  local name=$1
-  shift
-  if ! "$@"; then
-    echo "FAILED: $name"
-    echo "  stdout: $(head -c 600 out)"
-    echo "  stderr: $(head -c 600 err)"
-    num_failed=$((num_failed + 1))
-  fi
-}
-run() { "$program" "$@" > out 2> err; code=$?; }
-exits() { [ "$code" -eq "$1" ]; }
-says() { grep -q -- "$2" "$1"; }
+# shellcheck source=checks.sh
+source "$(dirname "$0")/checks.sh" "$@"
 
 table1=(reproduce table1 --instances 6 --seed 5 --threads 2)
 run "${table1[@]}" --out whole
