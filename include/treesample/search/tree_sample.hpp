@@ -42,7 +42,7 @@ struct SearchOptions {
   void validate() const;
 };
 
-enum class StopReason { kExact, kBudget, kTime, kMemory, kInterrupted };
+enum class StopReason { kExact, kBudget, kTime, kMemory, kGap, kInterrupted };
 const char* to_string(StopReason reason);
 
 struct SearchReport {
