@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model_input.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/search/approximation.hpp"
 
@@ -21,15 +22,18 @@ struct Answer {
   std::optional<double> lower, upper;  // certified bounds of log Z, where the method has them
   bool has_importance = false;         // the approximation covers the support: importance sampling makes sense
   std::optional<ImportanceEstimate> importance;
-  std::optional<double> unexplored_mass;  // of a search that is not exact
-  Marginals marginals;                    // of the conditioned model; empty when there are none (Z = 0)
-  std::string marginals_from;             // where they come from
+  std::optional<BoundedImportance> bounded_importance;  // of a search with upper bounds
+  std::optional<double> unexplored_mass;                // of a search that is not exact
+  Marginals marginals;                                  // of the conditioned model; empty when there are none (Z = 0)
+  std::string marginals_from;                           // where they come from
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
   double seconds = 0.0;
-  std::vector<OracleCounts> oracle_counts;             // of factors that are computed by programs
-  std::shared_ptr<const Approximation> approximation;  // null when nothing can be sampled
+  std::vector<OracleCounts> oracle_counts;                    // of factors that are computed by programs
+  std::shared_ptr<const Approximation> approximation;         // null when nothing can be sampled
+  std::optional<double> sampler_divergence;                   // certified: KL(approximation || target) is at most this
+  std::shared_ptr<const BoundedApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
 };
