@@ -36,7 +36,6 @@ class Search {
   struct Step {
     int level = 0;
     NodeIndex index = kNoNode;
-    int action = -1;  // -1 for a node that was expanded just now
   };
 
   Outcome traverse();
@@ -46,6 +45,8 @@ class Search {
   NodeIndex create_node(int level);
   void back_up(int level, NodeIndex index);
   int choose(int level, const Expansion& expansion) const;
+  [[nodiscard]] bool is_dive_due(int level, NodeIndex index);
+  void dive(int level, NodeIndex index);
   bool dive(int level, NodeIndex index, std::int64_t& fuel);
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
   bool make_room();
@@ -135,6 +136,7 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
 Outcome Search::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kProgress;
+  int num_left = options_.expansions_per_traversal;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   while (true) {
@@ -142,40 +144,48 @@ Outcome Search::traverse() {
     if (component < 0) break;
     const int level = levels[component];
     const NodeIndex index = links[component];
-    const BoundNode& node = store_->node(level, index);
-    if (node.is_complete) break;  // by another path
-    if (node.expansion == kNoNode) {
+    if (store_->node(level, index).is_complete) break;  // by another path
+    if (store_->node(level, index).expansion == kNoNode) {
+      if (num_left == 0) break;
       if (!can_expand(level)) {
-        outcome = Outcome::kBudgetSpent;
+        outcome = num_left < options_.expansions_per_traversal ? Outcome::kProgress : Outcome::kBudgetSpent;
         break;
       }
       expand(level, index);
-      path_.push_back({level, index, -1});
-      break;
+      back_up(level, index);
+      --num_left;
+      if (is_dive_due(level, index)) {
+        dive(level, index);
+        break;
+      }
+      if (store_->node(level, index).is_complete) break;
     }
-    const Expansion expansion = store_->expansion(level, node);
+    const Expansion expansion = store_->expansion(level, store_->node(level, index));
     const int action = static_cast<int>(expansion.choice());
     expansion.add_visit(action);
-    path_.push_back({level, index, action});
+    path_.push_back({level, index});
     x_[space_.levels[level].variable] = action;
     levels = space_.levels[level].children;
     links = expansion.links(action);
-  }
-  if (!path_.empty() && path_.back().action < 0) {
-    const Step& last = path_.back();
-    back_up(last.level, last.index);
-    if (options_.dive_interval > 0 && num_traversals_ % options_.dive_interval == 0) {
-      std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
-      ++num_dives_;
-      dive(last.level, last.index, fuel);
-    }
-    path_.pop_back();
   }
   for (std::size_t i = path_.size(); i-- > 0;) {
     back_up(path_[i].level, path_[i].index);
     x_[space_.levels[path_[i].level].variable] = -1;
   }
   return outcome;
+}
+
+// Where nothing is known to be possible, every few traversals.
+bool Search::is_dive_due(int level, NodeIndex index) {
+  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0) return false;
+  const BoundNode& node = store_->node(level, index);
+  return node.lower == kNegInf && !node.is_complete;
+}
+
+void Search::dive(int level, NodeIndex index) {
+  std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
+  ++num_dives_;
+  dive(level, index, fuel);
 }
 
 bool Search::can_expand(int level) const {
@@ -335,6 +345,7 @@ LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space
 void AnytimeOptions::validate() const {
   check_range("AnytimeOptions", "budget", budget, 0, std::numeric_limits<std::int64_t>::max());
   check_range("AnytimeOptions", "dive_interval", dive_interval, 0, 1 << 30);
+  check_range("AnytimeOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
   check_range("AnytimeOptions", "observer_interval", observer_interval, 1, 1 << 30);
   check_argument(c >= 0.0 && std::isfinite(c), "AnytimeOptions", "c must be a number of at least 0");
   check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "AnytimeOptions", "epsilon must be a number of at least 0");
