@@ -45,6 +45,7 @@ class Search {
   NodeIndex create_node(int level);
   void back_up(int level, NodeIndex index);
   int choose(int level, const Expansion& expansion) const;
+  void follow(int level, NodeIndex index, const Assignment& x);
   [[nodiscard]] bool is_dive_due(int level, NodeIndex index);
   void dive(int level, NodeIndex index);
   bool dive(int level, NodeIndex index, std::int64_t& fuel);
@@ -89,6 +90,9 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   const auto full_bytes = static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
   AnytimeReport report;
   report.stop = StopReason::kInterrupted;
+  for (const Assignment& x : options_.first_configurations) {
+    for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
+  }
   while (true) {
     if (space_.log_constant == kNegInf || is_solved(*store_)) {
       report.stop = StopReason::kExact;
@@ -173,6 +177,24 @@ Outcome Search::traverse() {
     x_[space_.levels[path_[i].level].variable] = -1;
   }
   return outcome;
+}
+
+// Expands the nodes that a configuration passes from a node down.
+void Search::follow(int level, NodeIndex index, const Assignment& x) {
+  const Level& here = space_.levels[level];
+  if (store_->node(level, index).is_complete) return;
+  if (store_->node(level, index).expansion == kNoNode) {
+    if (!can_expand(level)) return;
+    expand(level, index);
+  }
+  const int action = x[here.variable];
+  x_[here.variable] = action;
+  for (std::size_t j = 0; j < here.children.size(); ++j) {
+    const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
+    if (child != kNoNode) follow(here.children[j], child, x);
+  }
+  x_[here.variable] = -1;
+  back_up(level, index);
 }
 
 // Where nothing is known to be possible, every few traversals.
@@ -356,6 +378,7 @@ void AnytimeOptions::validate() const {
 AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
                              const AnytimeOptions& options, const AnytimeObserver& observer) {
   options.validate();
+  for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
   Search search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
   const AnytimeReport report = search.run(observer);
   return {search.store(), leaves, report};

@@ -25,6 +25,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -67,7 +68,9 @@ struct AnytimeOptions {
   // next one would choose is seldom much wider.
   int expansions_per_traversal = 4;
   int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
-  double gap = 0.0;       // stop when U - L is at most this
+  // Searched first, each down to its end: a possible configuration makes L finite from the start.
+  std::vector<Assignment> first_configurations = {};
+  double gap = 0.0;  // stop when U - L is at most this
   double time_limit_seconds = std::numeric_limits<double>::infinity();
   std::size_t memory_limit_bytes = std::size_t{1} << 30;
   int observer_interval = 4096;  // traversals between two calls of the observer
