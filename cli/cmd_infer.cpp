@@ -36,6 +36,7 @@ class InferCommand final : public Command {
 
   InferOptions options_;
   std::string model_, evidence_, json_, journal_;
+  bool is_kept_whole_ = false;
   const CommandLine* line_ = nullptr;
 };
 
@@ -85,14 +86,17 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
+  line.flag("--no-simplify", is_kept_whole_, "Keep states that are impossible and factors that are constant");
   line.flag("--quiet", options_.is_quiet, "No progress and no remarks on standard error");
 }
 
 int InferCommand::run() {
-  const ModelInput input = read_input(model_, evidence_, journal_);
+  ModelInput input = read_input(model_, evidence_, journal_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
+  // A network knows the numbers of variables and states that it was trained for.
+  if (options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_) simplify_input(input);
   const FactorGraph& graph = input.model.graph;
   // Evaluations by programs are what a user pays for: none are spent unasked.
   if (input.oracles && !line_->is_given("--importance")) options_.num_importance = 0;
@@ -204,6 +208,7 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
           {"seed", text(options_.seed)},
           {"samples", text(options_.num_samples)},
           {"importance", text(options_.num_importance)},
+          {"simplify", is_kept_whole_ ? "no" : "yes"},
           {"journal", journal_},
           {"evidence", input.evidence_file}};
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "search/bound_store.hpp"
+#include "search/calibration.hpp"
 #include "search/collapse.hpp"
 #include "search/edge_bounds.hpp"
 #include "search/mass_rule.hpp"
@@ -15,7 +16,6 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/reward.hpp"
-#include "treesample/value/calibrated_value.hpp"
 
 namespace treesample {
 namespace {
@@ -27,8 +27,6 @@ constexpr double kFullShare = 0.75;
 constexpr std::int64_t kDiveFuelPerLevel = 4;
 // The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
 constexpr double kMassBonus = 0.3;
-// All estimates are brought up to date when this many times more rewards are known than the last time.
-constexpr double kRecalibrationGrowth = 1.1;
 
 enum class Outcome { kProgress, kSolved, kBudgetSpent };
 
@@ -44,7 +42,6 @@ class Search {
   struct Step {
     int level = 0;
     NodeIndex index = kNoNode;
-    int action = -1;  // -1 for a node that was expanded just now
   };
 
   Outcome traverse();
@@ -54,19 +51,21 @@ class Search {
   NodeIndex create_node(int level);
   void back_up(int level, NodeIndex index);
   int choose(int level, const Expansion& expansion) const;
-  [[nodiscard]] bool is_dive_due() const;
+  void follow(int level, NodeIndex index, const Assignment& x);
+  [[nodiscard]] bool is_dive_due(int level, NodeIndex index);
+  void dive(int level, NodeIndex index);
   bool dive(int level, NodeIndex index, std::int64_t& fuel);
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
   bool make_room();
   void tighten_bounds();
   void settle();
-  void recalibrate_if_due();
+  void recalibrate();
   void refit();
   template <typename LeafEstimate>
   void sweep(LeafEstimate leaf_estimate);
 
   const SearchSpace& space_;
-  std::shared_ptr<CalibratedValue> calibrated_;  // null: estimates are given
+  Calibration calibration_;
   LeafValues leaves_;
   const AnytimeOptions options_;
   std::shared_ptr<BoundStore> store_;
@@ -79,8 +78,6 @@ class Search {
   LogBounds bounds_;        // of log Z, the best so far
   bool has_zeros_ = false;  // an impossible state was met
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
-  std::int64_t next_recalibration_ = 0;  // in reward evaluations
-  int num_calibrated_levels_ = 0;        // of which rewards were known at the last one
 };
 
 Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
@@ -95,7 +92,7 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1) {
   if (options_.select == SelectRule::kMass && !leaves_.estimate) {
-    leaves_.estimate = calibrated_ = std::make_shared<CalibratedValue>(space_);
+    leaves_.estimate = calibration_.start(space_);
   }
   for (std::size_t r = 0; r < space_.roots.size(); ++r) store_->root_links()[r] = create_node(space_.roots[r]);
 }
@@ -108,6 +105,9 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   const auto full_bytes = static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
   AnytimeReport report;
   report.stop = StopReason::kInterrupted;
+  for (const Assignment& x : options_.first_configurations) {
+    for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
+  }
   while (true) {
     if (space_.log_constant == kNegInf || is_solved(*store_)) {
       report.stop = StopReason::kExact;
@@ -123,7 +123,7 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       break;
     }
     ++num_traversals_;
-    recalibrate_if_due();
+    if (calibration_.is_due()) recalibrate();
     if (store_->used_bytes() > full_bytes && !make_room()) {
       report.stop = StopReason::kMemory;
       break;
@@ -159,6 +159,8 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
 Outcome Search::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kProgress;
+  const int num_allowed = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
+  int num_left = num_allowed;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   while (true) {
@@ -166,40 +168,68 @@ Outcome Search::traverse() {
     if (component < 0) break;
     const int level = levels[component];
     const NodeIndex index = links[component];
-    const BoundNode& node = store_->node(level, index);
-    if (node.is_complete) break;  // by another path
-    if (node.expansion == kNoNode) {
+    if (store_->node(level, index).is_complete) break;  // by another path
+    if (store_->node(level, index).expansion == kNoNode) {
+      if (num_left == 0) break;
       if (!can_expand(level)) {
-        outcome = Outcome::kBudgetSpent;
+        outcome = num_left < num_allowed ? Outcome::kProgress : Outcome::kBudgetSpent;
         break;
       }
       expand(level, index);
-      path_.push_back({level, index, -1});
-      break;
+      back_up(level, index);
+      --num_left;
+      if (is_dive_due(level, index)) {
+        dive(level, index);
+        break;
+      }
+      if (num_left == 0 || store_->node(level, index).is_complete) break;
     }
-    const Expansion expansion = store_->expansion(level, node);
+    const Expansion expansion = store_->expansion(level, store_->node(level, index));
     const int action = static_cast<int>(expansion.choice());
     expansion.add_visit(action);
-    path_.push_back({level, index, action});
+    path_.push_back({level, index});
     x_[space_.levels[level].variable] = action;
     levels = space_.levels[level].children;
     links = expansion.links(action);
-  }
-  if (!path_.empty() && path_.back().action < 0) {
-    const Step& last = path_.back();
-    back_up(last.level, last.index);
-    if (is_dive_due()) {
-      std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
-      ++num_dives_;
-      dive(last.level, last.index, fuel);
-    }
-    path_.pop_back();
   }
   for (std::size_t i = path_.size(); i-- > 0;) {
     back_up(path_[i].level, path_[i].index);
     x_[space_.levels[path_[i].level].variable] = -1;
   }
   return outcome;
+}
+
+// Expands the nodes that a configuration passes from a node down.
+void Search::follow(int level, NodeIndex index, const Assignment& x) {
+  const Level& here = space_.levels[level];
+  if (store_->node(level, index).is_complete) return;
+  if (store_->node(level, index).expansion == kNoNode) {
+    if (!can_expand(level)) return;
+    expand(level, index);
+  }
+  const int action = x[here.variable];
+  x_[here.variable] = action;
+  for (std::size_t j = 0; j < here.children.size(); ++j) {
+    const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
+    if (child != kNoNode) follow(here.children[j], child, x);
+  }
+  x_[here.variable] = -1;
+  back_up(level, index);
+}
+
+// Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
+// itself, unless impossible states are in the way.
+bool Search::is_dive_due(int level, NodeIndex index) {
+  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0) return false;
+  if (options_.select == SelectRule::kMass && !(has_zeros_ && bounds_.lower == kNegInf)) return false;
+  const BoundNode& node = store_->node(level, index);
+  return node.lower == kNegInf && !node.is_complete;
+}
+
+void Search::dive(int level, NodeIndex index) {
+  std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
+  ++num_dives_;
+  dive(level, index, fuel);
 }
 
 bool Search::can_expand(int level) const {
@@ -221,7 +251,7 @@ void Search::expand(int level, NodeIndex index) {
     expansion.set_evaluated(a);
     expansion.rewards()[a] = reward;
     has_zeros_ = has_zeros_ || reward == kNegInf;
-    if (calibrated_) calibrated_->add(level, reward);
+    calibration_.add(level, reward);
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
       expansion.links(a)[j] = child_node(here.children[j]);
     }
@@ -278,12 +308,6 @@ int Search::choose(int level, const Expansion& expansion) const {
     best = score;
   }
   return chosen;
-}
-
-// Estimates lead to complete configurations by themselves, unless impossible states are in the way.
-bool Search::is_dive_due() const {
-  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0) return false;
-  return options_.select != SelectRule::kMass || (has_zeros_ && bounds_.lower == kNegInf);
 }
 
 // Depth-first below a node until its L is finite or it is dead. False when neither was reached within the fuel.
@@ -345,28 +369,21 @@ void Search::tighten_bounds() {
 void Search::settle() {
   const bool has_shared =
       std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
-  if (calibrated_) {
-    sweep([this](int level) { return calibrated_->log_value(level, x_); });
+  if (calibration_.is_on()) {
+    recalibrate();
   } else if (has_shared) {
     sweep(nullptr);
   }
 }
 
-// Estimates made earlier lack what was learned since then. A level that is seen for the first time must be in all
-// of them at once, or the sub-problems that lack it would compare wrongly with those that have it.
-void Search::recalibrate_if_due() {
-  if (!calibrated_) return;
-  const std::int64_t num_rewards = budget_.spent().reward_evaluations;
-  if (calibrated_->num_known_levels() == num_calibrated_levels_ && num_rewards < next_recalibration_) return;
-  num_calibrated_levels_ = calibrated_->num_known_levels();
-  next_recalibration_ = static_cast<std::int64_t>(kRecalibrationGrowth * static_cast<double>(num_rewards)) + 1;
+void Search::recalibrate() {
   ++num_recalibrations_;
-  sweep([this](int level) { return calibrated_->log_value(level, x_); });
+  sweep([this](int level) { return calibration_.value().log_value(level, x_); });
 }
 
 // The search is over: P_V is uniform below the nodes that were not searched, so that is what they are worth now.
 void Search::refit() {
-  if (calibrated_) sweep([this](int level) { return calibrated_->log_elbo(level); });
+  if (calibration_.is_on()) sweep([this](int level) { return calibration_.value().log_elbo(level); });
 }
 
 // Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
@@ -403,6 +420,7 @@ LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space
 void AnytimeOptions::validate() const {
   check_range("AnytimeOptions", "budget", budget, 0, std::numeric_limits<std::int64_t>::max());
   check_range("AnytimeOptions", "dive_interval", dive_interval, 0, 1 << 30);
+  check_range("AnytimeOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
   check_range("AnytimeOptions", "observer_interval", observer_interval, 1, 1 << 30);
   check_argument(c >= 0.0 && std::isfinite(c), "AnytimeOptions", "c must be a number of at least 0");
   check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "AnytimeOptions", "epsilon must be a number of at least 0");
@@ -413,6 +431,7 @@ void AnytimeOptions::validate() const {
 AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
                              const AnytimeOptions& options, const AnytimeObserver& observer) {
   options.validate();
+  for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
   Search search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
   const AnytimeReport report = search.run(observer);
   return {search.store(), search.leaves(), report};

@@ -21,6 +21,9 @@ class Factor {
   // `log_max`, when declared, must be an upper bound of every value; it is what bounds are made of.
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {});
 
+  // The same values over other variables, as many; a table is shared, not copied.
+  [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
+
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
   [[nodiscard]] bool is_table() const { return log_values_ != nullptr; }
   // Only for tables.

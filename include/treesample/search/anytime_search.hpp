@@ -31,6 +31,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -67,10 +68,15 @@ struct AnytimeOptions {
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   BudgetUnit budget_unit = BudgetUnit::kReward;
   SelectRule select = SelectRule::kGap;
-  double c = 1.0;         // weight of exploration in Q-UCT and in the mass rule
-  double epsilon = 0.1;   // least scale of its bonus
+  double c = 1.0;        // weight of exploration in Q-UCT and in the mass rule
+  double epsilon = 0.1;  // least scale of its bonus
+  // A traversal goes on below what it expanded: backing up its path costs more than an expansion, and what the
+  // next one would choose is seldom much wider. With the mass rule it is always 1: there evaluations are what costs.
+  int expansions_per_traversal = 4;
   int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
-  double gap = 0.0;       // stop when U - L is at most this
+  // Searched first, each down to its end: a possible configuration makes L finite from the start.
+  std::vector<Assignment> first_configurations = {};
+  double gap = 0.0;  // stop when U - L is at most this
   double time_limit_seconds = std::numeric_limits<double>::infinity();
   std::size_t memory_limit_bytes = std::size_t{1} << 30;
   int observer_interval = 4096;  // traversals between two calls of the observer
