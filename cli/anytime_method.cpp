@@ -137,7 +137,9 @@ void choose_sampler(Answer& answer, const AnytimeResult& result, std::shared_ptr
 Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   const Stopwatch watch;
   Trace trace(options.trace);
-  const SearchSpace space = space_for(graph, options, parse_space(options.space));
+  const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
+  const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
+                                        : space_for(graph, options, parse_space(options.space));
   Watch progress(options);
   const Leaves leaves = make_leaves(graph, space, options);
   const AnytimeResult result =

@@ -39,6 +39,9 @@ class Watch {
 
 SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);
 
+// The one of several orders in which small mini-buckets bound log Z best.
+SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);
+
 // By --prior mini-bucket[:I], within a part of the memory and of the time: the search wants the rest.
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
                                                             const InferOptions& options);
