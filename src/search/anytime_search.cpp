@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "search/bound_store.hpp"
+#include "search/calibration.hpp"
 #include "search/collapse.hpp"
 #include "search/edge_bounds.hpp"
+#include "search/mass_rule.hpp"
 #include "search/q_uct.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -22,6 +25,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kFullShare = 0.75;
 // Expansions that one dive may make, per level of the space.
 constexpr std::int64_t kDiveFuelPerLevel = 4;
+// The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
+constexpr double kMassBonus = 0.3;
 
 enum class Outcome { kProgress, kSolved, kBudgetSpent };
 
@@ -31,6 +36,7 @@ class Search {
          const AnytimeOptions& options);
   AnytimeReport run(const AnytimeObserver& observer);
   [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
+  [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
 
  private:
   struct Step {
@@ -53,9 +59,14 @@ class Search {
   bool make_room();
   void tighten_bounds();
   void settle();
+  void recalibrate();
+  void refit();
+  template <typename LeafEstimate>
+  void sweep(LeafEstimate leaf_estimate);
 
   const SearchSpace& space_;
-  const LeafValues& leaves_;
+  Calibration calibration_;
+  LeafValues leaves_;
   const AnytimeOptions options_;
   std::shared_ptr<BoundStore> store_;
   Reward reward_;
@@ -64,8 +75,9 @@ class Search {
   ComponentRule components_;
   Assignment x_;  // by variable; -1 off the current path
   std::vector<Step> path_;
-  LogBounds bounds_;  // of log Z, the best so far
-  std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0;
+  LogBounds bounds_;        // of log Z, the best so far
+  bool has_zeros_ = false;  // an impossible state was met
+  std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
 };
 
 Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
@@ -77,8 +89,11 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       reward_(graph, *space),
       budget_(options.budget, options.budget_unit),
       edges_(*space),
-      components_(*space),
+      components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1) {
+  if (options_.select == SelectRule::kMass && !leaves_.estimate) {
+    leaves_.estimate = calibration_.start(space_);
+  }
   for (std::size_t r = 0; r < space_.roots.size(); ++r) store_->root_links()[r] = create_node(space_.roots[r]);
 }
 
@@ -108,6 +123,7 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       break;
     }
     ++num_traversals_;
+    if (calibration_.is_due()) recalibrate();
     if (store_->used_bytes() > full_bytes && !make_room()) {
       report.stop = StopReason::kMemory;
       break;
@@ -123,11 +139,14 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   }
   settle();
   tighten_bounds();
+  report.estimate = root_estimate(*store_);
+  refit();
   report.log_z = bounds_;
   report.spent = budget_.spent();
   report.num_traversals = num_traversals_;
   report.num_dives = num_dives_;
   report.num_collapses = num_collapses_;
+  report.num_recalibrations = num_recalibrations_;
   report.num_nodes = store_->num_nodes();
   report.num_expansions = store_->num_expansions();
   report.used_bytes = store_->used_bytes();
@@ -140,7 +159,8 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
 Outcome Search::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kProgress;
-  int num_left = options_.expansions_per_traversal;
+  const int num_allowed = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
+  int num_left = num_allowed;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   while (true) {
@@ -152,7 +172,7 @@ Outcome Search::traverse() {
     if (store_->node(level, index).expansion == kNoNode) {
       if (num_left == 0) break;
       if (!can_expand(level)) {
-        outcome = num_left < options_.expansions_per_traversal ? Outcome::kProgress : Outcome::kBudgetSpent;
+        outcome = num_left < num_allowed ? Outcome::kProgress : Outcome::kBudgetSpent;
         break;
       }
       expand(level, index);
@@ -162,7 +182,7 @@ Outcome Search::traverse() {
         dive(level, index);
         break;
       }
-      if (store_->node(level, index).is_complete) break;
+      if (num_left == 0 || store_->node(level, index).is_complete) break;
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
     const int action = static_cast<int>(expansion.choice());
@@ -197,9 +217,11 @@ void Search::follow(int level, NodeIndex index, const Assignment& x) {
   back_up(level, index);
 }
 
-// Where nothing is known to be possible, every few traversals.
+// Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
+// itself, unless impossible states are in the way.
 bool Search::is_dive_due(int level, NodeIndex index) {
   if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0) return false;
+  if (options_.select == SelectRule::kMass && !(has_zeros_ && bounds_.lower == kNegInf)) return false;
   const BoundNode& node = store_->node(level, index);
   return node.lower == kNegInf && !node.is_complete;
 }
@@ -228,6 +250,8 @@ void Search::expand(int level, NodeIndex index) {
     const double reward = reward_.evaluate(level, x_, budget_);
     expansion.set_evaluated(a);
     expansion.rewards()[a] = reward;
+    has_zeros_ = has_zeros_ || reward == kNegInf;
+    calibration_.add(level, reward);
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
       expansion.links(a)[j] = child_node(here.children[j]);
     }
@@ -270,6 +294,7 @@ void Search::back_up(int level, NodeIndex index) {
 
 int Search::choose(int level, const Expansion& expansion) const {
   if (options_.select == SelectRule::kGap) return edges_.widest();
+  if (options_.select == SelectRule::kMass) return most_unresolved_edge(edges_, expansion, kMassBonus * options_.c);
   double visits = 1.0;
   for (int a = 0; a < edges_.num_states(); ++a) visits += expansion.visits(a);
   const double bonus = options_.c * std::max(space_.levels[level].log_states_below, options_.epsilon);
@@ -340,14 +365,42 @@ void Search::tighten_bounds() {
   bounds_ = {std::max(bounds_.lower, now.lower), std::min(bounds_.upper, now.upper)};
 }
 
-// Children before parents: nodes that several edges lead to were backed up along one of them only.
+// Nodes that several edges lead to were backed up along one of them only.
 void Search::settle() {
   const bool has_shared =
       std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
-  for (int n = space_.num_levels() - 1; has_shared && n >= 0; --n) {
+  if (calibration_.is_on()) {
+    recalibrate();
+  } else if (has_shared) {
+    sweep(nullptr);
+  }
+}
+
+void Search::recalibrate() {
+  ++num_recalibrations_;
+  sweep([this](int level) { return calibration_.value().log_value(level, x_); });
+}
+
+// The search is over: P_V is uniform below the nodes that were not searched, so that is what they are worth now.
+void Search::refit() {
+  if (calibration_.is_on()) sweep([this](int level) { return calibration_.value().log_elbo(level); });
+}
+
+// Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
+// such a function. What was collapsed knows more than that.
+template <typename LeafEstimate>
+void Search::sweep(LeafEstimate leaf_estimate) {
+  for (int n = space_.num_levels() - 1; n >= 0; --n) {
     for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
-      const BoundNode& node = store_->node(n, i);
-      if (!node.is_given_back && node.expansion != kNoNode && !node.is_complete) back_up(n, i);
+      BoundNode& node = store_->node(n, i);
+      if (node.is_given_back || node.is_complete) continue;
+      if (node.expansion != kNoNode) {
+        back_up(n, i);
+      } else if constexpr (!std::is_null_pointer_v<LeafEstimate>) {
+        if (!node.was_collapsed) {
+          node.estimate = std::clamp(leaf_estimate(n), node.lower, std::max(node.lower, node.upper));
+        }
+      }
     }
   }
 }
@@ -381,7 +434,7 @@ AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space,
   for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
   Search search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
   const AnytimeReport report = search.run(observer);
-  return {search.store(), leaves, report};
+  return {search.store(), search.leaves(), report};
 }
 
 }  // namespace treesample
