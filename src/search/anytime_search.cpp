@@ -303,7 +303,7 @@ int Search::choose(int level, const Expansion& expansion) const {
   for (int a = 0; a < edges_.num_states(); ++a) {
     if (edges_.is_complete(a)) continue;
     const double score = q_uct(edges_.estimate(a), bonus * std::sqrt(visits), 1.0 / (1.0 + expansion.visits(a)));
-    if (chosen >= 0 && !(score > best)) continue;
+    if (chosen >= 0 && !(score > best + tie_tolerance(best))) continue;
     chosen = a;
     best = score;
   }

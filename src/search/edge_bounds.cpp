@@ -14,6 +14,9 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = 0x1.0p-52;
 constexpr int kLanes = 4;
+// Masses and gaps this close, relatively, are equal: which one is larger is then a matter of rounding, and a constant
+// added to a factor must not decide it.
+constexpr double kTie = 1e-9;
 
 // Per lane: weights[a] = exp(values[a] - largest), log_sum = largest + log sum_a weights[a]. An infinite
 // largest value is the sum, and the weights mean nothing then.
@@ -101,11 +104,11 @@ void EdgeBounds::back_up(BoundNode& node) {
 int EdgeBounds::widest() const {
   const double lower_scale = largest_[kLower] == kNegInf ? 0.0 : std::exp(largest_[kLower] - largest_[kUpper]);
   int chosen = -1;
-  double most = -1.0;
+  double most = 0.0;
   for (int a = 0; a < num_states_; ++a) {
     if (is_complete_[a]) continue;
     const double mass = weights_[a][kUpper] - lower_scale * weights_[a][kLower];
-    if (mass > most) {
+    if (chosen < 0 || mass > most * (1.0 + kTie)) {
       most = mass;
       chosen = a;
     }
@@ -127,8 +130,9 @@ int ComponentRule::choose(const BoundStore& store, std::span<const int> levels, 
     const BoundNode& node = store.node(levels[j], links[j]);
     if (node.is_complete) continue;
     const double gap = (has_upper_ ? node.upper : node.estimate) - node.lower;
-    const bool is_tie = chosen >= 0 && gap == widest;
-    if (chosen < 0 || gap > widest || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
+    const bool is_tie =
+        chosen >= 0 && (gap == widest || (std::isfinite(widest) && std::abs(gap - widest) <= kTie * widest));
+    if (chosen < 0 || (gap > widest && !is_tie) || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
       chosen = static_cast<int>(j);
       widest = gap;
     }

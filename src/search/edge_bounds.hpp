@@ -29,7 +29,8 @@ class EdgeBounds {
   [[nodiscard]] double upper(int action) const { return values_[action][kUpper]; }
   [[nodiscard]] double estimate(int action) const { return values_[action][kEstimate]; }
 
-  // After back_up: the incomplete edge with the most unresolved mass exp(U) - exp(L), the lowest of equals.
+  // After back_up: the incomplete edge with the most unresolved mass exp(U) - exp(L), the lowest of those
+  // that are equal up to rounding.
   [[nodiscard]] int widest() const;
 
  private:
@@ -48,8 +49,8 @@ class EdgeBounds {
   Edge largest_, log_sum_;
 };
 
-// Largest U - L first, or V - L; where that is infinite, the component with the fewest variables. -1 when all are
-// complete.
+// Largest U - L first, or V - L; of equal ones, such as infinite ones, the component with the fewest variables. -1 when
+// all are complete.
 class ComponentRule {
  public:
   ComponentRule(const SearchSpace& space, bool has_upper);
