@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "treesample/error.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 
 namespace treesample {
 namespace {
@@ -33,19 +35,56 @@ std::vector<double> slice(const FactorGraph& graph, const Factor& factor, const 
   return entries;
 }
 
-// A function of the free variables that fills in the observed ones.
-Factor::Function fill_in(const Factor& factor, const Assignment& observed) {
+// The states of a factor's scope: the observed ones, and -1 for the free ones.
+std::vector<int> observed_scope(const Factor& factor, const Assignment& observed) {
   std::vector<int> states;
   for (const int v : factor.scope()) states.push_back(observed[v]);
-  return [function = factor.function(), states](std::span<const int> free_states) {
-    std::vector<int> all = states;
-    std::size_t next = 0;
-    for (int& state : all) {
-      if (state < 0) state = free_states[next++];
-    }
-    return function(all);
+  return states;
+}
+
+std::vector<int> fill_in(std::vector<int> observed_states, std::span<const int> free_states) {
+  std::size_t next = 0;
+  for (int& state : observed_states) {
+    if (state < 0) state = free_states[next++];
+  }
+  return observed_states;
+}
+
+// A function of the free variables that fills in the observed ones.
+Factor::Function function_of_rest(const Factor& factor, const Assignment& observed) {
+  return [function = factor.function(), states = observed_scope(factor, observed)](std::span<const int> free_states) {
+    return function(fill_in(states, free_states));
   };
 }
+
+// The queue of the whole model, asked about the rest. Conditioning keeps the indices of factors.
+class ConditionedQueue final : public EvaluationQueue {
+ public:
+  ConditionedQueue(const FactorGraph& graph, const Assignment& observed) : graph_(graph) {
+    for (const Factor& factor : graph_.factors()) states_.push_back(observed_scope(factor, observed));
+  }
+  [[nodiscard]] bool answers(int factor) const override { return whole().answers(factor); }
+  [[nodiscard]] int num_workers() const override { return whole().num_workers(); }
+  [[nodiscard]] int num_pending() const override { return whole().num_pending(); }
+  Ticket submit(std::vector<OracleQuestion> questions) override {
+    for (OracleQuestion& question : questions) {
+      check_range("ConditionedQueue::submit", "factor", question.factor, 0, graph_.num_factors() - 1);
+      const std::vector<int>& observed = states_[question.factor];
+      check_argument(std::cmp_equal(question.states.size(), std::count(observed.begin(), observed.end(), -1)),
+                     "ConditionedQueue::submit", "a question has the wrong number of states");
+      question.states = fill_in(observed, question.states);
+    }
+    return whole().submit(std::move(questions));
+  }
+  std::vector<OracleAnswer> wait_any() override { return whole().wait_any(); }
+  OracleAnswer wait(Ticket ticket) override { return whole().wait(ticket); }
+
+ private:
+  [[nodiscard]] EvaluationQueue& whole() const { return *graph_.evaluation_queue(); }
+
+  FactorGraph graph_;                     // keeps the queue
+  std::vector<std::vector<int>> states_;  // by factor: observed states of its scope, -1 for free ones
+};
 
 }  // namespace
 
@@ -85,9 +124,12 @@ ConditionedModel condition(const FactorGraph& graph, const Evidence& evidence) {
     if (factor.is_table()) {
       model.graph.add_table(std::move(scope), slice(graph, factor, model.observed_states, x));
     } else {
-      model.graph.add_factor(
-          Factor::function(std::move(scope), fill_in(factor, model.observed_states), factor.log_max()));
+      model.graph.add_factor(Factor::function(std::move(scope), function_of_rest(factor, model.observed_states),
+                                              factor.log_max(), factor.cost()));
     }
+  }
+  if (graph.evaluation_queue() != nullptr) {
+    model.graph.set_evaluation_queue(std::make_shared<ConditionedQueue>(graph, model.observed_states));
   }
   return model;
 }

@@ -25,6 +25,8 @@ const char* to_string(StopReason reason) {
       return "memory";
     case StopReason::kInterrupted:
       return "interrupted";
+    case StopReason::kFactorFailed:
+      return "factor failed";
   }
   return "";
 }
