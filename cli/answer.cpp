@@ -85,6 +85,14 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
                log_value_text(answer.importance->log_z), answer.importance->std_error, answer.importance->num_samples,
                answer.importance->ess, answer.importance->spent.reward_evaluations);
   }
+  if (answer.bounded_importance && !answer.is_exact) {
+    const BoundedImportance& sampled = *answer.bounded_importance;
+    fmt::print("            in [{:.6f}, {:.6f}] with confidence {}: {} samples, effective {:.1f}\n",
+               sampled.interval.lower, sampled.interval.upper, sampled.confidence, sampled.num_samples, sampled.ess);
+  }
+  if (answer.sampler_divergence) {
+    fmt::print("sampler     KL(sampler || target) certified to be at most {:.6f}\n", *answer.sampler_divergence);
+  }
   if (answer.unexplored_mass) {
     // Fewer than this many samples outside of what was evaluated cannot show how much is missing.
     constexpr double kFewSamples = 10.0;
@@ -110,6 +118,7 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
     fmt::print("program     {}: {} evaluations paid in {:.1f} s, {} from the journal, {} failed attempts\n",
                counts.name, counts.paid, counts.paid_seconds, counts.from_journal, counts.failures);
   }
+  if (answer.error) fmt::print("error       this is the answer so far: a factor could not be evaluated\n");
 }
 
 void write_json(const Answer& answer, const ModelInput& input, const std::string& model_file, const std::string& path) {
@@ -138,9 +147,22 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
                            {"reward_evaluations", answer.importance->spent.reward_evaluations},
                            {"factor_evaluations", answer.importance->spent.factor_evaluations}};
   }
+  log_z["interval"] = Json();
+  if (answer.bounded_importance) {
+    const BoundedImportance& sampled = *answer.bounded_importance;
+    log_z["interval"] = {
+        {"lower", number(sampled.interval.lower)}, {"upper", number(sampled.interval.upper)},
+        {"confidence", sampled.confidence},        {"estimate", number(sampled.log_z)},
+        {"std_error", number(sampled.std_error)},  {"ess", sampled.ess},
+        {"num_samples", sampled.num_samples},      {"factor_evaluations", sampled.spent.factor_evaluations}};
+    json["marginals_error"] = number(sampled.marginals_error);
+  }
+  json["sampler_divergence"] = answer.sampler_divergence ? number(*answer.sampler_divergence) : Json();
   json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
   json["spent"] = {{"reward_evaluations", answer.spent.reward_evaluations},
-                   {"factor_evaluations", answer.spent.factor_evaluations}};
+                   {"factor_evaluations", answer.spent.factor_evaluations},
+                   {"cost_seconds", answer.spent.cost_seconds}};
+  json["error"] = answer.error ? Json(answer.error->what()) : Json();
   json["seconds"] = answer.seconds;
   json["expansions_per_second"] =
       answer.seconds > 0 ? Json(static_cast<double>(answer.spent.reward_evaluations) / answer.seconds) : Json();
@@ -159,8 +181,10 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["marginals"] = lift(answer.marginals, input);
   json["samples"] = Json::array();
   for (const Assignment& sample : answer.samples) {
-    json["samples"].push_back(
-        {{"x", input.model.lift(sample)}, {"log_prob", number(answer.approximation->log_prob(sample))}});
+    Json row = {{"x", input.model.lift(sample)}, {"log_density", number(input.model.graph.log_density(sample))}};
+    // Exact samples have the target's probability, which only an exact log Z would give.
+    if (!answer.exact_sampler) row["log_prob"] = number(answer.approximation->log_prob(sample));
+    json["samples"].push_back(row);
   }
   const std::string text = json.dump(1) + "\n";
   if (path == "-") {

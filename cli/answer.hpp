@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "model_input.hpp"
+#include "treesample/error.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/search/approximation.hpp"
 
@@ -15,21 +17,25 @@ namespace treesample::cli {
 
 struct Answer {
   std::string method;           // one line on what was done
-  std::string stop;             // why it ended: exact, budget, time, memory, interrupted
+  std::string stop;             // why it ended: exact, budget, time, memory, interrupted, factor failed
   std::optional<double> log_z;  // the method's own estimate; Gibbs sampling has none
   bool is_exact = false;
   std::optional<double> lower, upper;  // certified bounds of log Z, where the method has them
   bool has_importance = false;         // the approximation covers the support: importance sampling makes sense
   std::optional<ImportanceEstimate> importance;
-  std::optional<double> unexplored_mass;  // of a search that is not exact
-  Marginals marginals;                    // of the conditioned model; empty when there are none (Z = 0)
-  std::string marginals_from;             // where they come from
+  std::optional<BoundedImportance> bounded_importance;  // of a search with upper bounds
+  std::optional<double> unexplored_mass;                // of a search that is not exact
+  Marginals marginals;                                  // of the conditioned model; empty when there are none (Z = 0)
+  std::string marginals_from;                           // where they come from
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
+  std::optional<Error> error;  // a factor failed: this is the answer so far
   double seconds = 0.0;
-  std::vector<OracleCounts> oracle_counts;             // of factors that are computed by programs
-  std::shared_ptr<const Approximation> approximation;  // null when nothing can be sampled
+  std::vector<OracleCounts> oracle_counts;                    // of factors that are computed by programs
+  std::shared_ptr<const Approximation> approximation;         // null when nothing can be sampled
+  std::optional<double> sampler_divergence;                   // certified: KL(approximation || target) is at most this
+  std::shared_ptr<const BoundedApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
 };

@@ -12,6 +12,9 @@
 namespace treesample::cli {
 namespace {
 
+constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
+constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
+
 class InferCommand final : public Command {
  public:
   std::string name() const override { return "infer"; }
@@ -21,14 +24,17 @@ class InferCommand final : public Command {
            "  treesample infer model.uai --budget 1000000 --samples 10 --json answer.json\n"
            "  treesample infer model.uai --space tree --order given --c 0.5     the paper's search\n"
            "  treesample infer model.uai --method smc --order given --budget 10000\n"
-           "  treesample infer network.bif --evidence observed.evid --method exact";
+           "  treesample infer network.bif --evidence observed.evid --method exact\n"
+           "  treesample infer model.json --budget 500 --journal run.journal --oracle-workers 4";
   }
   void declare(CommandLine& line) override;
   int run() override;
 
  private:
+  void set_oracle_defaults();
   void choose_method(const FactorGraph& graph);
   void add_samples(Answer& answer, const FactorGraph& graph) const;
+  std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
   InferOptions options_;
@@ -51,12 +57,23 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--restarts", options_.restarts, 0, 1'000'000, "Randomised orders to try; 0 chooses by the model's size");
   line.option("--budget", options_.budget, 0, INT64_MAX,
               "Evaluations that the method may spend; no limit by default when --time is given");
-  line.choice("--budget-unit", options_.unit, {"reward", "factor"}, "What an evaluation is");
+  line.choice("--budget-unit", options_.unit, {"reward", "factor", "cost"},
+              "What --budget counts. reward: sums of the factors that a variable completes, as in the paper; factor: "
+              "each factor; cost: seconds of programs, as declared in the model, else as measured (tables are free)");
   line.option("--time", options_.time, 0.0, HUGE_VAL, "Seconds that the method may take; 0 is no limit");
   line.option("--memory", options_.memory, "SIZE", "Memory that the method may use, such as 512M");
   line.option("--c", options_.c, 0.0, HUGE_VAL, "Weight of exploration (treesample)");
   line.option("--epsilon", options_.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus (treesample)");
   line.choice("--ties", options_.ties, {"lowest", "random"}, "Which of equally good actions to take (treesample)");
+  line.choice(
+      "--select", options_.select, {"q-uct", "gap"},
+      "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at once");
+  line.option("--gap", options_.gap, 0.0, HUGE_VAL, "Stop when the certified bounds of log Z are this close (gap)");
+  line.option("--confidence", options_.confidence, 0.0, 1.0, "Of the interval from samples with bounded weights (gap)");
+  line.choice("--sampler", options_.sampler, {"lower", "upper", "rejection"},
+              "What --samples come from: certified divergence, bounded weights, or exact by rejection (gap)");
+  line.option("--max-tries", options_.max_tries, 1, INT64_MAX, "Draws that --sampler rejection may make");
+  line.option("--trace", options_.trace, "FILE", "Write seconds, evaluations, bounds and estimate as CSV (gap)");
   line.option("--ess-threshold", options_.ess_threshold, 0.0, 1.0,
               "Resample when the effective sample size falls below this fraction of the particles (smc)");
   line.choice("--resampling", options_.resampling, {"multinomial", "stratified", "systematic"}, "Scheme (smc)");
@@ -72,20 +89,31 @@ void InferCommand::declare(CommandLine& line) {
               "Samples for the importance-sampling estimate of log Z when a search is not exact");
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
+  line.option("--oracle-workers", options_.oracle_workers, 1, OracleSet::kMaxWorkers,
+              "Programs that compute factors at the same time (.json models)");
+  line.choice("--oracle-order", options_.oracle_order, {"arrival", "submission"},
+              "With several workers: use values as they arrive, or in the order in which they were asked for, which "
+              "gives the same result every time");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
   line.flag("--quiet", options_.is_quiet, "No progress and no remarks on standard error");
 }
 
 int InferCommand::run() {
-  const ModelInput input = read_input(model_, evidence_, journal_);
+  const ModelInput input = read_input(model_, evidence_,
+                                      {.num_workers = static_cast<int>(options_.oracle_workers),
+                                       .journal = journal_,
+                                       .log = journal_.empty() ? "" : journal_ + ".log",
+                                       .is_interrupted = [] { return Interruption::is_asked(); }});
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
   const FactorGraph& graph = input.model.graph;
-  // Evaluations by programs are what a user pays for: none are spent unasked.
-  if (input.oracles && !line_->is_given("--importance")) options_.num_importance = 0;
-  if (options_.time > 0.0 && !line_->is_given("--budget")) options_.budget = INT64_MAX;
+  check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
+                 "cost counts seconds of factors that are computed by programs, and the model has none");
+  if (input.oracles) set_oracle_defaults();
   if (options_.method == "auto") choose_method(graph);
+  const bool has_other_limit = options_.time > 0.0 || options_.gap > 0.0;
+  if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   const auto start = std::chrono::steady_clock::now();
   Answer answer = run_method(graph, options_);
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -94,14 +122,25 @@ int InferCommand::run() {
   if (input.oracles) answer.oracle_counts = input.oracles->counts();
   if (json_ != "-") print_summary(answer, input, model_);
   if (!json_.empty()) write_json(answer, input, model_, json_);
+  if (answer.error) throw Error(*answer.error);
   return 0;
+}
+
+// Evaluations by programs are what a user pays for: few, or none, are spent unasked.
+void InferCommand::set_oracle_defaults() {
+  if (!line_->is_given("--importance")) options_.num_importance = 0;
+  if (line_->is_given("--budget") || options_.time > 0.0 || options_.gap > 0.0) return;
+  options_.budget = options_.unit == "cost" ? kDefaultOracleSeconds : kDefaultOracleBudget;
+  note(options_.is_quiet, fmt::format("neither --budget nor --time is given: a budget of {} {}", options_.budget,
+                                      options_.unit == "cost" ? "seconds of evaluations" : "evaluations"));
 }
 
 // Elimination needs tables; where they are small nothing is faster or more exact. Where they are not,
 // mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
 void InferCommand::choose_method(const FactorGraph& graph) {
   options_.method = "treesample";
-  for (const char* option : {"--space", "--order", "--prior", "--budget-unit", "--c", "--epsilon", "--ties"}) {
+  for (const char* option :
+       {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
   }
   if (!graph.has_only_tables()) return;
@@ -111,12 +150,15 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
   const bool is_cheap =
       cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) && cost.num_entries <= most_entries;
-  if (line_->is_given("--budget")) return;
-  if (is_cheap) {
+  if (is_cheap && !line_->is_given("--budget")) {
     options_.method = "exact";
-  } else {
-    options_.prior = "mini-bucket";
+    return;
   }
+  options_.select = "gap";
+  options_.prior = "mini-bucket";
+  if (options_.time > 0.0 || line_->is_given("--budget") || options_.gap > 0.0) return;
+  options_.time = kDefaultSeconds;
+  note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
 }
 
 void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
@@ -135,9 +177,27 @@ void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
     }
   }
   Random random(static_cast<std::uint64_t>(options_.seed), "samples");
+  if (answer.exact_sampler && options_.num_samples > 0) {
+    answer.samples = exact_samples(answer, graph, random);
+    return;
+  }
   for (std::int64_t i = 0; i < options_.num_samples; ++i) {
     answer.samples.push_back(answer.approximation->sample(random));
   }
+}
+
+// By rejection; says beforehand what it will take.
+std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const FactorGraph& graph,
+                                                    Random& random) const {
+  const double log_tries = answer.exact_sampler->log_value() - *answer.log_z;
+  const double expected = std::exp(log_tries) * static_cast<double>(options_.num_samples);
+  note(options_.is_quiet, fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed",
+                                      expected, options_.max_tries));
+  RejectionSamples drawn =
+      rejection_samples(graph, *answer.exact_sampler, options_.num_samples, options_.max_tries, random);
+  note(options_.is_quiet, fmt::format("{} of {} exact samples after {} tries", drawn.samples.size(),
+                                      options_.num_samples, drawn.num_tries));
+  return std::move(drawn.samples);
 }
 
 std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(const ModelInput& input) const {
@@ -151,6 +211,11 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
           {"budget_unit", options_.unit},
           {"time", text(options_.time)},
           {"memory", options_.memory},
+          {"select", options_.select},
+          {"gap", text(options_.gap)},
+          {"confidence", text(options_.confidence)},
+          {"sampler", options_.sampler},
+          {"max_tries", text(options_.max_tries)},
           {"c", text(options_.c)},
           {"epsilon", text(options_.epsilon)},
           {"ties", options_.ties},
@@ -165,6 +230,8 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
           {"samples", text(options_.num_samples)},
           {"importance", text(options_.num_importance)},
           {"journal", journal_},
+          {"oracle_workers", text(options_.oracle_workers)},
+          {"oracle_order", options_.oracle_order},
           {"evidence", input.evidence_file}};
 }
 

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <limits>
-
+#include "anytime_method.hpp"
 #include "command.hpp"
+#include "infer_support.hpp"
 #include "number_text.hpp"
-#include "terminal.hpp"
+#include "parallel_method.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
@@ -21,44 +19,7 @@
 namespace treesample::cli {
 namespace {
 
-constexpr std::uint64_t kMiniBucketBytes = std::uint64_t{64} << 20;
-constexpr double kMiniBucketSeconds = 5.0;  // without a time limit
 constexpr int kMarginalSamples = 10'000;
-
-// A progress line against budget and time; false asks the method to stop.
-class Watch {
- public:
-  explicit Watch(const InferOptions& options) : options_(options), progress_(options.is_quiet) {}
-  bool update(const Spending& spent, double seconds, const std::string& text) {
-    const std::int64_t used =
-        options_.budget_unit() == BudgetUnit::kReward ? spent.reward_evaluations : spent.factor_evaluations;
-    const double of_budget =
-        static_cast<double>(used) / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
-    const double of_time = options_.time > 0.0 ? seconds / options_.time : 0.0;
-    progress_.show(std::max(of_budget, of_time),
-                   fmt::format("{:.3g} evaluations, {:.2g}/s{}", static_cast<double>(used),
-                               static_cast<double>(used) / std::max(seconds, 1e-9), text));
-    return !Interruption::is_asked();
-  }
-  // For the baselines, which have no time limit of their own.
-  BaselineObserver observer() {
-    return [this](const BaselineProgress& now) {
-      return update(now.spent, now.seconds, "") && (options_.time <= 0.0 || now.seconds < options_.time);
-    };
-  }
-
- private:
-  const InferOptions& options_;
-  Interruption interruption_;
-  Progress progress_;
-};
-
-SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
-  const OrderOptions order{.kind = parse_order(options.order),
-                           .restarts = static_cast<int>(options.restarts),
-                           .seed = static_cast<std::uint64_t>(options.seed)};
-  return make_search_space(graph, search_order(graph, kind, order), kind);
-}
 
 // Q_phi by its word on the command line; null is the uniform one. Mini-buckets also bound log Z.
 struct Prior {
@@ -76,16 +37,7 @@ Prior make_prior(const FactorGraph& graph, const SearchSpace& space, const Infer
   if (word.rfind("mini-bucket", 0) != 0 || (word.size() > 11 && word[11] != ':')) {
     throw_argument("--prior", fmt::format("'{}' is none of uniform, mini-bucket, mini-bucket:I, net:FILE", word));
   }
-  MiniBucketOptions bucket_options;
-  bucket_options.memory_limit_bytes = std::min<std::uint64_t>(kMiniBucketBytes, parse_size("--memory", options.memory));
-  if (word.size() > 12) bucket_options.i_bound = static_cast<int>(parse_size("--prior", word.substr(12)));
-  // A third of the time, when there is a limit: the search wants the rest.
-  const auto start = std::chrono::steady_clock::now();
-  bucket_options.should_stop = [start, limit = options.time > 0.0 ? options.time / 3.0 : kMiniBucketSeconds] {
-    return Interruption::is_asked() ||
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > limit;
-  };
-  const auto buckets = std::make_shared<WeightedMiniBucket>(graph, space, bucket_options);
+  const auto buckets = make_mini_buckets(graph, space, options);
   const MiniBucketReport& report = buckets->report();
   Prior prior{buckets, {}, report.log_upper, fmt::format("mini-bucket, i = {}", report.i_bound)};
   if (report.has_lower || report.is_exact) prior.lower = report.log_lower;
@@ -131,7 +83,8 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
     }
   }
   answer.approximation = std::make_shared<SearchApproximation>(result.approximation);
-  answer.has_importance = !answer.is_exact;
+  answer.error = result.report.error;
+  answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
   if (!answer.is_exact) answer.unexplored_mass = result.approximation.unexplored_mass();
   return answer;
 }
@@ -239,7 +192,8 @@ Answer run_method(const FactorGraph& graph, const InferOptions& options) {
   if (options.method == "sis" || options.method == "smc") return particle_filter(graph, options);
   if (options.method == "gibbs") return gibbs_sampling(graph, options);
   if (options.method == "bp") return message_passing(graph, options);
-  return search(graph, options);
+  if (options.select == "gap") return anytime(graph, options);
+  return options.oracle_workers > 1 ? parallel_search(graph, options) : search(graph, options);
 }
 
 }  // namespace treesample::cli

@@ -18,9 +18,10 @@ struct ModelInput {
   ConditionedModel model;     // what remains after the evidence
 };
 
-// Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. A model whose factors
-// are computed by programs keeps what it paid for in the journal, when one is named.
-ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const std::string& journal = "");
+// Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. The options are for a model
+// whose factors are computed by programs; it keeps what it paid for in the journal, when one is named.
+ModelInput read_input(const std::string& model_file, const std::string& evidence_file,
+                      const OracleOptions& options = {});
 
 // Words of the command line; they throw Error (kArgument) for any other.
 OrderKind parse_order(const std::string& word);

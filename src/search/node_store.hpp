@@ -31,12 +31,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "search/context_table.hpp"
 #include "treesample/model/search_space.hpp"
 
 namespace treesample {
-
-using NodeIndex = std::uint32_t;
-inline constexpr NodeIndex kNoNode = UINT32_MAX;
 
 // Calls f with the number of states, as a constant for the usual ones: loops over them then unroll.
 template <class F>
@@ -134,32 +132,6 @@ class Node {
 
   std::byte* block_ = nullptr;
   const BlockLayout* layout_ = nullptr;
-};
-
-// Exact map from the context of a shared level to its node: open addressing over packed states.
-class ContextTable {
- public:
-  ContextTable() = default;
-  ContextTable(const SearchSpace& space, int level);
-
-  // The slot's node, kNoNode when the context is new. The reference is good for one assignment.
-  NodeIndex& find_or_insert(std::span<const int> x);
-  [[nodiscard]] std::size_t num_bytes() const { return keys_.capacity() * 8 + nodes_.capacity() * 4; }
-
- private:
-  void pack(std::span<const int> x);
-  void grow();
-  std::size_t slot_of(const std::uint64_t* key) const;
-
-  struct Field {
-    int variable, word, shift;
-  };
-  std::vector<Field> fields_;
-  std::size_t words_ = 1;
-  std::size_t count_ = 0;
-  std::vector<std::uint64_t> packed_;  // the key being looked up
-  std::vector<std::uint64_t> keys_;
-  std::vector<NodeIndex> nodes_;
 };
 
 // Can values below an edge of this level change without a visit of the node?

@@ -23,6 +23,8 @@ const char* to_string(StopReason reason) {
       return "time";
     case StopReason::kMemory:
       return "memory";
+    case StopReason::kGap:
+      return "gap";
     case StopReason::kInterrupted:
       return "interrupted";
     case StopReason::kFactorFailed:

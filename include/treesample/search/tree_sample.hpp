@@ -49,8 +49,9 @@ enum class StopReason {
   kBudget,
   kTime,
   kMemory,
+  kGap,
   kInterrupted,
-  kFactorFailed,  // the graph's evaluation queue gave a factor up; the report has its message
+  kFactorFailed,  // the graph's evaluation queue gave a factor up; the report has its error
 };
 const char* to_string(StopReason reason);
 

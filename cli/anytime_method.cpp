@@ -1,0 +1,159 @@
+#include "anytime_method.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "command.hpp"
+#include "infer_support.hpp"
+#include "treesample/error.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/value/network_value.hpp"
+
+namespace treesample::cli {
+namespace {
+
+// Of the time limit: when the search ends and sampling begins.
+constexpr double kSearchEnd = 0.65;
+constexpr int kMeanFieldSweeps = 20;
+constexpr std::int64_t kFewestSamples = 10'000;
+
+// Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning.
+class Trace {
+ public:
+  explicit Trace(std::string path) : path_(std::move(path)) {}
+  void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
+    if (path_.empty() || (seconds < next_ && num_rows_ > 0)) return;
+    next_ = seconds * 1.01 + 1e-4;
+    ++num_rows_;
+    text_ +=
+        fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, bounds.lower, bounds.upper, estimate);
+  }
+  void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
+    next_ = 0.0;
+    add(seconds, spent, bounds, estimate);
+    if (!path_.empty()) write_file_atomically(path_, text_);
+  }
+
+ private:
+  std::string path_;
+  std::string text_ = "seconds,evaluations,lower,upper,estimate\n";
+  double next_ = 0.0;
+  int num_rows_ = 0;
+};
+
+struct Leaves {
+  LeafValues values;
+  std::string text;
+};
+
+Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const InferOptions& options) {
+  const bool has_tables = graph.has_only_tables();
+  Leaves leaves;
+  if (options.prior.rfind("mini-bucket", 0) == 0) {
+    const auto buckets = make_mini_buckets(graph, space, options);
+    const LocalDistributions local = mean_field(graph, kMeanFieldSweeps, static_cast<std::uint64_t>(options.seed));
+    leaves.values = mini_bucket_leaves(graph, space, buckets, local);
+    leaves.text = fmt::format("mini-bucket, i = {}", buckets->report().i_bound);
+    return leaves;
+  }
+  leaves.values.upper = maxima_fallback(graph, space);
+  if (has_tables) leaves.values.lower = product_fallback(graph, space, uniform_distributions(graph));
+  check_argument(leaves.values.upper != nullptr, "--select gap",
+                 "needs upper bounds: a factor that is a function must declare its maximum");
+  leaves.text = "maxima of the factors";
+  if (options.prior.rfind("net:", 0) == 0) {
+    leaves.values.estimate = value_fallback(load_network_value(options.prior.substr(4), graph, {}, space), space);
+    leaves.text += ", estimates by " + options.prior;
+  }
+  return leaves;
+}
+
+AnytimeOptions search_options(const InferOptions& options, const Stopwatch& watch) {
+  AnytimeOptions result;
+  result.budget = options.budget;
+  result.budget_unit = options.budget_unit();
+  result.gap = options.gap;
+  result.c = options.c;
+  result.epsilon = options.epsilon;
+  if (options.time > 0.0) result.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
+  result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
+  result.observer_interval = 256;
+  return result;
+}
+
+// Samples until the time is over, or --importance of them. What is solved needs them for marginals only.
+BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation& upper, const InferOptions& options,
+                           const Stopwatch& watch, bool is_exact) {
+  BoundedImportanceOptions importance;
+  importance.confidence = options.confidence;
+  const bool fills_time = options.time > 0.0 && !is_exact;
+  importance.max_samples = fills_time ? INT64_MAX : std::max(options.num_importance, kFewestSamples);
+  importance.should_stop = [&] {
+    return Interruption::is_asked() || (options.time > 0.0 && watch.seconds() > options.time);
+  };
+  Random random(static_cast<std::uint64_t>(options.seed), "importance");
+  return bounded_importance(graph, upper, importance, random);
+}
+
+// What --samples are drawn from: certified when it can be.
+void choose_sampler(Answer& answer, const AnytimeResult& result, std::shared_ptr<const BoundedApproximation> upper,
+                    const InferOptions& options) {
+  answer.approximation = upper;
+  if (options.sampler == "rejection") {
+    answer.exact_sampler = upper;
+    return;
+  }
+  if (options.sampler == "upper") return;
+  const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower);
+  if (lower->log_value() == kNegInf) return;
+  answer.approximation = lower;
+  answer.sampler_divergence = std::max(0.0, result.report.log_z.upper - lower->log_value());
+}
+
+}  // namespace
+
+Answer anytime(const FactorGraph& graph, const InferOptions& options) {
+  const Stopwatch watch;
+  Trace trace(options.trace);
+  const SearchSpace space = space_for(graph, options, parse_space(options.space));
+  Watch progress(options);
+  const Leaves leaves = make_leaves(graph, space, options);
+  const AnytimeResult result =
+      anytime_search(graph, space, leaves.values, search_options(options, watch), [&](const AnytimeProgress& now) {
+        trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
+        return progress.update(
+            now.spent, watch.seconds(),
+            fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes, now.log_z.lower, now.log_z.upper));
+      });
+  const AnytimeReport& report = result.report;
+  Answer answer;
+  answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}", options.space,
+                              options.order, space.width(), leaves.text);
+  answer.stop = to_string(report.stop);
+  answer.spent = report.spent;
+  answer.lower = report.log_z.lower;
+  answer.upper = report.log_z.upper;
+  answer.is_exact = report.stop == StopReason::kExact;
+  answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
+  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
+  if (upper->log_value() != kNegInf) {
+    const BoundedImportance sampled = estimate(graph, *upper, options, watch, answer.is_exact);
+    if (!answer.is_exact && sampled.log_z != kNegInf) {
+      answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
+    }
+    answer.bounded_importance = sampled;
+    answer.marginals = sampled.marginals;
+    answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
+                                        sampled.marginals_error);
+    if (!sampled.best.x.empty()) answer.best = sampled.best;
+    choose_sampler(answer, result, upper, options);
+  }
+  trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
+  return answer;
+}
+
+}  // namespace treesample::cli

@@ -1,0 +1,59 @@
+#include "infer_support.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "command.hpp"
+
+namespace treesample::cli {
+namespace {
+
+// What the passes can work through in their share of the time.
+constexpr double kMiniBucketBytesPerSecond = 64e6;
+constexpr double kMiniBucketSeconds = 5.0;  // without a time limit
+constexpr double kMiniBucketTimeShare = 0.25;
+constexpr std::uint64_t kMiniBucketMemoryDivisor = 4;
+
+}  // namespace
+
+bool Watch::update(const Spending& spent, double seconds, const std::string& text) {
+  const double used = spent.in(options_.budget_unit());
+  const double of_budget = used / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
+  const double of_time = options_.time > 0.0 ? seconds / options_.time : 0.0;
+  const char* const unit = options_.budget_unit() == BudgetUnit::kCost ? "s of evaluations" : "evaluations";
+  progress_.show(std::max(of_budget, of_time),
+                 fmt::format("{:.3g} {}, {:.2g}/s{}", used, unit, used / std::max(seconds, 1e-9), text));
+  return !Interruption::is_asked();
+}
+
+BaselineObserver Watch::observer() {
+  return [this](const BaselineProgress& now) {
+    return update(now.spent, now.seconds, "") && (options_.time <= 0.0 || now.seconds < options_.time);
+  };
+}
+
+SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
+  const OrderOptions order{.kind = parse_order(options.order),
+                           .restarts = static_cast<int>(options.restarts),
+                           .seed = static_cast<std::uint64_t>(options.seed)};
+  return make_search_space(graph, search_order(graph, kind, order), kind);
+}
+
+std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
+                                                            const InferOptions& options) {
+  const Stopwatch watch;
+  const double seconds = options.time > 0.0 ? kMiniBucketTimeShare * options.time : kMiniBucketSeconds;
+  MiniBucketOptions bucket_options;
+  bucket_options.memory_limit_bytes = std::min(static_cast<std::uint64_t>(kMiniBucketBytesPerSecond * seconds),
+                                               parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor);
+  constexpr std::size_t kWordLength = 11;  // of "mini-bucket"
+  if (options.prior.size() > kWordLength + 1) {
+    bucket_options.i_bound = static_cast<int>(parse_size("--prior", options.prior.substr(kWordLength + 1)));
+    bucket_options.memory_limit_bytes = parse_size("--memory", options.memory);
+  }
+  bucket_options.should_stop = [&] { return Interruption::is_asked() || watch.seconds() > seconds; };
+  return std::make_shared<WeightedMiniBucket>(graph, space, bucket_options);
+}
+
+}  // namespace treesample::cli

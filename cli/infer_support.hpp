@@ -1,0 +1,46 @@
+// What the methods of `infer` share: progress, search spaces, mini-buckets.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "infer_methods.hpp"
+#include "terminal.hpp"
+#include "treesample/baselines/progress.hpp"
+#include "treesample/model/search_space.hpp"
+#include "treesample/value/mini_bucket.hpp"
+
+namespace treesample::cli {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// A progress line against budget and time; false asks the method to stop.
+class Watch {
+ public:
+  explicit Watch(const InferOptions& options) : options_(options), progress_(options.is_quiet) {}
+  bool update(const Spending& spent, double seconds, const std::string& text);
+  // For the baselines, which have no time limit of their own.
+  BaselineObserver observer();
+
+ private:
+  const InferOptions& options_;
+  Interruption interruption_;
+  Progress progress_;
+};
+
+SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);
+
+// By --prior mini-bucket[:I], within a part of the memory and of the time: the search wants the rest.
+std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
+                                                            const InferOptions& options);
+
+}  // namespace treesample::cli

@@ -1,0 +1,59 @@
+// Importance sampling with weights that cannot exceed a known bound: log Z with limits that hold at a stated
+// confidence after any number of samples, marginals with standard errors, and exact samples by rejection.
+//
+//   w_i = gamma_hat(x_i) / P_U(x_i) <= exp(B),     z_i = w_i exp(-B) in [0, 1],     Z = exp(B) E[z]
+//
+// By the empirical Bernstein inequality (Maurer and Pontil 2009), for n samples with mean m and variance v, with
+// probability at least 1 - delta
+//
+//   |m - E[z]| <= sqrt(2 v log(4 / delta) / n) + 7 log(4 / delta) / (3 (n - 1)),
+//
+// which is no asymptotic statement. A draw accepted with probability z has the target's distribution; it takes
+// exp(B) / Z tries on average.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "treesample/model/budget.hpp"
+#include "treesample/search/bounded_approximation.hpp"
+
+namespace treesample {
+
+struct BoundedImportanceOptions {
+  std::int64_t max_samples = 10'000;
+  double confidence = 0.95;  // of the interval
+  // Asked after every sample; true ends with the estimate so far.
+  std::function<bool()> should_stop = {};
+
+  void validate() const;
+};
+
+struct BoundedImportance {
+  double log_z = 0.0;  // log of the mean weight; -inf when all weights are 0
+  LogBounds interval;  // of log Z, at `confidence`
+  double confidence = 0.0;
+  double std_error = 0.0;  // of log_z, by the delta method; +inf when nothing is known of it
+  double ess = 0.0;        // effective sample size
+  std::int64_t num_samples = 0;
+  Spending spent;          // what evaluating the samples cost
+  Configuration best;      // the sample with the largest density; empty x when there was none
+  Marginals marginals;     // weighted; empty when all weights are 0
+  double marginals_error;  // the largest standard error of a marginal probability
+};
+
+// `upper` is the sampler by upper bounds. Throws Error (kArgument) for another kind.
+BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
+                                     const BoundedImportanceOptions& options, Random& random);
+
+struct RejectionSamples {
+  std::vector<Assignment> samples;  // exact and independent
+  std::int64_t num_tries = 0;
+};
+
+// Until `count` draws are accepted or `max_tries` made.
+RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper, std::int64_t count,
+                                   std::int64_t max_tries, Random& random);
+
+}  // namespace treesample

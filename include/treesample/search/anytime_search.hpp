@@ -1,0 +1,121 @@
+// A search that can be stopped at any moment and then has log Z between two certified bounds.
+//
+// It walks through the same spaces as tree_sample and backs values up by the same equation, but each node
+// carries three of them, L <= V <= U with L <= log Z(sub-problem) <= U, and expanding a node evaluates all its
+// edges at once: an edge without a value would leave U where it was. L and U come from fall-backs at
+// sub-problems that have not been searched (value/fallback.hpp). L never falls and U never rises, so the values of
+// a shared node may be out of date without being wrong.
+//
+//   selection   at a node                                        at independent components
+//   gap         the most unresolved mass exp(U) - exp(L)         the largest U - L
+//   q-uct       the paper's rule (eq. 8) on V                    the largest U - L
+//
+// With zeros in the model most of a best-first search can go by without one complete configuration. Where L is
+// still -inf, every few traversals therefore go on as a dive: depth-first along the best V, into all components,
+// back from dead ends, until L is finite.
+//
+// When memory runs out the expansions with the least mass left to resolve are given back: their nodes keep
+// their bounds and are searched again if they matter.
+//
+// A graph whose evaluation queue has several workers is searched with that many evaluations under way: nodes that
+// wait for their rewards count as visited and are not chosen. With one worker the search is the sequential one,
+// to the bit. Dives are made only when nothing else is under way. When a factor fails for good the search ends with
+// the answer so far.
+//
+// Derivation and what is certified: docs/methods/anytime.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "treesample/error.hpp"
+#include "treesample/model/budget.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/reward_queue.hpp"
+#include "treesample/model/search_space.hpp"
+#include "treesample/search/tree_sample.hpp"
+#include "treesample/value/fallback.hpp"
+
+namespace treesample {
+
+class BoundStore;
+
+struct LogBounds {
+  double lower = -std::numeric_limits<double>::infinity();
+  double upper = std::numeric_limits<double>::infinity();
+};
+
+// What is known of sub-problems that have not been searched.
+struct LeafValues {
+  std::shared_ptr<const Fallback> lower;     // null: L = -inf
+  std::shared_ptr<const Fallback> upper;     // null: U = +inf
+  std::shared_ptr<const Fallback> estimate;  // null: V starts at U
+  // A certified lower bound that needs no sampler; may be empty. Where `upper` is exact it must be so too.
+  std::function<double(int level, std::span<const int> x)> lower_bound = {};
+};
+
+// Mini-buckets for U and, where they can, for L; the ELBO of `distributions` for L.
+LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
+                              std::shared_ptr<const WeightedMiniBucket> buckets,
+                              const LocalDistributions& distributions);
+
+enum class SelectRule { kGap, kQUct };
+
+struct AnytimeOptions {
+  std::int64_t budget = std::numeric_limits<std::int64_t>::max();
+  BudgetUnit budget_unit = BudgetUnit::kReward;
+  SelectRule select = SelectRule::kGap;
+  double c = 1.0;         // weight of exploration in Q-UCT
+  double epsilon = 0.1;   // least scale of its bonus
+  int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
+  double gap = 0.0;       // stop when U - L is at most this
+  double time_limit_seconds = std::numeric_limits<double>::infinity();
+  std::size_t memory_limit_bytes = std::size_t{1} << 30;
+  int observer_interval = 4096;  // traversals between two calls of the observer
+  // When the graph's evaluation queue has several workers: rewards are used as they arrive, or in the order in
+  // which they were asked for, which gives the same bits every time.
+  AnswerOrder answer_order = AnswerOrder::kArrival;
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+struct AnytimeReport {
+  StopReason stop = StopReason::kBudget;
+  std::optional<Error> error = {};  // of kFactorFailed
+  LogBounds log_z;                  // certified
+  Spending spent;
+  std::int64_t num_traversals = 0;
+  std::int64_t num_dives = 0;
+  std::int64_t num_collapses = 0;
+  std::uint64_t num_nodes = 0;
+  std::uint64_t num_expansions = 0;
+  std::size_t used_bytes = 0;
+  double search_seconds = 0.0;
+};
+
+struct AnytimeProgress {
+  Spending spent;
+  LogBounds log_z;        // certified
+  double estimate = 0.0;  // V(root)
+  std::uint64_t num_nodes = 0;
+  double seconds = 0.0;
+};
+// Returning false ends the search with the answer so far.
+using AnytimeObserver = std::function<bool(const AnytimeProgress&)>;
+
+struct AnytimeResult {
+  std::shared_ptr<const BoundStore> store;
+  LeafValues leaves;
+  AnytimeReport report;
+};
+
+// The graph is not needed after the call.
+AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
+                             const AnytimeOptions& options, const AnytimeObserver& observer = {});
+
+}  // namespace treesample

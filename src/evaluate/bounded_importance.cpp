@@ -1,0 +1,170 @@
+#include "treesample/evaluate/bounded_importance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "evaluate/sampled_density.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Sums of weights, of their squares and of both per state of a variable, in units of the largest weight so far.
+class WeightSums {
+ public:
+  explicit WeightSums(const FactorGraph& graph) {
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      first_.push_back(static_cast<int>(sums_.size()));
+      sums_.resize(sums_.size() + graph.num_states(v));
+    }
+    first_.push_back(static_cast<int>(sums_.size()));
+  }
+
+  void add(double log_weight, std::span<const int> x) {
+    if (log_weight == kNegInf) return;
+    if (log_weight > log_unit_) rescale(log_weight);
+    const double weight = std::exp(log_weight - log_unit_);
+    total_.weights += weight;
+    total_.squares += weight * weight;
+    for (std::size_t v = 0; v < x.size(); ++v) {
+      Sums& sums = sums_[first_[v] + x[v]];
+      sums.weights += weight;
+      sums.squares += weight * weight;
+    }
+  }
+
+  // The rest needs a weight above 0.
+  [[nodiscard]] bool is_empty() const { return total_.weights == 0.0; }
+  [[nodiscard]] double log_sum() const { return log_unit_ + std::log(total_.weights); }
+  [[nodiscard]] double log_sum_of_squares() const { return 2.0 * log_unit_ + std::log(total_.squares); }
+  [[nodiscard]] double ess() const { return total_.weights * total_.weights / total_.squares; }
+
+  [[nodiscard]] Marginals marginals() const {
+    Marginals result;
+    for (std::size_t v = 0; v + 1 < first_.size(); ++v) {
+      result.emplace_back();
+      for (int i = first_[v]; i < first_[v + 1]; ++i) result.back().push_back(sums_[i].weights / total_.weights);
+    }
+    return result;
+  }
+  // Delta method for a ratio of sums: the sum of w^2 (1 - p)^2 where the state occurs and w^2 p^2 where not.
+  [[nodiscard]] double largest_error() const {
+    double largest = 0.0;
+    for (const Sums& sums : sums_) {
+      const double p = sums.weights / total_.weights;
+      const double variance = sums.squares * (1.0 - 2.0 * p) + p * p * total_.squares;
+      largest = std::max(largest, std::sqrt(std::max(variance, 0.0)) / total_.weights);
+    }
+    return largest;
+  }
+
+ private:
+  struct Sums {
+    double weights = 0.0, squares = 0.0;
+  };
+  void rescale(double log_unit) {
+    const double factor = std::exp(log_unit_ - log_unit);
+    const auto scale = [factor](Sums& sums) {
+      sums.weights *= factor;
+      sums.squares *= factor * factor;
+    };
+    scale(total_);
+    std::for_each(sums_.begin(), sums_.end(), scale);
+    log_unit_ = log_unit;
+  }
+
+  std::vector<int> first_;
+  std::vector<Sums> sums_;
+  Sums total_;
+  double log_unit_ = kNegInf;
+};
+
+// Empirical Bernstein limits of log Z. `mean` and `mean_square` are those of z in [0, 1].
+LogBounds bernstein_limits(double log_bound, double mean, double mean_square, double count, double delta) {
+  if (count < 2.0) return {kNegInf, log_bound};
+  const double variance = std::max(0.0, mean_square - mean * mean) * count / (count - 1.0);
+  const double log_term = std::log(4.0 / delta);
+  const double radius = std::sqrt(2.0 * variance * log_term / count) + 7.0 * log_term / (3.0 * (count - 1.0));
+  return {mean > radius ? log_bound + std::log(mean - radius) : kNegInf,
+          std::min(log_bound, log_bound + std::log(mean + radius))};
+}
+
+void check_upper(const BoundedApproximation& upper, const char* function) {
+  check_argument(upper.kind() == SamplerKind::kUpper, function, "needs the sampler by upper bounds");
+}
+
+double log_weight_of(const FactorGraph& graph, std::span<const int> x, double log_prob, Spending& spent) {
+  const double log_density = charged_log_density(graph, x, spent);
+  return log_density == kNegInf ? kNegInf : log_density - log_prob;
+}
+
+}  // namespace
+
+void BoundedImportanceOptions::validate() const {
+  check_range("BoundedImportanceOptions", "max_samples", max_samples, 1, std::numeric_limits<std::int64_t>::max());
+  check_argument(confidence > 0.0 && confidence < 1.0, "BoundedImportanceOptions",
+                 "confidence must be between 0 and 1");
+}
+
+BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
+                                     const BoundedImportanceOptions& options, Random& random) {
+  options.validate();
+  check_upper(upper, "bounded_importance");
+  BoundedImportance result;
+  result.confidence = options.confidence;
+  result.best.log_density = kNegInf;
+  result.std_error = kInf;
+  result.marginals_error = 1.0;
+  result.log_z = kNegInf;
+  result.interval = {kNegInf, upper.log_value()};
+  if (upper.log_value() == kNegInf) return result;  // Z = 0
+  WeightSums sums(graph);
+  Assignment x(graph.num_variables(), -1);
+  while (result.num_samples < options.max_samples) {
+    const double log_prob = upper.sample_into(x, random);
+    const double log_weight = log_weight_of(graph, x, log_prob, result.spent);
+    sums.add(log_weight, x);
+    ++result.num_samples;
+    if (log_weight != kNegInf && log_weight + log_prob > result.best.log_density) {
+      result.best = {x, log_weight + log_prob};
+    }
+    if (options.should_stop && options.should_stop()) break;
+  }
+  const auto count = static_cast<double>(result.num_samples);
+  const double log_bound = upper.log_value();
+  const double delta = 1.0 - options.confidence;
+  if (sums.is_empty()) {
+    result.interval = bernstein_limits(log_bound, 0.0, 0.0, count, delta);
+    return result;
+  }
+  result.log_z = sums.log_sum() - std::log(count);
+  result.ess = sums.ess();
+  // The relative variance of the weights is n / ess - 1.
+  if (count > 1.0) result.std_error = std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0));
+  result.interval = bernstein_limits(log_bound, std::exp(result.log_z - log_bound),
+                                     std::exp(sums.log_sum_of_squares() - 2.0 * log_bound) / count, count, delta);
+  result.marginals = sums.marginals();
+  result.marginals_error = sums.largest_error();
+  return result;
+}
+
+RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper, std::int64_t count,
+                                   std::int64_t max_tries, Random& random) {
+  check_upper(upper, "rejection_samples");
+  RejectionSamples result;
+  Assignment x(graph.num_variables(), -1);
+  Spending spent;
+  while (static_cast<std::int64_t>(result.samples.size()) < count && result.num_tries < max_tries) {
+    ++result.num_tries;
+    const double log_prob = upper.sample_into(x, random);
+    const double log_weight = log_weight_of(graph, x, log_prob, spent);
+    if (std::log(random.uniform()) < log_weight - upper.log_value()) result.samples.push_back(x);
+  }
+  return result;
+}
+
+}  // namespace treesample

@@ -1,0 +1,483 @@
+// The search with bounds, top to bottom: anytime_search, step, traverse, expand, back_up, dive, collapse.
+//
+// Where the graph's queue has several workers, expansions are submitted and the search goes on: the node that
+// waits for its rewards is pending, and so is a node all of whose open edges lead to pending ones. Visits are
+// counted on the way down and pending nodes are not chosen, so that traversals spread. When the rewards
+// arrive, the path that asked for them is backed up.
+#include "treesample/search/anytime_search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "search/bound_store.hpp"
+#include "search/collapse.hpp"
+#include "search/edge_bounds.hpp"
+#include "search/q_uct.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/reward.hpp"
+#include "treesample/model/reward_queue.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+// Part of the memory limit at which nodes are given back; the rest is for looking which, and for the samplers.
+constexpr double kFullShare = 0.75;
+// Expansions that one dive may make, per level of the space.
+constexpr std::int64_t kDiveFuelPerLevel = 4;
+
+enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
+
+class Search {
+ public:
+  Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
+         const AnytimeOptions& options);
+  AnytimeReport run(const AnytimeObserver& observer);
+  [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
+
+ private:
+  struct Step {
+    int level = 0;
+    NodeIndex index = kNoNode;
+    int action = -1;  // -1 for a node that was expanded just now
+  };
+
+  // An expansion that waits for its rewards.
+  struct Pending {
+    std::vector<Step> path;  // the last step is the node itself
+    bool may_dive = false;
+  };
+
+  Outcome step();
+  Outcome wait_for_rewards();
+  Outcome traverse();
+  [[nodiscard]] bool can_expand(int level) const {
+    return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
+  }
+  Outcome begin_expansion(int level, NodeIndex index);
+  void finish_traversal(bool may_dive);
+  bool expand(int level, NodeIndex index);
+  void add_edges(int level, NodeIndex index);
+  NodeIndex child_node(int level);
+  NodeIndex create_node(int level);
+  void back_up(int level, NodeIndex index);
+  int choose(int level, const Expansion& expansion) const;
+  void release_blocked();
+  bool dive(int level, NodeIndex index, std::int64_t& fuel);
+  [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
+  [[nodiscard]] bool is_dive_due() const {
+    return options_.dive_interval > 0 && num_traversals_ % options_.dive_interval == 0;
+  }
+  [[nodiscard]] std::size_t full_bytes() const {
+    return static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
+  }
+  bool make_room();
+  void tighten_bounds();
+  void settle();
+
+  const SearchSpace& space_;
+  const LeafValues& leaves_;
+  const AnytimeOptions options_;
+  std::shared_ptr<BoundStore> store_;
+  Reward reward_;
+  Budget budget_;
+  EdgeBounds edges_;
+  ComponentRule components_;
+  Assignment x_;  // by variable; -1 off the current path
+  std::vector<Step> path_;
+  std::vector<double> edge_rewards_;         // of the node that is being expanded
+  std::optional<RewardQueue> rewards_;       // with several workers
+  std::map<std::int64_t, Pending> pending_;  // by id in that queue
+  std::vector<Step> blocked_;                // expanded nodes that are pending
+  std::optional<Error> failure_;
+  LogBounds bounds_;  // of log Z, the best so far
+  std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0;
+  int clock_interval_;  // traversals between looks at the clock; a function may take seconds
+};
+
+Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
+               const AnytimeOptions& options)
+    : space_(*space),
+      leaves_(leaves),
+      options_(options),
+      store_(std::make_shared<BoundStore>(space)),
+      reward_(graph, *space),
+      budget_(options.budget, options.budget_unit),
+      edges_(*space),
+      components_(*space),
+      x_(graph.num_variables(), -1),
+      clock_interval_(graph.has_only_tables() ? 64 : 1) {
+  const EvaluationQueue* const queue = graph.evaluation_queue();
+  if (queue != nullptr && queue->num_workers() > 1) rewards_.emplace(graph, space_, budget_, options.answer_order);
+  for (std::size_t r = 0; r < space_.roots.size(); ++r) store_->root_links()[r] = create_node(space_.roots[r]);
+}
+
+AnytimeReport Search::run(const AnytimeObserver& observer) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  AnytimeReport report;
+  report.stop = StopReason::kInterrupted;
+  while (true) {
+    if (space_.log_constant == kNegInf || is_solved(*store_)) {
+      report.stop = StopReason::kExact;
+      break;
+    }
+    tighten_bounds();
+    if (options_.gap > 0.0 && bounds_.upper - bounds_.lower <= options_.gap) {
+      report.stop = StopReason::kGap;
+      break;
+    }
+    const Outcome outcome = step();
+    if (outcome == Outcome::kBudgetSpent) {
+      report.stop = StopReason::kBudget;
+      break;
+    }
+    if (outcome == Outcome::kFailed) {
+      if (failure_->code() == ErrorCode::kInterrupted) break;
+      report.stop = StopReason::kFactorFailed;
+      report.error = failure_;
+      break;
+    }
+    if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
+      report.stop = StopReason::kMemory;
+      break;
+    }
+    if (num_traversals_ % clock_interval_ == 0 && seconds() > options_.time_limit_seconds) {
+      report.stop = StopReason::kTime;
+      break;
+    }
+    if (observer && num_traversals_ % options_.observer_interval == 0 &&
+        !observer({budget_.spent(), bounds_, root_estimate(*store_), store_->num_nodes(), seconds()})) {
+      break;  // interrupted
+    }
+  }
+  settle();
+  tighten_bounds();
+  report.log_z = bounds_;
+  report.spent = budget_.spent();
+  report.num_traversals = num_traversals_;
+  report.num_dives = num_dives_;
+  report.num_collapses = num_collapses_;
+  report.num_nodes = store_->num_nodes();
+  report.num_expansions = store_->num_expansions();
+  report.used_bytes = store_->used_bytes();
+  report.search_seconds = seconds();
+  return report;
+}
+
+// One traversal or, when all workers are busy or nothing is left to submit, the rewards of earlier ones. Before
+// nodes are given back nothing may be pending.
+Outcome Search::step() {
+  const bool is_full = store_->used_bytes() > full_bytes();
+  if (pending_.empty() || (rewards_->has_room() && !is_full)) {
+    const Outcome outcome = traverse();
+    if (outcome == Outcome::kProgress) ++num_traversals_;
+    if (outcome == Outcome::kProgress || outcome == Outcome::kFailed || pending_.empty()) return outcome;
+  }
+  return wait_for_rewards();
+}
+
+Outcome Search::wait_for_rewards() {
+  std::vector<RewardAnswer> answers;
+  try {
+    answers = rewards_->wait();
+  } catch (const Error& error) {
+    failure_ = error;
+    return Outcome::kFailed;
+  }
+  for (RewardAnswer& answer : answers) {
+    Pending pending = std::move(pending_.extract(answer.id).mapped());
+    if (answer.error) {
+      failure_ = std::move(answer.error);
+      continue;  // the others are paid for
+    }
+    path_ = std::move(pending.path);
+    for (const Step& step : path_) {
+      if (step.action >= 0) x_[space_.levels[step.level].variable] = step.action;
+    }
+    const Step& last = path_.back();
+    store_->node(last.level, last.index).is_pending = false;
+    edge_rewards_ = std::move(answer.rewards);
+    add_edges(last.level, last.index);
+    finish_traversal(pending.may_dive && pending_.empty());
+  }
+  release_blocked();
+  return failure_ ? Outcome::kFailed : Outcome::kProgress;
+}
+
+// From the roots along the chosen edges to a node without expansion, which gets one. Post: the bounds of the path
+// are up to date; kBudgetSpent only if that expansion could not be paid for, kBlocked if all roots are pending.
+Outcome Search::traverse() {
+  path_.clear();
+  Outcome outcome = Outcome::kProgress;
+  std::span<const int> levels = space_.roots;
+  const NodeIndex* links = store_->root_links().data();
+  while (true) {
+    const int component = levels.size() == 1 ? 0 : components_.choose(*store_, levels, links);
+    if (component < 0) break;
+    const int level = levels[component];
+    const NodeIndex index = links[component];
+    const BoundNode& node = store_->node(level, index);
+    if (node.is_complete || node.is_pending) break;  // by another path
+    if (node.expansion == kNoNode) {
+      outcome = begin_expansion(level, index);
+      break;
+    }
+    const Expansion expansion = store_->expansion(level, node);
+    const int action = static_cast<int>(expansion.choice());
+    expansion.add_visit(action);
+    path_.push_back({level, index, action});
+    x_[space_.levels[level].variable] = action;
+    levels = space_.levels[level].children;
+    links = expansion.links(action);
+  }
+  if (path_.empty() && outcome == Outcome::kProgress) return Outcome::kBlocked;
+  finish_traversal(is_dive_due() && pending_.empty());
+  return failure_ ? Outcome::kFailed : outcome;
+}
+
+// Evaluates the edges of the node at the end of the path, or asks for them.
+Outcome Search::begin_expansion(int level, NodeIndex index) {
+  if (!can_expand(level)) return Outcome::kBudgetSpent;
+  if (rewards_) {
+    std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
+    if (!answer) {
+      Pending& pending = pending_[rewards_->last_id()];
+      pending = {path_, is_dive_due()};
+      pending.path.push_back({level, index, -1});
+      store_->node(level, index).is_pending = true;
+      return Outcome::kProgress;
+    }
+    edge_rewards_ = std::move(answer->rewards);
+    add_edges(level, index);
+  } else if (!expand(level, index)) {
+    return Outcome::kFailed;
+  }
+  path_.push_back({level, index, -1});
+  return Outcome::kProgress;
+}
+
+// Backs the path up. From a node that was expanded just now the search may dive.
+void Search::finish_traversal(bool may_dive) {
+  if (!path_.empty() && path_.back().action < 0) {
+    const Step last = path_.back();
+    path_.pop_back();
+    back_up(last.level, last.index);
+    if (may_dive) {
+      std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
+      ++num_dives_;
+      dive(last.level, last.index, fuel);
+    }
+  }
+  for (std::size_t i = path_.size(); i-- > 0;) {
+    back_up(path_[i].level, path_[i].index);
+    x_[space_.levels[path_[i].level].variable] = -1;
+  }
+}
+
+// Evaluates all edges of a node. False when a factor failed.
+bool Search::expand(int level, NodeIndex index) {
+  const Level& here = space_.levels[level];
+  edge_rewards_.resize(here.num_states);
+  for (int a = 0; a < here.num_states && !failure_; ++a) {
+    x_[here.variable] = a;
+    if (const std::optional<double> reward = reward_.try_evaluate(level, x_, budget_)) {
+      edge_rewards_[a] = *reward;
+    } else {
+      failure_ = reward_.failure();
+    }
+  }
+  x_[here.variable] = -1;
+  if (!failure_) add_edges(level, index);
+  return !failure_;
+}
+
+// Gives a node the edges whose rewards are in edge_rewards_. Their children are new nodes, or known ones where the
+// context was met before.
+void Search::add_edges(int level, NodeIndex index) {
+  const Level& here = space_.levels[level];
+  BoundNode& node = store_->node(level, index);
+  store_->create_expansion(level, node);
+  const Expansion expansion = store_->expansion(level, node);
+  for (int a = 0; a < here.num_states; ++a) {
+    x_[here.variable] = a;
+    const double reward = edge_rewards_[a];
+    expansion.set_evaluated(a);
+    expansion.rewards()[a] = reward;
+    for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
+      expansion.links(a)[j] = child_node(here.children[j]);
+    }
+  }
+  x_[here.variable] = -1;
+}
+
+NodeIndex Search::child_node(int level) {
+  if (!space_.levels[level].is_shared) return create_node(level);
+  NodeIndex& known = store_->find_or_insert(level, x_);
+  if (known == kNoNode) known = create_node(level);
+  return known;
+}
+
+// A node with the values of the fall-backs.
+NodeIndex Search::create_node(int level) {
+  const NodeIndex index = store_->create_node(level);
+  BoundNode& node = store_->node(level, index);
+  node.upper = leaves_.upper ? leaves_.upper->log_value(level, x_) : kInf;
+  node.is_complete = node.upper == kNegInf;
+  node.lower = kNegInf;
+  if (!node.is_complete) {
+    const bool is_exact = leaves_.upper && leaves_.upper->is_exact(level);
+    if (leaves_.lower && !is_exact) node.lower = leaves_.lower->log_value(level, x_);
+    if (leaves_.lower_bound) node.lower = std::max(node.lower, leaves_.lower_bound(level, x_));
+    node.is_complete = is_exact;
+  }
+  node.estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : node.upper;
+  node.estimate = std::clamp(node.estimate, node.lower, std::max(node.lower, node.upper));
+  return index;
+}
+
+void Search::back_up(int level, NodeIndex index) {
+  BoundNode& node = store_->node(level, index);
+  edges_.gather(*store_, level, node);
+  edges_.back_up(node);
+  node.is_pending = false;
+  if (node.is_complete) return;
+  const Expansion expansion = store_->expansion(level, node);
+  const int action = choose(level, expansion);
+  if (action >= 0) {
+    expansion.choice() = static_cast<std::uint32_t>(action);
+  } else {
+    node.is_pending = true;
+    blocked_.push_back({level, index});
+  }
+}
+
+// Rewards have arrived: nodes that were pending because of them, over whatever path, may be chosen again.
+void Search::release_blocked() {
+  std::vector<Step> blocked = std::exchange(blocked_, {});
+  std::stable_sort(blocked.begin(), blocked.end(), [](const Step& a, const Step& b) { return a.level > b.level; });
+  for (const Step& step : blocked) {
+    if (store_->node(step.level, step.index).is_pending) back_up(step.level, step.index);
+  }
+}
+
+int Search::choose(int level, const Expansion& expansion) const {
+  if (options_.select == SelectRule::kGap) return edges_.widest();
+  double visits = 1.0;
+  for (int a = 0; a < edges_.num_states(); ++a) visits += expansion.visits(a);
+  const double bonus = options_.c * std::max(space_.levels[level].log_states_below, options_.epsilon);
+  int chosen = -1;
+  double best = kNegInf;
+  for (int a = 0; a < edges_.num_states(); ++a) {
+    if (!edges_.is_open(a)) continue;
+    const double score = q_uct(edges_.estimate(a), bonus * std::sqrt(visits), 1.0 / (1.0 + expansion.visits(a)));
+    if (chosen >= 0 && !(score > best)) continue;
+    chosen = a;
+    best = score;
+  }
+  return chosen;
+}
+
+// Depth-first below a node until its L is finite or it is dead. False when neither was reached within the fuel.
+// Pre: x_ holds the path down to the node.
+bool Search::dive(int level, NodeIndex index, std::int64_t& fuel) {
+  const auto is_done = [&] {
+    const BoundNode& node = store_->node(level, index);
+    return node.is_complete || node.lower != kNegInf;
+  };
+  if (is_done()) return true;
+  if (store_->node(level, index).expansion == kNoNode) {
+    if (fuel-- <= 0 || !can_expand(level) || !expand(level, index)) return false;
+    back_up(level, index);
+  }
+  const Level& here = space_.levels[level];
+  std::vector<bool> is_tried(here.num_states, false);
+  while (!is_done() && !failure_) {
+    const int action = next_dive_action(level, store_->node(level, index), is_tried);
+    if (action < 0) break;
+    x_[here.variable] = action;
+    for (std::size_t j = 0; j < here.children.size(); ++j) {
+      const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
+      if (!dive(here.children[j], child, fuel)) break;
+      if (store_->node(here.children[j], child).upper == kNegInf) break;
+    }
+    back_up(level, index);
+  }
+  x_[here.variable] = -1;
+  return is_done();
+}
+
+// The incomplete edge with the largest V of those that were not tried; -1 when there is none.
+int Search::next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried) {
+  edges_.gather(*store_, level, node);
+  int chosen = -1;
+  for (int a = 0; a < edges_.num_states(); ++a) {
+    if (!edges_.is_open(a) || is_tried[a]) continue;
+    if (chosen < 0 || edges_.estimate(a) > edges_.estimate(chosen)) chosen = a;
+  }
+  if (chosen >= 0) is_tried[chosen] = true;
+  return chosen;
+}
+
+// Gives back half of the memory. False when that is not possible.
+bool Search::make_room() {
+  const std::size_t before = store_->used_bytes();
+  ++num_collapses_;
+  collapse_least(*store_, 0.5);
+  return store_->used_bytes() < before - before / 10;
+}
+
+void Search::tighten_bounds() {
+  const LogBounds now = root_bounds(*store_);
+  bounds_ = {std::max(bounds_.lower, now.lower), std::min(bounds_.upper, now.upper)};
+}
+
+// Children before parents: nodes that several edges lead to were backed up along one of them only.
+void Search::settle() {
+  const bool has_shared =
+      std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
+  for (int n = space_.num_levels() - 1; has_shared && n >= 0; --n) {
+    for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
+      const BoundNode& node = store_->node(n, i);
+      if (!node.is_given_back && node.expansion != kNoNode && !node.is_complete) back_up(n, i);
+    }
+  }
+}
+
+}  // namespace
+
+LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
+                              std::shared_ptr<const WeightedMiniBucket> buckets,
+                              const LocalDistributions& distributions) {
+  LeafValues leaves;
+  leaves.lower = product_fallback(graph, space, distributions);
+  leaves.upper = mini_bucket_fallback(buckets);
+  leaves.lower_bound = [buckets](int level, std::span<const int> x) { return buckets->log_lower(level, x); };
+  return leaves;
+}
+
+void AnytimeOptions::validate() const {
+  check_range("AnytimeOptions", "budget", budget, 0, std::numeric_limits<std::int64_t>::max());
+  check_range("AnytimeOptions", "dive_interval", dive_interval, 0, 1 << 30);
+  check_range("AnytimeOptions", "observer_interval", observer_interval, 1, 1 << 30);
+  check_argument(c >= 0.0 && std::isfinite(c), "AnytimeOptions", "c must be a number of at least 0");
+  check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "AnytimeOptions", "epsilon must be a number of at least 0");
+  check_argument(gap >= 0.0, "AnytimeOptions", "gap must be at least 0");
+  check_argument(time_limit_seconds >= 0.0, "AnytimeOptions", "time_limit_seconds must be at least 0");
+}
+
+AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
+                             const AnytimeOptions& options, const AnytimeObserver& observer) {
+  options.validate();
+  Search search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
+  const AnytimeReport report = search.run(observer);
+  return {search.store(), leaves, report};
+}
+
+}  // namespace treesample

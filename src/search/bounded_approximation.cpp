@@ -1,0 +1,172 @@
+#include "treesample/search/bounded_approximation.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "search/bound_store.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kRounding = 0x1.0p-40;  // relative; far above that of adding up a path
+constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+// The values that a sampler attains, children before parents. The fall-backs need the states of the path, so this
+// goes depth-first; a shared node is valued once.
+class BoundedApproximation::Builder {
+ public:
+  explicit Builder(BoundedApproximation& target)
+      : target_(target), store_(*target.store_), x_(store_.space().levels.size(), -1) {
+    for (int n = 0; n < store_.space().num_levels(); ++n) target_.values_.emplace_back(store_.end_index(n), kUnset);
+  }
+
+  double value(int level, NodeIndex index) {
+    double& known = target_.values_[level][index];
+    if (!std::isnan(known)) return known;
+    const BoundNode& node = store_.node(level, index);
+    if (node.expansion == kNoNode) return known = leaf_value(level, index);
+    const Level& here = store_.space().levels[level];
+    const Expansion expansion = store_.expansion(level, node);
+    std::vector<double> edges(here.num_states);
+    for (int a = 0; a < here.num_states; ++a) {
+      x_[here.variable] = a;
+      for (std::size_t j = 0; j < here.children.size(); ++j) {
+        const NodeIndex link = expansion.links(a)[j];
+        if (link != kNoNode) value(here.children[j], link);
+      }
+      edges[a] = target_.edge_value(level, index, a);
+    }
+    x_[here.variable] = -1;
+    return known = log_sum_exp(edges);
+  }
+
+ private:
+  double leaf_value(int level, NodeIndex index) const {
+    const BoundNode& node = store_.node(level, index);
+    if (node.upper == kNegInf) return kNegInf;
+    const bool is_exact = node.is_complete && !node.was_collapsed;
+    switch (target_.kind_) {
+      case SamplerKind::kLower:
+        if (is_exact) return node.lower;
+        return target_.leaves_.lower ? target_.leaves_.lower->log_value(level, x_) : kNegInf;
+      case SamplerKind::kUpper:
+        return node.was_collapsed ? target_.leaves_.upper->log_value(level, x_) : node.upper;
+      case SamplerKind::kEstimate:
+        break;
+    }
+    return node.estimate;
+  }
+
+  BoundedApproximation& target_;
+  const BoundStore& store_;
+  Assignment x_;
+};
+
+BoundedApproximation::BoundedApproximation(const AnytimeResult& result, SamplerKind kind)
+    : store_(result.store), leaves_(result.leaves), kind_(kind) {
+  const SearchSpace& space = store_->space();
+  check_argument(kind != SamplerKind::kUpper || leaves_.upper != nullptr, "BoundedApproximation",
+                 "the search has no upper bounds to sample from");
+  check_argument(kind != SamplerKind::kEstimate || leaves_.estimate != nullptr || leaves_.upper != nullptr,
+                 "BoundedApproximation", "the search has no estimates to sample from");
+  Builder builder(*this);
+  log_value_ = space.log_constant;
+  for (std::size_t r = 0; r < space.roots.size(); ++r) {
+    const double value = builder.value(space.roots[r], store_->root_links()[r]);
+    log_value_ = value == kNegInf ? kNegInf : log_value_ + value;
+  }
+  if (kind == SamplerKind::kUpper) log_value_ += log_value_ == kNegInf ? 0.0 : kRounding * (1.0 + std::abs(log_value_));
+  check_argument(kind != SamplerKind::kUpper || log_value_ < kInf, "BoundedApproximation",
+                 "an edge of the search has no upper bound");
+}
+
+const SearchSpace& BoundedApproximation::space() const { return store_->space(); }
+
+double BoundedApproximation::edge_value(int level, NodeIndex index, int action) const {
+  const Expansion expansion = store_->expansion(level, store_->node(level, index));
+  if (!expansion.is_evaluated(action)) {
+    if (kind_ == SamplerKind::kLower) return kNegInf;
+    return kind_ == SamplerKind::kUpper ? kInf : expansion.rewards()[action];
+  }
+  double sum = expansion.rewards()[action];
+  const std::vector<int>& children = store_->space().levels[level].children;
+  for (std::size_t j = 0; j < children.size() && sum != kNegInf; ++j) {
+    const double value = values_[children[j]][expansion.links(action)[j]];
+    sum = value == kNegInf ? kNegInf : sum + value;
+  }
+  return sum;
+}
+
+// Whose distribution is used below a node without expansion. Where U is exact its sampler is the target's.
+const Fallback& BoundedApproximation::fallback(int level) const {
+  const bool is_exact = leaves_.upper && leaves_.upper->is_exact(level);
+  if (kind_ == SamplerKind::kLower && !is_exact) return *leaves_.lower;
+  if (kind_ == SamplerKind::kEstimate && !is_exact && leaves_.estimate) return *leaves_.estimate;
+  return *leaves_.upper;
+}
+
+// Goes through the nodes that a configuration passes. choose(level, probabilities) returns the state to go on with,
+// below(level, fallback) the log-probability of everything from a level down that is off the store.
+template <typename Choose, typename Below>
+double BoundedApproximation::walk(std::span<int> x, Choose choose, Below below) const {
+  const SearchSpace& space = store_->space();
+  std::vector<std::pair<int, NodeIndex>> open;
+  for (std::size_t r = 0; r < space.roots.size(); ++r) open.emplace_back(space.roots[r], store_->root_links()[r]);
+  std::vector<double> values, probs;
+  double log_prob = 0.0;
+  while (!open.empty() && log_prob != kNegInf) {
+    const auto [level, index] = open.back();
+    open.pop_back();
+    if (index == kNoNode || store_->node(level, index).expansion == kNoNode) {
+      log_prob += below(level, fallback(level));
+      continue;
+    }
+    const Level& here = space.levels[level];
+    values.resize(here.num_states);
+    probs.resize(here.num_states);
+    for (int a = 0; a < here.num_states; ++a) values[a] = edge_value(level, index, a);
+    const double log_total = softmax(values, probs);
+    const int action = choose(here.variable, probs);
+    x[here.variable] = action;
+    log_prob += values[action] == kNegInf ? kNegInf : values[action] - log_total;
+    const Expansion expansion = store_->expansion(level, store_->node(level, index));
+    for (std::size_t j = 0; j < here.children.size(); ++j)
+      open.emplace_back(here.children[j], expansion.links(action)[j]);
+  }
+  return log_prob;
+}
+
+double BoundedApproximation::sample_into(std::span<int> x, Random& random) const {
+  check_argument(log_value_ != kNegInf, "sample", "no configuration of positive probability is known");
+  std::fill(x.begin(), x.end(), -1);
+  return walk(
+      x, [&](int, std::span<const double> probs) { return random.categorical(probs); },
+      [&](int level, const Fallback& fallback) { return fallback.sample_below(level, x, random); });
+}
+
+Assignment BoundedApproximation::sample(Random& random) const {
+  Assignment x(store_->space().levels.size(), -1);
+  sample_into(x, random);
+  return x;
+}
+
+double BoundedApproximation::log_prob(std::span<const int> x) const {
+  const SearchSpace& space = store_->space();
+  check_range("log_prob", "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
+              space.num_levels());
+  for (const Level& level : space.levels) {
+    check_range("log_prob", "state", x[level.variable], 0, level.num_states - 1);
+  }
+  if (log_value_ == kNegInf) return kNegInf;
+  Assignment prefix(x.size(), -1);
+  return walk(
+      prefix, [&](int variable, std::span<const double>) { return x[variable]; },
+      [&](int level, const Fallback& fallback) { return fallback.log_prob_below(level, x); });
+}
+
+}  // namespace treesample

@@ -1,0 +1,62 @@
+#include "search/collapse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "search/edge_bounds.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kCompleteShare = 1e-3;
+
+}  // namespace
+
+void collapse_least(BoundStore& store, double share) {
+  const SearchSpace& space = store.space();
+  // Parents before children: the mass that comes through each node, then what of it matters.
+  std::vector<std::vector<float>> mass(space.levels.size());
+  for (int n = 0; n < space.num_levels(); ++n) mass[n].assign(store.end_index(n), 0.0F);
+  for (std::size_t r = 0; r < space.roots.size(); ++r) mass[space.roots[r]][store.root_links()[r]] = 1.0F;
+  EdgeBounds edges(space);
+  std::vector<float> all;
+  std::vector<double> probs;
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const std::vector<int>& children = space.levels[n].children;
+    for (NodeIndex i = 0; i < store.end_index(n); ++i) {
+      const BoundNode& node = store.node(n, i);
+      if (node.is_given_back || node.expansion == kNoNode) continue;
+      edges.gather(store, n, node);
+      probs.resize(edges.num_states());
+      const bool is_bounded = node.upper < std::numeric_limits<double>::infinity();
+      for (int a = 0; a < edges.num_states(); ++a) probs[a] = is_bounded ? edges.upper(a) : edges.estimate(a);
+      softmax(probs, probs);
+      const Expansion expansion = store.expansion(n, node);
+      for (int a = 0; a < edges.num_states(); ++a) {
+        if (!expansion.is_evaluated(a) || probs[a] == 0.0) continue;
+        for (std::size_t j = 0; j < children.size(); ++j) {
+          mass[children[j]][expansion.links(a)[j]] += static_cast<float>(mass[n][i] * probs[a]);
+        }
+      }
+      const double open = node.is_complete ? kCompleteShare : -std::expm1(node.lower - node.upper);
+      mass[n][i] *= static_cast<float>(open);
+      all.push_back(mass[n][i]);
+    }
+  }
+  if (all.empty()) return;
+  const auto cut = all.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(all.size() - 1));
+  std::nth_element(all.begin(), cut, all.end());
+  std::vector<std::vector<bool>> is_marked(space.levels.size());
+  for (int n = 0; n < space.num_levels(); ++n) {
+    is_marked[n].resize(mass[n].size());
+    for (std::size_t i = 0; i < mass[n].size(); ++i) is_marked[n][i] = mass[n][i] <= *cut;
+    mass[n] = {};
+  }
+  // The roots are what every answer starts from.
+  for (std::size_t r = 0; r < space.roots.size(); ++r) is_marked[space.roots[r]][store.root_links()[r]] = false;
+  store.collapse(is_marked);
+}
+
+}  // namespace treesample

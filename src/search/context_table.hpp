@@ -1,0 +1,45 @@
+// Identity of nodes that several edges can reach: from the states of a level's context to a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "treesample/model/search_space.hpp"
+
+namespace treesample {
+
+using NodeIndex = std::uint32_t;
+inline constexpr NodeIndex kNoNode = UINT32_MAX;
+
+// Exact map from the context of a shared level to its node: open addressing over packed states.
+class ContextTable {
+ public:
+  ContextTable() = default;
+  ContextTable(const SearchSpace& space, int level);
+
+  // The slot's node, kNoNode when the context is new. The reference is good for one assignment.
+  NodeIndex& find_or_insert(std::span<const int> x);
+  // Forgets the nodes for which `is_dead` holds.
+  void erase_if(const std::function<bool(NodeIndex)>& is_dead);
+  [[nodiscard]] std::size_t num_bytes() const { return keys_.capacity() * 8 + nodes_.capacity() * 4; }
+
+ private:
+  void pack(std::span<const int> x);
+  void rebuild(std::size_t capacity);
+  std::size_t slot_of(const std::uint64_t* key) const;
+
+  struct Field {
+    int variable, word, shift;
+  };
+  std::vector<Field> fields_;
+  std::size_t words_ = 1;
+  std::size_t count_ = 0;
+  std::vector<std::uint64_t> packed_;  // the key being looked up
+  std::vector<std::uint64_t> keys_;
+  std::vector<NodeIndex> nodes_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,177 @@
+#include "treesample/value/fallback.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "value/reduced_tables.hpp"
+
+namespace treesample {
+namespace {
+
+// Calls visit(level) for a level and all its descendants, parents first.
+template <typename Visit>
+void for_each_below(const SearchSpace& space, int level, Visit visit) {
+  std::vector<int> open = {level};
+  while (!open.empty()) {
+    const int n = open.back();
+    open.pop_back();
+    visit(n);
+    open.insert(open.end(), space.levels[n].children.begin(), space.levels[n].children.end());
+  }
+}
+
+// The sum of the negative log-probabilities, 0 log 0 = 0.
+double entropy(std::span<const double> probs) {
+  double sum = 0.0;
+  for (const double p : probs) sum -= p > 0.0 ? p * std::log(p) : 0.0;
+  return sum;
+}
+
+double mean(std::span<const double> probs, std::span<const double> values) {
+  double sum = 0.0;
+  for (std::size_t a = 0; a < values.size(); ++a) sum += probs[a] > 0.0 ? probs[a] * values[a] : 0.0;
+  return sum;
+}
+
+// Independent variables below a value that is a sum of reduced tables.
+class ProductFallback final : public Fallback {
+ public:
+  ProductFallback(const SearchSpace& space, LocalDistributions distributions, ReducedTables tables, double widen)
+      : space_(space), distributions_(std::move(distributions)), tables_(std::move(tables)), widen_(widen) {}
+
+  [[nodiscard]] double log_value(int level, std::span<const int> x) const override {
+    return tables_.sum(level, x) + widen_ * tables_.rounding(level);
+  }
+  double sample_below(int level, std::span<int> x, Random& random) const override {
+    for_each_below(space_, level, [&](int n) {
+      const int v = space_.levels[n].variable;
+      x[v] = random.categorical(distributions_[v]);
+    });
+    return log_prob_below(level, x);
+  }
+  [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override {
+    double sum = 0.0;
+    for_each_below(space_, level, [&](int n) {
+      const int v = space_.levels[n].variable;
+      sum += std::log(distributions_[v][x[v]]);
+    });
+    return sum;
+  }
+
+ private:
+  const SearchSpace space_;
+  const LocalDistributions distributions_;
+  const ReducedTables tables_;
+  const double widen_;  // -1 for lower bounds, 1 for upper ones
+};
+
+class MiniBucketFallback final : public Fallback {
+ public:
+  explicit MiniBucketFallback(std::shared_ptr<const WeightedMiniBucket> buckets) : buckets_(std::move(buckets)) {}
+
+  [[nodiscard]] double log_value(int level, std::span<const int> x) const override {
+    return buckets_->log_upper(level, x);
+  }
+  [[nodiscard]] bool is_exact(int level) const override { return buckets_->is_exact(level); }
+  double sample_below(int level, std::span<int> x, Random& random) const override {
+    return buckets_->sample_below(level, x, random);
+  }
+  [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override {
+    return buckets_->log_proposal_below(level, x);
+  }
+
+ private:
+  const std::shared_ptr<const WeightedMiniBucket> buckets_;
+};
+
+class ValueFallback final : public Fallback {
+ public:
+  ValueFallback(std::shared_ptr<const ValueFunction> value, const SearchSpace& space)
+      : value_(std::move(value)), space_(space) {}
+
+  [[nodiscard]] double log_value(int level, std::span<const int> x) const override {
+    return log_sum_exp(q_values(level, x));
+  }
+  double sample_below(int level, std::span<int> x, Random& random) const override {
+    double log_prob = 0.0;
+    for_each_below(space_, level, [&](int n) {
+      std::vector<double> q = q_values(n, x);
+      const double log_total = softmax(q, q);
+      check_argument(log_total != kNegInf, "sample", "the value function excludes every state of a variable");
+      x[space_.levels[n].variable] = random.categorical(q);
+      log_prob += std::log(q[x[space_.levels[n].variable]]);
+    });
+    return log_prob;
+  }
+  [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override {
+    // Q_phi may see the variables before a level only.
+    Assignment prefix(x.begin(), x.end());
+    for_each_below(space_, level, [&](int n) { prefix[space_.levels[n].variable] = -1; });
+    double log_prob = 0.0;
+    for_each_below(space_, level, [&](int n) {
+      const int v = space_.levels[n].variable;
+      if (log_prob != kNegInf) {
+        const std::vector<double> q = q_values(n, prefix);
+        log_prob += q[x[v]] == kNegInf ? kNegInf : q[x[v]] - log_sum_exp(q);
+      }
+      prefix[v] = x[v];
+    });
+    return log_prob;
+  }
+
+ private:
+  [[nodiscard]] std::vector<double> q_values(int level, std::span<const int> x) const {
+    std::vector<double> q(space_.levels[level].num_states);
+    value_->q_values(level, x, 1, q);
+    return q;
+  }
+
+  const std::shared_ptr<const ValueFunction> value_;
+  const SearchSpace space_;
+};
+
+}  // namespace
+
+LocalDistributions uniform_distributions(const FactorGraph& graph) {
+  LocalDistributions result;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    result.emplace_back(graph.num_states(v), 1.0 / graph.num_states(v));
+  }
+  return result;
+}
+
+std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const SearchSpace& space,
+                                                 const LocalDistributions& distributions) {
+  check_argument(graph.has_only_tables(), "product_fallback", "needs a model in which every factor is a table");
+  std::vector<double> entropies;
+  for (const Level& level : space.levels) entropies.push_back(entropy(distributions[level.variable]));
+  const auto reduce = [&](int variable, std::span<const double> entries) {
+    return mean(distributions[variable], entries);
+  };
+  return std::make_shared<ProductFallback>(space, distributions, ReducedTables(graph, space, reduce, entropies), -1.0);
+}
+
+std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space) {
+  for (const Factor& factor : graph.factors()) {
+    if (!factor.log_max()) return nullptr;
+  }
+  std::vector<double> log_states;
+  for (const Level& level : space.levels) log_states.push_back(std::log(level.num_states));
+  const auto reduce = [](int, std::span<const double> entries) {
+    return *std::max_element(entries.begin(), entries.end());
+  };
+  return std::make_shared<ProductFallback>(space, uniform_distributions(graph),
+                                           ReducedTables(graph, space, reduce, log_states), 1.0);
+}
+
+std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const WeightedMiniBucket> buckets) {
+  return std::make_shared<MiniBucketFallback>(std::move(buckets));
+}
+
+std::shared_ptr<const Fallback> value_fallback(std::shared_ptr<const ValueFunction> value, const SearchSpace& space) {
+  return std::make_shared<ValueFallback>(std::move(value), space);
+}
+
+}  // namespace treesample
