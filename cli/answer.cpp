@@ -36,21 +36,27 @@ std::string state_name(const FactorGraph& graph, int v, int state) {
   return names.empty() ? fmt::format("{}", state) : names[state];
 }
 
-// Marginals of all original variables: observed ones are certain.
-Marginals lift(const Marginals& marginals, const ModelInput& input) {
-  if (marginals.empty() && input.model.graph.num_variables() > 0) return {};
-  Marginals all(input.original.num_variables());
-  for (int v = 0; v < input.original.num_variables(); ++v) {
-    all[v].assign(input.original.num_states(v), 0.0);
-    const int observed = input.model.observed_states[v];
-    if (observed >= 0) all[v][observed] = 1.0;
-  }
-  for (std::size_t i = 0; i < marginals.size(); ++i) all[input.model.variable_of[i]] = marginals[i];
-  return all;
+// Marginals of all original variables; none when Z = 0 or the method has none.
+Marginals lifted_marginals(const Answer& answer, const ModelInput& input) {
+  const bool is_impossible = answer.log_z == kNegInf || input.simplified.is_impossible;
+  if (is_impossible || answer.marginals.size() != input.model.variable_of.size()) return {};
+  return input.model.lift(answer.marginals);
+}
+
+// What the model lost before the method saw it.
+Json simplified_json(const ModelInput& input) {
+  const SimplifyReport& report = input.simplified;
+  return {{"num_variables", input.model.graph.num_variables()},
+          {"num_factors", input.model.graph.num_factors()},
+          {"impossible", report.is_impossible},
+          {"fixed_variables", report.num_fixed_variables},
+          {"removed_states", report.num_removed_states},
+          {"dropped_factors", report.num_dropped_factors},
+          {"smaller_factors", report.num_smaller_factors}};
 }
 
 void print_marginals(const Answer& answer, const ModelInput& input) {
-  const Marginals marginals = lift(answer.marginals, input);
+  const Marginals marginals = lifted_marginals(answer, input);
   if (marginals.empty()) return;
   fmt::print("marginals   {}\n", answer.marginals_from);
   const int num_variables = input.original.num_variables();
@@ -71,6 +77,10 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
   fmt::print("model       {}: {} variables, {} factors{}\n", model_file, input.original.num_variables(),
              input.original.num_factors(),
              input.evidence.empty() ? "" : fmt::format(", {} observed", input.evidence.size()));
+  if (input.simplified.is_changed()) {
+    fmt::print("simplified  {}; left: {} variables, {} factors\n", input.simplified.brief(),
+               input.model.graph.num_variables(), input.model.graph.num_factors());
+  }
   fmt::print("method      {}\n", answer.method);
   if (answer.log_z) {
     fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), answer.is_exact ? ", exact" : ", estimate");
@@ -130,13 +140,15 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   Json evidence = Json::object();
   for (const auto& [variable, state] : input.evidence) evidence[fmt::format("{}", variable)] = state;
   json["evidence"] = evidence;
+  json["simplified"] = simplified_json(input);
   for (const auto& [name, value] : answer.options) json["options"][name] = value;
   json["method"] = answer.method;
   json["stop"] = answer.stop;
   Json& log_z = json["log_z"];
-  log_z["estimate"] = answer.log_z ? number(*answer.log_z) : Json();
-  log_z["lower"] = answer.is_exact ? number(*answer.log_z) : answer.lower ? number(*answer.lower) : Json();
-  log_z["upper"] = answer.is_exact ? number(*answer.log_z) : answer.upper ? number(*answer.upper) : Json();
+  const Json estimate = answer.log_z ? number(*answer.log_z) : Json();
+  log_z["estimate"] = estimate;
+  log_z["lower"] = answer.is_exact ? estimate : answer.lower ? number(*answer.lower) : Json();
+  log_z["upper"] = answer.is_exact ? estimate : answer.upper ? number(*answer.upper) : Json();
   log_z["exact"] = answer.is_exact;
   log_z["importance"] = Json();
   if (answer.importance) {
@@ -178,7 +190,7 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
     json["best"] = {{"x", input.model.lift(answer.best->x)}, {"log_density", number(answer.best->log_density)}};
   }
   json["marginals_from"] = answer.marginals_from;
-  json["marginals"] = lift(answer.marginals, input);
+  json["marginals"] = lifted_marginals(answer, input);
   json["samples"] = Json::array();
   for (const Assignment& sample : answer.samples) {
     Json row = {{"x", input.model.lift(sample)}, {"log_density", number(input.model.graph.log_density(sample))}};

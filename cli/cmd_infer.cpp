@@ -39,6 +39,7 @@ class InferCommand final : public Command {
 
   InferOptions options_;
   std::string model_, evidence_, json_, journal_;
+  bool is_kept_whole_ = false;
   const CommandLine* line_ = nullptr;
 };
 
@@ -95,18 +96,21 @@ void InferCommand::declare(CommandLine& line) {
               "With several workers: use values as they arrive, or in the order in which they were asked for, which "
               "gives the same result every time");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
+  line.flag("--no-simplify", is_kept_whole_, "Keep states that are impossible and factors that are constant");
   line.flag("--quiet", options_.is_quiet, "No progress and no remarks on standard error");
 }
 
 int InferCommand::run() {
-  const ModelInput input = read_input(model_, evidence_,
-                                      {.num_workers = static_cast<int>(options_.oracle_workers),
-                                       .journal = journal_,
-                                       .log = journal_.empty() ? "" : journal_ + ".log",
-                                       .is_interrupted = [] { return Interruption::is_asked(); }});
+  ModelInput input = read_input(model_, evidence_,
+                                {.num_workers = static_cast<int>(options_.oracle_workers),
+                                 .journal = journal_,
+                                 .log = journal_.empty() ? "" : journal_ + ".log",
+                                 .is_interrupted = [] { return Interruption::is_asked(); }});
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
+  // A network knows the numbers of variables and states that it was trained for.
+  if (options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_) simplify_input(input);
   const FactorGraph& graph = input.model.graph;
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
@@ -229,6 +233,7 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
           {"seed", text(options_.seed)},
           {"samples", text(options_.num_samples)},
           {"importance", text(options_.num_importance)},
+          {"simplify", is_kept_whole_ ? "no" : "yes"},
           {"journal", journal_},
           {"oracle_workers", text(options_.oracle_workers)},
           {"oracle_order", options_.oracle_order},

@@ -76,14 +76,19 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
 }
 
 int InfoCommand::run() {
-  const ModelInput input = read_input(model_, evidence_);
+  ModelInput input = read_input(model_, evidence_);
   fmt::print("model           {}\n", model_);
   if (!input.evidence_file.empty()) {
     fmt::print("evidence        {}: {} variables observed; what follows is the model without them\n",
                input.evidence_file, input.evidence.size());
   }
+  print_factors(input.model.graph);
+  simplify_input(input);
   const FactorGraph& graph = input.model.graph;
-  print_factors(graph);
+  if (input.simplified.is_changed()) {
+    fmt::print("simplified      {}; left, and in what follows: {} variables, {} factors\n", input.simplified.brief(),
+               graph.num_variables(), graph.num_factors());
+  }
   const EliminationCost cost = elimination_cost(graph, {.seed = static_cast<std::uint64_t>(seed_)});
   fmt::print("elimination     width {}, largest table 2^{:.1f} entries, {} for log Z, {} for marginals\n", cost.width,
              cost.log2_largest_bucket, bytes_text(cost.bytes), bytes_text(cost.marginal_bytes));

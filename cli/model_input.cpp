@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "treesample/error.hpp"
 #include "treesample/io/model_file.hpp"
@@ -32,6 +33,14 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
   if (!input.evidence_file.empty()) input.evidence = read_uai_evidence(input.evidence_file, input.original);
   input.model = condition(input.original, input.evidence);
   return input;
+}
+
+void simplify_input(ModelInput& input) {
+  if (!input.original.has_only_tables()) return;
+  SimplifiedModel simplified = simplify(input.original, input.evidence);
+  if (!simplified.report.is_changed()) return;
+  input.model = std::move(simplified.model);
+  input.simplified = simplified.report;
 }
 
 OrderKind parse_order(const std::string& word) {

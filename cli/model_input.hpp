@@ -6,6 +6,7 @@
 
 #include "treesample/model/evidence.hpp"
 #include "treesample/model/search_space.hpp"
+#include "treesample/model/simplify.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 
 namespace treesample::cli {
@@ -15,13 +16,17 @@ struct ModelInput {
   FactorGraph original;
   Evidence evidence;
   std::string evidence_file;  // empty when there is none
-  ConditionedModel model;     // what remains after the evidence
+  ReducedModel model;         // what remains after the evidence, and after simplify_input()
+  SimplifyReport simplified;  // what simplify_input() removed
 };
 
 // Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. The options are for a model
 // whose factors are computed by programs; it keeps what it paid for in the journal, when one is named.
 ModelInput read_input(const std::string& model_file, const std::string& evidence_file,
                       const OracleOptions& options = {});
+
+// Removes from a model of tables what its zeros rule out. Models with functions stay as they are.
+void simplify_input(ModelInput& input);
 
 // Words of the command line; they throw Error (kArgument) for any other.
 OrderKind parse_order(const std::string& word);

@@ -27,4 +27,5 @@
 #include "treesample/model/evidence.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/search_space.hpp"
+#include "treesample/model/simplify.hpp"
 #include "treesample/search/tree_sample.hpp"

@@ -41,4 +41,12 @@ Factor Factor::function(std::vector<int> scope, Function function, std::optional
   return factor;
 }
 
+Factor Factor::with_scope(std::vector<int> scope) const {
+  check_range("Factor::with_scope", "number of variables", static_cast<std::int64_t>(scope.size()),
+              static_cast<std::int64_t>(scope_.size()), static_cast<std::int64_t>(scope_.size()));
+  Factor factor = *this;
+  factor.scope_ = std::move(scope);
+  return factor;
+}
+
 }  // namespace treesample

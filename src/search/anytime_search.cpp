@@ -44,13 +44,13 @@ class Search {
   struct Step {
     int level = 0;
     NodeIndex index = kNoNode;
-    int action = -1;  // -1 for a node that was expanded just now
   };
 
   // An expansion that waits for its rewards.
   struct Pending {
-    std::vector<Step> path;  // the last step is the node itself
-    bool may_dive = false;
+    std::vector<Step> path;
+    Assignment x;  // of the path
+    Step node;
   };
 
   Outcome step();
@@ -60,7 +60,7 @@ class Search {
     return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
   }
   Outcome begin_expansion(int level, NodeIndex index);
-  void finish_traversal(bool may_dive);
+  void back_up_path();
   bool expand(int level, NodeIndex index);
   void add_edges(int level, NodeIndex index);
   NodeIndex child_node(int level);
@@ -68,11 +68,10 @@ class Search {
   void back_up(int level, NodeIndex index);
   int choose(int level, const Expansion& expansion) const;
   void release_blocked();
+  [[nodiscard]] bool is_dive_due(int level, NodeIndex index) const;
+  void dive(int level, NodeIndex index);
   bool dive(int level, NodeIndex index, std::int64_t& fuel);
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
-  [[nodiscard]] bool is_dive_due() const {
-    return options_.dive_interval > 0 && num_traversals_ % options_.dive_interval == 0;
-  }
   [[nodiscard]] std::size_t full_bytes() const {
     return static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
   }
@@ -197,25 +196,27 @@ Outcome Search::wait_for_rewards() {
       failure_ = std::move(answer.error);
       continue;  // the others are paid for
     }
+    const auto [level, index] = pending.node;
     path_ = std::move(pending.path);
-    for (const Step& step : path_) {
-      if (step.action >= 0) x_[space_.levels[step.level].variable] = step.action;
-    }
-    const Step& last = path_.back();
-    store_->node(last.level, last.index).is_pending = false;
+    x_ = std::move(pending.x);
+    store_->node(level, index).is_pending = false;
     edge_rewards_ = std::move(answer.rewards);
-    add_edges(last.level, last.index);
-    finish_traversal(pending.may_dive && pending_.empty());
+    add_edges(level, index);
+    back_up(level, index);
+    if (is_dive_due(level, index)) dive(level, index);
+    back_up_path();
   }
   release_blocked();
   return failure_ ? Outcome::kFailed : Outcome::kProgress;
 }
 
-// From the roots along the chosen edges to a node without expansion, which gets one. Post: the bounds of the path
-// are up to date; kBudgetSpent only if that expansion could not be paid for, kBlocked if all roots are pending.
+// From the roots along the chosen edges to a node without expansion, which gets one, and so on below it. Post: the
+// bounds of the path are up to date; kBudgetSpent only if not one expansion could be paid for, kBlocked if all roots
+// are pending.
 Outcome Search::traverse() {
   path_.clear();
-  Outcome outcome = Outcome::kProgress;
+  Outcome outcome = Outcome::kBlocked;
+  int num_left = options_.expansions_per_traversal;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   while (true) {
@@ -223,62 +224,71 @@ Outcome Search::traverse() {
     if (component < 0) break;
     const int level = levels[component];
     const NodeIndex index = links[component];
-    const BoundNode& node = store_->node(level, index);
-    if (node.is_complete || node.is_pending) break;  // by another path
-    if (node.expansion == kNoNode) {
-      outcome = begin_expansion(level, index);
-      break;
+    const auto is_closed = [&] {
+      const BoundNode& node = store_->node(level, index);
+      return node.is_complete || node.is_pending;
+    };
+    if (is_closed()) break;  // by another path
+    if (store_->node(level, index).expansion == kNoNode) {
+      if (num_left == 0) break;
+      const Outcome begun = begin_expansion(level, index);
+      if (begun == Outcome::kProgress || outcome == Outcome::kBlocked) outcome = begun;
+      if (begun != Outcome::kProgress || is_closed()) break;
+      back_up(level, index);
+      --num_left;
+      if (is_dive_due(level, index)) {
+        dive(level, index);
+        break;
+      }
+      if (is_closed()) break;
     }
-    const Expansion expansion = store_->expansion(level, node);
+    const Expansion expansion = store_->expansion(level, store_->node(level, index));
     const int action = static_cast<int>(expansion.choice());
     expansion.add_visit(action);
-    path_.push_back({level, index, action});
+    path_.push_back({level, index});
     x_[space_.levels[level].variable] = action;
     levels = space_.levels[level].children;
     links = expansion.links(action);
   }
-  if (path_.empty() && outcome == Outcome::kProgress) return Outcome::kBlocked;
-  finish_traversal(is_dive_due() && pending_.empty());
+  if (!path_.empty() && outcome == Outcome::kBlocked) outcome = Outcome::kProgress;  // choices are up to date now
+  back_up_path();
   return failure_ ? Outcome::kFailed : outcome;
 }
 
-// Evaluates the edges of the node at the end of the path, or asks for them.
+// Evaluates the edges of the node below the path, or asks for them: it is pending then.
 Outcome Search::begin_expansion(int level, NodeIndex index) {
   if (!can_expand(level)) return Outcome::kBudgetSpent;
-  if (rewards_) {
-    std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
-    if (!answer) {
-      Pending& pending = pending_[rewards_->last_id()];
-      pending = {path_, is_dive_due()};
-      pending.path.push_back({level, index, -1});
-      store_->node(level, index).is_pending = true;
-      return Outcome::kProgress;
-    }
+  if (!rewards_) return expand(level, index) ? Outcome::kProgress : Outcome::kFailed;
+  std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
+  if (answer) {
     edge_rewards_ = std::move(answer->rewards);
     add_edges(level, index);
-  } else if (!expand(level, index)) {
-    return Outcome::kFailed;
+  } else {
+    pending_[rewards_->last_id()] = {path_, x_, {level, index}};
+    store_->node(level, index).is_pending = true;
   }
-  path_.push_back({level, index, -1});
   return Outcome::kProgress;
 }
 
-// Backs the path up. From a node that was expanded just now the search may dive.
-void Search::finish_traversal(bool may_dive) {
-  if (!path_.empty() && path_.back().action < 0) {
-    const Step last = path_.back();
-    path_.pop_back();
-    back_up(last.level, last.index);
-    if (may_dive) {
-      std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
-      ++num_dives_;
-      dive(last.level, last.index, fuel);
-    }
-  }
+void Search::back_up_path() {
   for (std::size_t i = path_.size(); i-- > 0;) {
     back_up(path_[i].level, path_[i].index);
     x_[space_.levels[path_[i].level].variable] = -1;
   }
+}
+
+// Where nothing is known to be possible, every few traversals. Dives evaluate one node after the other, and must not
+// meet one that is pending.
+bool Search::is_dive_due(int level, NodeIndex index) const {
+  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0) return false;
+  const BoundNode& node = store_->node(level, index);
+  return node.lower == kNegInf && !node.is_complete && pending_.empty();
+}
+
+void Search::dive(int level, NodeIndex index) {
+  std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
+  ++num_dives_;
+  dive(level, index, fuel);
 }
 
 // Evaluates all edges of a node. False when a factor failed.
@@ -465,6 +475,7 @@ LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space
 void AnytimeOptions::validate() const {
   check_range("AnytimeOptions", "budget", budget, 0, std::numeric_limits<std::int64_t>::max());
   check_range("AnytimeOptions", "dive_interval", dive_interval, 0, 1 << 30);
+  check_range("AnytimeOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
   check_range("AnytimeOptions", "observer_interval", observer_interval, 1, 1 << 30);
   check_argument(c >= 0.0 && std::isfinite(c), "AnytimeOptions", "c must be a number of at least 0");
   check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "AnytimeOptions", "epsilon must be a number of at least 0");

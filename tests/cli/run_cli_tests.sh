@@ -52,6 +52,27 @@ check "bad evidence" exits 65
 check "bad evidence names file, value and range" says err 'chain.uai.evid:1.*9'
 check "one line" lines err 1
 
+# A model with zeros is simplified first: x0 is forced, x1 loses a state; answers speak of the whole model.
+printf 'MARKOV\n3\n2 3 2\n3\n1 0\n2 0 1\n2 1 2\n2 0 1\n6 1 1 1 2 0 3\n6 1 2 1 1 5 4\n' > zeros.uai
+run infer zeros.uai --method exact --samples 4 --json zeros.json
+check "what was removed is said" says out '^simplified  1 variables forced, 1 impossible states removed'
+check "log Z of the whole model" says out '^log Z       3.496508'
+check "removed states have marginal 0" says out 'x1 .* 0: 0.1818  1: 0.0000  2: 0.8182'
+check "forced variables are certain" says out 'x0 .* 0: 0.0000  1: 1.0000'
+check "samples are whole" says out '^  1 [02] [01]$'
+check "JSON says it" says zeros.json '"removed_states": 1'
+run infer zeros.uai --method exact --no-simplify
+check "the same without" says out '^log Z       3.496508'
+check "nothing is said without" [ "$(grep -c simplified out)" -eq 0 ]
+run info zeros.uai
+check "info shows it" says out '^simplified'
+printf 'MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n2 1 0\n4 0 0 1 1\n' > impossible.uai
+for method in auto treesample exact sis smc gibbs bp; do
+  run infer impossible.uai --method $method --samples 1 --json impossible.json
+  check "impossible model, $method" exits 0
+  check "no marginals of an impossible model, $method" says impossible.json '"marginals": \[\]'
+done
+
 # Bad input: one line, a non-zero code, nothing written.
 run infer missing.uai --json x.json
 check "missing file" exits 66

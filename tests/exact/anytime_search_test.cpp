@@ -75,6 +75,7 @@ void for_each_case(const std::function<void(const Case&)>& check) {
           test.options = {};
           test.options.select = rule;
           test.options.dive_interval = trial % 4;
+          test.options.expansions_per_traversal = 1 + trial % 3;
           test.options.observer_interval = 1;
           SCOPED_TRACE(::testing::Message() << "trial " << trial << ", space " << static_cast<int>(kind) << ", leaves "
                                             << static_cast<int>(leaves) << ", rule " << static_cast<int>(rule));

@@ -24,6 +24,9 @@ class Factor {
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},
                          std::optional<double> cost = {});
 
+  // The same values over other variables, as many; a table is shared, not copied.
+  [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
+
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
   [[nodiscard]] bool is_table() const { return log_values_ != nullptr; }
   // Only for tables.

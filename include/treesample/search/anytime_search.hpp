@@ -69,8 +69,11 @@ struct AnytimeOptions {
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   BudgetUnit budget_unit = BudgetUnit::kReward;
   SelectRule select = SelectRule::kGap;
-  double c = 1.0;         // weight of exploration in Q-UCT
-  double epsilon = 0.1;   // least scale of its bonus
+  double c = 1.0;        // weight of exploration in Q-UCT
+  double epsilon = 0.1;  // least scale of its bonus
+  // A traversal goes on below what it expanded: backing up its path costs more than an expansion, and what the
+  // next one would choose is seldom much wider.
+  int expansions_per_traversal = 4;
   int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
   double gap = 0.0;       // stop when U - L is at most this
   double time_limit_seconds = std::numeric_limits<double>::infinity();

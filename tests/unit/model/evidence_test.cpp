@@ -24,7 +24,7 @@ TEST(Evidence, ConditionedModelHasTheDensityOfTheAgreeingConfigurations) {
     for (int v = 0; v < graph.num_variables(); ++v) {
       if (random.uniform() < 0.4) evidence.push_back({v, static_cast<int>(random.below(graph.num_states(v)))});
     }
-    const ConditionedModel model = condition(graph, evidence);
+    const ReducedModel model = condition(graph, evidence);
     ASSERT_EQ(model.graph.num_variables() + static_cast<int>(evidence.size()), graph.num_variables());
     ASSERT_EQ(model.graph.num_factors(), graph.num_factors());
     const auto num_configurations =
@@ -44,7 +44,7 @@ TEST(Evidence, FullyObservedFactorsStay) {
   FactorGraph graph;
   graph.add_variable(2);
   graph.add_table({0}, {-1.0, -2.0});
-  const ConditionedModel model = condition(graph, {{0, 1}});
+  const ReducedModel model = condition(graph, {{0, 1}});
   EXPECT_EQ(model.graph.num_variables(), 0);
   EXPECT_EQ(enumerate(model.graph).log_z, -2.0);
 }

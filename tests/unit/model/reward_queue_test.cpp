@@ -211,7 +211,7 @@ TEST_F(RewardQueues, AFailureIsHandedOutAndNotCharged) {
 
 TEST_F(RewardQueues, EvidenceAsksTheQueueOfTheWholeModel) {
   const auto queue = attach(2);
-  const ConditionedModel rest = condition(graph_, {{1, 2}});
+  const ReducedModel rest = condition(graph_, {{1, 2}});
   const SearchSpace space = make_search_space(rest.graph, std::vector<int>{0}, SpaceKind::kTree);
   queue->asked_.clear();
   Budget budget(100, BudgetUnit::kReward);

@@ -87,7 +87,7 @@ TEST_F(OracleSetOfFunctions, AnotherVersionOfTheFunctionsIsRefused) {
 TEST_F(OracleSetOfFunctions, EvidenceReusesTheJournalOfTheWholeModel) {
   OracleSet oracles(graph_, "1", {});
   static_cast<void>(oracles.graph().log_value(1, std::vector<int>{1, 2}));
-  const ConditionedModel conditioned = condition(oracles.graph(), {{0, 1}});
+  const ReducedModel conditioned = condition(oracles.graph(), {{0, 1}});
   EXPECT_EQ(conditioned.graph.log_value(1, std::vector<int>{2}), value(1, 2));
   EXPECT_EQ(calls_, 1);
 }

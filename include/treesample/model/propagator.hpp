@@ -1,0 +1,120 @@
+// Which states can still occur: generalised arc consistency over the -inf entries of table factors.
+//
+// D_v, the domain of v, is the set of states that are left. A state s in D_v has a support in a table
+// psi_m over v when some entry psi_m(x) > -inf has x_v = s and x_u in D_u for all u in the scope.
+// Propagation removes states without a support in one of their tables until none is left to remove.
+// No configuration of positive density is ever lost; an empty domain proves that there is none.
+// Function factors, and tables without -inf entries, remove nothing and cost nothing.
+//
+// An entry of a table is one bit. The states of each scope variable have a field of bits of their own
+// in the entry's number, last variable lowest:
+//
+//   number of an entry   [ x_first | ... | x_last ]     high bits = which word, low 6 bits = place in it
+//
+// so that "x_v in D_v" is one mask per word, and a table of up to 64 entries is checked with a few
+// instructions. Only words with a possible entry are kept: at most 12 bytes per entry above -inf.
+// Domains are restored by a trail of overwritten words; tables hold no state at all, so that going
+// back costs only what was changed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class Propagator {
+ public:
+  // Propagates the model as it is; is_consistent() tells the outcome, which no undo() takes back. The
+  // graph need not outlive it.
+  explicit Propagator(const FactorGraph& graph);
+
+  // False after a domain became empty, until undo() to a mark from before.
+  [[nodiscard]] bool is_consistent() const { return is_consistent_; }
+  // Keeps only this state, or removes it, and propagates. False when no configuration of positive
+  // density agrees with the domains; the domains then mean nothing until undo(). Must not be called
+  // while inconsistent. Indices are not checked: this is for inner loops.
+  bool assign(int variable, int state);
+  bool remove(int variable, int state);
+
+  // undo(mark()) later brings back the domains of now; undo(0) those after construction.
+  [[nodiscard]] std::size_t mark() const { return trail_.size(); }
+  void undo(std::size_t mark);
+
+  [[nodiscard]] int num_variables() const { return static_cast<int>(num_left_.size()); }
+  [[nodiscard]] int num_left(int variable) const { return num_left_[variable]; }
+  [[nodiscard]] bool is_fixed(int variable) const { return num_left_[variable] == 1; }
+  [[nodiscard]] bool is_left(int variable, int state) const {
+    return (domains_[first_domain_word_[variable] + static_cast<std::size_t>(state / 64)] >> (state % 64) & 1) != 0;
+  }
+  // The lowest state that is left at or above `from`, or -1.
+  [[nodiscard]] int next_left(int variable, int from) const;
+  // The state of a fixed variable.
+  [[nodiscard]] int state(int variable) const { return next_left(variable, 0); }
+
+  // True when some table with a -inf entry contains the variable.
+  [[nodiscard]] bool is_constrained(int variable) const { return !constraints_of_[variable].empty(); }
+  // The factor at which the last contradiction showed; -1 when it was a call of assign or remove.
+  [[nodiscard]] int failed_factor() const { return failed_factor_; }
+
+ private:
+  // One variable of a table: which bits of an entry's number are its state.
+  struct Field {
+    int variable = 0;
+    int low_shift = 0;                // place of the field's part within a word
+    int num_low_bits = 0;             // width of that part
+    int word_shift = 0;               // place of the rest in the number of the word
+    std::uint32_t word_mask = 0;      // width of the rest, as a mask
+    std::size_t first_mask = 0;       // in masks_ and used_: one word per value of the rest
+    std::uint64_t first_pattern = 0;  // places in a word whose low part is 0
+
+    [[nodiscard]] std::size_t mask_of_word(std::uint32_t word) const {
+      return first_mask + (word >> word_shift & word_mask);
+    }
+    [[nodiscard]] std::size_t mask_of_state(int state) const {
+      return first_mask + static_cast<std::size_t>(state >> num_low_bits);
+    }
+    [[nodiscard]] std::uint64_t pattern(int state) const {
+      return first_pattern << ((state & ((1 << num_low_bits) - 1)) << low_shift);
+    }
+  };
+  struct Constraint {
+    int factor = 0;
+    std::size_t first_field = 0, last_field = 0;  // in fields_
+    std::size_t first_word = 0, last_word = 0;    // in words_ and entries_
+  };
+  struct Overwritten {
+    int variable = 0;
+    std::uint32_t word = 0;  // in domains_
+    std::uint64_t old = 0;
+  };
+
+  void add_constraint(const FactorGraph& graph, int factor);
+  void add_fields(const FactorGraph& graph, const std::vector<int>& scope);
+  void set_domain_word(int variable, std::size_t word, std::uint64_t value);
+  void enqueue(int variable, int except);
+  bool propagate();
+  bool revise(int constraint);
+  bool has_all_supports(const Constraint& constraint) const;
+  bool fail(int factor);
+
+  std::vector<std::size_t> first_domain_word_;
+  std::vector<std::uint64_t> domains_;
+  std::vector<int> num_left_;
+  std::vector<Overwritten> trail_;
+  std::vector<Field> fields_;
+  std::vector<Constraint> constraints_;
+  std::vector<std::vector<int>> constraints_of_;  // per variable
+  std::vector<std::uint32_t> words_;              // numbers of the words that have a possible entry ...
+  std::vector<std::uint64_t> entries_;            // ... and their bits
+  std::vector<std::uint64_t> masks_, used_;       // per field: entries inside the domain; entries found possible
+  std::vector<int> queue_;                        // constraints to revise
+  std::vector<char> is_queued_;
+  int failed_factor_ = -1;
+  bool is_consistent_ = true;
+  bool was_consistent_ = true;  // after construction
+};
+
+}  // namespace treesample

@@ -1,0 +1,48 @@
+// What a model says about itself before anything is searched: impossible states, forced variables,
+// factors that say nothing.
+//
+//   1. evidence fixes variables;
+//   2. propagation over the -inf entries of tables removes states (model/propagator.hpp);
+//   3. a variable with one state left is fixed and leaves the scopes of its factors;
+//   4. a variable on which the entries of a table do not depend leaves its scope; a table without
+//      variables joins one constant factor.
+//
+// log Z, every density and every conditional stay what they were: only configurations of density 0 are
+// lost. Less coupling is left, so that elimination and the space `andor` find smaller contexts and more
+// independent parts. Linear in the table entries, but for repeated propagation. Function factors
+// are not looked into: they only lose fixed variables and removed states.
+#pragma once
+
+#include <string>
+
+#include "treesample/model/evidence.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/reduced_model.hpp"
+
+namespace treesample {
+
+struct SimplifyReport {
+  bool is_impossible = false;   // propagation proved Z = 0
+  int num_fixed_variables = 0;  // beyond the observed ones
+  int num_removed_states = 0;   // of variables that stay
+  int num_dropped_factors = 0;  // constant now, or constants from the start
+  int num_smaller_factors = 0;  // lost a variable on which they did not depend
+
+  [[nodiscard]] bool is_changed() const {
+    return is_impossible || num_fixed_variables + num_removed_states + num_dropped_factors + num_smaller_factors > 0;
+  }
+  // One line; "nothing to remove" when so.
+  [[nodiscard]] std::string brief() const;
+};
+
+struct SimplifiedModel {
+  ReducedModel model;
+  SimplifyReport report;
+};
+
+// A model with nothing to remove comes back as condition() makes it. An impossible one has no variables and the
+// constant -inf; the states of `fixed_states` then mean nothing. Throws Error (kArgument) as
+// observed_states does.
+SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence = {});
+
+}  // namespace treesample

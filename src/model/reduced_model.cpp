@@ -1,0 +1,193 @@
+#include "treesample/model/reduced_model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/evaluation_queue.hpp"
+
+namespace treesample {
+namespace {
+
+using StateLists = std::vector<std::vector<int>>;
+
+// The entries of a table at the states that are left, row-major over all of its variables.
+std::vector<double> restricted_table(const FactorGraph& graph, const Factor& factor, const StateLists& left) {
+  const std::vector<int>& scope = factor.scope();
+  std::vector<std::size_t> strides(scope.size(), 1);
+  std::size_t num_entries = 1;
+  for (std::size_t i = scope.size(); i-- > 0;) {
+    if (i + 1 < scope.size()) strides[i] = strides[i + 1] * static_cast<std::size_t>(graph.num_states(scope[i + 1]));
+    num_entries *= left[scope[i]].size();
+  }
+  std::size_t index = 0;  // of the entry, in the original table
+  for (std::size_t i = 0; i < scope.size(); ++i) index += strides[i] * static_cast<std::size_t>(left[scope[i]][0]);
+  std::vector<std::size_t> places(scope.size(), 0);
+  std::vector<double> entries(num_entries);
+  for (double& entry : entries) {
+    entry = factor.log_values()[index];
+    for (std::size_t i = scope.size(); i-- > 0;) {  // next entry, last variable fastest
+      const std::vector<int>& states = left[scope[i]];
+      const int old_state = states[places[i]];
+      places[i] = places[i] + 1 < states.size() ? places[i] + 1 : 0;
+      index += strides[i] * static_cast<std::size_t>(states[places[i]]);
+      index -= strides[i] * static_cast<std::size_t>(old_state);
+      if (places[i] > 0) break;
+    }
+  }
+  return entries;
+}
+
+// The states of a factor's scope, from those of its free variables: fixed ones are filled in, and all are
+// those of the original variables.
+class Translation {
+ public:
+  Translation(const Factor& factor, const StateLists& left, const std::vector<char>& is_fixed) {
+    for (const int v : factor.scope()) {
+      states_.push_back(left[v]);
+      is_filled_in_.push_back(is_fixed[v]);
+    }
+  }
+  [[nodiscard]] std::vector<int> operator()(std::span<const int> free_states) const {
+    std::vector<int> original(states_.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      original[i] = states_[i][is_filled_in_[i] != 0 ? 0 : free_states[next++]];
+    }
+    return original;
+  }
+
+ private:
+  StateLists states_;
+  std::vector<char> is_filled_in_;
+};
+
+Factor::Function translated(const Factor& factor, Translation translation) {
+  return [function = factor.function(), translation = std::move(translation)](std::span<const int> free_states) {
+    return function(translation(free_states));
+  };
+}
+
+// The queue of the original model, asked about the reduced one, whose factors have the same indices.
+class TranslatedQueue final : public EvaluationQueue {
+ public:
+  TranslatedQueue(const FactorGraph& graph, const StateLists& left, const std::vector<char>& is_fixed) : graph_(graph) {
+    for (const Factor& factor : graph.factors()) translations_.emplace_back(factor, left, is_fixed);
+  }
+  [[nodiscard]] bool answers(int factor) const override {
+    return factor < graph_.num_factors() && original().answers(factor);
+  }
+  [[nodiscard]] int num_workers() const override { return original().num_workers(); }
+  [[nodiscard]] int num_pending() const override { return original().num_pending(); }
+  Ticket submit(std::vector<OracleQuestion> questions) override {
+    for (OracleQuestion& question : questions) {
+      check_range("EvaluationQueue::submit", "factor", question.factor, 0, graph_.num_factors() - 1);
+      question.states = translations_[question.factor](question.states);
+    }
+    return original().submit(std::move(questions));
+  }
+  std::vector<OracleAnswer> wait_any() override { return original().wait_any(); }
+  OracleAnswer wait(Ticket ticket) override { return original().wait(ticket); }
+
+ private:
+  [[nodiscard]] EvaluationQueue& original() const { return *graph_.evaluation_queue(); }
+
+  FactorGraph graph_;                      // keeps the queue
+  std::vector<Translation> translations_;  // by factor
+};
+
+Variable restricted_variable(const Variable& variable, const std::vector<int>& states) {
+  Variable restricted{.num_states = static_cast<int>(states.size()), .name = variable.name};
+  if (!variable.state_names.empty()) {
+    for (const int s : states) restricted.state_names.push_back(variable.state_names[s]);
+  }
+  return restricted;
+}
+
+}  // namespace
+
+ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<int>> left,
+                            const std::vector<char>& is_fixed) {
+  ReducedModel model;
+  const auto num_variables = static_cast<std::size_t>(graph.num_variables());
+  model.fixed_states.assign(num_variables, -1);
+  std::vector<int> reduced_of(num_variables, -1);
+  const auto is_whole = [&](int v) {
+    return is_fixed[v] == 0 && static_cast<int>(left[v].size()) == graph.num_states(v);
+  };
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    TS_ASSERT(!left[v].empty() && (is_fixed[v] == 0 || left[v].size() == 1));
+    model.num_original_states.push_back(graph.num_states(v));
+    if (is_fixed[v] != 0) {
+      model.fixed_states[v] = left[v][0];
+      continue;
+    }
+    reduced_of[v] = model.graph.add_variable(restricted_variable(graph.variable(v), left[v]));
+    model.variable_of.push_back(v);
+  }
+  for (const Factor& factor : graph.factors()) {
+    std::vector<int> scope;
+    for (const int v : factor.scope()) {
+      if (reduced_of[v] >= 0) scope.push_back(reduced_of[v]);
+    }
+    if (std::all_of(factor.scope().begin(), factor.scope().end(), is_whole)) {
+      model.graph.add_factor(factor.with_scope(std::move(scope)));
+    } else if (factor.is_table()) {
+      model.graph.add_table(std::move(scope), restricted_table(graph, factor, left));
+    } else {
+      model.graph.add_factor(Factor::function(std::move(scope), translated(factor, {factor, left, is_fixed}),
+                                              factor.log_max(), factor.cost()));
+    }
+  }
+  if (graph.evaluation_queue() != nullptr) {
+    model.graph.set_evaluation_queue(std::make_shared<TranslatedQueue>(graph, left, is_fixed));
+  }
+  for (const int v : model.variable_of) model.states_of.push_back(std::move(left[v]));
+  return model;
+}
+
+Assignment ReducedModel::lift(std::span<const int> reduced) const {
+  Assignment x = fixed_states;
+  for (std::size_t i = 0; i < variable_of.size(); ++i) x[variable_of[i]] = states_of[i][reduced[i]];
+  return x;
+}
+
+Marginals ReducedModel::lift(const Marginals& reduced) const {
+  Marginals all(fixed_states.size());
+  for (std::size_t v = 0; v < all.size(); ++v) {
+    all[v].assign(static_cast<std::size_t>(num_original_states[v]), 0.0);
+    if (fixed_states[v] >= 0) all[v][fixed_states[v]] = 1.0;
+  }
+  for (std::size_t i = 0; i < variable_of.size(); ++i) {
+    for (std::size_t s = 0; s < states_of[i].size(); ++s) all[variable_of[i]][states_of[i][s]] = reduced[i][s];
+  }
+  return all;
+}
+
+std::optional<Assignment> ReducedModel::lower(std::span<const int> original) const {
+  for (std::size_t v = 0; v < fixed_states.size(); ++v) {
+    if (fixed_states[v] >= 0 && fixed_states[v] != original[v]) return {};
+  }
+  Assignment reduced;
+  for (std::size_t i = 0; i < variable_of.size(); ++i) {
+    const std::vector<int>& states = states_of[i];
+    const auto found = std::lower_bound(states.begin(), states.end(), original[variable_of[i]]);
+    if (found == states.end() || *found != original[variable_of[i]]) return {};
+    reduced.push_back(static_cast<int>(found - states.begin()));
+  }
+  return reduced;
+}
+
+LiftedApproximation::LiftedApproximation(std::shared_ptr<const ReducedModel> model,
+                                         std::shared_ptr<const Approximation> reduced)
+    : model_(std::move(model)), reduced_(std::move(reduced)) {}
+
+Assignment LiftedApproximation::sample(Random& random) const { return model_->lift(reduced_->sample(random)); }
+
+double LiftedApproximation::log_prob(std::span<const int> x) const {
+  const std::optional<Assignment> reduced = model_->lower(x);
+  return reduced ? reduced_->log_prob(*reduced) : kNegInf;
+}
+
+}  // namespace treesample

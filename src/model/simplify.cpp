@@ -1,0 +1,132 @@
+#include "treesample/model/simplify.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/propagator.hpp"
+
+namespace treesample {
+namespace {
+
+// True when the entries do not change along a variable with the given stride and number of states.
+bool is_flat(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
+  for (std::size_t block = 0; block < values.size(); block += stride * num_states) {
+    for (std::size_t i = block + stride; i < block + stride * num_states; ++i) {
+      if (values[i] != values[i - stride]) return false;
+    }
+  }
+  return true;
+}
+
+// Leaves variables out of the scope on which the table does not depend; true when there were any.
+bool shrink(const FactorGraph& graph, std::vector<int>& scope, std::vector<double>& values) {
+  const std::size_t old_arity = scope.size();
+  std::size_t stride = 1;
+  for (std::size_t i = scope.size(); i-- > 0;) {
+    const auto num_states = static_cast<std::size_t>(graph.num_states(scope[i]));
+    if (!is_flat(values, stride, num_states)) {
+      stride *= num_states;
+      continue;
+    }
+    std::size_t kept = 0;
+    for (std::size_t block = 0; block < values.size(); block += stride * num_states) {
+      for (std::size_t j = 0; j < stride; ++j) values[kept++] = values[block + j];
+    }
+    values.resize(kept);
+    scope.erase(scope.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return scope.size() < old_arity;
+}
+
+bool depends_on_all(const FactorGraph& graph, const Factor& factor) {
+  std::size_t stride = 1;
+  for (auto v = factor.scope().rbegin(); v != factor.scope().rend(); ++v) {
+    const auto num_states = static_cast<std::size_t>(graph.num_states(*v));
+    if (is_flat(factor.log_values(), stride, num_states)) return false;
+    stride *= num_states;
+  }
+  return !factor.scope().empty();
+}
+
+// Step 4 of the header.
+void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
+  FactorGraph smaller;
+  for (int v = 0; v < graph.num_variables(); ++v) smaller.add_variable(graph.variable(v));
+  double constant = 0.0;
+  for (const Factor& factor : graph.factors()) {
+    if (!factor.is_table() || depends_on_all(graph, factor)) {
+      smaller.add_factor(factor);
+      continue;
+    }
+    std::vector<int> scope = factor.scope();
+    std::vector<double> values = factor.log_values();
+    const bool is_smaller = shrink(graph, scope, values);
+    if (scope.empty()) {
+      constant += values[0];
+      ++report.num_dropped_factors;
+    } else {
+      smaller.add_table(std::move(scope), std::move(values));
+      report.num_smaller_factors += is_smaller ? 1 : 0;
+    }
+  }
+  if (constant != 0.0) smaller.add_table({}, {constant});
+  graph = std::move(smaller);
+}
+
+ReducedModel impossible_model(const FactorGraph& graph) {
+  ReducedModel model;
+  model.graph.add_table({}, {kNegInf});
+  model.fixed_states.assign(static_cast<std::size_t>(graph.num_variables()), 0);
+  for (int v = 0; v < graph.num_variables(); ++v) model.num_original_states.push_back(graph.num_states(v));
+  return model;
+}
+
+}  // namespace
+
+SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence) {
+  const Assignment observed = observed_states(graph, evidence);
+  SimplifiedModel result;
+  SimplifyReport& report = result.report;
+  Propagator propagator(graph);
+  for (int v = 0; v < graph.num_variables() && propagator.is_consistent(); ++v) {
+    if (observed[v] >= 0) propagator.assign(v, observed[v]);
+  }
+  if (!propagator.is_consistent()) {
+    report.is_impossible = true;
+    result.model = impossible_model(graph);
+    return result;
+  }
+  std::vector<std::vector<int>> left(observed.size());
+  std::vector<char> is_fixed(observed.size(), 0);
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    for (int s = propagator.next_left(v, 0); s >= 0; s = propagator.next_left(v, s + 1)) left[v].push_back(s);
+    is_fixed[v] = left[v].size() == 1 ? 1 : 0;
+    if (is_fixed[v] == 0) {
+      report.num_removed_states += graph.num_states(v) - static_cast<int>(left[v].size());
+    } else if (observed[v] < 0) {
+      ++report.num_fixed_variables;
+    }
+  }
+  result.model = restrict_model(graph, std::move(left), is_fixed);
+  drop_what_says_nothing(result.model.graph, report);
+  return result;
+}
+
+std::string SimplifyReport::brief() const {
+  if (is_impossible) return "no configuration is possible (Z = 0)";
+  std::vector<std::string> parts;
+  const auto say = [&](int count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  say(num_fixed_variables, "variables forced");
+  say(num_removed_states, "impossible states removed");
+  say(num_dropped_factors, "constant factors");
+  say(num_smaller_factors, "factors over fewer variables");
+  return parts.empty() ? "nothing to remove" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace treesample
