@@ -71,12 +71,8 @@ FactorGraph opaque(const FactorGraph& tables, double seconds) {
 AnytimeResult search(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
   AnytimeOptions options;
   options.budget = budget;
-  options.select = SelectRule::kQUct;
-  options.expansions_per_traversal = 1;
-  options.dive_interval = 0;
-  LeafValues leaves;
-  leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
-  return anytime_search(graph, space, leaves, options);
+  options.select = SelectRule::kMass;
+  return anytime_search(graph, space, {}, options);
 }
 
 std::vector<int> given_order(const FactorGraph& graph) {

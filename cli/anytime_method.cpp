@@ -9,6 +9,7 @@
 #include "infer_support.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/exact/find_configuration.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/value/network_value.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 // Of the time limit: when the search ends and sampling begins.
 constexpr double kSearchEnd = 0.65;
+constexpr double kFindShare = 0.1;    // for a first configuration
+constexpr double kFindSeconds = 2.0;  // the same without a time limit
 constexpr int kMeanFieldSweeps = 20;
 constexpr std::int64_t kFewestSamples = 10'000;
 
@@ -72,6 +75,21 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
   return leaves;
 }
 
+// One possible configuration, for models in which that is not a matter of course.
+std::vector<Assignment> first_configurations(const FactorGraph& graph, const InferOptions& options) {
+  if (!graph.has_only_tables()) return {};
+  const Stopwatch watch;
+  FindOptions find;
+  find.seed = static_cast<std::uint64_t>(options.seed);
+  find.should_stop = [&] {
+    return Interruption::is_asked() ||
+           watch.seconds() > (options.time > 0.0 ? kFindShare * options.time : kFindSeconds);
+  };
+  FindResult found = find_configuration(graph, find);
+  if (found.outcome != FindOutcome::kFound) return {};
+  return {std::move(found.configuration.x)};
+}
+
 AnytimeOptions search_options(const InferOptions& options, const Stopwatch& watch) {
   AnytimeOptions result;
   result.budget = options.budget;
@@ -117,9 +135,13 @@ void choose_sampler(Answer& answer, const AnytimeResult& result, std::shared_ptr
 }  // namespace
 
 Answer anytime(const FactorGraph& graph, const InferOptions& options) {
+  check_argument(graph.evaluation_queue() == nullptr, "--select",
+                 "gap estimates from thousands of samples, which programs would have to evaluate; mass does not");
   const Stopwatch watch;
   Trace trace(options.trace);
-  const SearchSpace space = space_for(graph, options, parse_space(options.space));
+  const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
+  const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
+                                        : space_for(graph, options, parse_space(options.space));
   Watch progress(options);
   const Leaves leaves = make_leaves(graph, space, options);
   const AnytimeResult result =

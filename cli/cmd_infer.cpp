@@ -8,6 +8,7 @@
 #include "infer_methods.hpp"
 #include "terminal.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "uai_output.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -38,7 +39,7 @@ class InferCommand final : public Command {
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
   InferOptions options_;
-  std::string model_, evidence_, json_, journal_;
+  std::string model_, evidence_, json_, journal_, uai_out_;
   bool is_kept_whole_ = false;
   const CommandLine* line_ = nullptr;
 };
@@ -53,8 +54,9 @@ void InferCommand::declare(CommandLine& line) {
   line.choice("--space", options_.space, kSpaceWords,
               "tree: the paper; graph: equal sub-problems merged; andor: components too");
   line.choice("--order", options_.order, kOrderWords, "Order of the variables (treesample, sis, smc)");
-  line.option("--prior", options_.prior, "uniform|mini-bucket[:I]|net:FILE",
-              "Values before anything is evaluated; auto uses mini-buckets where elimination does not fit");
+  line.option("--prior", options_.prior, "uniform|calibrated|mini-bucket[:I]|net:FILE",
+              "Values before anything is evaluated; auto uses mini-buckets where elimination does not fit, and learns "
+              "from the rewards seen so far (calibrated) where factors are computed by programs");
   line.option("--restarts", options_.restarts, 0, 1'000'000, "Randomised orders to try; 0 chooses by the model's size");
   line.option("--budget", options_.budget, 0, INT64_MAX,
               "Evaluations that the method may spend; no limit by default when --time is given");
@@ -67,8 +69,9 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--epsilon", options_.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus (treesample)");
   line.choice("--ties", options_.ties, {"lowest", "random"}, "Which of equally good actions to take (treesample)");
   line.choice(
-      "--select", options_.select, {"q-uct", "gap"},
-      "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at once");
+      "--select", options_.select, {"q-uct", "gap", "mass"},
+      "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at once; "
+      "mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for programs)");
   line.option("--gap", options_.gap, 0.0, HUGE_VAL, "Stop when the certified bounds of log Z are this close (gap)");
   line.option("--confidence", options_.confidence, 0.0, 1.0, "Of the interval from samples with bounded weights (gap)");
   line.choice("--sampler", options_.sampler, {"lower", "upper", "rejection"},
@@ -96,6 +99,8 @@ void InferCommand::declare(CommandLine& line) {
               "With several workers: use values as they arrive, or in the order in which they were asked for, which "
               "gives the same result every time");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
+  line.option("--uai-out", uai_out_, "FILE",
+              "Write FILE.PR (log10 Z) and FILE.MAR (marginals) as the UAI competitions do");
   line.flag("--no-simplify", is_kept_whole_, "Keep states that are impossible and factors that are constant");
   line.flag("--quiet", options_.is_quiet, "No progress and no remarks on standard error");
 }
@@ -116,6 +121,7 @@ int InferCommand::run() {
                  "cost counts seconds of factors that are computed by programs, and the model has none");
   if (input.oracles) set_oracle_defaults();
   if (options_.method == "auto") choose_method(graph);
+  if (options_.select == "mass" && !line_->is_given("--prior")) options_.prior = "calibrated";
   const bool has_other_limit = options_.time > 0.0 || options_.gap > 0.0;
   if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   const auto start = std::chrono::steady_clock::now();
@@ -126,6 +132,7 @@ int InferCommand::run() {
   if (input.oracles) answer.oracle_counts = input.oracles->counts();
   if (json_ != "-") print_summary(answer, input, model_);
   if (!json_.empty()) write_json(answer, input, model_, json_);
+  if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, options_.is_quiet);
   if (answer.error) throw Error(*answer.error);
   return 0;
 }
@@ -143,11 +150,15 @@ void InferCommand::set_oracle_defaults() {
 // mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
 void InferCommand::choose_method(const FactorGraph& graph) {
   options_.method = "treesample";
+  if (!graph.has_only_tables()) {
+    const bool is_paper = line_->is_given("--select") || line_->is_given("--epsilon") || line_->is_given("--ties");
+    if (!is_paper) options_.select = "mass";
+    return;
+  }
   for (const char* option :
        {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
   }
-  if (!graph.has_only_tables()) return;
   const EliminationOptions elimination = options_.elimination();
   const EliminationCost cost = elimination_cost(graph, elimination);
   constexpr double kEntriesPerSecond = 5e7;

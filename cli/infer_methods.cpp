@@ -5,8 +5,8 @@
 #include "anytime_method.hpp"
 #include "command.hpp"
 #include "infer_support.hpp"
+#include "mass_method.hpp"
 #include "number_text.hpp"
-#include "parallel_method.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
@@ -193,7 +193,9 @@ Answer run_method(const FactorGraph& graph, const InferOptions& options) {
   if (options.method == "gibbs") return gibbs_sampling(graph, options);
   if (options.method == "bp") return message_passing(graph, options);
   if (options.select == "gap") return anytime(graph, options);
-  return options.oracle_workers > 1 ? parallel_search(graph, options) : search(graph, options);
+  if (options.select == "mass") return mass_search(graph, options);
+  check_argument(options.oracle_workers == 1, "--oracle-workers", "several need --select mass");
+  return search(graph, options);
 }
 
 }  // namespace treesample::cli

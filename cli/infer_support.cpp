@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "command.hpp"
 
@@ -10,9 +11,15 @@ namespace treesample::cli {
 namespace {
 
 // What the passes can work through in their share of the time.
-constexpr double kMiniBucketBytesPerSecond = 64e6;
+constexpr double kMiniBucketBytesPerSecond = 40e6;
 constexpr double kMiniBucketSeconds = 5.0;  // without a time limit
-constexpr double kMiniBucketTimeShare = 0.25;
+constexpr double kMiniBucketTimeShare = 0.3;
+// How well mini-buckets do depends on the order more than its width tells: a short trial decides.
+constexpr int kNumOrders = 24;
+constexpr int kTrialRestarts = 5;
+constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
+constexpr double kOrderTimeShare = 0.1;
+constexpr double kOrderSeconds = 2.0;  // without a time limit
 constexpr std::uint64_t kMiniBucketMemoryDivisor = 4;
 
 }  // namespace
@@ -38,6 +45,33 @@ SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, Spa
                            .restarts = static_cast<int>(options.restarts),
                            .seed = static_cast<std::uint64_t>(options.seed)};
   return make_search_space(graph, search_order(graph, kind, order), kind);
+}
+
+AnswerOrder answer_order(const InferOptions& options) {
+  return options.oracle_order == "submission" ? AnswerOrder::kSubmission : AnswerOrder::kArrival;
+}
+
+SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
+  const Stopwatch watch;
+  const double seconds = options.time > 0.0 ? kOrderTimeShare * options.time : kOrderSeconds;
+  MiniBucketOptions trial;
+  trial.memory_limit_bytes = kTrialBytes;
+  trial.passes = 1;
+  trial.lower_bound = false;
+  SearchSpace best;
+  double lowest = std::numeric_limits<double>::infinity();
+  InferOptions candidate = options;
+  if (options.restarts == 0) candidate.restarts = kTrialRestarts;
+  for (int i = 0; i < kNumOrders && (i == 0 || watch.seconds() < seconds) && !Interruption::is_asked(); ++i) {
+    candidate.seed = options.seed + i;
+    SearchSpace space = space_for(graph, candidate, kind);
+    const MiniBucketReport report = WeightedMiniBucket(graph, space, trial).report();
+    if (i > 0 && report.log_upper >= lowest) continue;
+    lowest = report.log_upper;
+    best = std::move(space);
+    if (report.is_exact) break;
+  }
+  return best;
 }
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& graph, const SearchSpace& space,

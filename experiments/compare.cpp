@@ -30,6 +30,7 @@ std::string key_of(const CompareOptions& options, const Cell& cell) {
 bool is_random(const MethodSetting& setting) {
   switch (setting.method) {
     case Method::kUniform:
+    case Method::kMass:
       return false;
     case Method::kTree:
     case Method::kElbo:

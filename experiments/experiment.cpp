@@ -6,6 +6,17 @@
 
 namespace treesample::experiments {
 
+namespace {
+
+// A file of a program that knew other methods lacks their numbers.
+std::string method_words() {
+  std::string words;
+  for (const Method method : kAllMethods) words += fmt::format("{}{}", words.empty() ? "" : " ", word_of(method));
+  return words;
+}
+
+}  // namespace
+
 const std::vector<Experiment>& all_experiments() {
   const std::vector<Problem> chain = {{"chain", Reading::kLetter}, {"chain", Reading::kBest}};
   static const std::vector<Experiment> experiments = {
@@ -13,6 +24,8 @@ const std::vector<Experiment>& all_experiments() {
        run_table1},
       {"figure1", "error against budget on CHAIN; energy against entropy", 1000, 300'000, 4, 3'000, chain, run_figure1},
       {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
+      {"opaque", "search for opaque factors against the paper's, budgets from 100 on", 200, 100'000, 3, 3'000,
+       paper_problems(), run_opaque},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
   };
@@ -24,6 +37,7 @@ Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOption
           {"budget", fmt::format("{}", options.budget)},
           {"seed", fmt::format("{}", options.seed)},
           {"version", TREESAMPLE_VERSION},
+          {"methods", method_words()},
           {"hyperparameters", options.hyperparameters.text()}};
 }
 

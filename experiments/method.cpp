@@ -13,6 +13,8 @@
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/bounded_approximation.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -29,6 +31,7 @@ constexpr MethodName kNames[] = {
     {Method::kGibbs, "gibbs", "GIBBS", 7},
     {Method::kBp, "bp", "BP", 8},
     {Method::kTree, "tree", "TS", 0},
+    {Method::kMass, "mass", "TS, improved", 3},
     {Method::kElbo, "elbo", "TS, ELBO leaves", 6},
     {Method::kUniform, "uniform", "uniform P_X", 4},
     {Method::kGraph, "graph", "graph", 3},
@@ -96,6 +99,30 @@ std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting&
   return outcome;
 }
 
+std::optional<Outcome> run_mass_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
+  AnytimeOptions options;
+  options.select = SelectRule::kMass;
+  options.budget = run.budget;
+  options.c = setting.c;
+  const AnytimeResult result = anytime_search(graph, make_space(graph, setting), {}, options,
+                                              [&](const AnytimeProgress&) { return !run.is_interrupted(); });
+  if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
+  const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+  Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};
+  if (sampler.log_value() != kNegInf) {
+    Random random(run.seed, "evaluate");
+    const Divergence found = divergence(graph, sampler, {.num_samples = run.num_samples}, random);
+    outcome = {.energy = found.energy,
+               .entropy = found.entropy,
+               .delta_kl = found.delta_kl,
+               .delta_kl_error = found.delta_kl_error};
+  }
+  outcome.log_z = result.report.estimate;
+  outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
+  outcome.seconds = result.report.search_seconds;
+  return outcome;
+}
+
 template <class Report>
 std::optional<Outcome> finish(const ParticleApproximation& particles, const Report& report) {
   if (report.stop == StopReason::kInterrupted) return std::nullopt;
@@ -136,6 +163,7 @@ std::string MethodSetting::tuned_text() const {
   switch (method) {
     case Method::kSis:
     case Method::kUniform:
+    case Method::kMass:
       return "";
     case Method::kSmc:
       return fmt::format("t={} resampling={}", ess_threshold, to_string(resampling));
@@ -168,6 +196,8 @@ std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting&
           bp_sample(graph, {.budget = run.budget, .num_steps = setting.num_messages, .seed = run.seed}, observer);
       return finish(result.approximation, result.report);
     }
+    case Method::kMass:
+      return run_mass_search(graph, setting, run);
     case Method::kTree:
     case Method::kElbo:
     case Method::kUniform:

@@ -24,13 +24,15 @@ enum class Method {
   kGibbs,
   kBp,
   kTree,     // the paper's search
-  kElbo,     // the same with leaf values that know the pending factors, see elbo_value.hpp
+  kMass,     // the search for opaque factors: unresolved mass, calibrated values
+  kElbo,     // the paper's with leaf values that know the pending factors, see elbo_value.hpp
   kUniform,  // P_X of a search that spends nothing
   kGraph,    // the search with equal sub-problems merged
   kAndOr,    // and independent components split
 };
-inline constexpr Method kAllMethods[] = {Method::kSis,  Method::kSmc,     Method::kGibbs, Method::kBp,   Method::kTree,
-                                         Method::kElbo, Method::kUniform, Method::kGraph, Method::kAndOr};
+inline constexpr Method kAllMethods[] = {Method::kSis,   Method::kSmc,  Method::kGibbs, Method::kBp,
+                                         Method::kTree,  Method::kMass, Method::kElbo,  Method::kUniform,
+                                         Method::kGraph, Method::kAndOr};
 
 // Word of command lines and files ("sis", "tree", ...), and name in tables ("SIS", "TS", ...).
 const char* word_of(Method method);
@@ -52,7 +54,7 @@ struct MethodSetting {
   int num_sweeps = 10;   // N_gibbs
   int num_messages = 5;  // N_message
 
-  // The tuned part as text, "c=0.5", "t=0.25 resampling=systematic"; empty for SIS and uniform.
+  // The tuned part as text, "c=0.5", "t=0.25 resampling=systematic"; empty for SIS, uniform and the mass rule.
   [[nodiscard]] std::string tuned_text() const;
 };
 

@@ -114,7 +114,8 @@ Hyperparameters::Hyperparameters(std::string_view text, const std::string& sourc
 Hyperparameters Hyperparameters::built_in() { return {kHyperparametersText, "hyperparameters.txt"}; }
 
 MethodSetting Hyperparameters::setting(const Problem& problem, Method method) const {
-  if (method == Method::kSis || method == Method::kUniform) return untuned_setting(problem, method);
+  const bool is_tuned = !untuned_setting(problem, method).tuned_text().empty();
+  if (!is_tuned) return untuned_setting(problem, method);
   const auto found = settings_.find(key_of(problem, method));
   check_argument(found != settings_.end(), "hyperparameters",
                  fmt::format("there are none for '{}'; make them with --tune", key_of(problem, method)));

@@ -43,7 +43,7 @@ class Hyperparameters {
   // Those of the repository, compiled in.
   static Hyperparameters built_in();
 
-  // Throws Error (kArgument) when the text has no line for it; SIS and uniform need none.
+  // Throws Error (kArgument) when the text has no line for it; SIS, uniform and the mass rule need none.
   [[nodiscard]] MethodSetting setting(const Problem& problem, Method method) const;
   // Without comments and in canonical form; part of a run's fingerprint.
   [[nodiscard]] std::string text() const;

@@ -78,6 +78,7 @@ std::vector<MethodSetting> tuning_grid(const Problem& problem, Method method) {
   switch (method) {
     case Method::kSis:
     case Method::kUniform:
+    case Method::kMass:
       break;
     case Method::kSmc:
       add(&MethodSetting::ess_threshold, 0.5, 0.25, 0.75, 1.0);

@@ -51,6 +51,9 @@ Divergence divergence(const FactorGraph& graph, const Approximation& approximati
   if (const auto* const search = dynamic_cast<const SearchApproximation*>(&approximation)) {
     if (auto exact = store_divergence(graph, *search, options.max_function_entries)) return *exact;
   }
+  if (const auto* const search = dynamic_cast<const BoundedApproximation*>(&approximation)) {
+    if (auto exact = bounded_store_divergence(graph, *search)) return *exact;
+  }
   if (has_at_most(graph, options.max_configurations)) return enumerated_divergence(graph, approximation);
   return sampled_divergence(graph, approximation, options.num_samples, random);
 }

@@ -11,11 +11,14 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "search/bound_store.hpp"
+#include "search/calibration.hpp"
 #include "search/collapse.hpp"
 #include "search/edge_bounds.hpp"
+#include "search/mass_rule.hpp"
 #include "search/q_uct.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -30,6 +33,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kFullShare = 0.75;
 // Expansions that one dive may make, per level of the space.
 constexpr std::int64_t kDiveFuelPerLevel = 4;
+// The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
+constexpr double kMassBonus = 0.3;
 
 enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
 
@@ -39,6 +44,7 @@ class Search {
          const AnytimeOptions& options);
   AnytimeReport run(const AnytimeObserver& observer);
   [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
+  [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
 
  private:
   struct Step {
@@ -68,6 +74,7 @@ class Search {
   void back_up(int level, NodeIndex index);
   int choose(int level, const Expansion& expansion) const;
   void release_blocked();
+  void follow(int level, NodeIndex index, const Assignment& x);
   [[nodiscard]] bool is_dive_due(int level, NodeIndex index) const;
   void dive(int level, NodeIndex index);
   bool dive(int level, NodeIndex index, std::int64_t& fuel);
@@ -78,9 +85,14 @@ class Search {
   bool make_room();
   void tighten_bounds();
   void settle();
+  void recalibrate();
+  void refit();
+  template <typename LeafEstimate>
+  void sweep(LeafEstimate leaf_estimate);
 
   const SearchSpace& space_;
-  const LeafValues& leaves_;
+  Calibration calibration_;
+  LeafValues leaves_;
   const AnytimeOptions options_;
   std::shared_ptr<BoundStore> store_;
   Reward reward_;
@@ -94,8 +106,9 @@ class Search {
   std::map<std::int64_t, Pending> pending_;  // by id in that queue
   std::vector<Step> blocked_;                // expanded nodes that are pending
   std::optional<Error> failure_;
-  LogBounds bounds_;  // of log Z, the best so far
-  std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0;
+  LogBounds bounds_;        // of log Z, the best so far
+  bool has_zeros_ = false;  // an impossible state was met
+  std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
   int clock_interval_;  // traversals between looks at the clock; a function may take seconds
 };
 
@@ -108,11 +121,14 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       reward_(graph, *space),
       budget_(options.budget, options.budget_unit),
       edges_(*space),
-      components_(*space),
+      components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1),
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
   const EvaluationQueue* const queue = graph.evaluation_queue();
   if (queue != nullptr && queue->num_workers() > 1) rewards_.emplace(graph, space_, budget_, options.answer_order);
+  if (options_.select == SelectRule::kMass && !leaves_.estimate) {
+    leaves_.estimate = calibration_.start(space_);
+  }
   for (std::size_t r = 0; r < space_.roots.size(); ++r) store_->root_links()[r] = create_node(space_.roots[r]);
 }
 
@@ -122,6 +138,9 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   AnytimeReport report;
   report.stop = StopReason::kInterrupted;
+  for (const Assignment& x : options_.first_configurations) {
+    for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
+  }
   while (true) {
     if (space_.log_constant == kNegInf || is_solved(*store_)) {
       report.stop = StopReason::kExact;
@@ -143,6 +162,7 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       report.error = failure_;
       break;
     }
+    if (calibration_.is_due()) recalibrate();
     if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
       report.stop = StopReason::kMemory;
       break;
@@ -158,11 +178,14 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   }
   settle();
   tighten_bounds();
+  report.estimate = root_estimate(*store_);
+  refit();
   report.log_z = bounds_;
   report.spent = budget_.spent();
   report.num_traversals = num_traversals_;
   report.num_dives = num_dives_;
   report.num_collapses = num_collapses_;
+  report.num_recalibrations = num_recalibrations_;
   report.num_nodes = store_->num_nodes();
   report.num_expansions = store_->num_expansions();
   report.used_bytes = store_->used_bytes();
@@ -216,7 +239,7 @@ Outcome Search::wait_for_rewards() {
 Outcome Search::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kBlocked;
-  int num_left = options_.expansions_per_traversal;
+  int num_left = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   while (true) {
@@ -240,7 +263,7 @@ Outcome Search::traverse() {
         dive(level, index);
         break;
       }
-      if (is_closed()) break;
+      if (num_left == 0 || is_closed()) break;
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
     const int action = static_cast<int>(expansion.choice());
@@ -277,12 +300,31 @@ void Search::back_up_path() {
   }
 }
 
-// Where nothing is known to be possible, every few traversals. Dives evaluate one node after the other, and must not
-// meet one that is pending.
+// Expands the nodes that a configuration passes from a node down.
+void Search::follow(int level, NodeIndex index, const Assignment& x) {
+  const Level& here = space_.levels[level];
+  if (store_->node(level, index).is_complete) return;
+  if (store_->node(level, index).expansion == kNoNode) {
+    if (!can_expand(level) || !expand(level, index)) return;
+  }
+  const int action = x[here.variable];
+  x_[here.variable] = action;
+  for (std::size_t j = 0; j < here.children.size(); ++j) {
+    const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
+    if (child != kNoNode) follow(here.children[j], child, x);
+  }
+  x_[here.variable] = -1;
+  back_up(level, index);
+}
+
+// Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
+// itself, unless impossible states are in the way. Dives evaluate one node after the other, and must not meet one that
+// is pending.
 bool Search::is_dive_due(int level, NodeIndex index) const {
-  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0) return false;
+  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
+  if (options_.select == SelectRule::kMass && !(has_zeros_ && bounds_.lower == kNegInf)) return false;
   const BoundNode& node = store_->node(level, index);
-  return node.lower == kNegInf && !node.is_complete && pending_.empty();
+  return node.lower == kNegInf && !node.is_complete;
 }
 
 void Search::dive(int level, NodeIndex index) {
@@ -320,6 +362,8 @@ void Search::add_edges(int level, NodeIndex index) {
     const double reward = edge_rewards_[a];
     expansion.set_evaluated(a);
     expansion.rewards()[a] = reward;
+    has_zeros_ = has_zeros_ || reward == kNegInf;
+    calibration_.add(level, reward);
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
       expansion.links(a)[j] = child_node(here.children[j]);
     }
@@ -379,6 +423,7 @@ void Search::release_blocked() {
 
 int Search::choose(int level, const Expansion& expansion) const {
   if (options_.select == SelectRule::kGap) return edges_.widest();
+  if (options_.select == SelectRule::kMass) return most_unresolved_edge(edges_, expansion, kMassBonus * options_.c);
   double visits = 1.0;
   for (int a = 0; a < edges_.num_states(); ++a) visits += expansion.visits(a);
   const double bonus = options_.c * std::max(space_.levels[level].log_states_below, options_.epsilon);
@@ -448,14 +493,42 @@ void Search::tighten_bounds() {
   bounds_ = {std::max(bounds_.lower, now.lower), std::min(bounds_.upper, now.upper)};
 }
 
-// Children before parents: nodes that several edges lead to were backed up along one of them only.
+// Nodes that several edges lead to were backed up along one of them only.
 void Search::settle() {
   const bool has_shared =
       std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
-  for (int n = space_.num_levels() - 1; has_shared && n >= 0; --n) {
+  if (calibration_.is_on()) {
+    recalibrate();
+  } else if (has_shared) {
+    sweep(nullptr);
+  }
+}
+
+void Search::recalibrate() {
+  ++num_recalibrations_;
+  sweep([this](int level) { return calibration_.value().log_value(level, x_); });
+}
+
+// The search is over: P_V is uniform below the nodes that were not searched, so that is what they are worth now.
+void Search::refit() {
+  if (calibration_.is_on()) sweep([this](int level) { return calibration_.value().log_elbo(level); });
+}
+
+// Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
+// such a function. What was collapsed knows more than that.
+template <typename LeafEstimate>
+void Search::sweep(LeafEstimate leaf_estimate) {
+  for (int n = space_.num_levels() - 1; n >= 0; --n) {
     for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
-      const BoundNode& node = store_->node(n, i);
-      if (!node.is_given_back && node.expansion != kNoNode && !node.is_complete) back_up(n, i);
+      BoundNode& node = store_->node(n, i);
+      if (node.is_given_back || node.is_complete) continue;
+      if (node.expansion != kNoNode) {
+        back_up(n, i);
+      } else if constexpr (!std::is_null_pointer_v<LeafEstimate>) {
+        if (!node.was_collapsed) {
+          node.estimate = std::clamp(leaf_estimate(n), node.lower, std::max(node.lower, node.upper));
+        }
+      }
     }
   }
 }
@@ -486,9 +559,10 @@ void AnytimeOptions::validate() const {
 AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
                              const AnytimeOptions& options, const AnytimeObserver& observer) {
   options.validate();
+  for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
   Search search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
   const AnytimeReport report = search.run(observer);
-  return {search.store(), leaves, report};
+  return {search.store(), search.leaves(), report};
 }
 
 }  // namespace treesample

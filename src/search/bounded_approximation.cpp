@@ -87,6 +87,10 @@ BoundedApproximation::BoundedApproximation(const AnytimeResult& result, SamplerK
 
 const SearchSpace& BoundedApproximation::space() const { return store_->space(); }
 
+bool BoundedApproximation::is_uniform_off_store() const {
+  return kind_ == SamplerKind::kEstimate && leaves_.estimate && leaves_.estimate->is_uniform();
+}
+
 double BoundedApproximation::edge_value(int level, NodeIndex index, int action) const {
   const Expansion expansion = store_->expansion(level, store_->node(level, index));
   if (!expansion.is_evaluated(action)) {

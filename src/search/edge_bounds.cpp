@@ -118,7 +118,8 @@ int EdgeBounds::widest() const {
   return chosen;
 }
 
-ComponentRule::ComponentRule(const SearchSpace& space) : num_below_(space.levels.size(), 1) {
+ComponentRule::ComponentRule(const SearchSpace& space, bool has_upper)
+    : num_below_(space.levels.size(), 1), has_upper_(has_upper) {
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     if (space.levels[n].parent >= 0) num_below_[space.levels[n].parent] += num_below_[n];
   }
@@ -130,7 +131,7 @@ int ComponentRule::choose(const BoundStore& store, std::span<const int> levels, 
   for (std::size_t j = 0; j < levels.size(); ++j) {
     const BoundNode& node = store.node(levels[j], links[j]);
     if (node.is_complete || node.is_pending) continue;
-    const double gap = node.upper - node.lower;
+    const double gap = (has_upper_ ? node.upper : node.estimate) - node.lower;
     const bool is_tie = chosen >= 0 && gap == widest;
     if (chosen < 0 || gap > widest || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
       chosen = static_cast<int>(j);

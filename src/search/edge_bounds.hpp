@@ -50,15 +50,16 @@ class EdgeBounds {
   Edge largest_, log_sum_;
 };
 
-// Largest U - L first; where that is infinite, the component with the fewest variables. -1 when all are complete or
-// pending.
+// Largest U - L first, or V - L; where that is infinite, the component with the fewest variables. -1 when all are
+// complete or pending.
 class ComponentRule {
  public:
-  explicit ComponentRule(const SearchSpace& space);
+  ComponentRule(const SearchSpace& space, bool has_upper);
   [[nodiscard]] int choose(const BoundStore& store, std::span<const int> levels, const NodeIndex* links) const;
 
  private:
   std::vector<int> num_below_;  // variables, by level
+  bool has_upper_;
 };
 
 // Log of the sum of the roots' values and the constant; widened outward.

@@ -20,7 +20,7 @@ using testing::random_model;
 using testing::RandomModelOptions;
 
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
-constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct};
+constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct, SelectRule::kMass};
 constexpr int kNumTrials = 60;
 
 RandomModelOptions options_of_trial(int trial) {

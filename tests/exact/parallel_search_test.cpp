@@ -18,7 +18,7 @@ namespace treesample {
 namespace {
 
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
-constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct};
+constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct, SelectRule::kMass};
 constexpr AnswerOrder kOrders[] = {AnswerOrder::kArrival, AnswerOrder::kSubmission};
 constexpr int kNumTrials = 12;
 
@@ -77,7 +77,9 @@ Outcome search(const FactorGraph& graph, const Setting& setting) {
   const SearchSpace space = make_search_space(graph, search_order(graph, setting.kind, {.restarts = 1}), setting.kind);
   LeafValues leaves;
   leaves.upper = maxima_fallback(graph, space);
-  leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
+  if (setting.options.select != SelectRule::kMass) {  // which learns its estimates
+    leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
+  }
   const AnytimeResult result = anytime_search(graph, space, leaves, setting.options);
   Outcome outcome{result.report, {}, best_configuration(result)};
   const BoundedApproximation approximation(result, SamplerKind::kEstimate);

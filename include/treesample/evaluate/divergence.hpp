@@ -16,6 +16,7 @@
 
 #include "treesample/model/budget.hpp"
 #include "treesample/search/approximation.hpp"
+#include "treesample/search/bounded_approximation.hpp"
 
 namespace treesample {
 
@@ -42,7 +43,8 @@ struct DivergenceOptions {
   std::int64_t max_function_entries = std::int64_t{1} << 16;  // above, function factors have no means
 };
 
-// The first that is possible of store_divergence, enumerated_divergence and sampled_divergence.
+// The first that is possible of store_divergence, bounded_store_divergence, enumerated_divergence and
+// sampled_divergence.
 //
 // Here and below: `graph` is the one that the approximation was made for. Throws Error (kArgument) when
 // no configuration has positive probability under P_X, because then there is no distribution.
@@ -61,6 +63,9 @@ Divergence divergence(const FactorGraph& graph, const Approximation& approximati
 std::optional<Divergence> store_divergence(
     const FactorGraph& graph, const SearchApproximation& approximation,
     std::int64_t max_function_entries = DivergenceOptions{}.max_function_entries);
+
+// The same for a search with bounds. None unless all factors are tables and the sampler is uniform off the store.
+std::optional<Divergence> bounded_store_divergence(const FactorGraph& graph, const BoundedApproximation& approximation);
 
 // Exact, by log_prob and log_density of every configuration. Throws kResource above
 // kMaxEnumeratedConfigurations.

@@ -9,6 +9,12 @@
 //   selection   at a node                                        at independent components
 //   gap         the most unresolved mass exp(U) - exp(L)         the largest U - L
 //   q-uct       the paper's rule (eq. 8) on V                    the largest U - L
+//   mass        the most unresolved mass exp(V) - exp(L)         the largest V - L
+//
+// The mass rule is for factors of which nothing is known but what was evaluated: U may be +inf and L the mass of
+// complete configurations. Unless it is told otherwise, the search then learns V from the rewards that it sees
+// (value/calibrated_value.hpp) and brings the values of all its nodes up to date from time to time. At the end V is
+// set to what P_V attains, see docs/methods/opaque_factors.md.
 //
 // With zeros in the model most of a best-first search can go by without one complete configuration. Where L is
 // still -inf, every few traversals therefore go on as a dive: depth-first along the best V, into all components,
@@ -31,6 +37,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "treesample/error.hpp"
 #include "treesample/model/budget.hpp"
@@ -53,7 +60,7 @@ struct LogBounds {
 struct LeafValues {
   std::shared_ptr<const Fallback> lower;     // null: L = -inf
   std::shared_ptr<const Fallback> upper;     // null: U = +inf
-  std::shared_ptr<const Fallback> estimate;  // null: V starts at U
+  std::shared_ptr<const Fallback> estimate;  // null: V starts at U, and is calibrated with the mass rule
   // A certified lower bound that needs no sampler; may be empty. Where `upper` is exact it must be so too.
   std::function<double(int level, std::span<const int> x)> lower_bound = {};
 };
@@ -63,19 +70,21 @@ LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space
                               std::shared_ptr<const WeightedMiniBucket> buckets,
                               const LocalDistributions& distributions);
 
-enum class SelectRule { kGap, kQUct };
+enum class SelectRule { kGap, kQUct, kMass };
 
 struct AnytimeOptions {
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   BudgetUnit budget_unit = BudgetUnit::kReward;
   SelectRule select = SelectRule::kGap;
-  double c = 1.0;        // weight of exploration in Q-UCT
+  double c = 1.0;        // weight of exploration in Q-UCT and in the mass rule
   double epsilon = 0.1;  // least scale of its bonus
   // A traversal goes on below what it expanded: backing up its path costs more than an expansion, and what the
-  // next one would choose is seldom much wider.
+  // next one would choose is seldom much wider. With the mass rule it is always 1: there evaluations are what costs.
   int expansions_per_traversal = 4;
   int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
-  double gap = 0.0;       // stop when U - L is at most this
+  // Searched first, each down to its end: a possible configuration makes L finite from the start.
+  std::vector<Assignment> first_configurations = {};
+  double gap = 0.0;  // stop when U - L is at most this
   double time_limit_seconds = std::numeric_limits<double>::infinity();
   std::size_t memory_limit_bytes = std::size_t{1} << 30;
   int observer_interval = 4096;  // traversals between two calls of the observer
@@ -91,10 +100,12 @@ struct AnytimeReport {
   StopReason stop = StopReason::kBudget;
   std::optional<Error> error = {};  // of kFactorFailed
   LogBounds log_z;                  // certified
+  double estimate = 0.0;            // V(root) of the search: of log Z
   Spending spent;
   std::int64_t num_traversals = 0;
   std::int64_t num_dives = 0;
   std::int64_t num_collapses = 0;
+  std::int64_t num_recalibrations = 0;
   std::uint64_t num_nodes = 0;
   std::uint64_t num_expansions = 0;
   std::size_t used_bytes = 0;
@@ -113,7 +124,7 @@ using AnytimeObserver = std::function<bool(const AnytimeProgress&)>;
 
 struct AnytimeResult {
   std::shared_ptr<const BoundStore> store;
-  LeafValues leaves;
+  LeafValues leaves;  // those given, and the calibrated estimate if there is one
   AnytimeReport report;
 };
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,12 +39,17 @@ class BoundedApproximation final : public Approximation {
   [[nodiscard]] double log_value() const { return log_value_; }
   [[nodiscard]] SamplerKind kind() const { return kind_; }
   [[nodiscard]] const SearchSpace& space() const;
+  // True when this sampler is uniform wherever the search did not come.
+  [[nodiscard]] bool is_uniform_off_store() const;
+
+  // The nodes and the values that this sampler has for their edges, for tools inside the library.
+  [[nodiscard]] const BoundStore& store() const { return *store_; }
+  [[nodiscard]] double edge_value(int level, std::uint32_t node, int action) const;
 
  private:
   class Builder;
   template <typename Choose, typename Below>
   double walk(std::span<int> x, Choose choose, Below below) const;
-  [[nodiscard]] double edge_value(int level, std::uint32_t node, int action) const;
   [[nodiscard]] const Fallback& fallback(int level) const;
 
   std::shared_ptr<const BoundStore> store_;
@@ -52,5 +58,8 @@ class BoundedApproximation final : public Approximation {
   std::vector<std::vector<double>> values_;  // X by level and node
   double log_value_ = 0.0;
 };
+
+// The best configuration among those whose factors were all evaluated; none when there is no such.
+std::optional<Configuration> best_configuration(const AnytimeResult& result);
 
 }  // namespace treesample

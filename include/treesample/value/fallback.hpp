@@ -31,6 +31,8 @@ class Fallback {
   [[nodiscard]] virtual double log_value(int level, std::span<const int> x) const = 0;
   // True when the value is V_j up to rounding and q the conditional distribution: nothing is left to search.
   [[nodiscard]] virtual bool is_exact(int level) const { return level < 0; }
+  // True when q is uniform: passes over a store are then exact (evaluate/divergence.hpp).
+  [[nodiscard]] virtual bool is_uniform() const { return false; }
 
   // Draws the states of the level's variable and of all its descendants. Returns log q of them.
   virtual double sample_below(int level, std::span<int> x, Random& random) const = 0;

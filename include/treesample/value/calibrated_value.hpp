@@ -1,0 +1,59 @@
+// Values for factors that can only be evaluated: learned from the rewards that the search pays for anyway.
+//
+// The constant (N - n) log K takes every factor that is still pending for 0. Where factors are -3 on average, a
+// prefix looks better by 3 nats for each level that was not looked at, and a search that believes it never gets
+// deep. Here a level that was seen counts with what was seen there. With r_1, ..., r_k the rewards evaluated at
+// level n so far, by whatever path, and S(n) the level and all its descendants,
+//
+//   log-mean-exp  V_j = sum over n in S(j) of log K_n + log (1/k) sum_i exp r_i     what the sub-problem is worth
+//   mean          E_j = sum over n in S(j) of log K_n +     (1/k) sum_i r_i         what its uniform sampler attains
+//
+// V guides the search: it estimates log Z of the sub-problem. E decides how much P_X gives to it when the search is
+// over: P_X goes on uniformly there, and the ELBO of that is what makes KL(P_X || P*) least. With zeros among the
+// rewards E is the mean of the others plus the log of their share.
+//
+// A level where nothing possible was seen counts 0. Every sub-problem that reaches it then lacks the same
+// term, so that it cancels; the search brings all its values up to date when such a level is seen at last. Adding
+// a constant to a factor therefore changes no decision.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "treesample/value/fallback.hpp"
+
+namespace treesample {
+
+class CalibratedValue final : public Fallback {
+ public:
+  explicit CalibratedValue(const SearchSpace& space);
+
+  // R_n of some path; -inf is legal.
+  void add(int level, double reward);
+  // The number of levels at which a possible state was seen.
+  [[nodiscard]] int num_known_levels() const { return num_known_levels_; }
+
+  // V; the states are not looked at.
+  [[nodiscard]] double log_value(int level, std::span<const int> x) const override;
+  // E.
+  [[nodiscard]] double log_elbo(int level) const { return levels_[level].elbo_below; }
+
+  [[nodiscard]] bool is_uniform() const override { return true; }
+  double sample_below(int level, std::span<int> x, Random& random) const override;
+  [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
+
+ private:
+  struct LevelRewards {
+    std::int64_t count = 0, num_possible = 0;
+    double sum = 0.0;      // of the possible ones
+    double log_sum = 0.0;  // log sum exp; 0 while there is none
+    double value_below = 0.0, elbo_below = 0.0;
+  };
+  void update(int level);
+
+  const SearchSpace space_;
+  std::vector<LevelRewards> levels_;
+  int num_known_levels_ = 0;
+};
+
+}  // namespace treesample

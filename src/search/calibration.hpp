@@ -1,0 +1,46 @@
+// When the estimates of a search are learned, and when its nodes must be told what was learned.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "treesample/value/calibrated_value.hpp"
+
+namespace treesample {
+
+// Estimates made earlier lack what was seen since then. Bringing all of them up to date is a pass over the store,
+// done whenever there are a tenth more rewards than the last time. A level that is seen for the first time must be
+// in all estimates at once, or those that lack it would compare wrongly with those that have it: without
+// that a search of few evaluations goes wrong (KL 8.7 instead of 2.6 on chains after 100).
+class Calibration {
+ public:
+  // From now on the search learns.
+  std::shared_ptr<const CalibratedValue> start(const SearchSpace& space) {
+    value_ = std::make_shared<CalibratedValue>(space);
+    return value_;
+  }
+  [[nodiscard]] bool is_on() const { return value_ != nullptr; }
+  // Pre: is_on().
+  [[nodiscard]] const CalibratedValue& value() const { return *value_; }
+
+  void add(int level, double reward) {
+    if (!is_on()) return;
+    value_->add(level, reward);
+    ++num_rewards_;
+  }
+  // True at most once for the same rewards.
+  bool is_due() {
+    if (!is_on() || (value_->num_known_levels() == num_levels_then_ && num_rewards_ < next_)) return false;
+    num_levels_then_ = value_->num_known_levels();
+    next_ = num_rewards_ + num_rewards_ / 10 + 1;
+    return true;
+  }
+
+ private:
+  std::shared_ptr<CalibratedValue> value_;
+  std::int64_t num_rewards_ = 0;
+  std::int64_t next_ = 0;
+  int num_levels_then_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,266 @@
+// The mass rule with calibrated values against enumeration: what holds for factors that are only ever evaluated.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "support/random_models.hpp"
+#include "treesample/evaluate/divergence.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/bounded_approximation.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+using testing::RandomModelOptions;
+
+constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
+constexpr int kNumTrials = 40;
+
+// Unequal numbers of states, zeros in two of three models, functions and tables.
+FactorGraph model_of_trial(int trial) {
+  RandomModelOptions options;
+  options.num_variables = 3 + trial % 4;
+  options.max_states = 2 + trial % 4;
+  options.num_factors = 4 + trial % 7;
+  options.max_arity = 2 + trial % 2;
+  options.zero_probability = 0.15 * (trial % 3);
+  options.function_probability = 0.5 * (trial % 2);
+  options.scale = trial % 5 == 0 ? 50.0 : 2.0;
+  Random random(trial, "opaque");
+  return random_model(random, options);
+}
+
+SearchSpace space_of(const FactorGraph& graph, SpaceKind kind) {
+  return make_search_space(graph, search_order(graph, kind, {.kind = OrderKind::kGiven}), kind);
+}
+
+AnytimeResult search(const FactorGraph& graph, SpaceKind kind, std::int64_t budget, AnytimeOptions options = {}) {
+  options.select = SelectRule::kMass;
+  options.budget = budget;
+  return anytime_search(graph, space_of(graph, kind), {}, options);
+}
+
+std::vector<double> log_probs(const FactorGraph& graph, const Approximation& approximation) {
+  const auto count = static_cast<std::size_t>(std::llround(std::exp(graph.log_num_configurations())));
+  std::vector<double> result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(approximation.log_prob(configuration_at(graph, i)));
+  return result;
+}
+
+TEST(OpaqueSearch, ProbabilitiesAddUpToOneAtEveryBudget) {
+  for (int trial = 0; trial < kNumTrials; ++trial) {
+    const FactorGraph graph = model_of_trial(trial);
+    for (const SpaceKind kind : kSpaces) {
+      for (const int budget : {0, 1, 4, 9, 25, 70}) {
+        const AnytimeResult result = search(graph, kind, budget);
+        EXPECT_LE(result.report.spent.reward_evaluations, budget);
+        const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+        ASSERT_FALSE(std::isnan(sampler.log_value()));
+        if (sampler.log_value() == kNegInf) continue;  // nothing is possible
+        EXPECT_NEAR(log_sum_exp(log_probs(graph, sampler)), 0.0, 1e-10)
+            << "trial " << trial << ", space " << static_cast<int>(kind) << ", budget " << budget;
+        Random random(trial, "sample");
+        const Assignment x = sampler.sample(random);
+        EXPECT_NE(sampler.log_prob(x), kNegInf);
+      }
+    }
+  }
+}
+
+TEST(OpaqueSearch, IsExactWhenItHasSeenEverything) {
+  for (int trial = 0; trial < kNumTrials; ++trial) {
+    const FactorGraph graph = model_of_trial(trial);
+    const Enumeration target = enumerate(graph);
+    for (const SpaceKind kind : kSpaces) {
+      const AnytimeResult result = search(graph, kind, 1'000'000);
+      ASSERT_EQ(result.report.stop, StopReason::kExact);
+      if (target.log_z == kNegInf) {
+        EXPECT_EQ(result.report.log_z.upper, kNegInf);
+        continue;
+      }
+      const double tolerance = 1e-9 * (1.0 + std::abs(target.log_z));
+      EXPECT_NEAR(result.report.estimate, target.log_z, tolerance);
+      EXPECT_NEAR(result.report.log_z.lower, target.log_z, tolerance);
+      const std::vector<double> found = log_probs(graph, BoundedApproximation(result, SamplerKind::kEstimate));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (target.log_probs[i] == kNegInf) {
+          EXPECT_EQ(found[i], kNegInf);
+        } else {
+          EXPECT_NEAR(found[i], target.log_probs[i], 1e-9 * (1.0 + std::abs(target.log_probs[i])));
+        }
+      }
+    }
+  }
+}
+
+TEST(OpaqueSearch, FactorBudgetIsNeverExceeded) {
+  for (int trial = 0; trial < kNumTrials; ++trial) {
+    const FactorGraph graph = model_of_trial(trial);
+    AnytimeOptions options;
+    options.budget_unit = BudgetUnit::kFactor;
+    EXPECT_LE(search(graph, kSpaces[trial % 3], 31, options).report.spent.factor_evaluations, 31);
+  }
+}
+
+// A model whose factors note what they are asked. Entries and constants are exact in binary.
+struct Recorded {
+  FactorGraph graph;
+  std::shared_ptr<std::vector<int>> calls = std::make_shared<std::vector<int>>();
+};
+
+Recorded recorded_model(int trial, const std::vector<double>& constants) {
+  Recorded model;
+  Random random(trial, "recorded");
+  for (int v = 0; v < 6; ++v) model.graph.add_variable(2 + v % 3);
+  for (int m = 0; m < static_cast<int>(constants.size()); ++m) {
+    const std::vector<int> scope = {m % 6, (m + 1 + m / 6) % 6};
+    std::vector<double> values(model.graph.num_states(scope[0]) * model.graph.num_states(scope[1]));
+    for (double& value : values) value = random.normal();
+    if (trial % 2 == 1) values[random.below(values.size())] = kNegInf;
+    const int stride = model.graph.num_states(scope[1]);
+    model.graph.add_factor(Factor::function(
+        scope, [calls = model.calls, values, stride, m, constant = constants[m]](std::span<const int> states) {
+          calls->insert(calls->end(), {m, states[0], states[1]});
+          return values[states[0] * stride + states[1]] + constant;
+        }));
+  }
+  return model;
+}
+
+TEST(OpaqueSearch, AddingConstantsToFactorsChangesNoDecision) {
+  const std::vector<double> none(9, 0.0);
+  const std::vector<double> constants = {-3.0, 8.0, 0.5, -40.0, 0.0, 2.5, 100.0, -1.0, 7.0};
+  double total = 0.0;
+  for (const double constant : constants) total += constant;
+  for (int trial = 0; trial < 20; ++trial) {
+    for (const SpaceKind kind : kSpaces) {
+      for (const int budget : {20, 60, 200}) {
+        const Recorded plain = recorded_model(trial, none);
+        const Recorded moved = recorded_model(trial, constants);
+        const AnytimeResult plain_result = search(plain.graph, kind, budget);
+        const AnytimeResult moved_result = search(moved.graph, kind, budget);
+        ASSERT_EQ(*plain.calls, *moved.calls) << "trial " << trial << ", space " << static_cast<int>(kind);
+        if (plain_result.report.stop == StopReason::kExact) {
+          EXPECT_NEAR(moved_result.report.estimate - plain_result.report.estimate, total, 1e-9);
+        }
+        const BoundedApproximation plain_sampler(plain_result, SamplerKind::kEstimate);
+        const BoundedApproximation moved_sampler(moved_result, SamplerKind::kEstimate);
+        const std::vector<double> plain_probs = log_probs(plain.graph, plain_sampler);
+        const std::vector<double> moved_probs = log_probs(moved.graph, moved_sampler);
+        for (std::size_t i = 0; i < plain_probs.size(); ++i) {
+          if (plain_probs[i] == kNegInf) {
+            EXPECT_EQ(moved_probs[i], kNegInf);
+          } else {
+            EXPECT_NEAR(moved_probs[i], plain_probs[i], 1e-9);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(OpaqueSearch, SameModelSameBits) {
+  const Recorded first = recorded_model(3, std::vector<double>(9, 0.0));
+  const Recorded second = recorded_model(3, std::vector<double>(9, 0.0));
+  const AnytimeResult a = search(first.graph, SpaceKind::kTree, 150);
+  const AnytimeResult b = search(second.graph, SpaceKind::kTree, 150);
+  EXPECT_EQ(*first.calls, *second.calls);
+  EXPECT_EQ(a.report.estimate, b.report.estimate);
+  EXPECT_EQ(log_probs(first.graph, BoundedApproximation(a, SamplerKind::kEstimate)),
+            log_probs(second.graph, BoundedApproximation(b, SamplerKind::kEstimate)));
+}
+
+TEST(OpaqueSearch, DivergenceByOnePassOverTheStoreIsThatOfEnumeration) {
+  int num_checked = 0;
+  for (int trial = 0; trial < kNumTrials; trial += 2) {  // tables
+    const FactorGraph graph = model_of_trial(trial);
+    for (const SpaceKind kind : kSpaces) {
+      for (const int budget : {0, 10, 40}) {
+        const AnytimeResult result = search(graph, kind, budget);
+        const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+        if (sampler.log_value() == kNegInf) continue;
+        const std::optional<Divergence> found = bounded_store_divergence(graph, sampler);
+        ASSERT_TRUE(found);
+        const Divergence expected = enumerated_divergence(graph, sampler);
+        EXPECT_NEAR(found->entropy, expected.entropy, 1e-9);
+        if (expected.energy == kNegInf) {
+          EXPECT_EQ(found->energy, kNegInf);
+        } else {
+          EXPECT_NEAR(found->energy, expected.energy, 1e-9 * (1.0 + std::abs(expected.energy)));
+          ++num_checked;
+        }
+      }
+    }
+  }
+  EXPECT_GT(num_checked, 50);
+}
+
+TEST(OpaqueSearch, BestConfigurationIsTheBestOfThoseEvaluated) {
+  for (int trial = 0; trial < kNumTrials; ++trial) {
+    const FactorGraph graph = model_of_trial(trial);
+    const Enumeration target = enumerate(graph);
+    for (const SpaceKind kind : kSpaces) {
+      const std::optional<Configuration> solved = best_configuration(search(graph, kind, 1'000'000));
+      ASSERT_EQ(solved.has_value(), target.log_z != kNegInf);
+      if (!solved) continue;
+      const double largest = *std::max_element(target.log_probs.begin(), target.log_probs.end()) + target.log_z;
+      EXPECT_NEAR(solved->log_density, largest, 1e-9 * (1.0 + std::abs(largest)));
+      EXPECT_FALSE(best_configuration(search(graph, kind, 0)));
+      const std::optional<Configuration> partial = best_configuration(search(graph, kind, 30));
+      if (!partial) continue;
+      EXPECT_NEAR(partial->log_density, graph.log_density(partial->x), 1e-9 * (1.0 + std::abs(largest)));
+      EXPECT_LE(partial->log_density, largest + 1e-9 * (1.0 + std::abs(largest)));
+    }
+  }
+}
+
+TEST(OpaqueSearch, MemoryLimitLeavesADistribution) {
+  int num_collapses = 0;
+  for (int trial = 0; trial < 12; ++trial) {
+    Random random(trial, "collapse");
+    const FactorGraph graph =
+        random_model(random, {.num_variables = 9, .num_factors = 14, .zero_probability = 0.1 * (trial % 2)});
+    AnytimeOptions options;
+    options.memory_limit_bytes = 20'000;
+    const AnytimeResult result = search(graph, kSpaces[trial % 3], 20'000, options);
+    num_collapses += static_cast<int>(result.report.num_collapses);
+    const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+    if (sampler.log_value() != kNegInf) {
+      EXPECT_NEAR(log_sum_exp(log_probs(graph, sampler)), 0.0, 1e-10);
+    }
+  }
+  EXPECT_GT(num_collapses, 5);
+}
+
+// What the method is for (docs/methods/opaque_factors.md): at few evaluations too, and on raw factors.
+TEST(OpaqueSearch, ComesCloserThanThePlainSearchOnTheFamiliesOfThePaper) {
+  for (const char* const family : {"chain", "permuted-chain", "factor-graphs-1", "factor-graphs-2"}) {
+    for (const int budget : {100, 1000}) {
+      double plain = 0.0;
+      double improved = 0.0;
+      for (std::uint64_t i = 0; i < 10; ++i) {
+        const FactorGraph graph = make_family(family, {.seed = 11, .instance = i}).graph;
+        const double log_z = Elimination(graph).log_z();
+        Random random(0);
+        plain +=
+            divergence(graph, tree_sample(graph, space_of(graph, SpaceKind::kTree), {.budget = budget}).approximation,
+                       {}, random)
+                .kl(log_z);
+        const BoundedApproximation sampler(search(graph, SpaceKind::kTree, budget), SamplerKind::kEstimate);
+        improved += divergence(graph, sampler, {}, random).kl(log_z);
+      }
+      EXPECT_LT(improved, 1.02 * plain) << family << " at " << budget;
+      EXPECT_GT(improved, 0.0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace treesample
