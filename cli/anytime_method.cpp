@@ -134,6 +134,8 @@ void choose_sampler(Answer& answer, const AnytimeResult& result, std::shared_ptr
 }  // namespace
 
 Answer anytime(const FactorGraph& graph, const InferOptions& options) {
+  check_argument(graph.evaluation_queue() == nullptr, "--select",
+                 "gap estimates from thousands of samples, which programs would have to evaluate; mass does not");
   const Stopwatch watch;
   Trace trace(options.trace);
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;

@@ -14,7 +14,7 @@ int most_unresolved_edge(const EdgeBounds& edges, const Expansion& expansion, do
   int chosen = -1;
   double best = kNegInf;
   for (int a = 0; a < edges.num_states(); ++a) {
-    if (edges.is_complete(a)) continue;
+    if (!edges.is_open(a)) continue;
     const double estimate = edges.estimate(a);
     const double log_resolved_share = std::min(0.0, edges.lower(a) - estimate);
     const double log_mass = edges.lower(a) == kNegInf ? estimate : estimate + log1mexp(-log_resolved_share);
