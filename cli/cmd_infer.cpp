@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "infer_methods.hpp"
 #include "terminal.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample::cli {
@@ -29,6 +30,7 @@ class InferCommand final : public Command {
   int run() override;
 
  private:
+  void choose_together();
   void choose_method(const FactorGraph& graph);
   void add_samples(Answer& answer, const FactorGraph& graph) const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
@@ -50,8 +52,9 @@ void InferCommand::declare(CommandLine& line) {
   line.choice("--space", options_.space, kSpaceWords,
               "tree: the paper; graph: equal sub-problems merged; andor: components too");
   line.choice("--order", options_.order, kOrderWords, "Order of the variables (treesample, sis, smc)");
-  line.option("--prior", options_.prior, "uniform|mini-bucket[:I]|net:FILE",
-              "Values before anything is evaluated; auto uses mini-buckets where elimination does not fit");
+  line.option("--prior", options_.prior, "uniform|calibrated|mini-bucket[:I]|net:FILE",
+              "Values before anything is evaluated; calibrated learns from what was, with --select mass; auto uses "
+              "mini-buckets where elimination does not fit");
   line.option("--restarts", options_.restarts, 0, 1'000'000, "Randomised orders to try; 0 chooses by the model's size");
   line.option("--budget", options_.budget, 0, INT64_MAX,
               "Evaluations that the method may spend; no limit by default when --time is given");
@@ -62,8 +65,9 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--epsilon", options_.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus (treesample)");
   line.choice("--ties", options_.ties, {"lowest", "random"}, "Which of equally good actions to take (treesample)");
   line.choice(
-      "--select", options_.select, {"q-uct", "gap"},
-      "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at once");
+      "--select", options_.select, {"q-uct", "gap", "mass"},
+      "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at once; "
+      "mass: the same by estimates, for factors that can only be evaluated");
   line.option("--gap", options_.gap, 0.0, HUGE_VAL, "Stop when the certified bounds of log Z are this close (gap)");
   line.option("--confidence", options_.confidence, 0.0, 1.0, "Of the interval from samples with bounded weights (gap)");
   line.choice("--sampler", options_.sampler, {"lower", "upper", "rejection"},
@@ -100,6 +104,7 @@ int InferCommand::run() {
   const FactorGraph& graph = input.model.graph;
   // Evaluations by programs are what a user pays for: none are spent unasked.
   if (input.oracles && !line_->is_given("--importance")) options_.num_importance = 0;
+  choose_together();
   if (options_.method == "auto") choose_method(graph);
   const bool has_other_limit = options_.time > 0.0 || options_.gap > 0.0;
   if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
@@ -114,6 +119,14 @@ int InferCommand::run() {
   return 0;
 }
 
+// The mass rule and calibrated values belong together, whichever of them was asked for.
+void InferCommand::choose_together() {
+  if (options_.select == "mass" && !line_->is_given("--prior")) options_.prior = "calibrated";
+  if (options_.prior != "calibrated") return;
+  if (!line_->is_given("--select")) options_.select = "mass";
+  check_argument(options_.select == "mass", "--prior calibrated", "goes with --select mass only");
+}
+
 // Elimination needs tables; where they are small nothing is faster or more exact. Where they are not,
 // mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
 void InferCommand::choose_method(const FactorGraph& graph) {
@@ -122,7 +135,12 @@ void InferCommand::choose_method(const FactorGraph& graph) {
        {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
   }
-  if (!graph.has_only_tables()) return;
+  if (!graph.has_only_tables()) {
+    options_.select = "mass";
+    options_.prior = "calibrated";
+    note(options_.is_quiet, "factors can only be evaluated: --select mass --prior calibrated");
+    return;
+  }
   const EliminationOptions elimination = options_.elimination();
   const EliminationCost cost = elimination_cost(graph, elimination);
   constexpr double kEntriesPerSecond = 5e7;

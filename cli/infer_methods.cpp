@@ -5,6 +5,7 @@
 #include "anytime_method.hpp"
 #include "command.hpp"
 #include "infer_support.hpp"
+#include "mass_method.hpp"
 #include "number_text.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
@@ -190,6 +191,7 @@ Answer run_method(const FactorGraph& graph, const InferOptions& options) {
   if (options.method == "sis" || options.method == "smc") return particle_filter(graph, options);
   if (options.method == "gibbs") return gibbs_sampling(graph, options);
   if (options.method == "bp") return message_passing(graph, options);
+  if (options.select == "mass") return mass_search(graph, options);
   return options.select == "gap" ? anytime(graph, options) : search(graph, options);
 }
 
