@@ -36,13 +36,6 @@ std::string state_name(const FactorGraph& graph, int v, int state) {
   return names.empty() ? fmt::format("{}", state) : names[state];
 }
 
-// Marginals of all original variables; none when Z = 0 or the method has none.
-Marginals lifted_marginals(const Answer& answer, const ModelInput& input) {
-  const bool is_impossible = answer.log_z == kNegInf || input.simplified.is_impossible;
-  if (is_impossible || answer.marginals.size() != input.model.variable_of.size()) return {};
-  return input.model.lift(answer.marginals);
-}
-
 // What the model lost before the method saw it.
 Json simplified_json(const ModelInput& input) {
   const SimplifyReport& report = input.simplified;
@@ -72,6 +65,12 @@ void print_marginals(const Answer& answer, const ModelInput& input) {
 }
 
 }  // namespace
+
+Marginals lifted_marginals(const Answer& answer, const ModelInput& input) {
+  const bool is_impossible = answer.log_z == kNegInf || input.simplified.is_impossible;
+  if (is_impossible || answer.marginals.size() != input.model.variable_of.size()) return {};
+  return input.model.lift(answer.marginals);
+}
 
 void print_summary(const Answer& answer, const ModelInput& input, const std::string& model_file) {
   fmt::print("model       {}: {} variables, {} factors{}\n", model_file, input.original.num_variables(),

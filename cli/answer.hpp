@@ -38,6 +38,9 @@ struct Answer {
   std::vector<std::pair<std::string, std::string>> options;
 };
 
+// Marginals of all variables of the original model; empty when Z = 0 or the method has none.
+Marginals lifted_marginals(const Answer& answer, const ModelInput& input);
+
 // A short readable summary on standard output.
 void print_summary(const Answer& answer, const ModelInput& input, const std::string& model_file);
 

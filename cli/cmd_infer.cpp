@@ -9,6 +9,7 @@
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "uai_output.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -37,7 +38,7 @@ class InferCommand final : public Command {
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
   InferOptions options_;
-  std::string model_, evidence_, json_, journal_;
+  std::string model_, evidence_, json_, journal_, uai_out_;
   bool is_kept_whole_ = false;
   const CommandLine* line_ = nullptr;
 };
@@ -90,6 +91,8 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
+  line.option("--uai-out", uai_out_, "FILE",
+              "Write FILE.PR (log10 Z) and FILE.MAR (marginals) as the UAI competitions do");
   line.flag("--no-simplify", is_kept_whole_, "Keep states that are impossible and factors that are constant");
   line.flag("--quiet", options_.is_quiet, "No progress and no remarks on standard error");
 }
@@ -116,6 +119,7 @@ int InferCommand::run() {
   if (input.oracles) answer.oracle_counts = input.oracles->counts();
   if (json_ != "-") print_summary(answer, input, model_);
   if (!json_.empty()) write_json(answer, input, model_, json_);
+  if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, options_.is_quiet);
   return 0;
 }
 

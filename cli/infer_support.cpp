@@ -11,9 +11,9 @@ namespace treesample::cli {
 namespace {
 
 // What the passes can work through in their share of the time.
-constexpr double kMiniBucketBytesPerSecond = 64e6;
+constexpr double kMiniBucketBytesPerSecond = 40e6;
 constexpr double kMiniBucketSeconds = 5.0;  // without a time limit
-constexpr double kMiniBucketTimeShare = 0.25;
+constexpr double kMiniBucketTimeShare = 0.3;
 // How well mini-buckets do depends on the order more than its width tells: a short trial decides.
 constexpr int kNumOrders = 24;
 constexpr int kTrialRestarts = 5;

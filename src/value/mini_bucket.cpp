@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/vector_kernels.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
@@ -65,6 +66,7 @@ struct WeightedMiniBucket::State {
   std::unique_ptr<MiniBucketPasses> upper;
   std::unique_ptr<MiniBucketPasses> lower;  // may be null
   MiniBucketReport report;
+  std::size_t most_states = 1;
   std::vector<bool> is_exact;          // by level
   std::vector<double> upper_rounding;  // by level: how much U_j was widened
   TableLookups upper_rows;             // by level: U_j
@@ -190,6 +192,7 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   s.plan = choose_plan(graph, space, options, with_lower);
   s.run(options, with_lower);
   s.is_exact.resize(space.levels.size());
+  for (const Level& level : space.levels) s.most_states = std::max<std::size_t>(s.most_states, level.num_states);
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     s.is_exact[n] =
         s.plan.buckets[n].count == 1 && std::all_of(space.levels[n].children.begin(), space.levels[n].children.end(),
@@ -229,34 +232,40 @@ int WeightedMiniBucket::table_reads(int level) const {
   return static_cast<int>(here.factors.size()) * here.num_states;
 }
 
-// Walks down from the level; `choose` gets a variable and its probabilities and returns its state.
+// Walks down from the level; `choose` gets a variable and weights proportional to its probabilities and returns its
+// state. Sampling spends its time here: no memory is allocated per level, and exp and log are the inlined ones.
 template <typename Choose>
 double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x, Choose choose) const {
   std::vector<int> open = {level};
-  std::vector<double> values;
-  std::vector<double> probs;
+  std::vector<double> values(most_states), weights(most_states);
   double log_q = 0.0;
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
-    values.resize(static_cast<std::size_t>(space.levels[n].num_states));
-    probs.resize(values.size());
-    q_rows.sum_each(n, x, values);
-    double log_total = softmax(values, probs);
-    if (log_total == kNegInf) {
-      std::fill(values.begin(), values.end(), 0.0);
-      log_total = softmax(values, probs);
+    const Level& here = space.levels[n];
+    const std::span<double> q(values.data(), static_cast<std::size_t>(here.num_states));
+    q_rows.sum_each(n, x, q);
+    double largest = *std::max_element(q.begin(), q.end());
+    if (largest == kNegInf) {
+      std::fill(q.begin(), q.end(), 0.0);
+      largest = 0.0;
     }
-    // Not the log of the probability, which may have underflowed: bounds hold for all x.
-    log_q += values[choose(space.levels[n].variable, probs)] - log_total;
-    open.insert(open.end(), space.levels[n].children.begin(), space.levels[n].children.end());
+    double total = 0.0;
+    for (std::size_t a = 0; a < q.size(); ++a) {
+      weights[a] = q[a] == kNegInf ? 0.0 : exp_one(q[a] - largest);
+      total += weights[a];
+    }
+    // Not the log of the weight, which may have underflowed: bounds hold for all x.
+    log_q += q[choose(here.variable, std::span<const double>(weights.data(), q.size()))] - largest - log_one(total);
+    open.insert(open.end(), here.children.begin(), here.children.end());
   }
   return log_q;
 }
 
 double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& random) const {
-  return state_->visit_below(
-      level, x, [&](int variable, std::span<const double> probs) { return x[variable] = random.categorical(probs); });
+  return state_->visit_below(level, x, [&](int variable, std::span<const double> weights) {
+    return x[variable] = random.categorical(weights);
+  });
 }
 
 double WeightedMiniBucket::log_proposal_below(int level, std::span<const int> x) const {

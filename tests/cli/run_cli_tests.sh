@@ -73,6 +73,21 @@ for method in auto treesample exact sis smc gibbs bp; do
   check "no marginals of an impossible model, $method" says impossible.json '"marginals": \[\]'
 done
 
+# Result files of the UAI competitions: the whole model, observed and forced variables included.
+echo "1 2 1" > zeros.uai.evid
+run infer zeros.uai --uai-out zeros.uai --quiet
+check "result files" exits 0
+check "PR" says zeros.uai.PR '^1\.20411998265592'  # log10 of 2 * 2 + 3 * 4
+check "PR has two lines" lines zeros.uai.PR 2
+check "MAR" says zeros.uai.MAR '^3 2 0 1 3 0\.2[45][0-9]* 0 0\.7[45][0-9]* 2 0 1$'
+check "MAR has two lines" lines zeros.uai.MAR 2
+run infer impossible.uai --uai-out impossible.uai
+check "impossible: PR" says impossible.uai.PR '^-inf'
+check "impossible: no MAR" [ ! -e impossible.uai.MAR ]
+check "impossible: no MAR is said" says err 'impossible.uai.MAR is not written'
+run infer zeros.uai --uai-out /no/such/folder/x
+check "unwritable result files" [ "$code" -ne 0 ]
+
 # Bad input: one line, a non-zero code, nothing written.
 run infer missing.uai --json x.json
 check "missing file" exits 66

@@ -169,10 +169,14 @@ TEST(Propagator, VariablesWithManyStates) {
   graph.add_variable(3);
   graph.add_variable(200);
   graph.add_variable(130);
-  std::vector<double> equal(200 * 3, kNegInf), sum(130 * 200, kNegInf);
-  for (int s = 0; s < 200; ++s) equal[static_cast<std::size_t>(s * 3 + s % 3)] = 0.0;     // x0 = x1 mod 3
-  for (int s = 0; s < 130; ++s) sum[static_cast<std::size_t>(s * 200 + 199 - s)] = -1.0;  // x1 + x2 = 199
-  graph.add_table({1, 0}, equal);
+  std::vector<double> remainder, sum;
+  for (int x1 = 0; x1 < 200; ++x1) {
+    for (int x0 = 0; x0 < 3; ++x0) remainder.push_back(x0 == x1 % 3 ? 0.0 : kNegInf);
+  }
+  for (int x2 = 0; x2 < 130; ++x2) {
+    for (int x1 = 0; x1 < 200; ++x1) sum.push_back(x1 + x2 == 199 ? -1.0 : kNegInf);
+  }
+  graph.add_table({1, 0}, remainder);
   graph.add_table({2, 1}, sum);
   Propagator propagator(graph);
   EXPECT_EQ(propagator.num_left(1), 130);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/random_models.hpp"
@@ -43,10 +44,7 @@ Case random_case(Random& random, int variant) {
 }
 
 bool agrees(const Assignment& x, const Evidence& evidence) {
-  for (const auto& [variable, state] : evidence) {
-    if (x[variable] != state) return false;
-  }
-  return true;
+  return std::all_of(evidence.begin(), evidence.end(), [&](const Observation& o) { return x[o.variable] == o.state; });
 }
 
 // Every configuration that agrees with the evidence has its density in the reduced model, or has none

@@ -1,0 +1,29 @@
+// Answers in the text format of the UAI inference competitions, 2014 and later.
+//
+//   PR                                   log10 of Z: of the partition function, or of the probability of
+//   -0.2803                              the evidence when the model is a Bayesian network
+//
+//   MAR                                  all variables of the model in its order, observed ones included:
+//   N  K_0 p p ...  K_1 p p ...          the number of states, then the probability of each
+//
+// The name of the file is the model's with ".PR" or ".MAR" behind it. (Before 2012 a line with the number
+// of evidence samples came second; it is not written.)
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "treesample/model/approximation.hpp"
+
+namespace treesample {
+
+// The natural log of Z as the text of a PR file; "-inf" for Z = 0. Throws Error (kArgument) for NaN and +inf.
+std::string format_uai_pr(double log_z);
+// Throws Error (kArgument) when a variable has no states or a probability is outside 0..1.
+std::string format_uai_mar(const Marginals& marginals);
+
+// Replace the file as a whole, as write_file_atomically does.
+void write_uai_pr(double log_z, const std::filesystem::path& path);
+void write_uai_mar(const Marginals& marginals, const std::filesystem::path& path);
+
+}  // namespace treesample
