@@ -51,7 +51,7 @@ double finite_magnitude(double value) { return std::isfinite(value) ? std::abs(v
 
 }  // namespace
 
-EdgeBounds::EdgeBounds(const SearchSpace& space) {
+EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates) : has_free_estimates_(has_free_estimates) {
   std::size_t most_states = 1;
   for (const Level& level : space.levels) most_states = std::max<std::size_t>(most_states, level.num_states);
   values_.resize(most_states);
@@ -101,7 +101,8 @@ void EdgeBounds::back_up(BoundNode& node) {
   const double rounding = kEpsilon * (num_states_ + num_terms_ + 10) * (1.0 + largest_[kMagnitude]);
   node.lower = std::max(node.lower, log_sum_[kLower] - rounding);
   node.upper = std::min(node.upper, log_sum_[kUpper] + rounding);
-  node.estimate = std::clamp(log_sum_[kEstimate], node.lower, std::max(node.lower, node.upper));
+  node.estimate = std::max(log_sum_[kEstimate], node.lower);
+  if (!has_free_estimates_) node.estimate = std::min(node.estimate, std::max(node.lower, node.upper));
   node.is_complete =
       std::find(is_complete_.begin(), is_complete_.begin() + num_states_, 0) == is_complete_.begin() + num_states_;
 }

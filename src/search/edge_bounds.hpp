@@ -15,12 +15,13 @@ namespace treesample {
 
 class EdgeBounds {
  public:
-  explicit EdgeBounds(const SearchSpace& space);
+  // Estimates that are learned stay free above: while a level is unknown, they lack what U has of it.
+  explicit EdgeBounds(const SearchSpace& space, bool has_free_estimates = false);
 
   // The edges of an expanded node. An edge that is not evaluated has its estimate and no bounds.
   void gather(const BoundStore& store, int level, const BoundNode& node);
   // X(c) from the edges gathered last: L and U widened by their rounding error, and never worse than what
-  // the node has already; V within them. Sets the complete flag.
+  // the node has already; V within them, or free above. Sets the complete flag.
   void back_up(BoundNode& node);
 
   [[nodiscard]] int num_states() const { return num_states_; }
@@ -43,6 +44,7 @@ class EdgeBounds {
     double operator[](int lane) const { return lanes[lane]; }
   };
 
+  bool has_free_estimates_;
   int num_states_ = 0;
   int num_terms_ = 0;  // of the sum that makes an edge's value
   std::vector<Edge> values_, weights_;
