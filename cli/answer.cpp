@@ -127,6 +127,7 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
     fmt::print("program     {}: {} evaluations paid in {:.1f} s, {} from the journal, {} failed attempts\n",
                counts.name, counts.paid, counts.paid_seconds, counts.from_journal, counts.failures);
   }
+  if (answer.error) fmt::print("error       this is the answer so far: a factor could not be evaluated\n");
 }
 
 void write_json(const Answer& answer, const ModelInput& input, const std::string& model_file, const std::string& path) {
@@ -170,7 +171,9 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["sampler_divergence"] = answer.sampler_divergence ? number(*answer.sampler_divergence) : Json();
   json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
   json["spent"] = {{"reward_evaluations", answer.spent.reward_evaluations},
-                   {"factor_evaluations", answer.spent.factor_evaluations}};
+                   {"factor_evaluations", answer.spent.factor_evaluations},
+                   {"cost_seconds", answer.spent.cost_seconds}};
+  json["error"] = answer.error ? Json(answer.error->what()) : Json();
   json["seconds"] = answer.seconds;
   json["expansions_per_second"] =
       answer.seconds > 0 ? Json(static_cast<double>(answer.spent.reward_evaluations) / answer.seconds) : Json();
@@ -189,7 +192,9 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["marginals"] = lifted_marginals(answer, input);
   json["samples"] = Json::array();
   for (const Assignment& sample : answer.samples) {
-    Json row = {{"x", input.model.lift(sample)}, {"log_density", number(input.model.graph.log_density(sample))}};
+    Json row = {{"x", input.model.lift(sample)}};
+    // Programs are not called unasked.
+    if (!input.oracles) row["log_density"] = number(input.model.graph.log_density(sample));
     // Exact samples have the target's probability, which only an exact log Z would give.
     if (!answer.exact_sampler) row["log_prob"] = number(answer.approximation->log_prob(sample));
     json["samples"].push_back(row);

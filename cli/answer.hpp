@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model_input.hpp"
+#include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/search/approximation.hpp"
@@ -16,7 +17,7 @@ namespace treesample::cli {
 
 struct Answer {
   std::string method;           // one line on what was done
-  std::string stop;             // why it ended: exact, budget, time, memory, interrupted
+  std::string stop;             // why it ended: exact, budget, time, memory, interrupted, factor failed
   std::optional<double> log_z;  // the method's own estimate; Gibbs sampling has none
   bool is_exact = false;
   std::optional<double> lower, upper;  // certified bounds of log Z, where the method has them
@@ -29,6 +30,7 @@ struct Answer {
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
+  std::optional<Error> error;  // a factor failed: this is the answer so far
   double seconds = 0.0;
   std::vector<OracleCounts> oracle_counts;                    // of factors that are computed by programs
   std::shared_ptr<const Approximation> approximation;         // null when nothing can be sampled

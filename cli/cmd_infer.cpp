@@ -15,6 +15,7 @@ namespace treesample::cli {
 namespace {
 
 constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
+constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
 
 class InferCommand final : public Command {
  public:
@@ -25,12 +26,14 @@ class InferCommand final : public Command {
            "  treesample infer model.uai --budget 1000000 --samples 10 --json answer.json\n"
            "  treesample infer model.uai --space tree --order given --c 0.5     the paper's search\n"
            "  treesample infer model.uai --method smc --order given --budget 10000\n"
-           "  treesample infer network.bif --evidence observed.evid --method exact";
+           "  treesample infer network.bif --evidence observed.evid --method exact\n"
+           "  treesample infer model.json --budget 500 --journal run.journal --oracle-workers 4";
   }
   void declare(CommandLine& line) override;
   int run() override;
 
  private:
+  void set_oracle_defaults();
   void choose_together();
   void choose_method(const FactorGraph& graph);
   void add_samples(Answer& answer, const FactorGraph& graph) const;
@@ -53,13 +56,16 @@ void InferCommand::declare(CommandLine& line) {
   line.choice("--space", options_.space, kSpaceWords,
               "tree: the paper; graph: equal sub-problems merged; andor: components too");
   line.choice("--order", options_.order, kOrderWords, "Order of the variables (treesample, sis, smc)");
-  line.option("--prior", options_.prior, "uniform|calibrated|mini-bucket[:I]|net:FILE",
-              "Values before anything is evaluated; calibrated learns from what was, with --select mass; auto uses "
-              "mini-buckets where elimination does not fit");
+  line.option(
+      "--prior", options_.prior, "uniform|calibrated|mini-bucket[:I]|net:FILE",
+      "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
+      "default for programs); auto uses mini-buckets where elimination does not fit");
   line.option("--restarts", options_.restarts, 0, 1'000'000, "Randomised orders to try; 0 chooses by the model's size");
   line.option("--budget", options_.budget, 0, INT64_MAX,
               "Evaluations that the method may spend; no limit by default when --time is given");
-  line.choice("--budget-unit", options_.unit, {"reward", "factor"}, "What an evaluation is");
+  line.choice("--budget-unit", options_.unit, {"reward", "factor", "cost"},
+              "What --budget counts. reward: sums of the factors that a variable completes, as in the paper; factor: "
+              "each factor; cost: seconds of programs, as declared in the model, else as measured (tables are free)");
   line.option("--time", options_.time, 0.0, HUGE_VAL, "Seconds that the method may take; 0 is no limit");
   line.option("--memory", options_.memory, "SIZE", "Memory that the method may use, such as 512M");
   line.option("--c", options_.c, 0.0, HUGE_VAL, "Weight of exploration (treesample)");
@@ -68,7 +74,7 @@ void InferCommand::declare(CommandLine& line) {
   line.choice(
       "--select", options_.select, {"q-uct", "gap", "mass"},
       "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at once; "
-      "mass: the same by estimates, for factors that can only be evaluated");
+      "mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for programs)");
   line.option("--gap", options_.gap, 0.0, HUGE_VAL, "Stop when the certified bounds of log Z are this close (gap)");
   line.option("--confidence", options_.confidence, 0.0, 1.0, "Of the interval from samples with bounded weights (gap)");
   line.choice("--sampler", options_.sampler, {"lower", "upper", "rejection"},
@@ -90,6 +96,11 @@ void InferCommand::declare(CommandLine& line) {
               "Samples for the importance-sampling estimate of log Z when a search is not exact");
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
+  line.option("--oracle-workers", options_.oracle_workers, 1, OracleSet::kMaxWorkers,
+              "Programs that compute factors at the same time (.json models)");
+  line.choice("--oracle-order", options_.oracle_order, {"arrival", "submission"},
+              "With several workers: use values as they arrive, or in the order in which they were asked for, which "
+              "gives the same result every time");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
   line.option("--uai-out", uai_out_, "FILE",
               "Write FILE.PR (log10 Z) and FILE.MAR (marginals) as the UAI competitions do");
@@ -98,15 +109,20 @@ void InferCommand::declare(CommandLine& line) {
 }
 
 int InferCommand::run() {
-  ModelInput input = read_input(model_, evidence_, journal_);
+  ModelInput input = read_input(model_, evidence_,
+                                {.num_workers = static_cast<int>(options_.oracle_workers),
+                                 .journal = journal_,
+                                 .log = journal_.empty() ? "" : journal_ + ".log",
+                                 .is_interrupted = [] { return Interruption::is_asked(); }});
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
   // A network knows the numbers of variables and states that it was trained for.
   if (options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_) simplify_input(input);
   const FactorGraph& graph = input.model.graph;
-  // Evaluations by programs are what a user pays for: none are spent unasked.
-  if (input.oracles && !line_->is_given("--importance")) options_.num_importance = 0;
+  check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
+                 "cost counts seconds of factors that are computed by programs, and the model has none");
+  if (input.oracles) set_oracle_defaults();
   choose_together();
   if (options_.method == "auto") choose_method(graph);
   const bool has_other_limit = options_.time > 0.0 || options_.gap > 0.0;
@@ -120,7 +136,17 @@ int InferCommand::run() {
   if (json_ != "-") print_summary(answer, input, model_);
   if (!json_.empty()) write_json(answer, input, model_, json_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, options_.is_quiet);
+  if (answer.error) throw Error(*answer.error);
   return 0;
+}
+
+// Evaluations by programs are what a user pays for: few, or none, are spent unasked.
+void InferCommand::set_oracle_defaults() {
+  if (!line_->is_given("--importance")) options_.num_importance = 0;
+  if (line_->is_given("--budget") || options_.time > 0.0 || options_.gap > 0.0) return;
+  options_.budget = options_.unit == "cost" ? kDefaultOracleSeconds : kDefaultOracleBudget;
+  note(options_.is_quiet, fmt::format("neither --budget nor --time is given: a budget of {} {}", options_.budget,
+                                      options_.unit == "cost" ? "seconds of evaluations" : "evaluations"));
 }
 
 // The mass rule and calibrated values belong together, whichever of them was asked for.
@@ -135,15 +161,15 @@ void InferCommand::choose_together() {
 // mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
 void InferCommand::choose_method(const FactorGraph& graph) {
   options_.method = "treesample";
+  if (!graph.has_only_tables()) {
+    const bool is_paper = line_->is_given("--select") || line_->is_given("--epsilon") || line_->is_given("--ties");
+    if (!is_paper) options_.select = "mass";
+    choose_together();
+    return;
+  }
   for (const char* option :
        {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
-  }
-  if (!graph.has_only_tables()) {
-    options_.select = "mass";
-    options_.prior = "calibrated";
-    note(options_.is_quiet, "factors can only be evaluated: --select mass --prior calibrated");
-    return;
   }
   const EliminationOptions elimination = options_.elimination();
   const EliminationCost cost = elimination_cost(graph, elimination);
@@ -232,6 +258,8 @@ std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(
           {"importance", text(options_.num_importance)},
           {"simplify", is_kept_whole_ ? "no" : "yes"},
           {"journal", journal_},
+          {"oracle_workers", text(options_.oracle_workers)},
+          {"oracle_order", options_.oracle_order},
           {"evidence", input.evidence_file}};
 }
 

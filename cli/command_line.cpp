@@ -92,6 +92,8 @@ class Cli11CommandLine final : public CommandLine {
   CLI::App& app_;
 };
 
+constexpr int kInterruptedExit = 130;  // what shells give a program that Ctrl-C ended
+
 int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::kArgument:
@@ -103,6 +105,8 @@ int exit_code(ErrorCode code) {
       return EX_NOINPUT;
     case ErrorCode::kResource:
       return EX_UNAVAILABLE;
+    case ErrorCode::kInterrupted:
+      return kInterruptedExit;
     case ErrorCode::kInternal:
       return EX_SOFTWARE;
   }

@@ -83,7 +83,8 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
     }
   }
   answer.approximation = std::make_shared<SearchApproximation>(result.approximation);
-  answer.has_importance = !answer.is_exact;
+  answer.error = result.report.error;
+  answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
   if (!answer.is_exact) answer.unexplored_mass = result.approximation.unexplored_mass();
   return answer;
 }
@@ -191,8 +192,10 @@ Answer run_method(const FactorGraph& graph, const InferOptions& options) {
   if (options.method == "sis" || options.method == "smc") return particle_filter(graph, options);
   if (options.method == "gibbs") return gibbs_sampling(graph, options);
   if (options.method == "bp") return message_passing(graph, options);
+  if (options.select == "gap") return anytime(graph, options);
   if (options.select == "mass") return mass_search(graph, options);
-  return options.select == "gap" ? anytime(graph, options) : search(graph, options);
+  check_argument(options.oracle_workers == 1, "--oracle-workers", "several need --select mass");
+  return search(graph, options);
 }
 
 }  // namespace treesample::cli

@@ -25,12 +25,12 @@ constexpr std::uint64_t kMiniBucketMemoryDivisor = 4;
 }  // namespace
 
 bool Watch::update(const Spending& spent, double seconds, const std::string& text) {
-  const std::int64_t used =
-      options_.budget_unit() == BudgetUnit::kReward ? spent.reward_evaluations : spent.factor_evaluations;
-  const double of_budget = static_cast<double>(used) / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
+  const double used = spent.in(options_.budget_unit());
+  const double of_budget = used / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
   const double of_time = options_.time > 0.0 ? seconds / options_.time : 0.0;
-  progress_.show(std::max(of_budget, of_time), fmt::format("{:.3g} evaluations, {:.2g}/s{}", static_cast<double>(used),
-                                                           static_cast<double>(used) / std::max(seconds, 1e-9), text));
+  const char* const unit = options_.budget_unit() == BudgetUnit::kCost ? "s of evaluations" : "evaluations";
+  progress_.show(std::max(of_budget, of_time),
+                 fmt::format("{:.3g} {}, {:.2g}/s{}", used, unit, used / std::max(seconds, 1e-9), text));
   return !Interruption::is_asked();
 }
 
@@ -45,6 +45,10 @@ SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, Spa
                            .restarts = static_cast<int>(options.restarts),
                            .seed = static_cast<std::uint64_t>(options.seed)};
   return make_search_space(graph, search_order(graph, kind, order), kind);
+}
+
+AnswerOrder answer_order(const InferOptions& options) {
+  return options.oracle_order == "submission" ? AnswerOrder::kSubmission : AnswerOrder::kArrival;
 }
 
 SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {

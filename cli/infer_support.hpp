@@ -8,6 +8,7 @@
 #include "infer_methods.hpp"
 #include "terminal.hpp"
 #include "treesample/baselines/progress.hpp"
+#include "treesample/model/reward_queue.hpp"
 #include "treesample/model/search_space.hpp"
 #include "treesample/value/mini_bucket.hpp"
 
@@ -38,6 +39,9 @@ class Watch {
 };
 
 SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);
+
+// By --oracle-order.
+AnswerOrder answer_order(const InferOptions& options);
 
 // The one of several orders in which small mini-buckets bound log Z best.
 SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);

@@ -42,6 +42,7 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
   result.gap = options.gap;
   if (options.time > 0.0) result.time_limit_seconds = options.time;
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
+  result.answer_order = answer_order(options);
   result.observer_interval = graph.has_only_tables() ? 256 : 1;  // a function may take seconds
   return result;
 }
@@ -50,7 +51,7 @@ void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& 
   const auto sampler = std::make_shared<BoundedApproximation>(result, SamplerKind::kEstimate);
   if (sampler->log_value() == kNegInf) return;
   answer.approximation = sampler;
-  answer.has_importance = !answer.is_exact;
+  answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
   // P_X of a complete configuration is gamma / exp(log_value), so this is their share.
   if (!answer.is_exact)
     answer.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
@@ -76,7 +77,11 @@ Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   Answer answer;
   answer.method = fmt::format("treesample by unresolved mass, space {}, order {} (width {}), prior {}", options.space,
                               options.order, space.width(), options.prior);
+  if (options.oracle_workers > 1) {
+    answer.method += fmt::format(", {} programs at a time (order of {})", options.oracle_workers, options.oracle_order);
+  }
   answer.stop = to_string(report.stop);
+  answer.error = report.error;
   answer.spent = report.spent;
   answer.is_exact = report.stop == StopReason::kExact;
   answer.lower = report.log_z.lower;

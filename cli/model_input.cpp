@@ -11,19 +11,20 @@
 
 namespace treesample::cli {
 
-ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const std::string& journal) {
+ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const OracleOptions& options) {
   ModelInput input;
   const bool is_json = std::filesystem::path(model_file).extension() == ".json";
   if (is_json) {
     const JsonModel model = read_json_model(model_file);
     if (!model.programs.empty()) {
-      OracleOptions options{.journal = journal, .log = journal.empty() ? "" : journal + ".log"};
       input.oracles = std::make_shared<OracleSet>(model, options);
       input.original = input.oracles->graph();
     }
   }
   if (!input.oracles) {
-    check_argument(journal.empty(), "--journal", "the model has no factors that are computed by programs");
+    const char* const message = "the model has no factors that are computed by programs";
+    check_argument(options.journal.empty(), "--journal", message);
+    check_argument(options.num_workers == 1, "--oracle-workers", message);
     input.original = read_model(model_file);
   }
   input.evidence_file = evidence_file;

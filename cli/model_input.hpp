@@ -20,9 +20,10 @@ struct ModelInput {
   SimplifyReport simplified;  // what simplify_input() removed
 };
 
-// Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. A model whose factors
-// are computed by programs keeps what it paid for in the journal, when one is named.
-ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const std::string& journal = "");
+// Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. The options are for a model
+// whose factors are computed by programs; it keeps what it paid for in the journal, when one is named.
+ModelInput read_input(const std::string& model_file, const std::string& evidence_file,
+                      const OracleOptions& options = {});
 
 // Removes from a model of tables what its zeros rule out. Models with functions stay as they are.
 void simplify_input(ModelInput& input);

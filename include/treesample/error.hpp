@@ -13,12 +13,13 @@
 namespace treesample {
 
 enum class ErrorCode {
-  kArgument,  // a caller passed something outside the documented range
-  kParse,     // a file or text does not follow its format
-  kIo,        // a file could not be read or written
-  kNumeric,   // a factor or network handed in NaN or +inf
-  kResource,  // the request needs more memory than is allowed
-  kInternal,  // a broken invariant: a bug in this library
+  kArgument,     // a caller passed something outside the documented range
+  kParse,        // a file or text does not follow its format
+  kIo,           // a file could not be read or written
+  kNumeric,      // a factor or network handed in NaN or +inf
+  kResource,     // the request needs more memory than is allowed
+  kInterrupted,  // the caller asked a wait to end
+  kInternal,     // a broken invariant: a bug in this library
 };
 
 class Error : public std::runtime_error {

@@ -29,7 +29,9 @@ inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+// Sampling methods know beforehand what a sample costs, which a budget of seconds does not say.
 inline std::int64_t in_unit(const Spending& cost, BudgetUnit unit) {
+  check_argument(unit != BudgetUnit::kCost, "budget_unit", "it is cost, allowed are reward and factor");
   return unit == BudgetUnit::kReward ? cost.reward_evaluations : cost.factor_evaluations;
 }
 

@@ -60,9 +60,18 @@ std::vector<std::string> parse_texts(const JsonField& field) {
 
 ProgramDescription parse_program(const JsonField& field, const std::string& name) {
   constexpr double kShortest = 0.001;
-  field.require_object({"command", "files", "timeout_seconds", "start_timeout_seconds", "max_retries", "max_batch"});
-  ProgramDescription program{.name = name, .command = parse_texts(field.at("command"))};
-  if (program.command.empty()) field.at("command").fail("the list is empty, its first entry is the program");
+  field.require_object(
+      {"command", "python", "files", "timeout_seconds", "start_timeout_seconds", "max_retries", "max_batch"});
+  if (field.has("command") == field.has("python"))
+    field.fail("a program has exactly one of the fields command, python");
+  ProgramDescription program{.name = name, .command = {}};
+  if (field.has("python")) {
+    program.python = field.at("python").text();
+    program.command = {"python3", program.python};
+  } else {
+    program.command = parse_texts(field.at("command"));
+    if (program.command.empty()) field.at("command").fail("the list is empty, its first entry is the program");
+  }
   if (field.has("files")) program.files = parse_texts(field.at("files"));
   const auto seconds = [&](const char* key, double& value) {
     if (field.has(key)) value = field.at(key).number(kShortest, kMaxProgramSeconds);
@@ -146,11 +155,15 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
 json log_value_to_json(double value) { return value == kNegInf ? json("-inf") : json(value); }
 
 json program_to_json(const ProgramDescription& program) {
-  json object = {{"command", program.command},
-                 {"timeout_seconds", program.timeout_seconds},
+  json object = {{"timeout_seconds", program.timeout_seconds},
                  {"start_timeout_seconds", program.start_timeout_seconds},
                  {"max_retries", program.max_retries},
                  {"max_batch", program.max_batch}};
+  if (program.python.empty()) {
+    object["command"] = program.command;
+  } else {
+    object["python"] = program.python;
+  }
   if (!program.files.empty()) object["files"] = program.files;
   return object;
 }

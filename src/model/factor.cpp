@@ -26,15 +26,18 @@ Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
   return factor;
 }
 
-Factor Factor::function(std::vector<int> scope, Function function, std::optional<double> log_max) {
+Factor Factor::function(std::vector<int> scope, Function function, std::optional<double> log_max,
+                        std::optional<double> cost) {
   if (!function) throw_argument("Factor::function", "the function is empty");
   if (log_max && !is_log_value(*log_max)) {
     throw_argument("Factor::function", fmt::format("log_max is {}, allowed are real numbers and -inf", *log_max));
   }
+  if (cost) check_at_least("Factor::function", "cost", *cost, 0.0);
   Factor factor;
   factor.scope_ = std::move(scope);
   factor.function_ = std::move(function);
   factor.log_max_ = log_max;
+  factor.cost_ = cost;
   return factor;
 }
 

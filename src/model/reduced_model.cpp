@@ -5,6 +5,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 
 namespace treesample {
 namespace {
@@ -38,23 +39,63 @@ std::vector<double> restricted_table(const FactorGraph& graph, const Factor& fac
   return entries;
 }
 
-// A function of the free variables that fills in the fixed ones and speaks of the original states.
-Factor::Function translated(const Factor& factor, const StateLists& left, const std::vector<char>& is_fixed) {
-  StateLists states;
-  std::vector<char> is_filled_in;
-  for (const int v : factor.scope()) {
-    states.push_back(left[v]);
-    is_filled_in.push_back(is_fixed[v]);
-  }
-  return [function = factor.function(), states, is_filled_in](std::span<const int> free_states) {
-    std::vector<int> original(states.size());
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      original[i] = states[i][is_filled_in[i] != 0 ? 0 : free_states[next++]];
+// The states of a factor's scope, from those of its free variables: fixed ones are filled in, and all are
+// those of the original variables.
+class Translation {
+ public:
+  Translation(const Factor& factor, const StateLists& left, const std::vector<char>& is_fixed) {
+    for (const int v : factor.scope()) {
+      states_.push_back(left[v]);
+      is_filled_in_.push_back(is_fixed[v]);
     }
-    return function(original);
+  }
+  [[nodiscard]] std::vector<int> operator()(std::span<const int> free_states) const {
+    std::vector<int> original(states_.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      original[i] = states_[i][is_filled_in_[i] != 0 ? 0 : free_states[next++]];
+    }
+    return original;
+  }
+
+ private:
+  StateLists states_;
+  std::vector<char> is_filled_in_;
+};
+
+Factor::Function translated(const Factor& factor, Translation translation) {
+  return [function = factor.function(), translation = std::move(translation)](std::span<const int> free_states) {
+    return function(translation(free_states));
   };
 }
+
+// The queue of the original model, asked about the reduced one, whose factors have the same indices.
+class TranslatedQueue final : public EvaluationQueue {
+ public:
+  TranslatedQueue(const FactorGraph& graph, const StateLists& left, const std::vector<char>& is_fixed) : graph_(graph) {
+    for (const Factor& factor : graph.factors()) translations_.emplace_back(factor, left, is_fixed);
+  }
+  [[nodiscard]] bool answers(int factor) const override {
+    return factor < graph_.num_factors() && original().answers(factor);
+  }
+  [[nodiscard]] int num_workers() const override { return original().num_workers(); }
+  [[nodiscard]] int num_pending() const override { return original().num_pending(); }
+  Ticket submit(std::vector<OracleQuestion> questions) override {
+    for (OracleQuestion& question : questions) {
+      check_range("EvaluationQueue::submit", "factor", question.factor, 0, graph_.num_factors() - 1);
+      question.states = translations_[question.factor](question.states);
+    }
+    return original().submit(std::move(questions));
+  }
+  std::vector<OracleAnswer> wait_any() override { return original().wait_any(); }
+  OracleAnswer wait(Ticket ticket) override { return original().wait(ticket); }
+
+ private:
+  [[nodiscard]] EvaluationQueue& original() const { return *graph_.evaluation_queue(); }
+
+  FactorGraph graph_;                      // keeps the queue
+  std::vector<Translation> translations_;  // by factor
+};
 
 Variable restricted_variable(const Variable& variable, const std::vector<int>& states) {
   Variable restricted{.num_states = static_cast<int>(states.size()), .name = variable.name};
@@ -95,8 +136,12 @@ ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<in
     } else if (factor.is_table()) {
       model.graph.add_table(std::move(scope), restricted_table(graph, factor, left));
     } else {
-      model.graph.add_factor(Factor::function(std::move(scope), translated(factor, left, is_fixed), factor.log_max()));
+      model.graph.add_factor(Factor::function(std::move(scope), translated(factor, {factor, left, is_fixed}),
+                                              factor.log_max(), factor.cost()));
     }
+  }
+  if (graph.evaluation_queue() != nullptr) {
+    model.graph.set_evaluation_queue(std::make_shared<TranslatedQueue>(graph, left, is_fixed));
   }
   for (const int v : model.variable_of) model.states_of.push_back(std::move(left[v]));
   return model;

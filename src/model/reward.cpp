@@ -1,48 +1,115 @@
 #include "treesample/model/reward.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 
 namespace treesample {
+namespace {
+
+// Tables first, functions without a declared cost last.
+double rank(const Factor& factor) { return factor.is_table() ? -1.0 : factor.cost().value_or(HUGE_VAL); }
+
+}  // namespace
 
 Reward::Reward(const FactorGraph& graph, const SearchSpace& space) : graph_(&graph) {
   for (const Level& level : space.levels) {
     first_.push_back(static_cast<int>(terms_.size()));
-    for (const int m : level.factors) {
-      const Factor& factor = graph.factor(m);
-      Term term;
-      term.factor = m;
-      term.first_stride = static_cast<int>(strides_.size());
-      if (factor.is_table()) {
-        term.table = factor.log_values().data();
-        std::int64_t stride = 1;
-        for (auto v = factor.scope().rbegin(); v != factor.scope().rend(); ++v) {
-          strides_.emplace_back(*v, stride);
-          stride *= graph.num_states(*v);
-        }
-      }
-      term.end_stride = static_cast<int>(strides_.size());
-      terms_.push_back(term);
+    first_function_.push_back(static_cast<int>(functions_.size()));
+    declared_seconds_.push_back(0.0);
+    std::vector<int> factors = level.factors;
+    std::stable_sort(factors.begin(), factors.end(),
+                     [&](int a, int b) { return rank(graph.factor(a)) < rank(graph.factor(b)); });
+    for (const int m : factors) {
+      add_term(m);
+      if (graph.factor(m).is_table()) continue;
+      functions_.push_back(m);
+      declared_seconds_.back() += graph.factor(m).cost().value_or(std::numeric_limits<double>::min());
     }
   }
   first_.push_back(static_cast<int>(terms_.size()));
+  first_function_.push_back(static_cast<int>(functions_.size()));
+}
+
+void Reward::add_term(int factor) {
+  const Factor& psi = graph_->factor(factor);
+  Term term;
+  term.factor = factor;
+  term.first_stride = static_cast<int>(strides_.size());
+  if (psi.is_table()) {
+    term.table = psi.log_values().data();
+    std::int64_t stride = 1;
+    for (auto v = psi.scope().rbegin(); v != psi.scope().rend(); ++v) {
+      strides_.emplace_back(*v, stride);
+      stride *= graph_->num_states(*v);
+    }
+  }
+  term.end_stride = static_cast<int>(strides_.size());
+  terms_.push_back(term);
 }
 
 double Reward::evaluate(int level, std::span<const int> x, Budget& budget) {
-  double sum = 0.0;
+  const std::optional<double> value = try_evaluate(level, x, budget);
+  if (!value) throw Error(*failure_);
+  return *value;
+}
+
+// Sets failure_ and charges nothing when the queue gives no answer.
+double Reward::sum_up(int level, std::span<const int> x, Budget& budget) {
   int num_evaluated = 0;
-  for (int t = first_[level]; t < first_[level + 1] && sum != kNegInf; ++t) {
-    sum += terms_[t].table != nullptr ? table_value(terms_[t], x) : function_value(terms_[t], x);
+  double sum = table_sum(level, x, num_evaluated);
+  double seconds = 0.0;
+  const EvaluationQueue* const queue = graph_->evaluation_queue();
+  for (const int factor : functions(level)) {
+    if (sum == kNegInf) break;
+    const std::optional<Value> value = queue != nullptr && queue->answers(factor) ? ask(factor, x) : call(factor, x);
+    if (!value) return 0.0;
+    sum += value->log_value;
+    seconds += value->seconds;
     ++num_evaluated;
   }
-  budget.spend(num_evaluated);
+  budget.spend({1, num_evaluated, seconds});
   return sum;
 }
 
-double Reward::function_value(const Term& term, std::span<const int> x) {
-  const Factor& factor = graph_->factor(term.factor);
+double Reward::table_sum(int level, std::span<const int> x, int& num_evaluated) const {
+  const int end = first_[level + 1] - (first_function_[level + 1] - first_function_[level]);
+  double sum = 0.0;
+  for (int t = first_[level]; t < end && sum != kNegInf; ++t) {
+    sum += table_value(terms_[t], x);
+    ++num_evaluated;
+  }
+  return sum;
+}
+
+std::span<const int> Reward::scope_states(int factor, std::span<const int> x) {
   states_.clear();
-  for (const int v : factor.scope()) states_.push_back(x[v]);
-  return checked_function_value(factor, term.factor, states_);
+  for (const int v : graph_->factor(factor).scope()) states_.push_back(x[v]);
+  return states_;
+}
+
+Reward::Value Reward::call(int factor, std::span<const int> x) {
+  using Clock = std::chrono::steady_clock;
+  const Factor& psi = graph_->factor(factor);
+  const Clock::time_point start = Clock::now();
+  const double value = checked_function_value(psi, factor, scope_states(factor, x));
+  return {value, psi.cost() ? *psi.cost() : std::chrono::duration<double>(Clock::now() - start).count()};
+}
+
+std::optional<Reward::Value> Reward::ask(int factor, std::span<const int> x) {
+  EvaluationQueue& queue = *graph_->evaluation_queue();
+  const std::span<const int> states = scope_states(factor, x);
+  const Ticket ticket = queue.submit({{factor, {states.begin(), states.end()}}});
+  try {
+    const OracleAnswer answer = queue.wait(ticket);
+    return Value{answer.log_values[0], answer.costs[0]};
+  } catch (const Error& error) {
+    failure_ = error;
+    return {};
+  }
 }
 
 }  // namespace treesample

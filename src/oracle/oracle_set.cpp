@@ -19,9 +19,8 @@ namespace {
 struct OracleModel {
   struct FactorSpec {
     std::string name;
-    Factor factor;  // scope, table and maximum; the function is not used
+    Factor factor;  // scope, table, maximum and cost; the function is not used
     int source = -1;
-    std::optional<double> cost = {};
   };
   std::string name;
   std::vector<Variable> variables = {};
@@ -38,9 +37,10 @@ OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path
   const auto no_function = [](std::span<const int>) { return 0.0; };
   for (const FactorDescription& factor : json.factors) {
     model.factors.push_back({factor.name,
-                             factor.is_table() ? Factor::table(factor.scope, factor.log_values)
-                                               : Factor::function(factor.scope, no_function, factor.log_max),
-                             factor.program, factor.cost});
+                             factor.is_table()
+                                 ? Factor::table(factor.scope, factor.log_values)
+                                 : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
+                             factor.program});
   }
   return model;
 }
@@ -86,7 +86,8 @@ std::string describe_job(const OracleModel& model, const Job& job) {
 
 class OracleSet::Impl {
  public:
-  Impl(OracleModel model, const OracleOptions& options);
+  Impl(OracleModel model, const OracleOptions& options, std::shared_ptr<EvaluationQueue> self);
+  ~Impl();
 
   double evaluate(int factor, std::span<const int> states);
   Ticket submit(std::vector<OracleQuestion> questions);
@@ -95,6 +96,9 @@ class OracleSet::Impl {
   [[nodiscard]] std::vector<OracleCounts> counts() const;
   [[nodiscard]] std::optional<double> cost(int factor) const;
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
+  [[nodiscard]] bool answers(int factor) const {
+    return factor >= 0 && factor < static_cast<int>(model_.factors.size()) && model_.factors[factor].source >= 0;
+  }
   [[nodiscard]] int num_workers() const { return options_.num_workers; }
   [[nodiscard]] int num_pending() const { return static_cast<int>(tickets_.size()); }
 
@@ -105,7 +109,7 @@ class OracleSet::Impl {
     std::size_t position;
   };
   struct FactorState {
-    std::unordered_map<std::string, Journal::Value> known;  // by states_key
+    std::unordered_map<std::string, double> known;  // log-values by states_key
     std::unordered_map<std::string, std::vector<Slot>> under_way;
     OracleCounts counts;
     Journal::Totals recorded;  // in the journal when it was opened
@@ -113,14 +117,15 @@ class OracleSet::Impl {
   struct TicketState {
     OracleAnswer answer;
     std::size_t num_open = 0;  // questions without a value
-    std::optional<Error> error = {};
   };
 
   void check_question(const OracleQuestion& question) const;
   std::optional<Journal::Value> look_up(int factor, const std::string& key);
   void collect(bool wait);
   void apply(const JobResult& result, const std::string& key);
-  OracleAnswer hand_out(Ticket ticket);
+  [[nodiscard]] double charge(int factor, double seconds) const {
+    return model_.factors[factor].factor.cost().value_or(seconds);
+  }
 
   OracleModel model_;
   OracleOptions options_;
@@ -134,7 +139,7 @@ class OracleSet::Impl {
   std::unique_ptr<WorkerPool> pool_;  // last: ends before anything else
 };
 
-OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options)
+OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shared_ptr<EvaluationQueue> self)
     : model_(std::move(model)), options_(options), factors_(model_.factors.size()) {
   options.validate();
   JournalHeader header{
@@ -142,14 +147,14 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options)
   WorkerPool::Settings settings{.sources = model_.sources, .num_workers = options.num_workers};
   for (const Variable& variable : model_.variables) graph_.add_variable(variable);
   for (int m = 0; m < static_cast<int>(model_.factors.size()); ++m) {
-    const auto& [name, factor, source, cost] = model_.factors[m];
+    const auto& [name, factor, source] = model_.factors[m];
     settings.source_of.push_back(source);
     if (source < 0) {
       graph_.add_factor(factor);
       continue;
     }
     const auto ask = [this, m](std::span<const int> states) { return evaluate(m, states); };
-    graph_.add_factor(Factor::function(factor.scope(), ask, factor.log_max()));
+    graph_.add_factor(Factor::function(factor.scope(), ask, factor.log_max(), factor.cost()));
     header.factors.emplace_back(name, describe_scope(model_, factor.scope()));
     factors_[m].counts.factor = m;
     factors_[m].counts.name = name;
@@ -159,7 +164,17 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options)
     for (FactorState& state : factors_) state.recorded = journal_->totals(state.counts.name);
   }
   settings.describe = [this](const Job& job) { return describe_job(model_, job); };
+  settings.is_interrupted = options.is_interrupted;
+  graph_.set_evaluation_queue(std::move(self));
   pool_ = std::make_unique<WorkerPool>(std::move(settings));
+}
+
+// What has arrived is recorded even if nobody waited for it.
+OracleSet::Impl::~Impl() {
+  try {
+    collect(/*wait=*/false);
+  } catch (const Error&) {  // the journal cannot be written: it has been said, or nobody will ask
+  }
 }
 
 double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
@@ -186,35 +201,36 @@ void OracleSet::Impl::check_question(const OracleQuestion& question) const {
   }
 }
 
-// From this run or, the first time, from an earlier one.
+// From this run, where it costs nothing any more, or, the first time, from an earlier one.
 std::optional<Journal::Value> OracleSet::Impl::look_up(int factor, const std::string& key) {
   FactorState& state = factors_[factor];
   const auto known = state.known.find(key);
   if (known != state.known.end()) {
     ++state.counts.repeated;
-    return known->second;
+    return Journal::Value{known->second, 0.0};
   }
   if (!journal_ || state.under_way.contains(key)) return {};
   const std::optional<Journal::Value> value = journal_->find(state.counts.name, key);
   if (value) {
     ++state.counts.from_journal;
     state.counts.journal_seconds += value->seconds;
-    state.known.emplace(key, *value);
+    state.known.emplace(key, value->log_value);
+    return Journal::Value{value->log_value, charge(factor, value->seconds)};
   }
-  return value;
+  return {};
 }
 
 Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
   for (const OracleQuestion& question : questions) check_question(question);
   const Ticket ticket = next_ticket_++;
   TicketState& state = tickets_[ticket];
-  state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size())};
+  state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size()), {}};
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const int factor = questions[i].factor;
     const std::string key = states_key(questions[i].states);
     if (const auto value = look_up(factor, key)) {
       state.answer.log_values[i] = value->log_value;
-      state.answer.seconds[i] = value->seconds;
+      state.answer.costs[i] = value->seconds;
       continue;
     }
     std::vector<Slot>& slots = factors_[factor].under_way[key];
@@ -252,25 +268,19 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   if (!result.error) {
     ++state.counts.paid;
     state.counts.paid_seconds += result.seconds;
-    state.known.emplace(key, Journal::Value{result.log_value, result.seconds});
+    state.known.emplace(key, result.log_value);
   }
   const auto slots = state.under_way.extract(key);
+  double cost = charge(result.job.factor, result.seconds);
   for (const auto& [ticket, position] : slots.mapped()) {
     const auto found = tickets_.find(ticket);
     if (found == tickets_.end()) continue;
     TicketState& waiting = found->second;
     waiting.answer.log_values[position] = result.log_value;
-    waiting.answer.seconds[position] = result.seconds;
-    if (result.error && !waiting.error) waiting.error = result.error;
+    waiting.answer.costs[position] = std::exchange(cost, 0.0);  // the first that asked pays
+    if (result.error && !waiting.answer.error) waiting.answer.error = result.error;
     if (--waiting.num_open == 0) ready_.push_back(ticket);
   }
-}
-
-OracleAnswer OracleSet::Impl::hand_out(Ticket ticket) {
-  TicketState state = std::move(tickets_.extract(ticket).mapped());
-  std::erase(ready_, ticket);
-  if (state.error) throw Error(*state.error);
-  return std::move(state.answer);
 }
 
 std::vector<OracleAnswer> OracleSet::Impl::wait_any() {
@@ -278,9 +288,9 @@ std::vector<OracleAnswer> OracleSet::Impl::wait_any() {
   collect(/*wait=*/false);
   while (ready_.empty()) collect(/*wait=*/true);
   std::vector<OracleAnswer> answers;
-  do {
-    answers.push_back(hand_out(ready_.front()));
-  } while (!ready_.empty() && !tickets_.at(ready_.front()).error);  // an error is for the next call
+  for (const Ticket ticket : std::exchange(ready_, {})) {
+    answers.push_back(std::move(tickets_.extract(ticket).mapped().answer));
+  }
   return answers;
 }
 
@@ -288,7 +298,11 @@ OracleAnswer OracleSet::Impl::wait(Ticket ticket) {
   const auto found = tickets_.find(ticket);
   check_argument(found != tickets_.end(), "OracleSet::wait", fmt::format("ticket {} is not pending", ticket));
   while (found->second.num_open > 0) collect(/*wait=*/true);
-  return hand_out(ticket);
+  OracleAnswer answer = std::move(found->second.answer);
+  tickets_.erase(found);
+  std::erase(ready_, ticket);
+  if (answer.error) throw Error(*answer.error);
+  return answer;
 }
 
 std::vector<OracleCounts> OracleSet::Impl::counts() const {
@@ -301,25 +315,31 @@ std::vector<OracleCounts> OracleSet::Impl::counts() const {
 
 std::optional<double> OracleSet::Impl::cost(int factor) const {
   check_range("OracleSet::cost", "factor", factor, 0, graph_.num_factors() - 1);
-  const OracleModel::FactorSpec& spec = model_.factors[factor];
-  if (spec.source < 0) return 0.0;
-  if (spec.cost) return spec.cost;
+  if (const std::optional<double> declared = model_.factors[factor].factor.cost()) return declared;
   const FactorState& state = factors_[factor];
   const std::int64_t count = state.recorded.num_evaluations + state.counts.paid;
   if (count == 0) return {};
   return (state.recorded.seconds + state.counts.paid_seconds) / static_cast<double>(count);
 }
 
+namespace {
+
+// The set is the queue of a graph that it owns.
+std::shared_ptr<EvaluationQueue> not_owned(EvaluationQueue* queue) { return {std::shared_ptr<void>(), queue}; }
+
+}  // namespace
+
 void OracleOptions::validate() const {
   check_range("OracleOptions", "num_workers", num_workers, 1, OracleSet::kMaxWorkers);
 }
 
 OracleSet::OracleSet(const JsonModel& model, const OracleOptions& options)
-    : impl_(std::make_unique<Impl>(make_oracle_model(model, options.log), options)) {}
+    : impl_(std::make_unique<Impl>(make_oracle_model(model, options.log), options, not_owned(this))) {}
 OracleSet::OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options)
-    : impl_(std::make_unique<Impl>(make_oracle_model(graph, version), options)) {}
+    : impl_(std::make_unique<Impl>(make_oracle_model(graph, version), options, not_owned(this))) {}
 OracleSet::~OracleSet() = default;
 
+bool OracleSet::answers(int factor) const { return impl_->answers(factor); }
 const FactorGraph& OracleSet::graph() const { return impl_->graph(); }
 int OracleSet::num_workers() const { return impl_->num_workers(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }

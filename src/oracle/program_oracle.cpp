@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "oracle/protocol.hpp"
+#include "oracle/python_server.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -24,6 +25,13 @@ OracleSource program_source(const JsonModel& model, int program, const std::file
   auto spec = std::make_shared<ProgramOracle::Spec>();
   spec->program = description;
   spec->child = {executable, description.command, model.folder, log};
+  if (!description.python.empty()) {
+    if (!std::filesystem::is_regular_file(model.folder / description.python)) {
+      throw Error(ErrorCode::kIo, fmt::format("{}: programs.{}.python: no file '{}' in the folder of the model",
+                                              model.source_name, description.name, description.python));
+    }
+    spec->child.command = {description.command[0], "-B", "-c", kPythonServer, description.python};
+  }
   spec->hello = format_hello(model, program);
   for (const FactorDescription& factor : model.factors) spec->factor_names.push_back(factor.name);
   return {.make = [spec](const StopSignal& stop) { return std::make_unique<ProgramOracle>(spec, stop); },

@@ -91,7 +91,11 @@ std::string format_request(std::int64_t id, const std::string& factor, std::span
 
 void check_ready(std::string_view line) {
   const json object = parse_object(line);
-  if (object.contains("error")) fail(line, "an error at the start");
+  if (object.contains("error")) {
+    const json& error = object["error"];
+    throw Error(ErrorCode::kIo,
+                "it says at the start: " + (error.is_string() ? error.get<std::string>() : error.dump()));
+  }
   if (object.value("ready", json()) != json(true)) fail(line, "no \"ready\": true");
 }
 

@@ -13,6 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds kInterruptionInterval{50};
+
 // The error of a job that is given up: the last failure, with what it was about.
 Error final_error(const std::exception_ptr& failure, const std::string& subject, int num_failures) {
   ErrorCode code = ErrorCode::kIo;
@@ -69,7 +71,12 @@ void WorkerPool::push(Job job) {
 
 std::vector<JobResult> WorkerPool::take(bool wait) {
   std::unique_lock lock(mutex_);
-  if (wait) has_results_.wait(lock, [this] { return !results_.empty(); });
+  while (wait && results_.empty()) {
+    has_results_.wait_for(lock, kInterruptionInterval);
+    if (results_.empty() && settings_.is_interrupted && settings_.is_interrupted()) {
+      throw Error(ErrorCode::kInterrupted, "interrupted while an evaluation was under way");
+    }
+  }
   return std::exchange(results_, {});
 }
 

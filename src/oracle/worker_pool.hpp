@@ -36,6 +36,7 @@ class WorkerPool {
     // The job in words, for messages: "factor 'likelihood' at pump=failed, load=2".
     std::function<std::string(const Job&)> describe = {};
     int num_workers = 1;
+    std::function<bool()> is_interrupted = {};  // asked while take() waits
   };
 
   explicit WorkerPool(Settings settings);
@@ -45,7 +46,8 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   void push(Job job);
-  // Everything that has been finished since the last call; with `wait`, at least one.
+  // Everything that has been finished since the last call; with `wait`, at least one, or kInterrupted is
+  // thrown.
   std::vector<JobResult> take(bool wait);
 
  private:

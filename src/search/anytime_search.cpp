@@ -1,9 +1,16 @@
-// The search with bounds, top to bottom: anytime_search, traverse, expand, back_up, dive, collapse.
+// The search with bounds, top to bottom: anytime_search, step, traverse, expand, back_up, dive, collapse.
+//
+// Where the graph's queue has several workers, expansions are submitted and the search goes on: the node that
+// waits for its rewards is pending, and so is a node all of whose open edges lead to pending ones. Visits are
+// counted on the way down and pending nodes are not chosen, so that traversals spread. When the rewards
+// arrive, the path that asked for them is backed up.
 #include "treesample/search/anytime_search.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -16,6 +23,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/reward.hpp"
+#include "treesample/model/reward_queue.hpp"
 
 namespace treesample {
 namespace {
@@ -28,7 +36,7 @@ constexpr std::int64_t kDiveFuelPerLevel = 4;
 // The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
 constexpr double kMassBonus = 0.3;
 
-enum class Outcome { kProgress, kSolved, kBudgetSpent };
+enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
 
 class Search {
  public:
@@ -44,18 +52,36 @@ class Search {
     NodeIndex index = kNoNode;
   };
 
+  // An expansion that waits for its rewards.
+  struct Pending {
+    std::vector<Step> path;
+    Assignment x;  // of the path
+    Step node;
+  };
+
+  Outcome step();
+  Outcome wait_for_rewards();
   Outcome traverse();
-  [[nodiscard]] bool can_expand(int level) const;
-  void expand(int level, NodeIndex index);
+  [[nodiscard]] bool can_expand(int level) const {
+    return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
+  }
+  Outcome begin_expansion(int level, NodeIndex index);
+  void back_up_path();
+  bool expand(int level, NodeIndex index);
+  void add_edges(int level, NodeIndex index);
   NodeIndex child_node(int level);
   NodeIndex create_node(int level);
   void back_up(int level, NodeIndex index);
   int choose(int level, const Expansion& expansion) const;
+  void release_blocked();
   void follow(int level, NodeIndex index, const Assignment& x);
-  [[nodiscard]] bool is_dive_due(int level, NodeIndex index);
+  [[nodiscard]] bool is_dive_due(int level, NodeIndex index) const;
   void dive(int level, NodeIndex index);
   bool dive(int level, NodeIndex index, std::int64_t& fuel);
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
+  [[nodiscard]] std::size_t full_bytes() const {
+    return static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
+  }
   bool make_room();
   void tighten_bounds();
   void settle();
@@ -75,9 +101,15 @@ class Search {
   ComponentRule components_;
   Assignment x_;  // by variable; -1 off the current path
   std::vector<Step> path_;
+  std::vector<double> edge_rewards_;         // of the node that is being expanded
+  std::optional<RewardQueue> rewards_;       // with several workers
+  std::map<std::int64_t, Pending> pending_;  // by id in that queue
+  std::vector<Step> blocked_;                // expanded nodes that are pending
+  std::optional<Error> failure_;
   LogBounds bounds_;        // of log Z, the best so far
   bool has_zeros_ = false;  // an impossible state was met
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
+  int clock_interval_;  // traversals between looks at the clock; a function may take seconds
 };
 
 Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
@@ -90,7 +122,10 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       budget_(options.budget, options.budget_unit),
       edges_(*space, options.select == SelectRule::kMass && !leaves.estimate),
       components_(*space, options.select != SelectRule::kMass),
-      x_(graph.num_variables(), -1) {
+      x_(graph.num_variables(), -1),
+      clock_interval_(graph.has_only_tables() ? 64 : 1) {
+  const EvaluationQueue* const queue = graph.evaluation_queue();
+  if (queue != nullptr && queue->num_workers() > 1) rewards_.emplace(graph, space_, budget_, options.answer_order);
   if (options_.select == SelectRule::kMass && !leaves_.estimate) {
     leaves_.estimate = calibration_.start(space_);
   }
@@ -101,8 +136,6 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  constexpr int kClockInterval = 64;
-  const auto full_bytes = static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
   AnytimeReport report;
   report.stop = StopReason::kInterrupted;
   for (const Assignment& x : options_.first_configurations) {
@@ -118,17 +151,23 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       report.stop = StopReason::kGap;
       break;
     }
-    if (traverse() == Outcome::kBudgetSpent) {
+    const Outcome outcome = step();
+    if (outcome == Outcome::kBudgetSpent) {
       report.stop = StopReason::kBudget;
       break;
     }
-    ++num_traversals_;
+    if (outcome == Outcome::kFailed) {
+      if (failure_->code() == ErrorCode::kInterrupted) break;
+      report.stop = StopReason::kFactorFailed;
+      report.error = failure_;
+      break;
+    }
     if (calibration_.is_due()) recalibrate();
-    if (store_->used_bytes() > full_bytes && !make_room()) {
+    if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
       report.stop = StopReason::kMemory;
       break;
     }
-    if (num_traversals_ % kClockInterval == 0 && seconds() > options_.time_limit_seconds) {
+    if (num_traversals_ % clock_interval_ == 0 && seconds() > options_.time_limit_seconds) {
       report.stop = StopReason::kTime;
       break;
     }
@@ -154,13 +193,53 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   return report;
 }
 
-// From the roots along the chosen edges to a node without expansion, which gets one. Post: the bounds of the path
-// are up to date; kBudgetSpent only if that expansion could not be paid for.
+// One traversal or, when all workers are busy or nothing is left to submit, the rewards of earlier ones. Before
+// nodes are given back nothing may be pending.
+Outcome Search::step() {
+  const bool is_full = store_->used_bytes() > full_bytes();
+  if (pending_.empty() || (rewards_->has_room() && !is_full)) {
+    const Outcome outcome = traverse();
+    if (outcome == Outcome::kProgress) ++num_traversals_;
+    if (outcome == Outcome::kProgress || outcome == Outcome::kFailed || pending_.empty()) return outcome;
+  }
+  return wait_for_rewards();
+}
+
+Outcome Search::wait_for_rewards() {
+  std::vector<RewardAnswer> answers;
+  try {
+    answers = rewards_->wait();
+  } catch (const Error& error) {
+    failure_ = error;
+    return Outcome::kFailed;
+  }
+  for (RewardAnswer& answer : answers) {
+    Pending pending = std::move(pending_.extract(answer.id).mapped());
+    if (answer.error) {
+      failure_ = std::move(answer.error);
+      continue;  // the others are paid for
+    }
+    const auto [level, index] = pending.node;
+    path_ = std::move(pending.path);
+    x_ = std::move(pending.x);
+    store_->node(level, index).is_pending = false;
+    edge_rewards_ = std::move(answer.rewards);
+    add_edges(level, index);
+    back_up(level, index);
+    if (is_dive_due(level, index)) dive(level, index);
+    back_up_path();
+  }
+  release_blocked();
+  return failure_ ? Outcome::kFailed : Outcome::kProgress;
+}
+
+// From the roots along the chosen edges to a node without expansion, which gets one, and so on below it. Post: the
+// bounds of the path are up to date; kBudgetSpent only if not one expansion could be paid for, kBlocked if all roots
+// are pending.
 Outcome Search::traverse() {
   path_.clear();
-  Outcome outcome = Outcome::kProgress;
-  const int num_allowed = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
-  int num_left = num_allowed;
+  Outcome outcome = Outcome::kBlocked;
+  int num_left = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   while (true) {
@@ -168,21 +247,23 @@ Outcome Search::traverse() {
     if (component < 0) break;
     const int level = levels[component];
     const NodeIndex index = links[component];
-    if (store_->node(level, index).is_complete) break;  // by another path
+    const auto is_closed = [&] {
+      const BoundNode& node = store_->node(level, index);
+      return node.is_complete || node.is_pending;
+    };
+    if (is_closed()) break;  // by another path
     if (store_->node(level, index).expansion == kNoNode) {
       if (num_left == 0) break;
-      if (!can_expand(level)) {
-        outcome = num_left < num_allowed ? Outcome::kProgress : Outcome::kBudgetSpent;
-        break;
-      }
-      expand(level, index);
+      const Outcome begun = begin_expansion(level, index);
+      if (begun == Outcome::kProgress || outcome == Outcome::kBlocked) outcome = begun;
+      if (begun != Outcome::kProgress || is_closed()) break;
       back_up(level, index);
       --num_left;
       if (is_dive_due(level, index)) {
         dive(level, index);
         break;
       }
-      if (num_left == 0 || store_->node(level, index).is_complete) break;
+      if (num_left == 0 || is_closed()) break;
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
     const int action = static_cast<int>(expansion.choice());
@@ -192,11 +273,31 @@ Outcome Search::traverse() {
     levels = space_.levels[level].children;
     links = expansion.links(action);
   }
+  if (!path_.empty() && outcome == Outcome::kBlocked) outcome = Outcome::kProgress;  // choices are up to date now
+  back_up_path();
+  return failure_ ? Outcome::kFailed : outcome;
+}
+
+// Evaluates the edges of the node below the path, or asks for them: it is pending then.
+Outcome Search::begin_expansion(int level, NodeIndex index) {
+  if (!can_expand(level)) return Outcome::kBudgetSpent;
+  if (!rewards_) return expand(level, index) ? Outcome::kProgress : Outcome::kFailed;
+  std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
+  if (answer) {
+    edge_rewards_ = std::move(answer->rewards);
+    add_edges(level, index);
+  } else {
+    pending_[rewards_->last_id()] = {path_, x_, {level, index}};
+    store_->node(level, index).is_pending = true;
+  }
+  return Outcome::kProgress;
+}
+
+void Search::back_up_path() {
   for (std::size_t i = path_.size(); i-- > 0;) {
     back_up(path_[i].level, path_[i].index);
     x_[space_.levels[path_[i].level].variable] = -1;
   }
-  return outcome;
 }
 
 // Expands the nodes that a configuration passes from a node down.
@@ -204,8 +305,7 @@ void Search::follow(int level, NodeIndex index, const Assignment& x) {
   const Level& here = space_.levels[level];
   if (store_->node(level, index).is_complete) return;
   if (store_->node(level, index).expansion == kNoNode) {
-    if (!can_expand(level)) return;
-    expand(level, index);
+    if (!can_expand(level) || !expand(level, index)) return;
   }
   const int action = x[here.variable];
   x_[here.variable] = action;
@@ -218,9 +318,10 @@ void Search::follow(int level, NodeIndex index, const Assignment& x) {
 }
 
 // Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
-// itself, unless impossible states are in the way.
-bool Search::is_dive_due(int level, NodeIndex index) {
-  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0) return false;
+// itself, unless impossible states are in the way. Dives evaluate one node after the other, and must not meet one that
+// is pending.
+bool Search::is_dive_due(int level, NodeIndex index) const {
+  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
   if (options_.select == SelectRule::kMass && !(has_zeros_ && bounds_.lower == kNegInf)) return false;
   const BoundNode& node = store_->node(level, index);
   return node.lower == kNegInf && !node.is_complete;
@@ -232,22 +333,33 @@ void Search::dive(int level, NodeIndex index) {
   dive(level, index, fuel);
 }
 
-bool Search::can_expand(int level) const {
-  const std::int64_t num_states = space_.levels[level].num_states;
-  const std::int64_t cost =
-      options_.budget_unit == BudgetUnit::kReward ? num_states : num_states * reward_.num_factors(level);
-  return budget_.used() <= budget_.limit() - cost;
+// Evaluates all edges of a node. False when a factor failed.
+bool Search::expand(int level, NodeIndex index) {
+  const Level& here = space_.levels[level];
+  edge_rewards_.resize(here.num_states);
+  for (int a = 0; a < here.num_states && !failure_; ++a) {
+    x_[here.variable] = a;
+    if (const std::optional<double> reward = reward_.try_evaluate(level, x_, budget_)) {
+      edge_rewards_[a] = *reward;
+    } else {
+      failure_ = reward_.failure();
+    }
+  }
+  x_[here.variable] = -1;
+  if (!failure_) add_edges(level, index);
+  return !failure_;
 }
 
-// Evaluates all edges of a node. Their children are new nodes, or known ones where the context was met before.
-void Search::expand(int level, NodeIndex index) {
+// Gives a node the edges whose rewards are in edge_rewards_. Their children are new nodes, or known ones where the
+// context was met before.
+void Search::add_edges(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   BoundNode& node = store_->node(level, index);
   store_->create_expansion(level, node);
   const Expansion expansion = store_->expansion(level, node);
   for (int a = 0; a < here.num_states; ++a) {
     x_[here.variable] = a;
-    const double reward = reward_.evaluate(level, x_, budget_);
+    const double reward = edge_rewards_[a];
     expansion.set_evaluated(a);
     expansion.rewards()[a] = reward;
     has_zeros_ = has_zeros_ || reward == kNegInf;
@@ -289,8 +401,25 @@ void Search::back_up(int level, NodeIndex index) {
   BoundNode& node = store_->node(level, index);
   edges_.gather(*store_, level, node);
   edges_.back_up(node);
+  node.is_pending = false;
+  if (node.is_complete) return;
   const Expansion expansion = store_->expansion(level, node);
-  if (!node.is_complete) expansion.choice() = static_cast<std::uint32_t>(choose(level, expansion));
+  const int action = choose(level, expansion);
+  if (action >= 0) {
+    expansion.choice() = static_cast<std::uint32_t>(action);
+  } else {
+    node.is_pending = true;
+    blocked_.push_back({level, index});
+  }
+}
+
+// Rewards have arrived: nodes that were pending because of them, over whatever path, may be chosen again.
+void Search::release_blocked() {
+  std::vector<Step> blocked = std::exchange(blocked_, {});
+  std::stable_sort(blocked.begin(), blocked.end(), [](const Step& a, const Step& b) { return a.level > b.level; });
+  for (const Step& step : blocked) {
+    if (store_->node(step.level, step.index).is_pending) back_up(step.level, step.index);
+  }
 }
 
 int Search::choose(int level, const Expansion& expansion) const {
@@ -302,9 +431,9 @@ int Search::choose(int level, const Expansion& expansion) const {
   int chosen = -1;
   double best = kNegInf;
   for (int a = 0; a < edges_.num_states(); ++a) {
-    if (edges_.is_complete(a)) continue;
+    if (!edges_.is_open(a)) continue;
     const double score = q_uct(edges_.estimate(a), bonus * std::sqrt(visits), 1.0 / (1.0 + expansion.visits(a)));
-    if (chosen >= 0 && !(score > best)) continue;
+    if (chosen >= 0 && !(score > best + tie_tolerance(best))) continue;
     chosen = a;
     best = score;
   }
@@ -320,13 +449,12 @@ bool Search::dive(int level, NodeIndex index, std::int64_t& fuel) {
   };
   if (is_done()) return true;
   if (store_->node(level, index).expansion == kNoNode) {
-    if (fuel-- <= 0 || !can_expand(level)) return false;
-    expand(level, index);
+    if (fuel-- <= 0 || !can_expand(level) || !expand(level, index)) return false;
     back_up(level, index);
   }
   const Level& here = space_.levels[level];
   std::vector<bool> is_tried(here.num_states, false);
-  while (!is_done()) {
+  while (!is_done() && !failure_) {
     const int action = next_dive_action(level, store_->node(level, index), is_tried);
     if (action < 0) break;
     x_[here.variable] = action;
@@ -346,7 +474,7 @@ int Search::next_dive_action(int level, const BoundNode& node, std::vector<bool>
   edges_.gather(*store_, level, node);
   int chosen = -1;
   for (int a = 0; a < edges_.num_states(); ++a) {
-    if (edges_.is_complete(a) || is_tried[a]) continue;
+    if (!edges_.is_open(a) || is_tried[a]) continue;
     if (chosen < 0 || edges_.estimate(a) > edges_.estimate(chosen)) chosen = a;
   }
   if (chosen >= 0) is_tried[chosen] = true;

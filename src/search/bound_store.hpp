@@ -34,6 +34,7 @@ struct BoundNode {
   bool is_complete = false;    // solved: nothing below is left to search
   bool was_collapsed = false;  // its values are better than the fall-backs'
   bool is_given_back = false;  // by collapse; the memory waits for another node
+  bool is_pending = false;     // nothing below can be chosen until rewards arrive
 };
 
 // A view of an expansion. Valid until one of the same level is created.

@@ -14,6 +14,9 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = 0x1.0p-52;
 constexpr int kLanes = 4;
+// Masses and gaps this close, relatively, are equal: which one is larger is then a matter of rounding, and a constant
+// added to a factor must not decide it.
+constexpr double kTie = 1e-9;
 
 // Per lane: weights[a] = exp(values[a] - largest), log_sum = largest + log sum_a weights[a]. An infinite
 // largest value is the sum, and the weights mean nothing then.
@@ -54,6 +57,7 @@ EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates) : has_
   values_.resize(most_states);
   weights_.resize(most_states);
   is_complete_.resize(most_states);
+  is_open_.resize(most_states);
 }
 
 void EdgeBounds::gather(const BoundStore& store, int level, const BoundNode& node) {
@@ -67,10 +71,12 @@ void EdgeBounds::gather(const BoundStore& store, int level, const BoundNode& nod
     if (!expansion.is_evaluated(a)) {
       edge = {{kNegInf, kInf, reward, 0.0}};
       is_complete_[a] = 0;
+      is_open_[a] = 1;
       continue;
     }
     edge = {{reward, reward, reward, finite_magnitude(reward)}};
     bool is_complete = true;
+    bool is_open = false;
     bool is_dead = reward == kNegInf;
     const NodeIndex* const links = expansion.links(a);
     for (std::size_t j = 0; j < children.size() && !is_dead; ++j) {
@@ -80,10 +86,12 @@ void EdgeBounds::gather(const BoundStore& store, int level, const BoundNode& nod
       edge[kEstimate] += child.estimate;
       edge[kMagnitude] += finite_magnitude(child.lower) + finite_magnitude(child.upper);
       is_complete = is_complete && child.is_complete;
+      is_open = is_open || !(child.is_complete || child.is_pending);
       is_dead = child.upper == kNegInf;
     }
     if (is_dead) edge = {{kNegInf, kNegInf, kNegInf, 0.0}};
     is_complete_[a] = is_dead || is_complete ? 1 : 0;
+    is_open_[a] = is_open && !is_dead ? 1 : 0;
   }
 }
 
@@ -102,11 +110,11 @@ void EdgeBounds::back_up(BoundNode& node) {
 int EdgeBounds::widest() const {
   const double lower_scale = largest_[kLower] == kNegInf ? 0.0 : std::exp(largest_[kLower] - largest_[kUpper]);
   int chosen = -1;
-  double most = -1.0;
+  double most = 0.0;
   for (int a = 0; a < num_states_; ++a) {
-    if (is_complete_[a]) continue;
+    if (!is_open_[a]) continue;
     const double mass = weights_[a][kUpper] - lower_scale * weights_[a][kLower];
-    if (mass > most) {
+    if (chosen < 0 || mass > most * (1.0 + kTie)) {
       most = mass;
       chosen = a;
     }
@@ -126,10 +134,11 @@ int ComponentRule::choose(const BoundStore& store, std::span<const int> levels, 
   double widest = 0.0;
   for (std::size_t j = 0; j < levels.size(); ++j) {
     const BoundNode& node = store.node(levels[j], links[j]);
-    if (node.is_complete) continue;
+    if (node.is_complete || node.is_pending) continue;
     const double gap = (has_upper_ ? node.upper : node.estimate) - node.lower;
-    const bool is_tie = chosen >= 0 && gap == widest;
-    if (chosen < 0 || gap > widest || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
+    const bool is_tie =
+        chosen >= 0 && (gap == widest || (std::isfinite(widest) && std::abs(gap - widest) <= kTie * widest));
+    if (chosen < 0 || (gap > widest && !is_tie) || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
       chosen = static_cast<int>(j);
       widest = gap;
     }

@@ -25,12 +25,14 @@ class EdgeBounds {
   void back_up(BoundNode& node);
 
   [[nodiscard]] int num_states() const { return num_states_; }
-  [[nodiscard]] bool is_complete(int action) const { return is_complete_[action]; }
+  // Neither complete nor waiting for rewards: the search can go there.
+  [[nodiscard]] bool is_open(int action) const { return is_open_[action]; }
   [[nodiscard]] double lower(int action) const { return values_[action][kLower]; }
   [[nodiscard]] double upper(int action) const { return values_[action][kUpper]; }
   [[nodiscard]] double estimate(int action) const { return values_[action][kEstimate]; }
 
-  // After back_up: the incomplete edge with the most unresolved mass exp(U) - exp(L), the lowest of equals.
+  // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal
+  // up to rounding; -1 when there is none.
   [[nodiscard]] int widest() const;
 
  private:
@@ -46,12 +48,12 @@ class EdgeBounds {
   int num_states_ = 0;
   int num_terms_ = 0;  // of the sum that makes an edge's value
   std::vector<Edge> values_, weights_;
-  std::vector<char> is_complete_;
+  std::vector<char> is_complete_, is_open_;
   Edge largest_, log_sum_;
 };
 
-// Largest U - L first, or V - L; where that is infinite, the component with the fewest variables. -1 when all are
-// complete.
+// Largest U - L first, or V - L; of equal ones, such as infinite ones, the component with the fewest variables. -1 when
+// all are complete or pending.
 class ComponentRule {
  public:
   ComponentRule(const SearchSpace& space, bool has_upper);

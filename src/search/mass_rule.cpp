@@ -22,7 +22,7 @@ int most_unresolved_edge(const EdgeBounds& edges, const Expansion& expansion, do
   int chosen = -1;
   double best = kNegInf;
   for (int a = 0; a < edges.num_states(); ++a) {
-    if (edges.is_complete(a)) continue;
+    if (!edges.is_open(a)) continue;
     const double score = log_unresolved(edges.estimate(a), edges.lower(a)) + bonus / (1.0 + expansion.visits(a));
     if (chosen >= 0 && best != kNegInf && !(score > best + tie_tolerance(best))) continue;
     if (chosen >= 0 && score == kNegInf) continue;

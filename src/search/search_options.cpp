@@ -27,6 +27,8 @@ const char* to_string(StopReason reason) {
       return "gap";
     case StopReason::kInterrupted:
       return "interrupted";
+    case StopReason::kFactorFailed:
+      return "factor failed";
   }
   return "";
 }

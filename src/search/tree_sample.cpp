@@ -19,7 +19,7 @@
 namespace treesample {
 namespace {
 
-enum class Outcome { kProgress, kSolved, kBudgetSpent };
+enum class Outcome { kProgress, kSolved, kBudgetSpent, kFailed };
 
 // A node's number of states: known to the compiler when it is common to all levels, else its own.
 template <int kCommon>
@@ -54,7 +54,7 @@ class Search {
   [[gnu::noinline]] Outcome tree_traversal();
   [[nodiscard]] bool is_solved() const { return is_complete(*store_, space_.roots, store_->root_links().data()); }
   Node visit(int level, NodeIndex& link);
-  void expand(const Step& step);
+  bool expand(const Step& step);
   NodeIndex create_node(int level);
   template <class NumStates>
   [[gnu::noinline]] void backup(NumStates common_num_states);
@@ -117,6 +117,13 @@ SearchReport Search::tree_sample(const SearchObserver& observer) {
   report.stop = space_.log_constant == kNegInf ? StopReason::kExact : StopReason::kInterrupted;
   while (report.stop != StopReason::kExact) {
     const Outcome outcome = tree_traversal();
+    if (outcome == Outcome::kFailed) {
+      const Error& error = *reward_.failure();
+      if (error.code() == ErrorCode::kInterrupted) break;
+      report.stop = StopReason::kFactorFailed;
+      report.error = error;
+      break;
+    }
     if (outcome != Outcome::kProgress) {
       report.stop = outcome == Outcome::kSolved ? StopReason::kExact : StopReason::kBudget;
       break;
@@ -146,7 +153,7 @@ SearchReport Search::tree_sample(const SearchObserver& observer) {
 
 // Alg. 2, TreeTraversal. Pre: values of the nodes that only one edge leads to are up to date.
 // Post: one more edge is evaluated, or a node completed elsewhere is known to the edge above it, or
-// (kSolved) nothing is left to do, or (kBudgetSpent) no value has changed.
+// (kSolved) nothing is left to do, or (kBudgetSpent, kFailed) no value has changed.
 Outcome Search::tree_traversal() {
   if (!budget_.allows(fewest_factors_)) return is_solved() ? Outcome::kSolved : Outcome::kBudgetSpent;
   path_.clear();
@@ -162,8 +169,8 @@ Outcome Search::tree_traversal() {
     x_[facts_[level].variable] = action;
     path_.add({node, level, action});
     if (!node.is_expanded(action)) {
-      if (!budget_.allows(reward_.num_factors(level))) return Outcome::kBudgetSpent;
-      expand(path_.steps().back());
+      if (!budget_.allows(reward_.price(level))) return Outcome::kBudgetSpent;
+      if (!expand(path_.steps().back())) return Outcome::kFailed;
       break;
     }
     components = facts_[level].children_span();
@@ -187,13 +194,15 @@ Node Search::visit(int level, NodeIndex& link) {
 }
 
 // Alg. 2, Expand: pays for R_n of the path's last edge and gives the edge its children. A child level
-// that several edges can reach is looked up by its context.
-void Search::expand(const Step& step) {
+// that several edges can reach is looked up by its context. False when there is no value.
+bool Search::expand(const Step& step) {
   const Level& level = space_.levels[step.level];
-  const double reward = reward_.evaluate(step.level, x_, budget_);
+  const std::optional<double> value = reward_.try_evaluate(step.level, x_, budget_);
+  if (!value) return false;
+  const double reward = *value;
   step.node.set_expanded(step.action);
   step.node.rewards()[step.action] = reward;
-  if (reward == kNegInf) return;  // impossible: complete at once, no children
+  if (reward == kNegInf) return true;  // impossible: complete at once, no children
   NodeIndex* const links = step.node.links(step.action);
   for (std::size_t j = 0; j < level.children.size(); ++j) {
     const int child = level.children[j];
@@ -205,6 +214,7 @@ void Search::expand(const Step& step) {
       links[j] = create_node(child);
     }
   }
+  return true;
 }
 
 // A node whose values are the prior's.

@@ -25,7 +25,10 @@ namespace treesample {
 
 struct ProgramDescription {
   std::string name;
-  std::vector<std::string> command;     // program and arguments; runs in the folder of the model file
+  std::vector<std::string> command;  // program and arguments; runs in the folder of the model file
+  // A file of Python functions, one for each factor, named like it: the oracle room has the program around
+  // them. `command` is then the interpreter and the file.
+  std::string python = {};
   std::vector<std::string> files = {};  // further files that its values depend on
   double timeout_seconds = 60.0;        // for one evaluation; a batch of n gets n times as long
   double start_timeout_seconds = 60.0;  // until it says that it is ready

@@ -8,35 +8,77 @@ namespace treesample {
 enum class BudgetUnit {
   kReward,  // one per evaluation of R_n: the unit of the paper's experiments
   kFactor,  // one per evaluation of a factor, |M_n| per R_n: the unit of its problem statement
+  kCost,    // seconds of function factors, declared or measured; tables are free
 };
 
+// What evaluations cost, in all three units.
 struct Spending {
   std::int64_t reward_evaluations = 0;
   std::int64_t factor_evaluations = 0;
+  double cost_seconds = 0.0;
+
+  Spending& operator+=(const Spending& other) {
+    reward_evaluations += other.reward_evaluations;
+    factor_evaluations += other.factor_evaluations;
+    cost_seconds += other.cost_seconds;
+    return *this;
+  }
+  Spending& operator-=(const Spending& other) {
+    reward_evaluations -= other.reward_evaluations;
+    factor_evaluations -= other.factor_evaluations;
+    cost_seconds -= other.cost_seconds;
+    return *this;
+  }
+  [[nodiscard]] Spending times(int count) const {
+    return {count * reward_evaluations, count * factor_evaluations, count * cost_seconds};
+  }
+  // For display: a number in the unit of a budget.
+  [[nodiscard]] double in(BudgetUnit unit) const {
+    if (unit == BudgetUnit::kCost) return cost_seconds;
+    return static_cast<double>(unit == BudgetUnit::kReward ? reward_evaluations : factor_evaluations);
+  }
 };
 
+// A limit in one of the units. What is under way can be reserved, so that evaluations that run at the
+// same time cannot exceed the limit together.
 class Budget {
  public:
   Budget(std::int64_t limit, BudgetUnit unit) : limit_(limit), unit_(unit) {}
 
-  // Can a reward of this many factors still be paid for? A run never exceeds its budget.
-  [[nodiscard]] bool allows(int num_factors) const { return used() + cost(num_factors) <= limit_; }
-  void spend(int num_factors) {
-    spent_.reward_evaluations += 1;
-    spent_.factor_evaluations += num_factors;
+  // Can a reward of this many factors, or evaluations of this price, still be paid for? A run never
+  // exceeds its budget, except by costs that were not declared: those are known when they are spent.
+  [[nodiscard]] bool allows(int num_factors) const { return allows(Spending{1, num_factors, 0.0}); }
+  [[nodiscard]] bool allows(const Spending& price) const {
+    switch (unit_) {
+      case BudgetUnit::kReward:
+        return spent_.reward_evaluations + reserved_.reward_evaluations + price.reward_evaluations <= limit_;
+      case BudgetUnit::kFactor:
+        return spent_.factor_evaluations + reserved_.factor_evaluations + price.factor_evaluations <= limit_;
+      case BudgetUnit::kCost:
+        break;
+    }
+    return allows_cost(price.cost_seconds);
   }
-  [[nodiscard]] std::int64_t used() const {
-    return unit_ == BudgetUnit::kReward ? spent_.reward_evaluations : spent_.factor_evaluations;
-  }
+  void spend(int num_factors) { spend(Spending{1, num_factors, 0.0}); }
+  void spend(const Spending& cost) { spent_ += cost; }
+  void reserve(const Spending& price) { reserved_ += price; }
+  void release(const Spending& price) { reserved_ -= price; }
+
   [[nodiscard]] std::int64_t limit() const { return limit_; }
   [[nodiscard]] const Spending& spent() const { return spent_; }
 
  private:
-  [[nodiscard]] std::int64_t cost(int num_factors) const { return unit_ == BudgetUnit::kReward ? 1 : num_factors; }
+  // What is free is always allowed; the rest as long as it fits, and as long as anything is left.
+  [[nodiscard]] bool allows_cost(double seconds) const {
+    constexpr double kRounding = 1.0 + 1e-9;  // sums of decimal fractions
+    const double used = spent_.cost_seconds + reserved_.cost_seconds;
+    const double limit = static_cast<double>(limit_);
+    return seconds == 0.0 || (used + seconds <= limit * kRounding && used < limit);
+  }
 
   std::int64_t limit_;
   BudgetUnit unit_;
-  Spending spent_;
+  Spending spent_, reserved_;
 };
 
 }  // namespace treesample

@@ -19,7 +19,10 @@ class Factor {
   // the factor is then a constant.
   static Factor table(std::vector<int> scope, std::vector<double> log_values);
   // `log_max`, when declared, must be an upper bound of every value; it is what bounds are made of.
-  static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {});
+  // `cost`, when declared, is what one evaluation takes in seconds: of the functions of a reward the
+  // cheaper ones are called first, and those without a declared cost last.
+  static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},
+                         std::optional<double> cost = {});
 
   // The same values over other variables, as many; a table is shared, not copied.
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
@@ -32,12 +35,15 @@ class Factor {
   [[nodiscard]] const Function& function() const { return function_; }
   // The largest entry of a table, the declared maximum of a function.
   [[nodiscard]] std::optional<double> log_max() const { return log_max_; }
+  // 0 for a table, the declared cost of a function.
+  [[nodiscard]] std::optional<double> cost() const { return cost_; }
 
  private:
   std::vector<int> scope_;
   std::shared_ptr<const std::vector<double>> log_values_;  // shared: copies of a model are cheap
   Function function_;
   std::optional<double> log_max_;
+  std::optional<double> cost_ = 0.0;
 };
 
 }  // namespace treesample

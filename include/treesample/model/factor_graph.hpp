@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "treesample/model/factor.hpp"
 
 namespace treesample {
+
+class EvaluationQueue;
 
 // One state (from 0) per variable.
 using Assignment = std::vector<int>;
@@ -46,6 +49,11 @@ class FactorGraph {
   // Sum of log(number of states): the log of the size of the domain.
   [[nodiscard]] double log_num_configurations() const;
 
+  // Where functions can be asked for several values at a time; null when they can only be called. Copies
+  // of the graph share it.
+  [[nodiscard]] EvaluationQueue* evaluation_queue() const { return evaluation_queue_.get(); }
+  void set_evaluation_queue(std::shared_ptr<EvaluationQueue> queue) { evaluation_queue_ = std::move(queue); }
+
   // psi_m at a full assignment. Throws kNumeric when a function returns NaN or +inf.
   [[nodiscard]] double log_value(int factor, std::span<const int> x) const;
   // log gamma_hat(x), stopping at the first -inf.
@@ -56,6 +64,7 @@ class FactorGraph {
  private:
   std::vector<Variable> variables_;
   std::vector<Factor> factors_;
+  std::shared_ptr<EvaluationQueue> evaluation_queue_;
 };
 
 // Position of the scope's states in a factor's table (row-major, last variable fastest).

@@ -1,11 +1,17 @@
-// The reward of definition 1: R_n(x_<=n) = sum of the factors that x_n completes. This is the only
-// place where a search evaluates factors and spends its budget.
+// The reward of definition 1: R_n(x_<=n) = sum of the factors that x_n completes. Here, and in
+// reward_queue.hpp for rewards that are evaluated at the same time, a search spends its budget.
+//
+// Factors are evaluated in a fixed order, and none after the first -inf: tables, then functions with a
+// declared cost, cheapest first, then the other functions. So nothing expensive is called where
+// something cheaper already says that x is impossible.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "treesample/error.hpp"
 #include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/search_space.hpp"
@@ -18,10 +24,36 @@ class Reward {
   Reward(const FactorGraph& graph, const SearchSpace& space);
 
   [[nodiscard]] int num_factors(int level) const { return first_[level + 1] - first_[level]; }
+  // The most that a reward can cost as far as costs are declared. One that is not counts as next to
+  // nothing, which a budget of seconds allows as long as anything is left.
+  [[nodiscard]] Spending price(int level) const { return {1, num_factors(level), declared_seconds_[level]}; }
 
   // R_n at x, which holds a state for every variable on the path down to this level. Factors after
-  // the first -inf are neither evaluated nor charged. Throws kNumeric for NaN and +inf.
+  // the first -inf are neither evaluated nor charged. Functions are asked through the graph's queue where
+  // it answers for them, else called. Throws kNumeric for NaN and +inf, and what the queue throws.
   double evaluate(int level, std::span<const int> x, Budget& budget);
+  // The same, but nothing when the queue gives no answer; failure() is its error then. A search ends with
+  // the answer so far. Exceptions of functions that are called belong to the caller and pass through.
+  std::optional<double> try_evaluate(int level, std::span<const int> x, Budget& budget) {
+    failure_.reset();
+    const double sum = sum_up(level, x, budget);
+    return failure_ ? std::nullopt : std::optional<double>(sum);
+  }
+  [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
+
+  // The two parts of a reward. The first stops at -inf and adds up what it evaluated.
+  double table_sum(int level, std::span<const int> x, int& num_evaluated) const;
+  [[nodiscard]] std::span<const int> functions(int level) const {
+    return std::span(functions_).subspan(first_function_[level], first_function_[level + 1] - first_function_[level]);
+  }
+  struct Value {
+    double log_value = 0.0;
+    double seconds = 0.0;  // as declared, else as measured
+  };
+  // Calls a function.
+  Value call(int factor, std::span<const int> x);
+  // The states of a factor's scope at x; valid until the next call.
+  std::span<const int> scope_states(int factor, std::span<const int> x);
 
  private:
   struct Term {
@@ -29,18 +61,24 @@ class Reward {
     int factor = 0;
     int first_stride = 0, end_stride = 0;  // in strides_
   };
+  void add_term(int factor);
   double table_value(const Term& term, std::span<const int> x) const {
     std::int64_t index = 0;
     for (int s = term.first_stride; s < term.end_stride; ++s) index += x[strides_[s].first] * strides_[s].second;
     return term.table[index];
   }
-  double function_value(const Term& term, std::span<const int> x);
+  double sum_up(int level, std::span<const int> x, Budget& budget);
+  std::optional<Value> ask(int factor, std::span<const int> x);
 
   const FactorGraph* graph_;
-  std::vector<Term> terms_;                            // grouped by level
+  std::vector<Term> terms_;                            // grouped by level, in the order of evaluation
   std::vector<int> first_;                             // first term of each level
+  std::vector<int> functions_;                         // factors, grouped by level
+  std::vector<int> first_function_;                    // of each level
+  std::vector<double> declared_seconds_;               // by level
   std::vector<std::pair<int, std::int64_t>> strides_;  // variable, stride in the table
   std::vector<int> states_;                            // arguments of a function factor
+  std::optional<Error> failure_;
 };
 
 }  // namespace treesample

@@ -19,13 +19,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "treesample/io/json_model.hpp"
-#include "treesample/oracle/evaluation_queue.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 
 namespace treesample {
 
@@ -35,6 +36,8 @@ struct OracleOptions {
   std::filesystem::path log = {};      // receives the standard error of programs; empty: discarded
   // Continue a journal although tables of the model changed: recorded values do not depend on them.
   bool allow_changed_tables = false;
+  // Asked several times a second while an answer is waited for; true ends the wait with kInterrupted.
+  std::function<bool()> is_interrupted = {};
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -67,10 +70,11 @@ class OracleSet final : public EvaluationQueue {
   OracleSet(const OracleSet&) = delete;
   OracleSet& operator=(const OracleSet&) = delete;
 
-  // The model. Its function factors ask this set and wait for the answer; the set must outlive it and
-  // its copies. Factors have the indices of the description.
+  // The model. Its function factors ask this set and wait for the answer, and the set is its evaluation
+  // queue; it must outlive the graph and its copies. Factors have the indices of the description.
   [[nodiscard]] const FactorGraph& graph() const;
 
+  [[nodiscard]] bool answers(int factor) const override;
   [[nodiscard]] int num_workers() const override;
   [[nodiscard]] int num_pending() const override;
   Ticket submit(std::vector<OracleQuestion> questions) override;

@@ -23,6 +23,11 @@
 // When memory runs out the expansions with the least mass left to resolve are given back: their nodes keep
 // their bounds and are searched again if they matter.
 //
+// A graph whose evaluation queue has several workers is searched with that many evaluations under way: nodes that
+// wait for their rewards count as visited and are not chosen. With one worker the search is the sequential one,
+// to the bit. Dives are made only when nothing else is under way. When a factor fails for good the search ends with
+// the answer so far.
+//
 // Derivation and what is certified: docs/methods/anytime.md.
 #pragma once
 
@@ -31,10 +36,13 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "treesample/error.hpp"
 #include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/model/reward_queue.hpp"
 #include "treesample/model/search_space.hpp"
 #include "treesample/search/tree_sample.hpp"
 #include "treesample/value/fallback.hpp"
@@ -80,6 +88,9 @@ struct AnytimeOptions {
   double time_limit_seconds = std::numeric_limits<double>::infinity();
   std::size_t memory_limit_bytes = std::size_t{1} << 30;
   int observer_interval = 4096;  // traversals between two calls of the observer
+  // When the graph's evaluation queue has several workers: rewards are used as they arrive, or in the order in
+  // which they were asked for, which gives the same bits every time.
+  AnswerOrder answer_order = AnswerOrder::kArrival;
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -87,8 +98,9 @@ struct AnytimeOptions {
 
 struct AnytimeReport {
   StopReason stop = StopReason::kBudget;
-  LogBounds log_z;        // certified
-  double estimate = 0.0;  // V(root) of the search: of log Z
+  std::optional<Error> error = {};  // of kFactorFailed
+  LogBounds log_z;                  // certified
+  double estimate = 0.0;            // V(root) of the search: of log Z
   Spending spent;
   std::int64_t num_traversals = 0;
   std::int64_t num_dives = 0;

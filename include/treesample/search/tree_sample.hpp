@@ -14,7 +14,9 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 
+#include "treesample/error.hpp"
 #include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/search_space.hpp"
@@ -42,11 +44,20 @@ struct SearchOptions {
   void validate() const;
 };
 
-enum class StopReason { kExact, kBudget, kTime, kMemory, kGap, kInterrupted };
+enum class StopReason {
+  kExact,
+  kBudget,
+  kTime,
+  kMemory,
+  kGap,
+  kInterrupted,
+  kFactorFailed,  // the graph's evaluation queue gave a factor up; the report has its error
+};
 const char* to_string(StopReason reason);
 
 struct SearchReport {
   StopReason stop = StopReason::kBudget;
+  std::optional<Error> error = {};  // of kFactorFailed
   Spending spent;
   std::int64_t num_traversals = 0;
   std::uint64_t num_nodes = 0;  // blocks in the store

@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "m.json: programs: allowed is an object with one field per program"},
         BadText{R"({"variables": [], "factors": [], "programs": {"": {"command": ["x"]}}})",
                 "m.json: programs: the name of a program cannot be empty"},
-        BadText{PROGRAM("{}"), "m.json: programs.p: the field 'command' is missing"},
+        BadText{PROGRAM("{}"), "m.json: programs.p: a program has exactly one of the fields command, python"},
         BadText{PROGRAM(R"({"command": "python3 x.py"})"),
                 "m.json: programs.p.command: allowed is an array, found \"python3 x.py\""},
         BadText{PROGRAM(R"({"command": []})"),

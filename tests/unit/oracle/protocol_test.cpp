@@ -74,8 +74,8 @@ TEST(Protocol, NanAndInfinityAreNumericErrors) {
 TEST(Protocol, AProgramMustSayThatItIsReady) {
   EXPECT_EQ(message_of(ErrorCode::kParse, [] { check_ready(R"({"ready": false})"); }),
             R"(no "ready": true in its line '{"ready": false}')");
-  EXPECT_EQ(message_of(ErrorCode::kParse, [] { check_ready(R"({"error": "no licence"})"); }),
-            R"(an error at the start in its line '{"error": "no licence"}')");
+  EXPECT_EQ(message_of(ErrorCode::kIo, [] { check_ready(R"({"error": "no licence"})"); }),
+            "it says at the start: no licence");
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 // Factor evaluations that take long: asked for now, answered later, several at a time.
 //
 // A search that keeps P programs busy submits evaluations as long as it has some to make, then waits
-// for whichever is answered first (or, to be reproducible, for the oldest) and goes on.
+// for whichever is answered first (or, to be reproducible, for the oldest) and goes on. A factor graph
+// carries the queue that answers for its functions (FactorGraph::evaluation_queue).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "treesample/error.hpp"
 
 namespace treesample {
 
@@ -19,15 +23,19 @@ using Ticket = std::int64_t;
 struct OracleAnswer {
   Ticket ticket = 0;
   std::vector<double> log_values;  // one per question, in the order of the questions
-  // What the evaluations took, also when they were made by an earlier run or for another ticket; so a
-  // budget of seconds sees the same costs in a run that was interrupted and taken up again.
-  std::vector<double> seconds;
+  // Seconds that each evaluation costs this run: as declared, else as measured, also when an earlier run
+  // paid for it; so a budget of seconds sees the same costs in a run that was interrupted and taken up
+  // again. 0 for what has been asked before in this run: it is paid once.
+  std::vector<double> costs;
+  std::optional<Error> error = {};  // an evaluation failed for good; the values are then worth nothing
 };
 
 class EvaluationQueue {
  public:
   virtual ~EvaluationQueue() = default;
 
+  // True for the factors that may be asked for.
+  [[nodiscard]] virtual bool answers(int factor) const = 0;
   // Evaluations that run at the same time; more may be submitted and wait.
   [[nodiscard]] virtual int num_workers() const = 0;
   // Tickets that have been submitted and not been handed out.
@@ -35,11 +43,11 @@ class EvaluationQueue {
 
   // Throws kArgument for a question that the model does not have.
   virtual Ticket submit(std::vector<OracleQuestion> questions) = 0;
-  // Waits for an answer and returns all that are there, in the order in which they came. Throws
-  // kArgument when nothing is pending. When an evaluation failed for good, its ticket is gone and its
-  // Error is thrown here; the other tickets stay pending.
+  // Waits for an answer and returns all that are there, in the order in which they came, failed ones
+  // included. Throws kArgument when nothing is pending, kInterrupted when the wait was asked to end, and
+  // kIo when answers cannot be recorded; the tickets then stay pending.
   virtual std::vector<OracleAnswer> wait_any() = 0;
-  // Waits for one ticket; the deterministic order is that of submission.
+  // Waits for one ticket, and throws its error when it failed.
   virtual OracleAnswer wait(Ticket ticket) = 0;
 };
 

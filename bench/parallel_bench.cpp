@@ -1,0 +1,154 @@
+// What several evaluations under way cost in quality and bring in speed: docs/methods/oracles.md.
+//
+//   parallel_bench kl [INSTANCES [BUDGET]]    mean KL at equal budget, as CSV
+//   parallel_bench speed                      evaluations per second with a function that sleeps 20 ms, as CSV
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <deque>
+#include <string>
+#include <thread>
+
+#include "treesample/evaluate/divergence.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/oracle/oracle_set.hpp"
+#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/bounded_approximation.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr int kWorkers[] = {1, 4, 16};
+constexpr int kNumSamples = 20'000;
+
+// P programs that all take equally long: the answer to the oldest question comes first.
+class EquallySlow final : public EvaluationQueue {
+ public:
+  EquallySlow(const FactorGraph& graph, int num_workers) : graph_(graph), num_workers_(num_workers) {}
+  [[nodiscard]] bool answers(int) const override { return true; }
+  [[nodiscard]] int num_workers() const override { return num_workers_; }
+  [[nodiscard]] int num_pending() const override { return static_cast<int>(pending_.size()); }
+  Ticket submit(std::vector<OracleQuestion> questions) override {
+    pending_.push_back(std::move(questions[0]));
+    return next_ticket_++;
+  }
+  std::vector<OracleAnswer> wait_any() override {
+    const OracleQuestion question = std::move(pending_.front());
+    pending_.pop_front();
+    const Ticket ticket = next_ticket_ - static_cast<Ticket>(pending_.size()) - 1;
+    return {{ticket, {graph_.factor(question.factor).function()(question.states)}, {0.0}, {}}};
+  }
+  OracleAnswer wait(Ticket) override { return wait_any()[0]; }  // with one worker there is one ticket
+
+ private:
+  FactorGraph graph_;
+  int num_workers_;
+  Ticket next_ticket_ = 0;
+  std::deque<OracleQuestion> pending_;
+};
+
+// The same model with functions that do not show their tables.
+FactorGraph opaque(const FactorGraph& tables, double seconds) {
+  FactorGraph graph;
+  for (int v = 0; v < tables.num_variables(); ++v) graph.add_variable(tables.num_states(v));
+  for (const Factor& factor : tables.factors()) {
+    graph.add_factor(Factor::function(factor.scope(), [factor, &tables, seconds](std::span<const int> states) {
+      if (seconds > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+      std::size_t index = 0;
+      for (std::size_t i = 0; i < states.size(); ++i) {
+        index = index * static_cast<std::size_t>(tables.num_states(factor.scope()[i])) +
+                static_cast<std::size_t>(states[i]);
+      }
+      return factor.log_values()[index];
+    }));
+  }
+  return graph;
+}
+
+AnytimeResult search(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
+  AnytimeOptions options;
+  options.budget = budget;
+  options.select = SelectRule::kMass;
+  return anytime_search(graph, space, {}, options);
+}
+
+std::vector<int> given_order(const FactorGraph& graph) {
+  std::vector<int> order(graph.num_variables());
+  for (int v = 0; v < graph.num_variables(); ++v) order[v] = v;
+  return order;
+}
+
+void measure_kl(int num_instances, std::int64_t budget) {
+  fmt::print("family,workers,budget,instances,mean_kl,standard_error,ratio_to_one_worker\n");
+  for (const char* family : {"chain", "permuted-chain", "factor-graphs-1", "factor-graphs-2"}) {
+    double sequential = 0.0;
+    for (const int num_workers : kWorkers) {
+      double sum = 0.0;
+      double sum_of_squares = 0.0;
+      for (int instance = 0; instance < num_instances; ++instance) {
+        const FactorGraph tables =
+            make_family(family, {.seed = 2024, .instance = static_cast<std::uint64_t>(instance)}).graph;
+        FactorGraph graph = opaque(tables, 0.0);
+        graph.set_evaluation_queue(std::make_shared<EquallySlow>(graph, num_workers));
+        const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
+        const AnytimeResult result = search(graph, space, budget);
+        const BoundedApproximation approximation(result, SamplerKind::kEstimate);
+        Random random(static_cast<std::uint64_t>(instance), "kl");
+        const double kl =
+            sampled_divergence(tables, approximation, kNumSamples, random).kl(Elimination(tables).log_z());
+        sum += kl;
+        sum_of_squares += kl * kl;
+      }
+      const double mean = sum / num_instances;
+      const double variance = sum_of_squares / num_instances - mean * mean;
+      if (num_workers == 1) sequential = mean;
+      fmt::print("{},{},{},{},{:.4f},{:.4f},{:.3f}\n", family, num_workers, budget, num_instances, mean,
+                 std::sqrt(std::max(variance, 0.0) / num_instances), mean / sequential);
+      std::fflush(stdout);
+    }
+  }
+}
+
+void measure_speed() {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kSeconds = 0.02;
+  fmt::print("workers,evaluations,seconds,evaluations_per_second,ratio_to_one_worker\n");
+  double sequential = 0.0;
+  for (const int num_workers : kWorkers) {
+    const FactorGraph tables = make_family("permuted-chain", {.seed = 2024}).graph;
+    const FactorGraph graph = opaque(tables, kSeconds);
+    const OracleSet oracles(graph, "1", {.num_workers = num_workers});
+    const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kGraph);
+    const Clock::time_point start = Clock::now();
+    search(oracles.graph(), space, 400);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const std::int64_t num_paid = [&] {
+      std::int64_t sum = 0;
+      for (const OracleCounts& counts : oracles.counts()) sum += counts.paid;
+      return sum;
+    }();
+    const double speed = static_cast<double>(num_paid) / seconds;
+    if (num_workers == 1) sequential = speed;
+    fmt::print("{},{},{:.2f},{:.1f},{:.2f}\n", num_workers, num_paid, seconds, speed, speed / sequential);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+}  // namespace treesample
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "kl") {
+    treesample::measure_kl(argc > 2 ? std::atoi(argv[2]) : 20, argc > 3 ? std::atoll(argv[3]) : 10'000);
+  } else if (what == "speed") {
+    treesample::measure_speed();
+  } else {
+    fmt::print(stderr, "parallel_bench kl [INSTANCES [BUDGET]] | speed\n");
+    return 64;
+  }
+  return 0;
+}

@@ -1,0 +1,116 @@
+#include "treesample/model/reward_queue.hpp"
+
+#include <utility>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+RewardQueue::RewardQueue(const FactorGraph& graph, const SearchSpace& space, Budget& budget, AnswerOrder order)
+    : graph_(&graph), reward_(graph, space), budget_(&budget), order_(order) {
+  for (const Level& level : space.levels) variable_of_.push_back(level.variable);
+}
+
+std::optional<RewardAnswer> RewardQueue::submit(const Request& request, std::span<const int> x) {
+  Submission submission{.level = request.level, .parts = std::vector<Part>(request.num_actions)};
+  std::vector<std::pair<OracleQuestion, Place>> questions;
+  for (int i = 0; i < request.num_actions; ++i) {
+    Part& part = submission.parts[i];
+    part.x.assign(x.begin(), x.end());
+    part.x[variable_of_[request.level]] = request.first_action + i;
+    part.sum = reward_.table_sum(request.level, part.x, part.num_evaluated);
+    if (auto question = next_question(request.level, part)) {
+      questions.push_back({std::move(*question), {next_id_, static_cast<std::size_t>(i)}});
+    }
+  }
+  if (questions.empty()) return finish(-1, std::move(submission));
+  submission.num_asked = submission.num_open = static_cast<int>(questions.size());
+  submission.reserved = reward_.price(request.level).times(request.num_actions);
+  budget_->reserve(submission.reserved);
+  num_asked_ += submission.num_asked;
+  pending_.emplace(next_id_++, std::move(submission));
+  for (auto& [question, place] : questions) ask(std::move(question), place);
+  return {};
+}
+
+// Goes on with a reward until it is known or a program has to be asked.
+std::optional<OracleQuestion> RewardQueue::next_question(int level, Part& part) {
+  const std::span<const int> functions = reward_.functions(level);
+  const EvaluationQueue* const queue = graph_->evaluation_queue();
+  for (; part.next_function < functions.size() && part.sum != kNegInf; ++part.next_function) {
+    const int factor = functions[part.next_function];
+    if (queue != nullptr && queue->answers(factor)) {
+      const std::span<const int> states = reward_.scope_states(factor, part.x);
+      return OracleQuestion{factor, {states.begin(), states.end()}};
+    }
+    const Reward::Value value = reward_.call(factor, part.x);
+    part.sum += value.log_value;
+    part.seconds += value.seconds;
+    ++part.num_evaluated;
+  }
+  return {};
+}
+
+void RewardQueue::ask(OracleQuestion question, Place place) {
+  under_way_.emplace(graph_->evaluation_queue()->submit({std::move(question)}), place);
+}
+
+// In the order of submission nothing may depend on what has arrived: a submission takes its room until
+// it is handed out.
+bool RewardQueue::has_room() const {
+  if (pending_.empty()) return true;
+  const int num_taken = order_ == AnswerOrder::kSubmission ? num_asked_ : static_cast<int>(under_way_.size());
+  return num_taken < graph_->evaluation_queue()->num_workers();
+}
+
+std::vector<RewardAnswer> RewardQueue::wait() {
+  TS_ASSERT(!pending_.empty());
+  const auto is_known = [this] {
+    return order_ == AnswerOrder::kArrival ? !ready_.empty() : pending_.begin()->second.num_open == 0;
+  };
+  while (!is_known()) {
+    for (const OracleAnswer& answer : graph_->evaluation_queue()->wait_any()) apply(answer);
+  }
+  if (order_ == AnswerOrder::kSubmission) ready_ = {pending_.begin()->first};
+  std::vector<RewardAnswer> answers;
+  for (const std::int64_t id : std::exchange(ready_, {})) {
+    Submission submission = std::move(pending_.extract(id).mapped());
+    num_asked_ -= submission.num_asked;
+    budget_->release(submission.reserved);
+    answers.push_back(finish(id, std::move(submission)));
+  }
+  return answers;
+}
+
+void RewardQueue::apply(const OracleAnswer& answer) {
+  const auto found = under_way_.find(answer.ticket);
+  if (found == under_way_.end()) return;  // of a search that ended before it
+  const Place place = found->second;
+  under_way_.erase(found);
+  Submission& submission = pending_.at(place.id);
+  Part& part = submission.parts[place.part];
+  if (answer.error) {
+    if (!submission.error) submission.error = answer.error;
+  } else {
+    part.sum += answer.log_values[0];
+    part.seconds += answer.costs[0];
+    ++part.num_evaluated;
+    ++part.next_function;
+    if (auto question = next_question(submission.level, part)) {
+      ask(std::move(*question), place);
+      return;
+    }
+  }
+  if (--submission.num_open == 0) ready_.push_back(place.id);
+}
+
+RewardAnswer RewardQueue::finish(std::int64_t id, Submission submission) {
+  RewardAnswer answer{.id = id, .rewards = {}, .error = std::move(submission.error)};
+  for (const Part& part : submission.parts) {
+    answer.rewards.push_back(part.sum);
+    if (!answer.error) budget_->spend({1, part.num_evaluated, part.seconds});
+  }
+  return answer;
+}
+
+}  // namespace treesample
