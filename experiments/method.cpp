@@ -31,7 +31,7 @@ constexpr MethodName kNames[] = {
     {"gibbs", "GIBBS", Method::kGibbs, 7},
     {"bp", "BP", Method::kBp, 8},
     {"tree", "TS", Method::kTree, 0},
-    {"mass", "TS, improved", Method::kMass, 3},
+    {"mass", "TS, improved", Method::kMass, 9},
     {"elbo", "TS, ELBO leaves", Method::kElbo, 6},
     {"uniform", "uniform P_X", Method::kUniform, 4},
     {"graph", "graph", Method::kGraph, 3},
