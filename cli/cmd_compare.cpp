@@ -74,7 +74,7 @@ class CompareCommand final : public Command {
   std::vector<MethodSetting> settings() const;
 
   std::string model_, evidence_, out_;
-  std::string methods_ = "andor,graph,tree,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
+  std::string methods_ = "andor,graph,tree,mass,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
   std::string order_ = "given", ties_ = "lowest", resampling_ = "systematic";
   std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0, num_sweeps_ = 10, num_messages_ = 5;
   double c_ = 1.0, ess_threshold_ = 0.5;
@@ -84,7 +84,8 @@ class CompareCommand final : public Command {
 void CompareCommand::declare(CommandLine& line) {
   line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
   line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
-  line.option("--methods", methods_, "LIST", "Which of andor, graph, tree (the search), smc, sis, gibbs, bp, uniform");
+  line.option("--methods", methods_, "LIST",
+              "Which of andor, graph, tree (the search), mass (for opaque factors), smc, sis, gibbs, bp, uniform");
   line.option("--budgets", budgets_, "LIST", "Reward evaluations");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");

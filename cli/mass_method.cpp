@@ -53,7 +53,8 @@ void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& 
   answer.approximation = sampler;
   answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
   // P_X of a complete configuration is gamma / exp(log_value), so this is their share.
-  if (!answer.is_exact) answer.unexplored_mass = -std::expm1(std::min(0.0, *answer.lower - sampler->log_value()));
+  if (!answer.is_exact)
+    answer.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
   Random random(static_cast<std::uint64_t>(options.seed), "marginals");
   answer.marginals = sampled_marginals(*sampler, graph, kMarginalSamples, random);
   answer.marginals_from = fmt::format("from {} samples of P_X", kMarginalSamples);

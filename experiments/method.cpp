@@ -20,22 +20,22 @@ namespace treesample::experiments {
 namespace {
 
 struct MethodName {
-  Method method;
   const char* word;
   const char* title;
+  Method method;
   int color;
 };
 constexpr MethodName kNames[] = {
-    {Method::kSis, "sis", "SIS", 5},
-    {Method::kSmc, "smc", "SMC", 1},
-    {Method::kGibbs, "gibbs", "GIBBS", 7},
-    {Method::kBp, "bp", "BP", 8},
-    {Method::kTree, "tree", "TS", 0},
-    {Method::kMass, "mass", "TS, improved", 3},
-    {Method::kElbo, "elbo", "TS, ELBO leaves", 6},
-    {Method::kUniform, "uniform", "uniform P_X", 4},
-    {Method::kGraph, "graph", "graph", 3},
-    {Method::kAndOr, "andor", "andor", 2},
+    {"sis", "SIS", Method::kSis, 5},
+    {"smc", "SMC", Method::kSmc, 1},
+    {"gibbs", "GIBBS", Method::kGibbs, 7},
+    {"bp", "BP", Method::kBp, 8},
+    {"tree", "TS", Method::kTree, 0},
+    {"mass", "TS, improved", Method::kMass, 9},
+    {"elbo", "TS, ELBO leaves", Method::kElbo, 6},
+    {"uniform", "uniform P_X", Method::kUniform, 4},
+    {"graph", "graph", Method::kGraph, 3},
+    {"andor", "andor", Method::kAndOr, 2},
 };
 
 const MethodName& name_of(Method method) {

@@ -322,7 +322,7 @@ void Search::follow(int level, NodeIndex index, const Assignment& x) {
 // is pending.
 bool Search::is_dive_due(int level, NodeIndex index) const {
   if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
-  if (options_.select == SelectRule::kMass && !(has_zeros_ && bounds_.lower == kNegInf)) return false;
+  if (options_.select == SelectRule::kMass && (!has_zeros_ || bounds_.lower != kNegInf)) return false;
   const BoundNode& node = store_->node(level, index);
   return node.lower == kNegInf && !node.is_complete;
 }

@@ -40,6 +40,41 @@ for method in "treesample" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain
   check "method $method samples" says out '^samples     1'
 done
 
+# The search for opaque factors: asked for by either of its words, and chosen where a factor is a program.
+run infer "$models/permuted-chain.uai" --select mass --space tree --budget 1000 --samples 1 --json mass.json
+check "mass" exits 0
+check "mass learns its values" says out 'unresolved mass, space tree.* prior calibrated'
+check "mass is an estimate" says out ', estimate'
+check "mass has a best configuration" says out '^best '
+check "JSON says mass" says mass.json '"select": "mass"'
+run infer "$models/permuted-chain.uai" --prior calibrated --budget 1000
+check "calibrated means mass" says out 'unresolved mass, space andor'
+check "mass in andor is exact" says out ', exact'
+run infer "$models/permuted-chain.uai" --prior calibrated --select gap
+check "calibrated with another rule" exits 64
+check "calibrated with another rule says why" says err 'goes with --select mass only'
+run infer "$models/permuted-chain.uai" --select mass --prior mini-bucket
+check "mass with mini-buckets" exits 64
+cat > half.py <<'END'
+import json, sys
+sys.stdin.readline()
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps({"id": request["id"], "log_values": [-s[0] - s[1] for s in request["assignments"]]}), flush=True)
+END
+cat > half.json <<'END'
+{"variables": [{"name": "a", "states": 2}, {"name": "b", "states": 3}],
+ "programs": {"p": {"command": ["python3", "-S", "half.py"]}},
+ "factors": [{"name": "f", "scope": ["a", "b"], "program": "p"}]}
+END
+run infer half.json --budget 100
+check "program" exits 0
+check "program: what was picked" says err 'select mass --prior calibrated'
+check "program: exact log Z" says out '^log Z       0.720868'  # log((1 + 1/e) (1 + 1/e + 1/e^2))
+run infer half.json --budget 100 --select q-uct
+check "program: the paper's rule when asked for" says out '^log Z       0.720868'
+
 # Evidence beside the model is used, and said so.
 cp "$models/chain.uai" .
 echo "1 0 2" > chain.uai.evid

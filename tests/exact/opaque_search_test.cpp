@@ -180,6 +180,31 @@ TEST(OpaqueSearch, AddingConstantsToFactorsChangesNoDecision) {
   }
 }
 
+// Long enough for levels that are first seen when many values are out of date already.
+TEST(OpaqueSearch, AddingConstantsChangesNoDecisionHoweverLateALevelIsSeen) {
+  const auto calls_of = [](int trial, double constant) {
+    FactorGraph graph;
+    std::vector<int> calls;
+    Random random(trial, "long");
+    for (int v = 0; v < 16; ++v) graph.add_variable(3);
+    for (int v = 1; v < 16; ++v) {
+      std::vector<double> values(9);
+      for (double& value : values) value = random.normal() + (v % 2 == 0 ? constant : -2.0 * constant);
+      graph.add_factor(Factor::function({v - 1, v}, [&calls, values, v](std::span<const int> states) {
+        calls.insert(calls.end(), {v, states[0], states[1]});
+        return values[states[0] * 3 + states[1]];
+      }));
+    }
+    search(graph, SpaceKind::kTree, 1000);
+    return calls;
+  };
+  for (int trial = 0; trial < 10; ++trial) {
+    const std::vector<int> plain = calls_of(trial, 0.0);
+    EXPECT_EQ(plain, calls_of(trial, 8.0)) << "trial " << trial;
+    EXPECT_EQ(plain, calls_of(trial, -8.0)) << "trial " << trial;
+  }
+}
+
 TEST(OpaqueSearch, SameModelSameBits) {
   const Recorded first = recorded_model(3, std::vector<double>(9, 0.0));
   const Recorded second = recorded_model(3, std::vector<double>(9, 0.0));

@@ -44,7 +44,7 @@ class BoundedApproximation final : public Approximation {
 
   // The nodes and the values that this sampler has for their edges, for tools inside the library.
   [[nodiscard]] const BoundStore& store() const { return *store_; }
-  [[nodiscard]] double edge_value(int level, std::uint32_t node, int action) const;
+  [[nodiscard]] double edge_value(int level, std::uint32_t index, int action) const;
 
  private:
   class Builder;

@@ -18,7 +18,7 @@ FactorGraph small_chain() { return make_family("chain", {.seed = 1, .values = {{
 TEST(RunMethod, SearchesAreExactWithEnoughBudget) {
   const FactorGraph graph = small_chain();
   const double log_z = enumerate(graph).log_z;
-  for (const Method method : {Method::kTree, Method::kElbo, Method::kGraph, Method::kAndOr}) {
+  for (const Method method : {Method::kTree, Method::kMass, Method::kElbo, Method::kGraph, Method::kAndOr}) {
     const Outcome outcome = run_method(graph, {.method = method}, {.budget = 1000}).value();
     EXPECT_NEAR(log_z + outcome.delta_kl, 0.0, method == Method::kElbo ? 1e-6 : 1e-10) << word_of(method);
     EXPECT_NEAR(outcome.log_z.value(), log_z, 1e-10);
