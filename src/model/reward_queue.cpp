@@ -63,12 +63,13 @@ bool RewardQueue::has_room() const {
   return num_taken < graph_->evaluation_queue()->num_workers();
 }
 
-std::vector<RewardAnswer> RewardQueue::wait() {
+std::vector<RewardAnswer> RewardQueue::wait(bool or_room) {
   TS_ASSERT(!pending_.empty());
   const auto is_known = [this] {
     return order_ == AnswerOrder::kArrival ? !ready_.empty() : pending_.begin()->second.num_open == 0;
   };
   while (!is_known()) {
+    if (or_room && has_room()) return {};
     for (const OracleAnswer& answer : graph_->evaluation_queue()->wait_any()) apply(answer);
   }
   if (order_ == AnswerOrder::kSubmission) ready_ = {pending_.begin()->first};

@@ -60,7 +60,7 @@ class Search {
   };
 
   Outcome step();
-  Outcome wait_for_rewards();
+  Outcome wait_for_rewards(bool can_submit);
   Outcome traverse();
   [[nodiscard]] bool can_expand(int level) const {
     return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
@@ -197,18 +197,21 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
 // nodes are given back nothing may be pending.
 Outcome Search::step() {
   const bool is_full = store_->used_bytes() > full_bytes();
+  bool can_submit = !is_full;
   if (pending_.empty() || (rewards_->has_room() && !is_full)) {
     const Outcome outcome = traverse();
     if (outcome == Outcome::kProgress) ++num_traversals_;
     if (outcome == Outcome::kProgress || outcome == Outcome::kFailed || pending_.empty()) return outcome;
+    can_submit = false;
   }
-  return wait_for_rewards();
+  return wait_for_rewards(can_submit);
 }
 
-Outcome Search::wait_for_rewards() {
+// Until there are some or, if more can be submitted, until a worker is free.
+Outcome Search::wait_for_rewards(bool can_submit) {
   std::vector<RewardAnswer> answers;
   try {
-    answers = rewards_->wait();
+    answers = rewards_->wait(can_submit);
   } catch (const Error& error) {
     failure_ = error;
     return Outcome::kFailed;

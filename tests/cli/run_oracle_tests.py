@@ -215,7 +215,7 @@ def test_budget_of_cost():
         run = folder.run("--budget", "1", "--budget-unit", "cost", "--journal", "run.journal")
         check(run.returncode == 0, "measured costs", run.err)
         num_calls = len(folder.calls())
-        check(0 < num_calls <= 20, "are spent", f"{num_calls}")
+        check(0 < num_calls < 20 + 3, "end the run once they are spent: a node more at most", f"{num_calls}")
         again = folder.run("--budget", "1", "--budget-unit", "cost", "--journal", "run.journal")
         check(again.returncode == 0 and len(folder.calls()) == num_calls, "recorded costs are the same", again.err)
 

@@ -20,7 +20,7 @@ namespace {
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct, SelectRule::kMass};
 constexpr AnswerOrder kOrders[] = {AnswerOrder::kArrival, AnswerOrder::kSubmission};
-constexpr int kNumTrials = 12;
+constexpr int kNumTrials = 8;
 
 // Tables and functions, some configurations impossible. Each function takes another time at each call.
 FactorGraph model_of_trial(int trial) {
