@@ -90,14 +90,13 @@ std::vector<Assignment> first_configurations(const FactorGraph& graph, const Inf
   return {std::move(found.configuration.x)};
 }
 
-AnytimeOptions search_options(const InferOptions& options, const Stopwatch& watch) {
+AnytimeOptions search_options(const InferOptions& options) {
   AnytimeOptions result;
   result.budget = options.budget;
   result.budget_unit = options.budget_unit();
   result.gap = options.gap;
   result.c = options.c;
   result.epsilon = options.epsilon;
-  if (options.time > 0.0) result.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.observer_interval = 256;
   return result;
@@ -144,13 +143,15 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
                                         : space_for(graph, options, parse_space(options.space));
   Watch progress(options);
   const Leaves leaves = make_leaves(graph, space, options);
-  const AnytimeResult result =
-      anytime_search(graph, space, leaves.values, search_options(options, watch), [&](const AnytimeProgress& now) {
-        trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
-        return progress.update(
-            now.spent, watch.seconds(),
-            fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes, now.log_z.lower, now.log_z.upper));
-      });
+  AnytimeOptions search = search_options(options);
+  search.first_configurations = first_configurations(graph, options);
+  if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
+  const AnytimeResult result = anytime_search(graph, space, leaves.values, search, [&](const AnytimeProgress& now) {
+    trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
+    return progress.update(
+        now.spent, watch.seconds(),
+        fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes, now.log_z.lower, now.log_z.upper));
+  });
   const AnytimeReport& report = result.report;
   Answer answer;
   answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}", options.space,

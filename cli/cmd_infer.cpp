@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "infer_methods.hpp"
 #include "terminal.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "uai_output.hpp"
 
@@ -33,6 +34,7 @@ class InferCommand final : public Command {
 
  private:
   void set_oracle_defaults();
+  void choose_together();
   void choose_method(const FactorGraph& graph);
   void add_samples(Answer& answer, const FactorGraph& graph) const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
@@ -54,9 +56,10 @@ void InferCommand::declare(CommandLine& line) {
   line.choice("--space", options_.space, kSpaceWords,
               "tree: the paper; graph: equal sub-problems merged; andor: components too");
   line.choice("--order", options_.order, kOrderWords, "Order of the variables (treesample, sis, smc)");
-  line.option("--prior", options_.prior, "uniform|calibrated|mini-bucket[:I]|net:FILE",
-              "Values before anything is evaluated; auto uses mini-buckets where elimination does not fit, and learns "
-              "from the rewards seen so far (calibrated) where factors are computed by programs");
+  line.option(
+      "--prior", options_.prior, "uniform|calibrated|mini-bucket[:I]|net:FILE",
+      "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
+      "default for programs); auto uses mini-buckets where elimination does not fit");
   line.option("--restarts", options_.restarts, 0, 1'000'000, "Randomised orders to try; 0 chooses by the model's size");
   line.option("--budget", options_.budget, 0, INT64_MAX,
               "Evaluations that the method may spend; no limit by default when --time is given");
@@ -120,8 +123,8 @@ int InferCommand::run() {
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
   if (input.oracles) set_oracle_defaults();
+  choose_together();
   if (options_.method == "auto") choose_method(graph);
-  if (options_.select == "mass" && !line_->is_given("--prior")) options_.prior = "calibrated";
   const bool has_other_limit = options_.time > 0.0 || options_.gap > 0.0;
   if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   const auto start = std::chrono::steady_clock::now();
@@ -146,6 +149,14 @@ void InferCommand::set_oracle_defaults() {
                                       options_.unit == "cost" ? "seconds of evaluations" : "evaluations"));
 }
 
+// The mass rule and calibrated values belong together, whichever of them was asked for.
+void InferCommand::choose_together() {
+  if (options_.select == "mass" && !line_->is_given("--prior")) options_.prior = "calibrated";
+  if (options_.prior != "calibrated") return;
+  if (!line_->is_given("--select")) options_.select = "mass";
+  check_argument(options_.select == "mass", "--prior calibrated", "goes with --select mass only");
+}
+
 // Elimination needs tables; where they are small nothing is faster or more exact. Where they are not,
 // mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
 void InferCommand::choose_method(const FactorGraph& graph) {
@@ -153,6 +164,7 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   if (!graph.has_only_tables()) {
     const bool is_paper = line_->is_given("--select") || line_->is_given("--epsilon") || line_->is_given("--ties");
     if (!is_paper) options_.select = "mass";
+    choose_together();
     return;
   }
   for (const char* option :

@@ -156,6 +156,7 @@ RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApprox
                                    std::int64_t max_tries, Random& random) {
   check_upper(upper, "rejection_samples");
   RejectionSamples result;
+  if (upper.log_value() == kNegInf) return result;  // Z = 0
   Assignment x(graph.num_variables(), -1);
   Spending spent;
   while (static_cast<std::int64_t>(result.samples.size()) < count && result.num_tries < max_tries) {

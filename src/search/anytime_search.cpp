@@ -120,7 +120,7 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       store_(std::make_shared<BoundStore>(space)),
       reward_(graph, *space),
       budget_(options.budget, options.budget_unit),
-      edges_(*space),
+      edges_(*space, options.select == SelectRule::kMass && !leaves.estimate),
       components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1),
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
@@ -395,7 +395,8 @@ NodeIndex Search::create_node(int level) {
     node.is_complete = is_exact;
   }
   node.estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : node.upper;
-  node.estimate = std::clamp(node.estimate, node.lower, std::max(node.lower, node.upper));
+  if (!calibration_.is_on()) node.estimate = std::min(node.estimate, node.upper);
+  node.estimate = std::max(node.estimate, node.lower);
   return index;
 }
 
@@ -435,7 +436,7 @@ int Search::choose(int level, const Expansion& expansion) const {
   for (int a = 0; a < edges_.num_states(); ++a) {
     if (!edges_.is_open(a)) continue;
     const double score = q_uct(edges_.estimate(a), bonus * std::sqrt(visits), 1.0 / (1.0 + expansion.visits(a)));
-    if (chosen >= 0 && !(score > best)) continue;
+    if (chosen >= 0 && !(score > best + tie_tolerance(best))) continue;
     chosen = a;
     best = score;
   }
@@ -529,7 +530,7 @@ void Search::sweep(LeafEstimate leaf_estimate) {
         back_up(n, i);
       } else if constexpr (!std::is_null_pointer_v<LeafEstimate>) {
         if (!node.was_collapsed) {
-          node.estimate = std::clamp(leaf_estimate(n), node.lower, std::max(node.lower, node.upper));
+          node.estimate = std::max(leaf_estimate(n), node.lower);
         }
       }
     }

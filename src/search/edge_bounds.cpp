@@ -14,6 +14,9 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = 0x1.0p-52;
 constexpr int kLanes = 4;
+// Masses and gaps this close, relatively, are equal: which one is larger is then a matter of rounding, and a constant
+// added to a factor must not decide it.
+constexpr double kTie = 1e-9;
 
 // Per lane: weights[a] = exp(values[a] - largest), log_sum = largest + log sum_a weights[a]. An infinite
 // largest value is the sum, and the weights mean nothing then.
@@ -48,7 +51,7 @@ double finite_magnitude(double value) { return std::isfinite(value) ? std::abs(v
 
 }  // namespace
 
-EdgeBounds::EdgeBounds(const SearchSpace& space) {
+EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates) : has_free_estimates_(has_free_estimates) {
   std::size_t most_states = 1;
   for (const Level& level : space.levels) most_states = std::max<std::size_t>(most_states, level.num_states);
   values_.resize(most_states);
@@ -98,7 +101,8 @@ void EdgeBounds::back_up(BoundNode& node) {
   const double rounding = kEpsilon * (num_states_ + num_terms_ + 10) * (1.0 + largest_[kMagnitude]);
   node.lower = std::max(node.lower, log_sum_[kLower] - rounding);
   node.upper = std::min(node.upper, log_sum_[kUpper] + rounding);
-  node.estimate = std::clamp(log_sum_[kEstimate], node.lower, std::max(node.lower, node.upper));
+  node.estimate = std::max(log_sum_[kEstimate], node.lower);
+  if (!has_free_estimates_) node.estimate = std::min(node.estimate, std::max(node.lower, node.upper));
   node.is_complete =
       std::find(is_complete_.begin(), is_complete_.begin() + num_states_, 0) == is_complete_.begin() + num_states_;
 }
@@ -106,11 +110,11 @@ void EdgeBounds::back_up(BoundNode& node) {
 int EdgeBounds::widest() const {
   const double lower_scale = largest_[kLower] == kNegInf ? 0.0 : std::exp(largest_[kLower] - largest_[kUpper]);
   int chosen = -1;
-  double most = -1.0;
+  double most = 0.0;
   for (int a = 0; a < num_states_; ++a) {
     if (!is_open_[a]) continue;
     const double mass = weights_[a][kUpper] - lower_scale * weights_[a][kLower];
-    if (mass > most) {
+    if (chosen < 0 || mass > most * (1.0 + kTie)) {
       most = mass;
       chosen = a;
     }
@@ -132,8 +136,9 @@ int ComponentRule::choose(const BoundStore& store, std::span<const int> levels, 
     const BoundNode& node = store.node(levels[j], links[j]);
     if (node.is_complete || node.is_pending) continue;
     const double gap = (has_upper_ ? node.upper : node.estimate) - node.lower;
-    const bool is_tie = chosen >= 0 && gap == widest;
-    if (chosen < 0 || gap > widest || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
+    const bool is_tie =
+        chosen >= 0 && (gap == widest || (std::isfinite(widest) && std::abs(gap - widest) <= kTie * widest));
+    if (chosen < 0 || (gap > widest && !is_tie) || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
       chosen = static_cast<int>(j);
       widest = gap;
     }

@@ -15,12 +15,13 @@ namespace treesample {
 
 class EdgeBounds {
  public:
-  explicit EdgeBounds(const SearchSpace& space);
+  // Estimates that are learned stay free above: while a level is unknown, they lack what U has of it.
+  explicit EdgeBounds(const SearchSpace& space, bool has_free_estimates = false);
 
   // The edges of an expanded node. An edge that is not evaluated has its estimate and no bounds.
   void gather(const BoundStore& store, int level, const BoundNode& node);
   // X(c) from the edges gathered last: L and U widened by their rounding error, and never worse than what
-  // the node has already; V within them. Sets the complete flag.
+  // the node has already; V within them, or free above. Sets the complete flag.
   void back_up(BoundNode& node);
 
   [[nodiscard]] int num_states() const { return num_states_; }
@@ -30,8 +31,8 @@ class EdgeBounds {
   [[nodiscard]] double upper(int action) const { return values_[action][kUpper]; }
   [[nodiscard]] double estimate(int action) const { return values_[action][kEstimate]; }
 
-  // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of equals; -1 when there
-  // is none.
+  // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal
+  // up to rounding; -1 when there is none.
   [[nodiscard]] int widest() const;
 
  private:
@@ -43,6 +44,7 @@ class EdgeBounds {
     double operator[](int lane) const { return lanes[lane]; }
   };
 
+  bool has_free_estimates_;
   int num_states_ = 0;
   int num_terms_ = 0;  // of the sum that makes an edge's value
   std::vector<Edge> values_, weights_;
@@ -50,8 +52,8 @@ class EdgeBounds {
   Edge largest_, log_sum_;
 };
 
-// Largest U - L first, or V - L; where that is infinite, the component with the fewest variables. -1 when all are
-// complete or pending.
+// Largest U - L first, or V - L; of equal ones, such as infinite ones, the component with the fewest variables. -1 when
+// all are complete or pending.
 class ComponentRule {
  public:
   ComponentRule(const SearchSpace& space, bool has_upper);

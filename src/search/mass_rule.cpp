@@ -3,9 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/q_uct.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+namespace {
+
+double log_unresolved(double estimate, double lower) {
+  return lower == kNegInf ? estimate : estimate + log1mexp(std::max(0.0, estimate - lower));
+}
+
+}  // namespace
 
 int most_unresolved_edge(const EdgeBounds& edges, const Expansion& expansion, double c) {
   double visits = 1.0;
@@ -15,11 +23,9 @@ int most_unresolved_edge(const EdgeBounds& edges, const Expansion& expansion, do
   double best = kNegInf;
   for (int a = 0; a < edges.num_states(); ++a) {
     if (!edges.is_open(a)) continue;
-    const double estimate = edges.estimate(a);
-    const double log_resolved_share = std::min(0.0, edges.lower(a) - estimate);
-    const double log_mass = edges.lower(a) == kNegInf ? estimate : estimate + log1mexp(-log_resolved_share);
-    const double score = log_mass + bonus / (1.0 + expansion.visits(a));
-    if (chosen >= 0 && !(score > best)) continue;
+    const double score = log_unresolved(edges.estimate(a), edges.lower(a)) + bonus / (1.0 + expansion.visits(a));
+    if (chosen >= 0 && best != kNegInf && !(score > best + tie_tolerance(best))) continue;
+    if (chosen >= 0 && score == kNegInf) continue;
     chosen = a;
     best = score;
   }

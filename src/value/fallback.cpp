@@ -150,7 +150,8 @@ std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const
   const auto reduce = [&](int variable, std::span<const double> entries) {
     return mean(distributions[variable], entries);
   };
-  return std::make_shared<ProductFallback>(space, distributions, ReducedTables(graph, space, reduce, entropies), -1.0);
+  return std::make_shared<ProductFallback>(
+      space, distributions, ReducedTables(graph, space, reduce, ReducedTables::Rows::kSummed, entropies), -1.0);
 }
 
 std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space) {
@@ -162,8 +163,9 @@ std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const 
   const auto reduce = [](int, std::span<const double> entries) {
     return *std::max_element(entries.begin(), entries.end());
   };
-  return std::make_shared<ProductFallback>(space, uniform_distributions(graph),
-                                           ReducedTables(graph, space, reduce, log_states), 1.0);
+  return std::make_shared<ProductFallback>(
+      space, uniform_distributions(graph),
+      ReducedTables(graph, space, reduce, ReducedTables::Rows::kPicked, log_states), 1.0);
 }
 
 std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const WeightedMiniBucket> buckets) {

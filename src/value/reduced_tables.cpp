@@ -20,56 +20,101 @@ std::vector<double> entries_in_order(const FactorGraph& graph, const Factor& fac
   return entries;
 }
 
-double largest_magnitude(const std::vector<double>& values) {
-  double largest = 0.0;
-  for (const double value : values) largest = std::max(largest, std::isfinite(value) ? std::abs(value) : 0.0);
-  return largest;
+double magnitude_of(double value) { return std::isfinite(value) ? std::abs(value) : 0.0; }
+
+std::vector<double> magnitudes_of(std::vector<double> values) {
+  for (double& value : values) value = magnitude_of(value);
+  return values;
 }
+
+// Takes out the last variable of a table, the fastest one.
+void reduce_rows(const ReducedTables::ReduceRow& reduce, int variable, std::size_t num_states,
+                 std::vector<double>& entries) {
+  for (std::size_t row = 0; row < entries.size() / num_states; ++row) {
+    entries[row] = reduce(variable, {&entries[row * num_states], num_states});
+  }
+  entries.resize(entries.size() / num_states);
+}
+
+// The rounding errors of sums over a level and everything below it.
+class RoundingErrors {
+ public:
+  explicit RoundingErrors(const SearchSpace& space) : space_(space), levels_(space.levels.size()) {
+    for (int n = space.num_levels() - 1; n >= 0; --n) {
+      if (space.levels[n].parent >= 0) levels_[space.levels[n].parent].num_terms += levels_[n].num_terms;
+    }
+  }
+
+  // A term of the levels from `from` up to `until`, without it; `num_added` numbers were added up to make it.
+  void add(int from, int until, double magnitude, int num_added) {
+    for (int n = from; n != until && n >= 0; n = space_.levels[n].parent) {
+      levels_[n].magnitudes += magnitude;
+      levels_[n].of_terms += num_added * magnitude;
+      ++levels_[n].num_terms;
+    }
+  }
+
+  // Adding up t numbers is off by at most t 2^-53 times the sum of their magnitudes.
+  [[nodiscard]] double bound(int level, double constant) const {
+    const Sums& sums = levels_[level];
+    const double others = magnitude_of(constant);
+    return 0x1.0p-52 * ((sums.num_terms + 8.0) * (sums.magnitudes + others) + sums.of_terms);
+  }
+
+ private:
+  struct Sums {
+    double num_terms = 1.0;  // one of each level below is its own
+    double magnitudes = 1.0, of_terms = 0.0;
+  };
+  const SearchSpace& space_;
+  std::vector<Sums> levels_;
+};
 
 }  // namespace
 
-ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space, const ReduceRow& reduce,
+ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space, const ReduceRow& reduce, Rows rows,
                              const std::vector<double>& own)
     : rounding_(space.levels.size(), 0.0) {
   std::vector<int> level_of(graph.num_variables());
   for (int n = 0; n < space.num_levels(); ++n) level_of[space.levels[n].variable] = n;
   std::vector<double> constants = own;
-  std::vector<double> magnitudes(space.levels.size(), 1.0);
-  std::vector<int> num_terms(space.levels.size(), 8);
+  RoundingErrors errors(space);
   std::vector<std::vector<int>> tables_of(space.levels.size());  // by level: what its row adds up
   for (int deepest = 0; deepest < space.num_levels(); ++deepest) {
     for (const int m : space.levels[deepest].factors) {
-      if (!graph.factor(m).is_table()) {
-        constants[deepest] += *graph.factor(m).log_max();
+      const Factor& factor = graph.factor(m);
+      if (!factor.is_table()) {
+        constants[deepest] += *factor.log_max();
+        errors.add(deepest, -1, magnitude_of(*factor.log_max()), 0);
         continue;
       }
-      std::vector<int> scope = graph.factor(m).scope();
+      std::vector<int> scope = factor.scope();
       std::sort(scope.begin(), scope.end(), [&](int v, int w) { return level_of[v] < level_of[w]; });
-      std::vector<double> entries = entries_in_order(graph, graph.factor(m), scope);
-      int n = deepest;
-      while (true) {
+      std::vector<double> entries = entries_in_order(graph, factor, scope);
+      std::vector<double> magnitudes = magnitudes_of(entries);
+      int num_added = 0;
+      for (int from = deepest; from >= 0;) {
         const int variable = scope.back();
-        const auto num_states = static_cast<std::size_t>(graph.num_states(variable));
-        for (std::size_t row = 0; row < entries.size() / num_states; ++row) {
-          entries[row] = reduce(variable, {&entries[row * num_states], num_states});
+        reduce_rows(reduce, variable, graph.num_states(variable), entries);
+        if (rows == Rows::kSummed) {
+          reduce_rows(reduce, variable, graph.num_states(variable), magnitudes);
+          num_added += graph.num_states(variable) + 1;
+        } else {
+          magnitudes = magnitudes_of(entries);
         }
-        entries.resize(entries.size() / num_states);
         scope.pop_back();
-        const int from = n;
-        n = scope.empty() ? -1 : level_of[scope.back()];
-        const double magnitude = largest_magnitude(entries);
-        for (int on_path = from; on_path != n && on_path >= 0; on_path = space.levels[on_path].parent) {
-          magnitudes[on_path] += magnitude;
-          ++num_terms[on_path];
-          if (!scope.empty()) tables_of[on_path].push_back(static_cast<int>(tables_.size()));
-        }
+        const int until = scope.empty() ? -1 : level_of[scope.back()];
+        errors.add(from, until, *std::max_element(magnitudes.begin(), magnitudes.end()), num_added);
         if (scope.empty()) {
-          // Where the path ends the entry is one number; levels further up get it with the constants.
-          constants[from] += entries.front();
-          break;
+          constants[from] += entries.front();  // one number; the levels above get it with the constants
+        } else {
+          for (int n = from; n != until; n = space.levels[n].parent) {
+            tables_of[n].push_back(static_cast<int>(tables_.size()));
+          }
+          tables_.push_back(entries);
+          scopes_.push_back(scope);
         }
-        tables_.push_back(entries);
-        scopes_.push_back(scope);
+        from = until;
       }
     }
   }
@@ -80,9 +125,7 @@ ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space,
   for (int n = 0; n < space.num_levels(); ++n) {
     rows_.begin_row(constants[n]);
     for (const int t : tables_of[n]) rows_.add(graph, {scopes_[t], tables_[t].data()});
-    // Adding up t numbers is off by at most t 2^-53 times the sum of their magnitudes.
-    const double others = std::isfinite(constants[n]) ? std::abs(constants[n]) : 0.0;
-    rounding_[n] = 0x1.0p-52 * num_terms[n] * (magnitudes[n] + others);
+    rounding_[n] = errors.bound(n, constants[n]);
   }
 }
 

@@ -19,8 +19,10 @@ class ReducedTables {
  public:
   // The value of a variable's row of entries, one per state.
   using ReduceRow = std::function<double(int variable, std::span<const double> entries)>;
-  // `own[n]` is added for level n and all levels above it. Functions count as their declared maximum.
-  ReducedTables(const FactorGraph& graph, const SearchSpace& space, const ReduceRow& reduce,
+  // `own[n]` is added for level n and all levels above it. Functions count as their declared maximum. Rows are
+  // reduced to weighted sums, whose rounding errors are those of their terms, or to one of their entries.
+  enum class Rows { kSummed, kPicked };
+  ReducedTables(const FactorGraph& graph, const SearchSpace& space, const ReduceRow& reduce, Rows rows,
                 const std::vector<double>& own);
 
   // The sum over the factors of level n and below of T_k at x, and of `own` there.

@@ -52,7 +52,7 @@ struct RejectionSamples {
   std::int64_t num_tries = 0;
 };
 
-// Until `count` draws are accepted or `max_tries` made.
+// Until `count` draws are accepted or `max_tries` made; none when Z = 0 is known.
 RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper, std::int64_t count,
                                    std::int64_t max_tries, Random& random);
 

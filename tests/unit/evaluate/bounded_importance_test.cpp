@@ -1,0 +1,278 @@
+#include "treesample/evaluate/bounded_importance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/chi_square.hpp"
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+
+enum class Upper { kMaxima, kMiniBuckets };
+
+AnytimeResult search(const FactorGraph& graph, std::int64_t budget, Upper kind = Upper::kMaxima) {
+  const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
+  LeafValues leaves;
+  leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
+  leaves.upper = maxima_fallback(graph, space);
+  if (kind == Upper::kMiniBuckets) {
+    MiniBucketOptions bucket_options;
+    bucket_options.i_bound = 1;
+    leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options),
+                                uniform_distributions(graph));
+  }
+  AnytimeOptions options;
+  options.budget = budget;
+  return anytime_search(graph, space, leaves, options);
+}
+
+BoundedApproximation upper_sampler(const FactorGraph& graph, std::int64_t budget, Upper kind = Upper::kMaxima) {
+  return BoundedApproximation(search(graph, budget, kind), SamplerKind::kUpper);
+}
+
+// A grid of binary variables, too large to be solved by a few evaluations.
+FactorGraph grid(std::uint64_t seed, double scale) {
+  Random random(seed, "grid");
+  FactorGraph graph;
+  for (int v = 0; v < 9; ++v) graph.add_variable(2);
+  const auto add = [&](int v, int w) {
+    std::vector<double> values(4);
+    for (double& value : values) value = scale * random.normal();
+    graph.add_table({v, w}, values);
+  };
+  for (int v = 0; v < 9; ++v) {
+    if (v % 3 < 2) add(v, v + 1);
+    if (v < 6) add(v, v + 3);
+  }
+  return graph;
+}
+
+// Empirical Bernstein limits are wide, so misses are far rarer than allowed, also in runs with few samples.
+TEST(BoundedImportance, IntervalsMissLogZNoMoreOftenThanTheySay) {
+  for (const double confidence : {0.5, 0.95}) {
+    int num_misses = 0;
+    constexpr int kNumModels = 400;
+    for (int i = 0; i < kNumModels; ++i) {
+      Random random(i, "coverage");
+      const FactorGraph graph = random_model(random, {.min_arity = 0, .zero_probability = 0.1 * (i % 3), .scale = 1.5});
+      const double log_z = enumerate(graph).log_z;
+      const BoundedApproximation upper =
+          upper_sampler(graph, 4 * (i % 5), i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
+      const BoundedImportanceOptions options{.max_samples = 20 << (i % 5), .confidence = confidence};
+      const BoundedImportance result = bounded_importance(graph, upper, options, random);
+      EXPECT_EQ(result.confidence, confidence);
+      EXPECT_LE(result.interval.lower, result.interval.upper);
+      EXPECT_LE(result.interval.upper, upper.log_value());
+      if (log_z < result.interval.lower || log_z > result.interval.upper) ++num_misses;
+    }
+    EXPECT_LE(num_misses, (1.0 - confidence) * kNumModels);
+  }
+}
+
+// The radius itself, from the formula: weights 1 and 0 with equal probability.
+TEST(BoundedImportance, IntervalIsTheEmpiricalBernsteinOne) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_factor(Factor::function(
+      {0}, [](std::span<const int> x) { return x[0] == 0 ? 0.0 : kNegInf; }, 0.0));
+  const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
+  LeafValues leaves;
+  leaves.upper = maxima_fallback(graph, space);
+  const AnytimeResult unsearched = anytime_search(graph, space, leaves, {.budget = 0});
+  const BoundedApproximation upper(unsearched, SamplerKind::kUpper);
+  ASSERT_NEAR(upper.log_value(), std::log(2.0), 1e-9);
+  Random random(1);
+  constexpr int kCount = 1000;
+  const BoundedImportance result = bounded_importance(graph, upper, {.max_samples = kCount, .confidence = 0.9}, random);
+  const double mean = std::exp(result.log_z) / 2.0;
+  EXPECT_NEAR(mean, 0.5, 5.0 * 0.5 / std::sqrt(kCount));
+  const double variance = mean * (1.0 - mean) * kCount / (kCount - 1.0);
+  const double log_term = std::log(4.0 / 0.1);
+  const double radius = std::sqrt(2.0 * variance * log_term / kCount) + 7.0 * log_term / (3.0 * (kCount - 1.0));
+  EXPECT_NEAR(result.interval.lower, std::log(2.0 * (mean - radius)), 1e-6);
+  EXPECT_NEAR(result.interval.upper, std::log(2.0 * (mean + radius)), 1e-6);
+  EXPECT_NEAR(result.ess, mean * kCount, 1e-6);
+  EXPECT_NEAR(result.std_error, std::sqrt((1.0 / mean - 1.0) / (kCount - 1.0)), 1e-9);
+}
+
+// Estimates are compared at 5 standard errors: a false alarm in 2e6 each.
+TEST(BoundedImportance, LogZAndMarginalsConvergeAndKnowTheirErrors) {
+  for (int i = 0; i < 6; ++i) {
+    const FactorGraph graph = grid(i, 0.7);
+    const Enumeration exact = enumerate(graph);
+    const BoundedApproximation upper = upper_sampler(graph, 10 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
+    Random random(i, "samples");
+    double error_before = std::numeric_limits<double>::infinity();
+    double width_before = std::numeric_limits<double>::infinity();
+    for (const int count : {1000, 10'000, 100'000}) {
+      const BoundedImportance result = bounded_importance(graph, upper, {.max_samples = count}, random);
+      EXPECT_EQ(result.num_samples, count);
+      EXPECT_NEAR(result.log_z, exact.log_z, 5.0 * result.std_error);
+      EXPECT_LT(result.std_error, 0.5 * error_before);
+      EXPECT_GT(result.std_error, 0.0);
+      const double width = result.interval.upper - result.interval.lower;
+      EXPECT_LE(width, width_before);  // infinite as long as L is -inf
+      for (int v = 0; v < graph.num_variables(); ++v) {
+        for (int a = 0; a < 2; ++a) {
+          EXPECT_NEAR(result.marginals[v][a], exact.marginals[v][a], 5.0 * result.marginals_error);
+        }
+      }
+      EXPECT_GT(result.marginals_error, 0.0);
+      EXPECT_LT(result.marginals_error, 5.0 / std::sqrt(result.ess));
+      error_before = result.std_error;
+      width_before = width;
+    }
+    EXPECT_LT(width_before, 2.0);
+  }
+}
+
+TEST(BoundedImportance, IsExactForASolvedSearch) {
+  const FactorGraph graph = grid(1, 1.0);
+  const double log_z = enumerate(graph).log_z;
+  Random random(2);
+  const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 1 << 20), {}, random);
+  EXPECT_NEAR(result.log_z, log_z, 1e-9);
+  EXPECT_NEAR(result.std_error, 0.0, 1e-6);
+  EXPECT_NEAR(result.ess, static_cast<double>(result.num_samples), 1e-3);
+}
+
+TEST(BoundedImportance, CountsWhatItEvaluatesAndKeepsTheBest) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  graph.add_table({}, {3.0});
+  graph.add_table({0}, {0.0, 1.0});
+  graph.add_table({0, 1}, {0.0, 1.0, 2.0, 3.0});
+  Random random(3);
+  const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 0), {.max_samples = 200}, random);
+  EXPECT_EQ(result.spent.reward_evaluations, 400);
+  EXPECT_EQ(result.spent.factor_evaluations, 400);
+  EXPECT_EQ(result.best.x, (Assignment{1, 1}));
+  EXPECT_DOUBLE_EQ(result.best.log_density, 7.0);
+}
+
+TEST(BoundedImportance, StopsWhenAsked) {
+  const FactorGraph graph = grid(1, 1.0);
+  const BoundedApproximation upper = upper_sampler(graph, 0);
+  Random random(1);
+  int num_asked = 0;
+  BoundedImportanceOptions options;
+  options.should_stop = [&] { return ++num_asked == 7; };
+  EXPECT_EQ(bounded_importance(graph, upper, options, random).num_samples, 7);
+  options.should_stop = [] { return true; };
+  const BoundedImportance one = bounded_importance(graph, upper, options, random);
+  EXPECT_EQ(one.num_samples, 1);
+  EXPECT_EQ(one.interval.lower, kNegInf);
+  EXPECT_EQ(one.interval.upper, upper.log_value());
+  EXPECT_EQ(one.std_error, std::numeric_limits<double>::infinity());
+}
+
+// A zero that the bounds know of, and one that they do not.
+TEST(BoundedImportance, ModelsWithoutMassHaveLogZMinusInfinity) {
+  FactorGraph known;
+  known.add_variable(2);
+  known.add_table({0}, {kNegInf, kNegInf});
+  Random random(1);
+  const BoundedImportance none = bounded_importance(known, upper_sampler(known, 0), {}, random);
+  EXPECT_EQ(none.log_z, kNegInf);
+  EXPECT_EQ(none.interval.upper, kNegInf);
+  EXPECT_EQ(none.num_samples, 0);
+  EXPECT_TRUE(none.marginals.empty());
+  EXPECT_TRUE(none.best.x.empty());
+
+  FactorGraph hidden;
+  hidden.add_variable(2);
+  hidden.add_variable(2);
+  hidden.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
+  hidden.add_table({0, 1}, {kNegInf, 0.0, 0.0, kNegInf});
+  const BoundedImportance all_zero = bounded_importance(hidden, upper_sampler(hidden, 0), {}, random);
+  EXPECT_EQ(all_zero.log_z, kNegInf);
+  EXPECT_EQ(all_zero.interval.lower, kNegInf);
+  EXPECT_GT(all_zero.interval.upper, kNegInf);
+  EXPECT_LT(all_zero.interval.upper, std::log(4.0) - 4.0);  // none of 10,000 samples had weight
+  EXPECT_TRUE(all_zero.marginals.empty());
+  EXPECT_TRUE(all_zero.best.x.empty());
+}
+
+TEST(BoundedImportance, RejectsOtherSamplersAndBadOptions) {
+  const FactorGraph graph = grid(1, 1.0);
+  const AnytimeResult result = search(graph, 10);
+  Random random(1);
+  for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kEstimate}) {
+    const BoundedApproximation other(result, kind);
+    EXPECT_THROW(bounded_importance(graph, other, {}, random), Error);
+    EXPECT_THROW(rejection_samples(graph, other, 1, 1, random), Error);
+  }
+  const BoundedApproximation upper(result, SamplerKind::kUpper);
+  EXPECT_THROW(bounded_importance(graph, upper, {.max_samples = 0}, random), Error);
+  EXPECT_THROW(bounded_importance(graph, upper, {.confidence = 0.0}, random), Error);
+  EXPECT_THROW(bounded_importance(graph, upper, {.confidence = 1.0}, random), Error);
+}
+
+TEST(BoundedImportance, SameSeedGivesTheSameBits) {
+  const FactorGraph graph = grid(1, 1.0);
+  const BoundedApproximation upper = upper_sampler(graph, 20);
+  Random first(5);
+  Random second(5);
+  const BoundedImportance a = bounded_importance(graph, upper, {.max_samples = 500}, first);
+  const BoundedImportance b = bounded_importance(graph, upper, {.max_samples = 500}, second);
+  EXPECT_EQ(a.log_z, b.log_z);
+  EXPECT_EQ(a.interval.lower, b.interval.lower);
+  EXPECT_EQ(a.marginals, b.marginals);
+}
+
+TEST(RejectionSamples, FollowTheTargetAndTakeTheExpectedTries) {
+  for (int i = 0; i < 6; ++i) {
+    Random model_random(i, "rejection");
+    const FactorGraph graph =
+        random_model(model_random, {.num_variables = 4, .min_states = 2, .zero_probability = 0.1 * (i % 3)});
+    const Enumeration exact = enumerate(graph);
+    if (exact.log_z == kNegInf) continue;
+    const BoundedApproximation upper = upper_sampler(graph, 6 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
+    constexpr int kCount = 20'000;
+    Random random(i, "samples");
+    const RejectionSamples drawn = rejection_samples(graph, upper, kCount, 10'000'000, random);
+    ASSERT_EQ(drawn.samples.size(), kCount);
+    std::vector<int> counts(exact.log_probs.size(), 0);
+    for (const Assignment& x : drawn.samples) ++counts[configuration_index(graph, x)];
+    SCOPED_TRACE(::testing::Message() << "model " << i);
+    testing::expect_counts_follow(counts, exact.log_probs);
+    // The number of tries is negative binomial; 5 standard deviations.
+    const double acceptance = std::exp(exact.log_z - upper.log_value());
+    const double expected = kCount / acceptance;
+    EXPECT_NEAR(static_cast<double>(drawn.num_tries), expected,
+                5.0 * std::sqrt(kCount * (1.0 - acceptance)) / acceptance + 1.0);
+  }
+}
+
+TEST(RejectionSamples, EndAtTheLimitOfTries) {
+  const FactorGraph graph = grid(2, 1.0);
+  const BoundedApproximation upper = upper_sampler(graph, 0);
+  Random random(1);
+  const RejectionSamples drawn = rejection_samples(graph, upper, 1000, 50, random);
+  EXPECT_EQ(drawn.num_tries, 50);
+  EXPECT_LT(drawn.samples.size(), 50U);
+  EXPECT_EQ(rejection_samples(graph, upper, 0, 50, random).num_tries, 0);
+}
+
+// Without mass there is nothing to draw: the sampler says so instead of trying for ever.
+TEST(RejectionSamples, ThereAreNoneOfAnImpossibleModel) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {kNegInf, kNegInf});
+  const BoundedApproximation upper = upper_sampler(graph, 0);
+  Random random(1);
+  const RejectionSamples drawn = rejection_samples(graph, upper, 3, 1000, random);
+  EXPECT_TRUE(drawn.samples.empty());
+}
+
+}  // namespace
+}  // namespace treesample
