@@ -20,7 +20,7 @@ std::optional<RewardAnswer> RewardQueue::submit(const Request& request, std::spa
     part.x[variable_of_[request.level]] = request.first_action + i;
     part.sum = reward_.table_sum(request.level, part.x, part.num_evaluated);
     if (auto question = next_question(request.level, part)) {
-      questions.push_back({std::move(*question), {next_id_, static_cast<std::size_t>(i)}});
+      questions.emplace_back(std::move(*question), Place{next_id_, static_cast<std::size_t>(i)});
     }
   }
   if (questions.empty()) return finish(-1, std::move(submission));

@@ -102,7 +102,7 @@ class Search {
   Assignment x_;  // by variable; -1 off the current path
   std::vector<Step> path_;
   std::vector<double> edge_rewards_;         // of the node that is being expanded
-  std::optional<RewardQueue> rewards_;       // with several workers
+  std::unique_ptr<RewardQueue> rewards_;     // with several workers
   std::map<std::int64_t, Pending> pending_;  // by id in that queue
   std::vector<Step> blocked_;                // expanded nodes that are pending
   std::optional<Error> failure_;
@@ -125,7 +125,9 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       x_(graph.num_variables(), -1),
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
   const EvaluationQueue* const queue = graph.evaluation_queue();
-  if (queue != nullptr && queue->num_workers() > 1) rewards_.emplace(graph, space_, budget_, options.answer_order);
+  if (queue != nullptr && queue->num_workers() > 1) {
+    rewards_ = std::make_unique<RewardQueue>(graph, space_, budget_, options.answer_order);
+  }
   if (options_.select == SelectRule::kMass && !leaves_.estimate) {
     leaves_.estimate = calibration_.start(space_);
   }
@@ -156,7 +158,7 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       report.stop = StopReason::kBudget;
       break;
     }
-    if (outcome == Outcome::kFailed) {
+    if (failure_) {
       if (failure_->code() == ErrorCode::kInterrupted) break;
       report.stop = StopReason::kFactorFailed;
       report.error = failure_;
@@ -325,7 +327,7 @@ void Search::follow(int level, NodeIndex index, const Assignment& x) {
 // is pending.
 bool Search::is_dive_due(int level, NodeIndex index) const {
   if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
-  if (options_.select == SelectRule::kMass && !(has_zeros_ && bounds_.lower == kNegInf)) return false;
+  if (options_.select == SelectRule::kMass && (!has_zeros_ || bounds_.lower != kNegInf)) return false;
   const BoundNode& node = store_->node(level, index);
   return node.lower == kNegInf && !node.is_complete;
 }
