@@ -81,7 +81,7 @@ class StorePass {
       if (!(probability > 0.0)) continue;
       const double mass = std::max(reach * probability, kLeastReach);
       entropy_ -= mass * std::log(probability);
-      energy_ += mass * (node.is_expanded(a) ? node.rewards()[a] : rows().own(a));
+      energy_ += mass * (node.is_expanded(a) ? node.reward(a) : rows().own(a));
       for (std::size_t j = 0; j < children.size(); ++j) {
         const NodeIndex link = node.links(a)[j];
         if (link == kNoNode) {

@@ -71,6 +71,7 @@ void Propagator::add_constraint(const FactorGraph& graph, int factor) {
   add_fields(graph, scope);
   constraint.last_field = fields_.size();
   std::vector<int> num_bits;
+  num_bits.reserve(scope.size());
   for (const int v : scope) num_bits.push_back(std::bit_width(static_cast<unsigned>(graph.num_states(v) - 1)));
   std::vector<int> x(scope.size(), 0);
   for (const double value : graph.factor(factor).log_values()) {
@@ -154,8 +155,9 @@ void Propagator::enqueue(int variable, int except) {
 
 bool Propagator::propagate() {
   bool is_possible = true;
-  for (std::size_t next = 0; next < queue_.size(); ++next) {
-    const int c = queue_[next];
+  std::size_t next = 0;
+  while (next < queue_.size()) {  // revise() lengthens it
+    const int c = queue_[next++];
     is_queued_[c] = 0;
     if (is_possible) is_possible = revise(c);
   }
@@ -165,8 +167,8 @@ bool Propagator::propagate() {
 
 // Removes the states that have no support in the constraint. A removed state takes no possible entry
 // along, so that the constraint need not be revised again for its own removals.
-bool Propagator::revise(int index) {
-  const Constraint& constraint = constraints_[index];
+bool Propagator::revise(int constraint_index) {
+  const Constraint& constraint = constraints_[constraint_index];
   const Field* const first = fields_.data() + constraint.first_field;
   const Field* const last = fields_.data() + constraint.last_field;
   for (const Field* field = first; field != last; ++field) {
@@ -177,6 +179,7 @@ bool Propagator::revise(int index) {
     }
   }
   constexpr std::size_t kWordsBetweenLooks = 64;
+  work_ += static_cast<std::int64_t>(constraint.last_word - constraint.first_word);
   for (std::size_t w = constraint.first_word; w < constraint.last_word; ++w) {
     std::uint64_t possible = entries_[w];
     for (const Field* field = first; field != last; ++field) possible &= masks_[field->mask_of_word(words_[w])];
@@ -196,7 +199,7 @@ bool Propagator::revise(int index) {
       set_domain_word(v, word, domains_[word] & ~(std::uint64_t{1} << (s % kWordBits)));
       is_changed = true;
     }
-    if (is_changed) enqueue(v, index);
+    if (is_changed) enqueue(v, constraint_index);
   }
   return true;
 }

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "math/vector_kernels.hpp"
 #include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
@@ -19,16 +21,29 @@ BlockLayout make_layout(const SearchSpace& space, int n, bool has_prior) {
   layout.num_states = level.num_states;
   layout.num_children = static_cast<int>(c);
   layout.has_stamps = level.is_shared || has_shared_children(space, n);
-  layout.reward = Node::kHeaderBytes + 8 * k;
-  layout.visits = layout.reward + 8 * k;
+  layout.factors = Node::kHeaderBytes + 8 * k;
+  layout.visits = layout.factors + 8 * k;
   layout.links = layout.visits + 4 * k;
   layout.prior = (layout.links + 4 * k * c + 7) / 8 * 8;
   layout.stamps = layout.prior + (has_prior ? 8 * k : 0);
   layout.size = layout.stamps + (layout.has_stamps ? 8 : 0);
+  layout.has_hints = n >= Node::kFirstLevelWithHints && k == 2 && c == 1 && !layout.has_stamps &&
+                     space.levels[level.children[0]].children.size() == 1;
   return layout;
 }
 
 }  // namespace
+
+double factor_of_reward(double reward) {
+  if (std::abs(reward) <= 690.0) return exp_one(reward);
+  if (reward == kNegInf) return 0.0;
+  return reward < 0.0 ? reward : -1.0 / reward;
+}
+
+double reward_of_factor(double factor) {
+  if (factor >= 0.0) return std::log(factor);
+  return factor < -1.0 ? factor : -1.0 / factor;
+}
 
 bool has_shared_children(const SearchSpace& space, int level) {
   const std::vector<int>& children = space.levels[level].children;
@@ -44,11 +59,12 @@ NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior)
     LevelStore& store = levels_[n];
     store.layout = make_layout(*space_, n, has_prior);
     store.prior_value = space_->levels[n].log_states_below + std::log(space_->levels[n].num_states);
+    store.scaled_prior_value = ScaledValue::of_log(store.prior_value);
     store.blank.reset(static_cast<std::byte*>(std::calloc(1, store.layout.size)));
     if (!store.blank) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
     const auto num_states = static_cast<std::size_t>(store.layout.num_states);
-    blank(n).num_incomplete() = static_cast<std::uint32_t>(num_states);
     std::fill_n(blank(n).links(0), num_states * static_cast<std::size_t>(store.layout.num_children), kNoNode);
+    for (int a = 0; store.layout.has_hints && a < 2; ++a) blank(n).set_hint(a, kNoNode);
     if (space_->levels[n].is_shared) contexts_[n] = ContextTable(*space_, n);
   }
   root_links_.assign(space_->roots.size(), kNoNode);

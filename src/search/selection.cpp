@@ -16,13 +16,13 @@ namespace {
 // Below this a weight has lost bits; its logarithm is then taken from the edge itself.
 constexpr double kLeastWeight = 1e-300;
 
-// The visits in an edge's word. Through the bits of 2^52, because not every instruction set converts.
-inline double visits_of(std::uint64_t edge) {
-  return std::bit_cast<double>((edge & Node::kVisitsMask) | 0x4330000000000000) - 0x1.0p52;
+// 1 + eta from an edge's word. Through the bits of 2^52, because not every instruction set converts.
+inline double visits_and_one(std::uint64_t edge) {
+  return std::bit_cast<double>((edge & Node::kVisitsMask) | 0x4330000000000000) - (0x1.0p52 - 1.0);
 }
 
 // Eq. 8 for the nodes of the blocks, of at most kRows states: the lowest action whose score ties with
-// the best. True when some weight is tiny. What unused columns hold does not matter.
+// the best, -1 at complete nodes. True when some weight is tiny. What unused columns hold does not matter.
 template <int kRows>
 [[gnu::always_inline]] inline bool choose_columns(const Selection::Block* blocks, std::size_t num_blocks,
                                                   double* choices) {
@@ -30,12 +30,11 @@ template <int kRows>
   std::uint64_t differences = 0;  // the highest bit is set by any negative one
   for (const Selection::Block* block = blocks; block != blocks + num_blocks; ++block) {
     for (int i = 0; i < Selection::kColumns; ++i) {
-      double node_visits = 1.0;  // the visit that created the node, then one per edge visit
+      double node_visits = 1.0 - kRows;  // the visit that created the node, then one per edge visit
 #pragma GCC unroll 8
-      for (int a = 0; a < kRows; ++a) node_visits += visits_of(block->edges[a][i]);
+      for (int a = 0; a < kRows; ++a) node_visits += visits_and_one(block->edges[a][i]);
       const double root = std::sqrt(node_visits);
       double scores[kRows];
-      double best = kNegInf;
 #pragma GCC unroll 8
       for (int a = 0; a < kRows; ++a) {
         const std::uint64_t edge = block->edges[a][i];
@@ -44,16 +43,18 @@ template <int kRows>
         const bool is_complete = (edge & Node::kComplete) != 0;
         const double weight = is_complete ? 1.0 : stored;
         differences |= std::bit_cast<std::uint64_t>(weight) - kLeastBits;
-        const auto [q, share] = log_and_inverse(weight, 1.0 + visits_of(edge));
+        const auto [q, share] = log_and_inverse(weight, visits_and_one(edge));
         const double score = q_uct(q, bonus, share);
         scores[a] = is_complete ? kNegInf : score;
-        best = scores[a] > best ? scores[a] : best;
       }
+      double best = kNegInf;
+#pragma GCC unroll 8
+      for (int a = 0; a < kRows; ++a) best = scores[a] > best ? scores[a] : best;
       const double threshold = best - tie_tolerance(best);
       double choice = 0.0;
 #pragma GCC unroll 8
       for (int a = kRows - 1; a >= 0; --a) choice = scores[a] >= threshold ? a : choice;
-      choices[i] = choice;
+      choices[i] = best == kNegInf ? -1.0 : choice;
     }
     choices += Selection::kColumns;
   }
@@ -124,20 +125,23 @@ void Selection::choose(int level, const Node& node) {
       continue;
     }
     const double weight = node.weights()[a];
-    const double q =
-        weight < kLeastWeight ? edge_log_value(store_, level, node, a) - node.log_scale() : std::log(weight);
+    const double q = weight < kLeastWeight
+                         ? ScaledValue::unscaled_log(edge_log_value(store_, level, node, a), node.exponent())
+                         : std::log(weight);
     const double scale = store_.has_prior() ? c_ * std::max(node.priors()[a], epsilon_) : level_scales_[level];
     q_[a] = q_uct(q, scale * root, 1.0 / (1.0 + node.visits(a)));
     best = std::max(best, q_[a]);
   }
   const double threshold = best - tie_tolerance(best);
   int num_ties = 0;
+  std::uint32_t choice = kNoChoice;
   for (int a = 0; a < num_states; ++a) {
     if (node.is_complete(a) || q_[a] < threshold) continue;
     if (num_ties++ == 0 || (tie_rule_ == TieRule::kRandom && ties_.below(num_ties) == 0)) {
-      node.choice() = static_cast<std::uint32_t>(a);
+      choice = static_cast<std::uint32_t>(a);
     }
   }
+  node.set_choice(choice);
 }
 
 void Selection::choose_all(std::span<const Step> path) {
@@ -147,12 +151,12 @@ void Selection::choose_all(std::span<const Step> path) {
     const double* const choices = choices_.data();
     has_unusual |= choose_each(blocks_.data(), (path.size() + kColumns - 1) / kColumns, num_rows_, choices_.data());
     for (std::size_t i = 0; i < path.size(); ++i) {
-      path[i].node.choice() = static_cast<std::uint32_t>(static_cast<std::int32_t>(choices[i]));
+      path[i].node.set_choice(static_cast<std::uint32_t>(static_cast<std::int32_t>(choices[i])));
     }
   }
   if (!has_unusual) return;
   for (const auto& [node, level, action] : path) {
-    if (!node.is_complete() && (one_by_one || !is_usual(node))) choose(level, node);
+    if (one_by_one || !is_usual(node)) choose(level, node);
   }
 }
 

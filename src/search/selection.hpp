@@ -19,11 +19,10 @@ class Selection {
   // -1 when there is nothing left to do.
   [[nodiscard]] int choose_component(std::span<const int> levels, const NodeIndex* links) const;
 
-  // Sets choice() to the argmax of eq. 8 over the incomplete edges, of which there is at least one.
+  // Sets the choice to the argmax of eq. 8 over the incomplete edges; to kNoChoice when there is none.
   void choose(int level, const Node& node);
 
-  // The same for all nodes of a path at once, after set_node for each of its positions. Complete nodes
-  // get some choice, which nobody asks for.
+  // The same for all nodes of a path at once, after set_node for each of its positions.
   void choose_all(std::span<const Step> path);
 
   // Copies and nothing else: converting visits and testing flags here, edge by edge, was a fifth of the

@@ -9,19 +9,24 @@ namespace {
 
 bool is_dead(const Node& node) { return node.is_complete() && node.sum() == 0.0; }
 
+// The weight of an edge of this value.
+double unscaled_exp(double value, const Node& node) {
+  return std::exp(ScaledValue::unscaled_log(value, node.exponent()));
+}
+
 }  // namespace
 
 double log_value(const NodeStore& store, int level, NodeIndex index) {
   if (index == kNoNode) return store.prior_value(level);
   const Node node = store.node(level, index);
   const double sum = node.sum();
-  return sum > 0.0 ? node.log_scale() + std::log(sum) : kNegInf;
+  return sum > 0.0 ? ScaledValue{node.exponent(), sum}.log() : kNegInf;
 }
 
 double edge_log_value(const NodeStore& store, int level, const Node& node, int action) {
   const Level& here = store.space().levels[level];
   if (!node.is_expanded(action)) return store.has_prior() ? node.priors()[action] : here.log_states_below;
-  double sum = node.rewards()[action];
+  double sum = node.reward(action);
   const NodeIndex* const links = node.links(action);
   for (std::size_t j = 0; j < here.children.size() && sum != kNegInf; ++j) {
     sum += log_value(store, here.children[j], links[j]);
@@ -49,21 +54,20 @@ bool is_complete(const NodeStore& store, std::span<const int> children, const No
 void refresh_edge(const NodeStore& store, int level, const Node& node, int action) {
   const std::vector<int>& children = store.space().levels[level].children;
   const NodeIndex* const links = node.links(action);
-  ScaledValue value{node.rewards()[action] - node.log_scale(), 1.0};
+  ScaledValue value{-node.exponent(), 1.0};
   for (std::size_t j = 0; j < children.size(); ++j) value *= scaled_value(store, children[j], links[j]);
-  // One exponential instead of a logarithm per child and one exponential, where the range allows it.
-  node.weights()[action] = value.is_in_range()
-                               ? std::exp(value.log_scale) * value.sum
-                               : std::exp(edge_log_value(store, level, node, action) - node.log_scale());
-  if (node.rewards()[action] == kNegInf || is_complete(store, children, links)) node.set_complete(action);
+  double weight = value.times(node.factors()[action]);
+  if (std::isnan(weight)) weight = unscaled_exp(edge_log_value(store, level, node, action), node);
+  node.weights()[action] = weight;
+  if (node.factors()[action] == 0.0 || is_complete(store, children, links)) node.set_complete(action);
 }
 
 void rebase(const NodeStore& store, int level, const Node& node) {
   std::vector<double> values(node.num_states());
   for (int a = 0; a < node.num_states(); ++a) values[a] = edge_log_value(store, level, node, a);
   const double total = log_sum_exp(values);
-  node.log_scale() = total == kNegInf ? 0.0 : std::round(total);
-  for (int a = 0; a < node.num_states(); ++a) node.weights()[a] = std::exp(values[a] - node.log_scale());
+  node.exponent() = total == kNegInf ? 0.0 : ScaledValue::exponent_of_log(total);
+  for (int a = 0; a < node.num_states(); ++a) node.weights()[a] = unscaled_exp(values[a], node);
 }
 
 bool refresh_stale_edges(const NodeStore& store, int level, const Node& node) {

@@ -1,33 +1,15 @@
 // Values over a store: the soft-Bellman equation (eq. 7) for single edges and for whole stores.
 #pragma once
 
-#include <cmath>
-
 #include "search/node_store.hpp"
 
 namespace treesample {
 
-// Must a node's log_scale move? The bounds leave room for products of a weight and a sum.
-inline bool is_out_of_range(double sum) { return !(sum > 1e-100 && sum < 1e100); }
-
-// exp(log_scale) * sum. Values of independent components multiply without a logarithm.
-struct ScaledValue {
-  double log_scale = 0.0;
-  double sum = 1.0;
-
-  void operator*=(const ScaledValue& other) {
-    log_scale += other.log_scale;
-    sum *= other.sum;
-  }
-  // Is exp(log_scale) * sum as accurate as exp of the logarithm? False for 0 as well.
-  [[nodiscard]] bool is_in_range() const { return std::abs(log_scale) < 690.0 && !is_out_of_range(sum); }
-};
-
 // V of a child; where it has no block yet, that of the uniform prior.
 inline ScaledValue scaled_value(const NodeStore& store, int level, NodeIndex index) {
-  if (index == kNoNode) return {store.prior_value(level), 1.0};
+  if (index == kNoNode) return store.scaled_prior_value(level);
   const Node node = store.node(level, index);
-  return {node.log_scale(), node.sum()};
+  return {node.exponent(), node.sum()};
 }
 double log_value(const NodeStore& store, int level, NodeIndex index);
 
@@ -39,7 +21,7 @@ double edge_log_value(const NodeStore& store, int level, const Node& node, int a
 // The sum of the weights may leave its range: the caller then rebases.
 void refresh_edge(const NodeStore& store, int level, const Node& node, int action);
 
-// Moves log_scale to the node's value, which brings the sum of the weights back to about 1.
+// Moves the exponent to the node's value, which brings the sum of the weights back to about 1.
 void rebase(const NodeStore& store, int level, const Node& node);
 
 // Refreshes the edges with a shared child that changed, by another path, after the node was refreshed.

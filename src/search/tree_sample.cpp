@@ -19,6 +19,8 @@
 namespace treesample {
 namespace {
 
+constexpr std::size_t kCacheBytes = std::size_t{8} << 20;  // while the nodes take less, nothing is fetched ahead
+
 enum class Outcome { kProgress, kSolved, kBudgetSpent, kFailed };
 
 // A node's number of states: known to the compiler when it is common to all levels, else its own.
@@ -54,6 +56,9 @@ class Search {
   [[gnu::noinline]] Outcome tree_traversal();
   [[nodiscard]] bool is_solved() const { return is_complete(*store_, space_.roots, store_->root_links().data()); }
   Node visit(int level, NodeIndex& link);
+  void fetch_ahead(const LevelFacts& facts, NodeIndex hint) const {
+    if (hint != Node::kNoHint) store_->prefetch(facts_[facts.children[0]].children[0], hint);
+  }
   bool expand(const Step& step);
   NodeIndex create_node(int level);
   template <class NumStates>
@@ -74,6 +79,7 @@ class Search {
   std::vector<LevelFacts> facts_;
   std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
   SearchPath path_;
+  bool fetches_ahead_ = false;
   int common_num_states_ = 0;  // of all levels, 0 if they differ
 };
 
@@ -134,6 +140,7 @@ SearchReport Search::tree_sample(const SearchObserver& observer) {
       break;
     }
     if (report.num_traversals % check_interval_ != 0) continue;
+    fetches_ahead_ = store_->held_bytes() > kCacheBytes;
     if (seconds() > options_.time_limit_seconds) {
       report.stop = StopReason::kTime;
       break;
@@ -168,6 +175,7 @@ Outcome Search::tree_traversal() {
     const int action = static_cast<int>(node.choice());
     x_[facts_[level].variable] = action;
     path_.add({node, level, action});
+    if (fetches_ahead_ && node.has_hints()) fetch_ahead(facts_[level], node.hint(action));
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.price(level))) return Outcome::kBudgetSpent;
       if (!expand(path_.steps().back())) return Outcome::kFailed;
@@ -201,7 +209,7 @@ bool Search::expand(const Step& step) {
   if (!value) return false;
   const double reward = *value;
   step.node.set_expanded(step.action);
-  step.node.rewards()[step.action] = reward;
+  step.node.factors()[step.action] = factor_of_reward(reward);
   if (reward == kNegInf) return true;  // impossible: complete at once, no children
   NodeIndex* const links = step.node.links(step.action);
   for (std::size_t j = 0; j < level.children.size(); ++j) {
@@ -279,6 +287,7 @@ void Search::backup(NumStates common_num_states) {
   }
   // The next choice of each node is known now, unless a shared node below changes first.
   selection_.choose_all(path);
+  if (fetches_ahead_) path_.leave_hints();
   if (store_->has_prior()) {
     for (const Step& step : path) x_[all_facts[step.level].variable] = -1;
   }

@@ -39,7 +39,7 @@ inline std::string difference(const NodeStore& store, const LiteralTree& tree) {
       const bool is_equal = value == expected.q[a] || std::abs(value - expected.q[a]) < 1e-9;
       const double weight = node.weights()[a];
       const bool is_weight_equal =
-          weight < 1e-300 || std::abs(node.log_scale() + std::log(weight) - expected.q[a]) < 1e-9;
+          weight < 1e-300 || std::abs(ScaledValue{node.exponent(), weight}.log() - expected.q[a]) < 1e-9;
       if (!is_equal || !is_weight_equal) return fmt::format("value of {} at node {}", a, prefix);
     }
   }

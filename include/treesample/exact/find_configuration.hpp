@@ -30,7 +30,8 @@
 namespace treesample {
 
 // scores[i] says how good it seems to put the variable in states[i], in nats; -inf is the last choice. Fixed
-// variables are known from the domains.
+// variables are known from the domains; after a contradiction a variable may be decided before others that come
+// earlier in the order.
 using StatePreference =
     std::function<void(const Propagator& domains, int variable, std::span<const int> states, std::span<double> scores)>;
 

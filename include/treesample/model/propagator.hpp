@@ -58,6 +58,8 @@ class Propagator {
   [[nodiscard]] bool is_constrained(int variable) const { return !constraints_of_[variable].empty(); }
   // The factor at which the last contradiction showed; -1 when it was a call of assign or remove.
   [[nodiscard]] int failed_factor() const { return failed_factor_; }
+  // Words of tables looked at so far: a measure of time that is the same on every machine.
+  [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
   // One variable of a table: which bits of an entry's number are its state.
@@ -96,7 +98,7 @@ class Propagator {
   void set_domain_word(int variable, std::size_t word, std::uint64_t value);
   void enqueue(int variable, int except);
   bool propagate();
-  bool revise(int constraint);
+  bool revise(int constraint_index);
   bool has_all_supports(const Constraint& constraint) const;
   bool fail(int factor);
 
@@ -112,6 +114,7 @@ class Propagator {
   std::vector<std::uint64_t> masks_, used_;       // per field: entries inside the domain; entries found possible
   std::vector<int> queue_;                        // constraints to revise
   std::vector<char> is_queued_;
+  std::int64_t work_ = 0;
   int failed_factor_ = -1;
   bool is_consistent_ = true;
   bool was_consistent_ = true;  // after construction

@@ -2,7 +2,8 @@
 // factors that say nothing.
 //
 //   1. evidence fixes variables;
-//   2. propagation over the -inf entries of tables removes states (model/propagator.hpp);
+//   2. propagation over the -inf entries of tables removes states (model/propagator.hpp); so does probing:
+//      a state that leads to a contradiction when it is assumed is impossible;
 //   3. a variable with one state left is fixed and leaves the scopes of its factors;
 //   4. a variable on which the entries of a table do not depend leaves its scope; a table without
 //      variables joins one constant factor.
@@ -22,7 +23,7 @@
 namespace treesample {
 
 struct SimplifyReport {
-  bool is_impossible = false;   // propagation proved Z = 0
+  bool is_impossible = false;   // it was proved that Z = 0
   int num_fixed_variables = 0;  // beyond the observed ones
   int num_removed_states = 0;   // of variables that stay
   int num_dropped_factors = 0;  // constant now, or constants from the start

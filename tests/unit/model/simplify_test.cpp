@@ -150,6 +150,20 @@ TEST(Simplify, SaysWhatItRemoved) {
   EXPECT_FALSE(model.lower(Assignment{0, 2, 0}).has_value());
 }
 
+// Each table alone supports every state; assuming x0 = 1 forces x1 = 1, which the second table forbids.
+TEST(Simplify, ProbesWhatPropagationDoesNotSee) {
+  FactorGraph graph;
+  graph.add_variable(3);
+  graph.add_variable(3);
+  graph.add_table({0, 1}, {0.5, kNegInf, kNegInf, kNegInf, 1.5, kNegInf, kNegInf, kNegInf, 2.5});
+  graph.add_table({0, 1}, {0.1, 0.2, 0.3, 0.4, kNegInf, 0.6, 0.7, 0.8, 0.9});
+  const auto [model, report] = simplify(graph);
+  EXPECT_EQ(report.num_removed_states, 2);
+  EXPECT_EQ(model.states_of, (std::vector<std::vector<int>>{{0, 2}, {0, 2}}));
+  graph.add_table({1, 0}, {kNegInf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, kNegInf});
+  EXPECT_TRUE(simplify(graph).report.is_impossible);
+}
+
 TEST(Simplify, ImpossibleModelsHaveNoVariables) {
   FactorGraph graph;
   graph.add_variable(2);

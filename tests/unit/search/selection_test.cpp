@@ -59,7 +59,7 @@ TEST(Selection, PathAndSingleNodesChooseAlike) {
     for (const Step& step : path.steps()) {
       selection.choose(step.level, step.node);
       expected.push_back(step.node.choice());
-      step.node.choice() = UINT32_MAX;
+      step.node.set_choice(kNoChoice);
     }
     for (std::size_t i = 0; i < expected.size(); ++i) selection.set_node(i, path.steps()[i], num_states[i]);
     selection.choose_all(path.steps());
