@@ -10,6 +10,7 @@
 #include <deque>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -29,7 +30,7 @@ constexpr std::int64_t kBudgetSeconds = 20;  // of evaluations: 1000 of them
 // P programs that all take equally long: the answer to the oldest question comes first.
 class EquallySlow final : public EvaluationQueue {
  public:
-  EquallySlow(const FactorGraph& graph, int num_workers) : graph_(graph), num_workers_(num_workers) {}
+  EquallySlow(FactorGraph graph, int num_workers) : graph_(std::move(graph)), num_workers_(num_workers) {}
   [[nodiscard]] bool answers(int) const override { return true; }
   [[nodiscard]] int num_workers() const override { return num_workers_; }
   [[nodiscard]] int num_pending() const override { return static_cast<int>(pending_.size()); }
@@ -117,10 +118,10 @@ FactorGraph simulator_model() {
   constexpr int kNumStates = 4;
   FactorGraph graph;
   Random random(2024, "simulator");
-  std::vector<int> all;
-  for (int v = 0; v < kNumVariables; ++v) all.push_back(graph.add_variable(kNumStates));
+  std::vector<int> all(kNumVariables);
+  for (int& v : all) v = graph.add_variable(kNumStates);
   for (int v = 0; v + 1 < kNumVariables; ++v) {
-    std::vector<double> values(kNumStates * kNumStates);
+    std::vector<double> values(std::size_t{kNumStates} * kNumStates);
     for (double& value : values) value = random.normal();
     graph.add_table({v, v + 1}, values);
   }

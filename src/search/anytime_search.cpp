@@ -40,7 +40,7 @@ enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
 
 class Search {
  public:
-  Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
+  Search(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
          const AnytimeOptions& options);
   AnytimeReport run(const AnytimeObserver& observer);
   [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
@@ -112,7 +112,7 @@ class Search {
   int clock_interval_;  // traversals between looks at the clock; a function may take seconds
 };
 
-Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
+Search::Search(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
                const AnytimeOptions& options)
     : space_(*space),
       leaves_(leaves),

@@ -47,7 +47,7 @@ FactorGraph model_of_trial(int trial) {
           std::this_thread::sleep_for(std::chrono::microseconds(*count = (*count * 7 + 13) % 50));
           return function(states);
         },
-        factor.log_max(), factor.log_max().value() > 0.5 ? std::optional(0.25) : std::nullopt));
+        factor.log_max(), factor.log_max().value_or(0.0) > 0.5 ? std::optional(0.25) : std::nullopt));
   }
   return slow;
 }
