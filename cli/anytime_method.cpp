@@ -137,11 +137,11 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   check_argument(graph.evaluation_queue() == nullptr, "--select",
                  "gap estimates from thousands of samples, which programs would have to evaluate; mass does not");
   const Stopwatch watch;
+  Watch progress(options);  // listens to Ctrl-C from here on
   Trace trace(options.trace);
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
                                         : space_for(graph, options, parse_space(options.space));
-  Watch progress(options);
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
   search.first_configurations = first_configurations(graph, options);
@@ -164,6 +164,7 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
   if (upper->log_value() != kNegInf) {
+    choose_sampler(answer, result, upper, options);  // before sampling, which fills the time that is left
     const BoundedImportance sampled = estimate(graph, *upper, options, watch, answer.is_exact);
     if (!answer.is_exact && sampled.log_z != kNegInf) {
       answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
@@ -173,7 +174,6 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
     answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
                                         sampled.marginals_error);
     if (!sampled.best.x.empty()) answer.best = sampled.best;
-    choose_sampler(answer, result, upper, options);
   }
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;

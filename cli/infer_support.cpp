@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "command.hpp"
 
@@ -14,9 +13,11 @@ namespace {
 constexpr double kMiniBucketBytesPerSecond = 40e6;
 constexpr double kMiniBucketSeconds = 5.0;  // without a time limit
 constexpr double kMiniBucketTimeShare = 0.3;
-// How well mini-buckets do depends on the order more than its width tells: a short trial decides.
-constexpr int kNumOrders = 24;
-constexpr int kTrialRestarts = 5;
+// How well mini-buckets do depends on the order more than its width tells. Of orders whose exact search costs about
+// the same a short trial decides.
+constexpr int kNumOrders = 32;
+constexpr int kTrialRestarts = 10;
+constexpr double kTrialCostMargin = 1.0;  // in nats
 constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
 constexpr double kOrderTimeShare = 0.1;
 constexpr double kOrderSeconds = 2.0;  // without a time limit
@@ -58,18 +59,21 @@ SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions&
   trial.memory_limit_bytes = kTrialBytes;
   trial.passes = 1;
   trial.lower_bound = false;
-  SearchSpace best;
-  double lowest = std::numeric_limits<double>::infinity();
+  SearchSpace best = space_for(graph, options, kind);
+  const double most_cost = best.log_exact_cost() + kTrialCostMargin;
+  MiniBucketReport report = WeightedMiniBucket(graph, best, trial).report();
+  double lowest = report.log_upper;
   InferOptions candidate = options;
   if (options.restarts == 0) candidate.restarts = kTrialRestarts;
-  for (int i = 0; i < kNumOrders && (i == 0 || watch.seconds() < seconds) && !Interruption::is_asked(); ++i) {
+  for (int i = 1; i < kNumOrders && !report.is_exact; ++i) {
+    if (watch.seconds() > seconds || Interruption::is_asked()) break;
     candidate.seed = options.seed + i;
     SearchSpace space = space_for(graph, candidate, kind);
-    const MiniBucketReport report = WeightedMiniBucket(graph, space, trial).report();
-    if (i > 0 && report.log_upper >= lowest) continue;
+    if (space.log_exact_cost() > most_cost) continue;
+    report = WeightedMiniBucket(graph, space, trial).report();
+    if (report.log_upper >= lowest) continue;
     lowest = report.log_upper;
     best = std::move(space);
-    if (report.is_exact) break;
   }
   return best;
 }
