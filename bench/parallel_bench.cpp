@@ -10,6 +10,7 @@
 #include <deque>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -23,11 +24,13 @@ namespace {
 
 constexpr int kWorkers[] = {1, 4, 16};
 constexpr int kNumSamples = 20'000;
+constexpr double kSleepSeconds = 0.02;
+constexpr std::int64_t kBudgetSeconds = 20;  // of evaluations: 1000 of them
 
 // P programs that all take equally long: the answer to the oldest question comes first.
 class EquallySlow final : public EvaluationQueue {
  public:
-  EquallySlow(const FactorGraph& graph, int num_workers) : graph_(graph), num_workers_(num_workers) {}
+  EquallySlow(FactorGraph graph, int num_workers) : graph_(std::move(graph)), num_workers_(num_workers) {}
   [[nodiscard]] bool answers(int) const override { return true; }
   [[nodiscard]] int num_workers() const override { return num_workers_; }
   [[nodiscard]] int num_pending() const override { return static_cast<int>(pending_.size()); }
@@ -51,12 +54,11 @@ class EquallySlow final : public EvaluationQueue {
 };
 
 // The same model with functions that do not show their tables.
-FactorGraph opaque(const FactorGraph& tables, double seconds) {
+FactorGraph opaque(const FactorGraph& tables) {
   FactorGraph graph;
   for (int v = 0; v < tables.num_variables(); ++v) graph.add_variable(tables.num_states(v));
   for (const Factor& factor : tables.factors()) {
-    graph.add_factor(Factor::function(factor.scope(), [factor, &tables, seconds](std::span<const int> states) {
-      if (seconds > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    graph.add_factor(Factor::function(factor.scope(), [factor, &tables](std::span<const int> states) {
       std::size_t index = 0;
       for (std::size_t i = 0; i < states.size(); ++i) {
         index = index * static_cast<std::size_t>(tables.num_states(factor.scope()[i])) +
@@ -68,9 +70,7 @@ FactorGraph opaque(const FactorGraph& tables, double seconds) {
   return graph;
 }
 
-AnytimeResult search(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
-  AnytimeOptions options;
-  options.budget = budget;
+AnytimeResult search(const FactorGraph& graph, const SearchSpace& space, AnytimeOptions options) {
   options.select = SelectRule::kMass;
   return anytime_search(graph, space, {}, options);
 }
@@ -91,10 +91,10 @@ void measure_kl(int num_instances, std::int64_t budget) {
       for (int instance = 0; instance < num_instances; ++instance) {
         const FactorGraph tables =
             make_family(family, {.seed = 2024, .instance = static_cast<std::uint64_t>(instance)}).graph;
-        FactorGraph graph = opaque(tables, 0.0);
+        FactorGraph graph = opaque(tables);
         graph.set_evaluation_queue(std::make_shared<EquallySlow>(graph, num_workers));
         const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
-        const AnytimeResult result = search(graph, space, budget);
+        const AnytimeResult result = search(graph, space, {.budget = budget});
         const BoundedApproximation approximation(result, SamplerKind::kEstimate);
         Random random(static_cast<std::uint64_t>(instance), "kl");
         const double kl =
@@ -112,24 +112,41 @@ void measure_kl(int num_instances, std::int64_t budget) {
   }
 }
 
+// Tables over pairs, and one function over all variables that sleeps: a simulator.
+FactorGraph simulator_model() {
+  constexpr int kNumVariables = 8;
+  constexpr int kNumStates = 4;
+  FactorGraph graph;
+  Random random(2024, "simulator");
+  std::vector<int> all(kNumVariables);
+  for (int& v : all) v = graph.add_variable(kNumStates);
+  for (int v = 0; v + 1 < kNumVariables; ++v) {
+    std::vector<double> values(std::size_t{kNumStates} * kNumStates);
+    for (double& value : values) value = random.normal();
+    graph.add_table({v, v + 1}, values);
+  }
+  const auto simulate = [](std::span<const int> states) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(kSleepSeconds));
+    double sum = 0.0;
+    for (const int state : states) sum = std::sin(sum + state);
+    return sum;
+  };
+  graph.add_factor(Factor::function(all, simulate, {}, kSleepSeconds));
+  return graph;
+}
+
 void measure_speed() {
   using Clock = std::chrono::steady_clock;
-  constexpr double kSeconds = 0.02;
   fmt::print("workers,evaluations,seconds,evaluations_per_second,ratio_to_one_worker\n");
   double sequential = 0.0;
   for (const int num_workers : kWorkers) {
-    const FactorGraph tables = make_family("permuted-chain", {.seed = 2024}).graph;
-    const FactorGraph graph = opaque(tables, kSeconds);
+    const FactorGraph graph = simulator_model();
     const OracleSet oracles(graph, "1", {.num_workers = num_workers});
-    const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kGraph);
+    const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
     const Clock::time_point start = Clock::now();
-    search(oracles.graph(), space, 400);
+    search(oracles.graph(), space, {.budget = kBudgetSeconds, .budget_unit = BudgetUnit::kCost});
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const std::int64_t num_paid = [&] {
-      std::int64_t sum = 0;
-      for (const OracleCounts& counts : oracles.counts()) sum += counts.paid;
-      return sum;
-    }();
+    const std::int64_t num_paid = oracles.counts()[0].paid;
     const double speed = static_cast<double>(num_paid) / seconds;
     if (num_workers == 1) sequential = speed;
     fmt::print("{},{},{:.2f},{:.1f},{:.2f}\n", num_workers, num_paid, seconds, speed, speed / sequential);

@@ -42,9 +42,9 @@ void Reward::add_term(int factor) {
   if (psi.is_table()) {
     term.table = psi.log_values().data();
     std::int64_t stride = 1;
-    for (auto v = psi.scope().rbegin(); v != psi.scope().rend(); ++v) {
-      strides_.emplace_back(*v, stride);
-      stride *= graph_->num_states(*v);
+    for (std::size_t i = psi.scope().size(); i-- > 0;) {
+      strides_.emplace_back(psi.scope()[i], stride);
+      stride *= graph_->num_states(psi.scope()[i]);
     }
   }
   term.end_stride = static_cast<int>(strides_.size());
@@ -52,9 +52,10 @@ void Reward::add_term(int factor) {
 }
 
 double Reward::evaluate(int level, std::span<const int> x, Budget& budget) {
-  const std::optional<double> value = try_evaluate(level, x, budget);
-  if (!value) throw Error(*failure_);
-  return *value;
+  failure_.reset();
+  const double sum = sum_up(level, x, budget);
+  if (failure_) throw Error(*failure_);
+  return sum;
 }
 
 // Sets failure_ and charges nothing when the queue gives no answer.
@@ -96,7 +97,7 @@ Reward::Value Reward::call(int factor, std::span<const int> x) {
   const Factor& psi = graph_->factor(factor);
   const Clock::time_point start = Clock::now();
   const double value = checked_function_value(psi, factor, scope_states(factor, x));
-  return {value, psi.cost() ? *psi.cost() : std::chrono::duration<double>(Clock::now() - start).count()};
+  return {value, psi.cost().value_or(std::chrono::duration<double>(Clock::now() - start).count())};
 }
 
 std::optional<Reward::Value> Reward::ask(int factor, std::span<const int> x) {

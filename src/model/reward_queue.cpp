@@ -20,7 +20,7 @@ std::optional<RewardAnswer> RewardQueue::submit(const Request& request, std::spa
     part.x[variable_of_[request.level]] = request.first_action + i;
     part.sum = reward_.table_sum(request.level, part.x, part.num_evaluated);
     if (auto question = next_question(request.level, part)) {
-      questions.push_back({std::move(*question), {next_id_, static_cast<std::size_t>(i)}});
+      questions.emplace_back(std::move(*question), Place{next_id_, static_cast<std::size_t>(i)});
     }
   }
   if (questions.empty()) return finish(-1, std::move(submission));
@@ -63,12 +63,13 @@ bool RewardQueue::has_room() const {
   return num_taken < graph_->evaluation_queue()->num_workers();
 }
 
-std::vector<RewardAnswer> RewardQueue::wait() {
+std::vector<RewardAnswer> RewardQueue::wait(bool or_room) {
   TS_ASSERT(!pending_.empty());
   const auto is_known = [this] {
     return order_ == AnswerOrder::kArrival ? !ready_.empty() : pending_.begin()->second.num_open == 0;
   };
   while (!is_known()) {
+    if (or_room && has_room()) return {};
     for (const OracleAnswer& answer : graph_->evaluation_queue()->wait_any()) apply(answer);
   }
   if (order_ == AnswerOrder::kSubmission) ready_ = {pending_.begin()->first};

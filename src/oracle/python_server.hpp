@@ -12,19 +12,20 @@ answers = os.fdopen(os.dup(1), "w")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 os.dup2(2, 1)  # what functions print goes to the log
 path = sys.argv[1]
+file = os.path.abspath(path)
 
 def say(line):
     answers.write(json.dumps(line) + "\n")
     answers.flush()
 
 def text(error):
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if os.path.abspath(frame.filename) == file]
     return f"{type(error).__name__}: {error}" + (f" ({path}, line {lines[-1]})" if lines else "")
 
 factors = json.loads(requests.readline())["factors"]
 try:
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location("factors", path)
+    sys.path.insert(0, os.path.dirname(file))
+    spec = importlib.util.spec_from_file_location("factors", file)
     module = importlib.util.module_from_spec(spec)
     sys.modules["factors"] = module
     spec.loader.exec_module(module)

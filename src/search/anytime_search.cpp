@@ -40,7 +40,7 @@ enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
 
 class Search {
  public:
-  Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
+  Search(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
          const AnytimeOptions& options);
   AnytimeReport run(const AnytimeObserver& observer);
   [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
@@ -60,7 +60,7 @@ class Search {
   };
 
   Outcome step();
-  Outcome wait_for_rewards();
+  Outcome wait_for_rewards(bool can_submit);
   Outcome traverse();
   [[nodiscard]] bool can_expand(int level) const {
     return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
@@ -102,7 +102,7 @@ class Search {
   Assignment x_;  // by variable; -1 off the current path
   std::vector<Step> path_;
   std::vector<double> edge_rewards_;         // of the node that is being expanded
-  std::optional<RewardQueue> rewards_;       // with several workers
+  std::unique_ptr<RewardQueue> rewards_;     // with several workers
   std::map<std::int64_t, Pending> pending_;  // by id in that queue
   std::vector<Step> blocked_;                // expanded nodes that are pending
   std::optional<Error> failure_;
@@ -112,7 +112,7 @@ class Search {
   int clock_interval_;  // traversals between looks at the clock; a function may take seconds
 };
 
-Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const LeafValues& leaves,
+Search::Search(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
                const AnytimeOptions& options)
     : space_(*space),
       leaves_(leaves),
@@ -125,7 +125,9 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
       x_(graph.num_variables(), -1),
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
   const EvaluationQueue* const queue = graph.evaluation_queue();
-  if (queue != nullptr && queue->num_workers() > 1) rewards_.emplace(graph, space_, budget_, options.answer_order);
+  if (queue != nullptr && queue->num_workers() > 1) {
+    rewards_ = std::make_unique<RewardQueue>(graph, space_, budget_, options.answer_order);
+  }
   if (options_.select == SelectRule::kMass && !leaves_.estimate) {
     leaves_.estimate = calibration_.start(space_);
   }
@@ -156,7 +158,7 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       report.stop = StopReason::kBudget;
       break;
     }
-    if (outcome == Outcome::kFailed) {
+    if (failure_) {
       if (failure_->code() == ErrorCode::kInterrupted) break;
       report.stop = StopReason::kFactorFailed;
       report.error = failure_;
@@ -197,18 +199,21 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
 // nodes are given back nothing may be pending.
 Outcome Search::step() {
   const bool is_full = store_->used_bytes() > full_bytes();
+  bool can_submit = !is_full;
   if (pending_.empty() || (rewards_->has_room() && !is_full)) {
     const Outcome outcome = traverse();
     if (outcome == Outcome::kProgress) ++num_traversals_;
     if (outcome == Outcome::kProgress || outcome == Outcome::kFailed || pending_.empty()) return outcome;
+    can_submit = false;
   }
-  return wait_for_rewards();
+  return wait_for_rewards(can_submit);
 }
 
-Outcome Search::wait_for_rewards() {
+// Until there are some or, if more can be submitted, until a worker is free.
+Outcome Search::wait_for_rewards(bool can_submit) {
   std::vector<RewardAnswer> answers;
   try {
-    answers = rewards_->wait();
+    answers = rewards_->wait(can_submit);
   } catch (const Error& error) {
     failure_ = error;
     return Outcome::kFailed;

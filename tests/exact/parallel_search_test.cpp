@@ -20,7 +20,7 @@ namespace {
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct, SelectRule::kMass};
 constexpr AnswerOrder kOrders[] = {AnswerOrder::kArrival, AnswerOrder::kSubmission};
-constexpr int kNumTrials = 12;
+constexpr int kNumTrials = 8;
 
 // Tables and functions, some configurations impossible. Each function takes another time at each call.
 FactorGraph model_of_trial(int trial) {
@@ -47,7 +47,7 @@ FactorGraph model_of_trial(int trial) {
           std::this_thread::sleep_for(std::chrono::microseconds(*count = (*count * 7 + 13) % 50));
           return function(states);
         },
-        factor.log_max(), factor.log_max().value() > 0.5 ? std::optional(0.25) : std::nullopt));
+        factor.log_max(), factor.log_max().value_or(0.0) > 0.5 ? std::optional(0.25) : std::nullopt));
   }
   return slow;
 }

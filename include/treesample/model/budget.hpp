@@ -72,7 +72,7 @@ class Budget {
   [[nodiscard]] bool allows_cost(double seconds) const {
     constexpr double kRounding = 1.0 + 1e-9;  // sums of decimal fractions
     const double used = spent_.cost_seconds + reserved_.cost_seconds;
-    const double limit = static_cast<double>(limit_);
+    const auto limit = static_cast<double>(limit_);
     return seconds == 0.0 || (used + seconds <= limit * kRounding && used < limit);
   }
 

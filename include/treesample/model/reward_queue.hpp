@@ -51,9 +51,9 @@ class RewardQueue {
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
   // Should more be submitted before waiting? With one worker: only when nothing is pending.
   [[nodiscard]] bool has_room() const;
-  // Waits for at least one answer. Pre: num_pending() > 0. Throws kInterrupted and kIo as
-  // EvaluationQueue::wait_any.
-  std::vector<RewardAnswer> wait();
+  // Waits for at least one answer or, with `or_room`, until there is room. Pre: num_pending() > 0. Throws
+  // kInterrupted and kIo as EvaluationQueue::wait_any.
+  std::vector<RewardAnswer> wait(bool or_room = false);
 
  private:
   // One reward of a submission.

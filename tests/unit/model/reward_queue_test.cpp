@@ -169,6 +169,18 @@ TEST_F(RewardQueues, TheOrderOfSubmissionIsKeptAndRoomDoesNotDependOnArrivals) {
   EXPECT_EQ(rewards.num_pending(), 0);
 }
 
+TEST_F(RewardQueues, AWaitCanEndWhenThereIsRoom) {
+  const auto queue = attach(2);
+  Budget budget(100, BudgetUnit::kReward);
+  RewardQueue rewards(graph_, space_, budget, AnswerOrder::kArrival);
+  EXPECT_FALSE(rewards.submit({1, 0, 4}, std::vector<int>{-1, 0}).has_value());
+  EXPECT_FALSE(rewards.has_room());  // three programs are asked
+  EXPECT_TRUE(rewards.wait(/*or_room=*/true).empty());
+  EXPECT_TRUE(rewards.has_room());
+  EXPECT_EQ(rewards.num_pending(), 1);
+  EXPECT_EQ(rewards.wait().size(), 1U);
+}
+
 TEST_F(RewardQueues, WhatIsUnderWayCannotBeSpentAgain) {
   attach(10);
   for (const auto& [unit, limit] :
