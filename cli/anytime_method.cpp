@@ -102,13 +102,15 @@ AnytimeOptions search_options(const InferOptions& options) {
   return result;
 }
 
-// Samples until the time is over, or --importance of them. What is solved needs them for marginals only.
+// Samples until the time is over, or --importance of them, more where they are cheap. What is solved needs them for
+// marginals only.
 BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation& upper, const InferOptions& options,
                            const Stopwatch& watch, bool is_exact) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
   const bool fills_time = options.time > 0.0 && !is_exact;
-  importance.max_samples = fills_time ? INT64_MAX : std::max(options.num_importance, kFewestSamples);
+  importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
+  if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   importance.should_stop = [&] {
     return Interruption::is_asked() || (options.time > 0.0 && watch.seconds() > options.time);
   };
@@ -161,7 +163,8 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   answer.is_exact = report.stop == StopReason::kExact;
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
-  if (upper->log_value() != kNegInf) {
+  if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
+  if (upper->log_value() != kNegInf && options.num_importance > 0) {
     const BoundedImportance sampled = estimate(graph, *upper, options, watch, answer.is_exact);
     if (!answer.is_exact && sampled.log_z != kNegInf) {
       answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
@@ -171,7 +174,6 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
     answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
                                         sampled.marginals_error);
     if (!sampled.best.x.empty()) answer.best = sampled.best;
-    choose_sampler(answer, result, upper, options);
   }
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;

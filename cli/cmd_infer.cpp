@@ -6,7 +6,9 @@
 
 #include "command.hpp"
 #include "infer_methods.hpp"
+#include "infer_support.hpp"
 #include "terminal.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample::cli {
@@ -30,6 +32,7 @@ class InferCommand final : public Command {
 
  private:
   void choose_method(const FactorGraph& graph);
+  void note_ignored_options() const;
   void add_samples(Answer& answer, const FactorGraph& graph) const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
@@ -98,10 +101,15 @@ int InferCommand::run() {
   // A network knows the numbers of variables and states that it was trained for.
   if (options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_) simplify_input(input);
   const FactorGraph& graph = input.model.graph;
+  check_argument(options_.confidence > 0.0 && options_.confidence < 1.0, "--confidence",
+                 fmt::format("is {}, allowed are numbers between 0 and 1, without them", options_.confidence));
+  check_prior(options_.prior);
   // Evaluations by programs are what a user pays for: none are spent unasked.
   if (input.oracles && !line_->is_given("--importance")) options_.num_importance = 0;
   if (options_.method == "auto") choose_method(graph);
-  const bool has_other_limit = options_.time > 0.0 || options_.gap > 0.0;
+  const bool has_bounds = options_.method == "treesample" && options_.select == "gap";
+  if (!has_bounds) note_ignored_options();
+  const bool has_other_limit = options_.time > 0.0 || (options_.gap > 0.0 && has_bounds);
   if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   const auto start = std::chrono::steady_clock::now();
   Answer answer = run_method(graph, options_);
@@ -118,6 +126,10 @@ int InferCommand::run() {
 // mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
 void InferCommand::choose_method(const FactorGraph& graph) {
   options_.method = "treesample";
+  // These mean nothing without bounds.
+  const bool asks_for_bounds = line_->is_given("--sampler") || line_->is_given("--max-tries") ||
+                               line_->is_given("--confidence") || line_->is_given("--trace");
+  if (asks_for_bounds && !line_->is_given("--select")) options_.select = "gap";
   for (const char* option :
        {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
@@ -129,7 +141,7 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
   const bool is_cheap =
       cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) && cost.num_entries <= most_entries;
-  if (is_cheap && !line_->is_given("--budget")) {
+  if (is_cheap && !line_->is_given("--budget") && !asks_for_bounds) {
     options_.method = "exact";
     return;
   }
@@ -138,6 +150,14 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   if (options_.time > 0.0 || line_->is_given("--budget") || options_.gap > 0.0) return;
   options_.time = kDefaultSeconds;
   note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
+}
+
+void InferCommand::note_ignored_options() const {
+  for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
+    // An exact answer has no gap.
+    if (!line_->is_given(option) || (options_.method == "exact" && std::string(option) == "--gap")) continue;
+    note(options_.is_quiet, fmt::format("{} is ignored: only --method treesample --select gap has bounds", option));
+  }
 }
 
 void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
@@ -172,8 +192,10 @@ std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const 
   const double expected = std::exp(log_tries) * static_cast<double>(options_.num_samples);
   note(options_.is_quiet, fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed",
                                       expected, options_.max_tries));
-  RejectionSamples drawn =
-      rejection_samples(graph, *answer.exact_sampler, options_.num_samples, options_.max_tries, random);
+  const Interruption interruption;
+  RejectionOptions rejection{.num_samples = options_.num_samples, .max_tries = options_.max_tries};
+  rejection.should_stop = [] { return Interruption::is_asked(); };
+  RejectionSamples drawn = rejection_samples(graph, *answer.exact_sampler, rejection, random);
   note(options_.is_quiet, fmt::format("{} of {} exact samples after {} tries", drawn.samples.size(),
                                       options_.num_samples, drawn.num_tries));
   return std::move(drawn.samples);
