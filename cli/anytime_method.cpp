@@ -138,21 +138,26 @@ void choose_sampler(Answer& answer, const AnytimeResult& result, std::shared_ptr
 Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   const Stopwatch watch;
   Trace trace(options.trace);
+  Watch progress(options);  // from here on Ctrl-C ends with an answer
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
                                         : space_for(graph, options, parse_space(options.space));
-  Watch progress(options);
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
   search.first_configurations = first_configurations(graph, options);
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
+  double last_estimate = kNegInf;
   const AnytimeResult result = anytime_search(graph, space, leaves.values, search, [&](const AnytimeProgress& now) {
+    last_estimate = now.estimate;
     trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
     return progress.update(
         now.spent, watch.seconds(),
         fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes, now.log_z.lower, now.log_z.upper));
   });
   const AnytimeReport& report = result.report;
+  // The last sweep of the search may have gained something; sampling changes no bound.
+  trace.add(watch.seconds(), report.spent, report.log_z,
+            std::clamp(last_estimate, report.log_z.lower, report.log_z.upper));
   Answer answer;
   answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}", options.space,
                               options.order, space.width(), leaves.text);

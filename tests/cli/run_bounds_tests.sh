@@ -72,6 +72,24 @@ check "bounds hold" holds "$(number small.json lower) <= $log_z && $log_z <= $(n
 check "bounds only narrow" awk -F, 'NR == 2 { l = $3; u = $4 } NR > 1 { if ($3 < l || $4 > u) exit 1; l = $3; u = $4 }' \
   small.csv
 
+# Traces side by side.
+run compare --trace "gap 0.5=trace.csv" --trace small.csv --out traces
+check "compare --trace" exits 0
+check "labels" says out '^  gap 0.5 '
+check "labels from file names" says out '^  small '
+check "page" says traces/report.html 'certified bounds'
+check "data" says traces/traces.csv '^gap 0.5,'
+if command -v gnuplot > /dev/null; then check "figure" [ -s traces/bounds.svg ]; fi
+run compare --trace missing.csv
+check "missing trace" exits 66
+run compare --trace "$grid"
+check "not a trace" exits 65
+check "not a trace: one line" lines err 1
+run compare
+check "compare needs something" exits 64
+run compare "$grid" --trace small.csv
+check "compare needs one thing" exits 64
+
 # Models without a configuration, and without a variable.
 printf 'MARKOV\n2\n2 2\n2\n2 0 1\n2 0 1\n4 1 0 0 1\n4 0 1 1 0\n' > none.uai
 for options in "" "--no-simplify" "--no-simplify --sampler rejection" "--no-simplify --prior mini-bucket:1"; do

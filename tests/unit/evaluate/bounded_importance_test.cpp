@@ -146,7 +146,7 @@ TEST(BoundedImportance, IsExactForASolvedSearch) {
 
 // One weight that dwarfs the others tells nothing of what was missed.
 TEST(BoundedImportance, MarginalsOfFewEffectiveSamplesAreNotCalledAccurate) {
-  const FactorGraph graph = grid(3, 6.0);
+  const FactorGraph graph = grid(3, 30.0);
   Random random(4);
   const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 0), {.max_samples = 20}, random);
   ASSERT_LT(result.ess, 1.2);
