@@ -39,8 +39,9 @@ test: packages-test
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
-	@cmake --build build --target search_bench nn_bench
+	@cmake --build build --target search_bench bounds_bench nn_bench
 	build/search_bench
+	build/bounds_bench
 	build/nn_bench
 
 lint: packages-lint

@@ -102,13 +102,15 @@ AnytimeOptions search_options(const InferOptions& options) {
   return result;
 }
 
-// Samples until the time is over, or --importance of them. What is solved needs them for marginals only.
+// Samples until the time is over, or --importance of them, more where they are cheap. What is solved needs them for
+// marginals only.
 BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation& upper, const InferOptions& options,
                            const Stopwatch& watch, bool is_exact) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
   const bool fills_time = options.time > 0.0 && !is_exact;
-  importance.max_samples = fills_time ? INT64_MAX : std::max(options.num_importance, kFewestSamples);
+  importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
+  if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   importance.should_stop = [&] {
     return Interruption::is_asked() || (options.time > 0.0 && watch.seconds() > options.time);
   };
@@ -137,8 +139,8 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   check_argument(graph.evaluation_queue() == nullptr, "--select",
                  "gap estimates from thousands of samples, which programs would have to evaluate; mass does not");
   const Stopwatch watch;
-  Watch progress(options);  // listens to Ctrl-C from here on
   Trace trace(options.trace);
+  Watch progress(options);  // from here on Ctrl-C ends with an answer
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
                                         : space_for(graph, options, parse_space(options.space));
@@ -146,13 +148,18 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   AnytimeOptions search = search_options(options);
   search.first_configurations = first_configurations(graph, options);
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
+  double last_estimate = kNegInf;
   const AnytimeResult result = anytime_search(graph, space, leaves.values, search, [&](const AnytimeProgress& now) {
+    last_estimate = now.estimate;
     trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
     return progress.update(
         now.spent, watch.seconds(),
         fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes, now.log_z.lower, now.log_z.upper));
   });
   const AnytimeReport& report = result.report;
+  // The last sweep of the search may have gained something; sampling changes no bound.
+  trace.add(watch.seconds(), report.spent, report.log_z,
+            std::clamp(last_estimate, report.log_z.lower, report.log_z.upper));
   Answer answer;
   answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}", options.space,
                               options.order, space.width(), leaves.text);
@@ -163,8 +170,9 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   answer.is_exact = report.stop == StopReason::kExact;
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
-  if (upper->log_value() != kNegInf) {
-    choose_sampler(answer, result, upper, options);  // before sampling, which fills the time that is left
+  if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
+  // What time is left is filled by sampling.
+  if (upper->log_value() != kNegInf && options.num_importance > 0) {
     const BoundedImportance sampled = estimate(graph, *upper, options, watch, answer.is_exact);
     if (!answer.is_exact && sampled.log_z != kNegInf) {
       answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);

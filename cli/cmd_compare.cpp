@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "experiments/compare.hpp"
+#include "experiments/trace.hpp"
 #include "model_input.hpp"
 #include "run_display.hpp"
 #include "treesample/error.hpp"
@@ -65,13 +66,15 @@ class CompareCommand final : public Command {
   std::string examples() const override {
     return "  treesample compare model.uai\n"
            "  treesample compare model.uai --methods andor,tree,smc --budgets 1e3,1e4,1e5 --out comparison\n"
-           "  treesample compare model.uai --methods smc --ess-threshold 0.75 --runs 20";
+           "  treesample compare model.uai --methods smc --ess-threshold 0.75 --runs 20\n"
+           "  treesample compare --trace maxima=a.csv --trace mini-bucket=b.csv --out traces";
   }
   void declare(CommandLine& line) override;
   int run() override;
 
  private:
   std::vector<MethodSetting> settings() const;
+  int compare_traces() const;
 
   std::string model_, evidence_, out_;
   std::string methods_ = "andor,graph,tree,mass,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
@@ -79,10 +82,11 @@ class CompareCommand final : public Command {
   std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0, num_sweeps_ = 10, num_messages_ = 5;
   double c_ = 1.0, ess_threshold_ = 0.5;
   bool is_quiet_ = false;
+  std::vector<std::string> traces_;
 };
 
 void CompareCommand::declare(CommandLine& line) {
-  line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
+  line.optional_positional("MODEL", model_, "Model file (.uai, .bif, .json); none with --trace");
   line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
   line.option("--methods", methods_, "LIST",
               "Which of andor, graph, tree (the search), mass (for opaque factors), smc, sis, gibbs, bp, uniform");
@@ -90,6 +94,8 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
   line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page there, and go on from there");
+  line.option("--trace", traces_, "[LABEL=]FILE",
+              "Instead of running methods: show the bounds over time that 'infer --trace FILE' wrote; may be repeated");
   line.choice("--order", order_, kOrderWords, "Order of the variables (tree, sis, smc); graph and andor use min-fill");
   line.option("--c", c_, 0.0, HUGE_VAL, "Weight of exploration (andor, graph, tree)");
   line.choice("--ties", ties_, {"lowest", "random"}, "Which of equally good actions to take (andor, graph, tree)");
@@ -127,7 +133,23 @@ std::vector<MethodSetting> CompareCommand::settings() const {
   return settings;
 }
 
+// A label is what stands before the last '=', unless that is part of a file's name.
+int CompareCommand::compare_traces() const {
+  std::vector<experiments::Trace> traces;
+  for (const std::string& word : traces_) {
+    const std::size_t equals = word.rfind('=');
+    const bool has_label = equals != std::string::npos && !std::filesystem::exists(word);
+    const std::string file = has_label ? word.substr(equals + 1) : word;
+    const std::string label = has_label ? word.substr(0, equals) : std::filesystem::path(file).stem().string();
+    traces.push_back(experiments::read_trace(label, file));
+  }
+  if (!out_.empty()) make_folder(out_);
+  return show_report(experiments::trace_report(traces), out_, is_quiet_);
+}
+
 int CompareCommand::run() {
+  check_argument(model_.empty() != traces_.empty(), "compare", "needs a MODEL to run methods on, or --trace FILE");
+  if (!traces_.empty()) return compare_traces();
   experiments::CompareOptions options;
   options.settings = settings();
   options.budgets = parse_budgets(budgets_);

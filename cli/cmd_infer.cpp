@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "infer_methods.hpp"
+#include "infer_support.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -36,6 +37,7 @@ class InferCommand final : public Command {
   void set_oracle_defaults();
   void choose_together();
   void choose_method(const FactorGraph& graph);
+  void note_ignored_options() const;
   void add_samples(Answer& answer, const FactorGraph& graph) const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
@@ -122,10 +124,15 @@ int InferCommand::run() {
   const FactorGraph& graph = input.model.graph;
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
+  check_argument(options_.confidence > 0.0 && options_.confidence < 1.0, "--confidence",
+                 fmt::format("is {}, allowed are numbers between 0 and 1, without them", options_.confidence));
+  check_prior(options_.prior);
   if (input.oracles) set_oracle_defaults();
   choose_together();
   if (options_.method == "auto") choose_method(graph);
-  const bool has_other_limit = options_.time > 0.0 || options_.gap > 0.0;
+  const bool has_bounds = options_.method == "treesample" && options_.select == "gap";
+  if (!has_bounds) note_ignored_options();
+  const bool has_other_limit = options_.time > 0.0 || (options_.gap > 0.0 && has_bounds);
   if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   const auto start = std::chrono::steady_clock::now();
   Answer answer = run_method(graph, options_);
@@ -167,6 +174,10 @@ void InferCommand::choose_method(const FactorGraph& graph) {
     choose_together();
     return;
   }
+  // These mean nothing without bounds.
+  const bool asks_for_bounds = line_->is_given("--sampler") || line_->is_given("--max-tries") ||
+                               line_->is_given("--confidence") || line_->is_given("--trace");
+  if (asks_for_bounds && !line_->is_given("--select")) options_.select = "gap";
   for (const char* option :
        {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
@@ -177,7 +188,7 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
   const bool is_cheap =
       cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) && cost.num_entries <= most_entries;
-  if (is_cheap && !line_->is_given("--budget")) {
+  if (is_cheap && !line_->is_given("--budget") && !asks_for_bounds) {
     options_.method = "exact";
     return;
   }
@@ -186,6 +197,14 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   if (options_.time > 0.0 || line_->is_given("--budget") || options_.gap > 0.0) return;
   options_.time = kDefaultSeconds;
   note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
+}
+
+void InferCommand::note_ignored_options() const {
+  for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
+    // An exact answer has no gap.
+    if (!line_->is_given(option) || (options_.method == "exact" && std::string(option) == "--gap")) continue;
+    note(options_.is_quiet, fmt::format("{} is ignored: only --method treesample --select gap has bounds", option));
+  }
 }
 
 void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
@@ -220,8 +239,10 @@ std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const 
   const double expected = std::exp(log_tries) * static_cast<double>(options_.num_samples);
   note(options_.is_quiet, fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed",
                                       expected, options_.max_tries));
-  RejectionSamples drawn =
-      rejection_samples(graph, *answer.exact_sampler, options_.num_samples, options_.max_tries, random);
+  const Interruption interruption;
+  RejectionOptions rejection{.num_samples = options_.num_samples, .max_tries = options_.max_tries};
+  rejection.should_stop = [] { return Interruption::is_asked(); };
+  RejectionSamples drawn = rejection_samples(graph, *answer.exact_sampler, rejection, random);
   note(options_.is_quiet, fmt::format("{} of {} exact samples after {} tries", drawn.samples.size(),
                                       options_.num_samples, drawn.num_tries));
   return std::move(drawn.samples);

@@ -17,6 +17,8 @@ class CommandLine {
   virtual ~CommandLine() = default;
   // A required word; `help` ends up under "Positionals".
   virtual void positional(const std::string& name, std::string& value, const std::string& help) = 0;
+  // The same for a word that may be missing.
+  virtual void optional_positional(const std::string& name, std::string& value, const std::string& help) = 0;
   virtual void flag(const std::string& name, bool& value, const std::string& help) = 0;
   virtual void option(const std::string& name, std::int64_t& value, std::int64_t low, std::int64_t high,
                       const std::string& help) = 0;

@@ -36,6 +36,9 @@ class Cli11CommandLine final : public CommandLine {
   void positional(const std::string& name, std::string& value, const std::string& help) override {
     app_.add_option(name, value, help)->required()->type_name("");
   }
+  void optional_positional(const std::string& name, std::string& value, const std::string& help) override {
+    app_.add_option(name, value, help)->type_name("");
+  }
   void flag(const std::string& name, bool& value, const std::string& help) override {
     app_.add_flag(name, value, help);
   }

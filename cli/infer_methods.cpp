@@ -34,9 +34,6 @@ Prior make_prior(const FactorGraph& graph, const SearchSpace& space, const Infer
   if (word.rfind("net:", 0) == 0) {
     return {load_network_value(word.substr(4), graph, {}, space), {}, {}, word};
   }
-  if (word.rfind("mini-bucket", 0) != 0 || (word.size() > 11 && word[11] != ':')) {
-    throw_argument("--prior", fmt::format("'{}' is none of uniform, mini-bucket, mini-bucket:I, net:FILE", word));
-  }
   const auto buckets = make_mini_buckets(graph, space, options);
   const MiniBucketReport& report = buckets->report();
   Prior prior{buckets, {}, report.log_upper, fmt::format("mini-bucket, i = {}", report.i_bound)};

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
 
 #include "command.hpp"
+#include "treesample/error.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -22,6 +26,18 @@ constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
 constexpr double kOrderTimeShare = 0.1;
 constexpr double kOrderSeconds = 2.0;  // without a time limit
 constexpr std::uint64_t kMiniBucketMemoryDivisor = 4;
+constexpr std::string_view kMiniBucketWord = "mini-bucket";
+
+// The I of mini-bucket:I.
+std::optional<int> parse_i_bound(const std::string& word) {
+  const std::string start = std::string(kMiniBucketWord) + ":";
+  if (word.rfind(start, 0) != 0) return {};
+  int i_bound = -1;
+  const char* const end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data() + start.size(), end, i_bound);
+  if (error != std::errc() || rest != end || i_bound < 0) return {};
+  return i_bound;
+}
 
 }  // namespace
 
@@ -78,6 +94,15 @@ SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions&
   return best;
 }
 
+void check_prior(const std::string& word) {
+  const bool is_known =
+      word == "uniform" || word == "calibrated" || word == kMiniBucketWord || word.rfind("net:", 0) == 0;
+  if (!is_known && !parse_i_bound(word)) {
+    throw_argument("--prior",
+                   fmt::format("'{}' is none of uniform, calibrated, mini-bucket, mini-bucket:I, net:FILE", word));
+  }
+}
+
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
                                                             const InferOptions& options) {
   const Stopwatch watch;
@@ -85,9 +110,8 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& g
   MiniBucketOptions bucket_options;
   bucket_options.memory_limit_bytes = std::min(static_cast<std::uint64_t>(kMiniBucketBytesPerSecond * seconds),
                                                parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor);
-  constexpr std::size_t kWordLength = 11;  // of "mini-bucket"
-  if (options.prior.size() > kWordLength + 1) {
-    bucket_options.i_bound = static_cast<int>(parse_size("--prior", options.prior.substr(kWordLength + 1)));
+  if (const std::optional<int> i_bound = parse_i_bound(options.prior)) {
+    bucket_options.i_bound = *i_bound;
     bucket_options.memory_limit_bytes = parse_size("--memory", options.memory);
   }
   bucket_options.should_stop = [&] { return Interruption::is_asked() || watch.seconds() > seconds; };

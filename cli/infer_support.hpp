@@ -46,6 +46,9 @@ AnswerOrder answer_order(const InferOptions& options);
 // The one of several orders in which small mini-buckets bound log Z best.
 SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);
 
+// Throws Error (kArgument) unless the word is one of --prior's.
+void check_prior(const std::string& word);
+
 // By --prior mini-bucket[:I], within a part of the memory and of the time: the search wants the rest.
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
                                                             const InferOptions& options);

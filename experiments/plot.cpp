@@ -53,6 +53,13 @@ std::string style(const Series& series) {
   }
   if (series.kind == SeriesKind::kMarks)
     return fmt::format("with points pt {} ps 1.1 lc rgb '{}'", kPointTypes[color], kColors[color]);
+  if (series.kind == SeriesKind::kPlainLine) {
+    return fmt::format("with lines lw {} {} lc rgb '{}'", series.is_dashed ? 1.6 : 2.4,
+                       series.is_dashed ? "dt (6,4)" : "dt 1", kColors[color]);
+  }
+  if (series.kind == SeriesKind::kBand) {
+    return fmt::format("with filledcurves lc rgb '{}' fs transparent solid 0.18 noborder", kColors[color]);
+  }
   return fmt::format("with linespoints pt {} ps 0.8 lw 2.2 {} lc rgb '{}'", kPointTypes[color],
                      series.is_dashed ? "dt 2" : "dt 1", kColors[color]);
 }
@@ -92,7 +99,7 @@ std::string plot_script(const Plot& whole) {
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const Series& series = plot.series[i];
     if (i > 0) script += ", \\\n     ";
-    if (series.kind != SeriesKind::kCloud) {
+    if (series.kind == SeriesKind::kLine || series.kind == SeriesKind::kMarks) {
       const bool has_errors = std::any_of(series.points.begin(), series.points.end(),
                                           [](const PlotPoint& point) { return point.error > kExact; });
       if (has_errors) {
@@ -100,7 +107,8 @@ std::string plot_script(const Plot& whole) {
                               i, kColors[series.color % static_cast<int>(std::size(kColors))]);
       }
     }
-    script += fmt::format("$series{} using 1:2 {} title {}", i, style(series), quoted(series.name));
+    script += fmt::format("$series{} using {} {} {}", i, series.kind == SeriesKind::kBand ? "1:3:4" : "1:2",
+                          style(series), series.name.empty() ? "notitle" : "title " + quoted(series.name));
   }
   return script + "\n";
 }

@@ -1,4 +1,4 @@
-// Figures of two kinds, as gnuplot scripts with their data inside: points with error bars, clouds.
+// Figures as gnuplot scripts with their data inside: points with error bars, clouds, lines, bands.
 #pragma once
 
 #include <string>
@@ -14,10 +14,11 @@ struct PlotPoint {
   double error = 0.0;  // half the length of an error bar; not in clouds
 };
 
-enum class SeriesKind { kLine, kMarks, kCloud };  // points with a line, without one, very many small ones
+// Points with a line, without one, very many small ones, a line alone, the area between y - error and y + error.
+enum class SeriesKind { kLine, kMarks, kCloud, kPlainLine, kBand };
 
 struct Series {
-  std::string name;
+  std::string name;  // in the key; empty is not there
   std::vector<PlotPoint> points;
   SeriesKind kind = SeriesKind::kLine;
   int color = 0;  // of a palette that colour-blind readers can tell apart

@@ -118,7 +118,6 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedAppr
   result.confidence = options.confidence;
   result.best.log_density = kNegInf;
   result.std_error = kInf;
-  result.marginals_error = 1.0;
   result.log_z = kNegInf;
   result.interval = {kNegInf, upper.log_value()};
   if (upper.log_value() == kNegInf) return result;  // Z = 0
@@ -148,22 +147,24 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedAppr
   result.interval = bernstein_limits(log_bound, std::exp(result.log_z - log_bound),
                                      std::exp(sums.log_sum_of_squares() - 2.0 * log_bound) / count, count, delta);
   result.marginals = sums.marginals();
-  result.marginals_error = sums.largest_error();
+  result.marginals_error = std::max(sums.largest_error(), 0.5 / std::sqrt(result.ess));
   return result;
 }
 
-RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper, std::int64_t count,
-                                   std::int64_t max_tries, Random& random) {
+RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper,
+                                   const RejectionOptions& options, Random& random) {
   check_upper(upper, "rejection_samples");
   RejectionSamples result;
   if (upper.log_value() == kNegInf) return result;  // Z = 0
   Assignment x(graph.num_variables(), -1);
   Spending spent;
-  while (static_cast<std::int64_t>(result.samples.size()) < count && result.num_tries < max_tries) {
+  while (static_cast<std::int64_t>(result.samples.size()) < options.num_samples &&
+         result.num_tries < options.max_tries) {
     ++result.num_tries;
     const double log_prob = upper.sample_into(x, random);
     const double log_weight = log_weight_of(graph, x, log_prob, spent);
     if (std::log(random.uniform()) < log_weight - upper.log_value()) result.samples.push_back(x);
+    if (options.should_stop && options.should_stop()) break;
   }
   return result;
 }

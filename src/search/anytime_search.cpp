@@ -153,6 +153,10 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       report.stop = StopReason::kGap;
       break;
     }
+    if (observer && num_traversals_ % options_.observer_interval == 0 &&
+        !observer({budget_.spent(), bounds_, root_estimate(*store_), store_->num_nodes(), seconds()})) {
+      break;  // interrupted
+    }
     const Outcome outcome = step();
     if (outcome == Outcome::kBudgetSpent) {
       report.stop = StopReason::kBudget;
@@ -172,10 +176,6 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
     if (num_traversals_ % clock_interval_ == 0 && seconds() > options_.time_limit_seconds) {
       report.stop = StopReason::kTime;
       break;
-    }
-    if (observer && num_traversals_ % options_.observer_interval == 0 &&
-        !observer({budget_.spent(), bounds_, root_estimate(*store_), store_->num_nodes(), seconds()})) {
-      break;  // interrupted
     }
   }
   settle();

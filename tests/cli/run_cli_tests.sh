@@ -164,7 +164,8 @@ check "unknown field" exits 64
 
 # Ctrl-C: the answer so far.
 "$program" generate ising --n 30 --out big.uai
-setsid "$program" infer big.uai --space andor --budget 1000000000000 --importance 0 > out 2> err &
+# One order alone, so that the search has begun when the signal comes; the time limit is for when it has not.
+setsid "$program" infer big.uai --space andor --restarts 1 --budget 1000000000000 --time 60 --importance 0 > out 2> err &
 pid=$!
 # A background command ignores the signal until the program listens to it, which a busy machine may delay.
 while sleep 1 && kill -INT $pid 2> /dev/null; do :; done

@@ -40,7 +40,9 @@ struct BoundedImportance {
   Spending spent;          // what evaluating the samples cost
   Configuration best;      // the sample with the largest density; empty x when there was none
   Marginals marginals;     // weighted; empty when all weights are 0
-  double marginals_error;  // the largest standard error of a marginal probability
+  // The largest standard error of a marginal probability: by the delta method, and not below that of as many
+  // independent samples as are effective, for a few large weights hide what they missed.
+  double marginals_error = 1.0;
 };
 
 // `upper` is the sampler by upper bounds. Throws Error (kArgument) for another kind.
@@ -52,8 +54,15 @@ struct RejectionSamples {
   std::int64_t num_tries = 0;
 };
 
-// Until `count` draws are accepted or `max_tries` made; none when Z = 0 is known.
-RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper, std::int64_t count,
-                                   std::int64_t max_tries, Random& random);
+struct RejectionOptions {
+  std::int64_t num_samples = 1;
+  std::int64_t max_tries = 10'000'000;
+  // Asked after every try; true ends with the samples so far.
+  std::function<bool()> should_stop = {};
+};
+
+// Until enough draws are accepted or `max_tries` made; none when Z = 0 is known.
+RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper,
+                                   const RejectionOptions& options, Random& random);
 
 }  // namespace treesample

@@ -119,7 +119,8 @@ struct AnytimeProgress {
   std::uint64_t num_nodes = 0;
   double seconds = 0.0;
 };
-// Returning false ends the search with the answer so far.
+// Called first before anything is searched, then between traversals. Returning false ends the search with the
+// answer so far.
 using AnytimeObserver = std::function<bool(const AnytimeProgress&)>;
 
 struct AnytimeResult {

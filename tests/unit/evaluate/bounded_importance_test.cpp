@@ -144,6 +144,15 @@ TEST(BoundedImportance, IsExactForASolvedSearch) {
   EXPECT_NEAR(result.ess, static_cast<double>(result.num_samples), 1e-3);
 }
 
+// One weight that dwarfs the others tells nothing of what was missed.
+TEST(BoundedImportance, MarginalsOfFewEffectiveSamplesAreNotCalledAccurate) {
+  const FactorGraph graph = grid(3, 30.0);
+  Random random(4);
+  const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 0), {.max_samples = 20}, random);
+  ASSERT_LT(result.ess, 1.2);
+  EXPECT_GT(result.marginals_error, 0.4);
+}
+
 TEST(BoundedImportance, CountsWhatItEvaluatesAndKeepsTheBest) {
   FactorGraph graph;
   graph.add_variable(2);
@@ -209,7 +218,7 @@ TEST(BoundedImportance, RejectsOtherSamplersAndBadOptions) {
   for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kEstimate}) {
     const BoundedApproximation other(result, kind);
     EXPECT_THROW(bounded_importance(graph, other, {}, random), Error);
-    EXPECT_THROW(rejection_samples(graph, other, 1, 1, random), Error);
+    EXPECT_THROW(rejection_samples(graph, other, {}, random), Error);
   }
   const BoundedApproximation upper(result, SamplerKind::kUpper);
   EXPECT_THROW(bounded_importance(graph, upper, {.max_samples = 0}, random), Error);
@@ -239,7 +248,7 @@ TEST(RejectionSamples, FollowTheTargetAndTakeTheExpectedTries) {
     const BoundedApproximation upper = upper_sampler(graph, 6 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
     constexpr int kCount = 20'000;
     Random random(i, "samples");
-    const RejectionSamples drawn = rejection_samples(graph, upper, kCount, 10'000'000, random);
+    const RejectionSamples drawn = rejection_samples(graph, upper, {.num_samples = kCount}, random);
     ASSERT_EQ(drawn.samples.size(), kCount);
     std::vector<int> counts(exact.log_probs.size(), 0);
     for (const Assignment& x : drawn.samples) ++counts[configuration_index(graph, x)];
@@ -257,10 +266,15 @@ TEST(RejectionSamples, EndAtTheLimitOfTries) {
   const FactorGraph graph = grid(2, 1.0);
   const BoundedApproximation upper = upper_sampler(graph, 0);
   Random random(1);
-  const RejectionSamples drawn = rejection_samples(graph, upper, 1000, 50, random);
+  const RejectionSamples drawn = rejection_samples(graph, upper, {.num_samples = 1000, .max_tries = 50}, random);
   EXPECT_EQ(drawn.num_tries, 50);
   EXPECT_LT(drawn.samples.size(), 50U);
-  EXPECT_EQ(rejection_samples(graph, upper, 0, 50, random).num_tries, 0);
+  EXPECT_EQ(rejection_samples(graph, upper, {.num_samples = 0}, random).num_tries, 0);
+  int num_asked = 0;
+  RejectionOptions options;
+  options.num_samples = 1000;
+  options.should_stop = [&] { return ++num_asked == 7; };
+  EXPECT_EQ(rejection_samples(graph, upper, options, random).num_tries, 7);
 }
 
 // Without mass there is nothing to draw: the sampler says so instead of trying for ever.
@@ -270,7 +284,7 @@ TEST(RejectionSamples, ThereAreNoneOfAnImpossibleModel) {
   graph.add_table({0}, {kNegInf, kNegInf});
   const BoundedApproximation upper = upper_sampler(graph, 0);
   Random random(1);
-  const RejectionSamples drawn = rejection_samples(graph, upper, 3, 1000, random);
+  const RejectionSamples drawn = rejection_samples(graph, upper, {.num_samples = 3}, random);
   EXPECT_TRUE(drawn.samples.empty());
 }
 

@@ -1,0 +1,135 @@
+// The search with bounds beside the plain engine on a binary model, in one run and on one core, so that the
+// ratios hold on any machine. A level is one node that a traversal passes, going down and backing up. Bounds must
+// contain the log Z of elimination.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+
+#include "search/bound_store.hpp"
+#include "search/node_store.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/tree_sample.hpp"
+
+namespace {
+
+using namespace treesample;
+
+constexpr std::int64_t kBudget = 1'000'000;
+constexpr int kNumRuns = 3;
+constexpr int kGridSize = 12;
+constexpr double kTolerance = 1e-9;  // elimination has rounding errors of its own
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+struct Measured {
+  double per_second = 0.0;  // reward evaluations; the best of several runs, the others measured the machine's noise
+  double evaluations = 0.0;
+  double levels = 0.0;  // passed in all traversals
+  double bytes_each = 0.0;
+  bool is_correct = true;
+
+  [[nodiscard]] double ns_per_level() const { return 1e9 * evaluations / per_second / levels; }
+};
+
+// What has only visits: the levels that traversals passed.
+template <typename Visits>
+double count_levels(const SearchSpace& space, Visits visits_of) {
+  double levels = 0.0;
+  for (int n = 0; n < space.num_levels(); ++n) levels += visits_of(n);
+  return levels;
+}
+
+Measured measure_plain(const FactorGraph& graph, const SearchSpace& space) {
+  Measured best;
+  for (int run = 0; run < kNumRuns; ++run) {
+    const double start = cpu_seconds();
+    const SearchResult result = tree_sample(graph, space, {.budget = kBudget, .memory_limit_bytes = SIZE_MAX});
+    const double seconds = cpu_seconds() - start;
+    best.evaluations = static_cast<double>(result.report.spent.reward_evaluations);
+    best.per_second = std::max(best.per_second, best.evaluations / seconds);
+    best.bytes_each = static_cast<double>(result.report.used_bytes) / best.evaluations;
+    const NodeStore& store = result.approximation.store();
+    best.levels = count_levels(space, [&](int n) {
+      double visits = 0.0;
+      for (NodeIndex i = 0; i < store.num_nodes(n); ++i) {
+        for (int a = 0; a < space.levels[n].num_states; ++a) visits += store.node(n, i).visits(a);
+      }
+      return visits;
+    });
+  }
+  return best;
+}
+
+Measured measure_bounds(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves, double log_z) {
+  Measured best;
+  for (int run = 0; run < kNumRuns; ++run) {
+    AnytimeOptions options;
+    options.budget = kBudget;
+    options.memory_limit_bytes = SIZE_MAX;
+    const double start = cpu_seconds();
+    const AnytimeResult result = anytime_search(graph, space, leaves, options);
+    const double seconds = cpu_seconds() - start;
+    best.evaluations = static_cast<double>(result.report.spent.reward_evaluations);
+    best.per_second = std::max(best.per_second, best.evaluations / seconds);
+    best.bytes_each = static_cast<double>(result.report.used_bytes) / best.evaluations;
+    best.is_correct = best.is_correct && result.report.log_z.lower <= log_z + kTolerance &&
+                      log_z <= result.report.log_z.upper + kTolerance;
+    best.levels = count_levels(space, [&](int n) {
+      double visits = 0.0;
+      for (NodeIndex i = 0; i < result.store->end_index(n); ++i) {
+        const BoundNode& node = result.store->node(n, i);
+        if (node.expansion == kNoNode) continue;
+        for (int a = 0; a < space.levels[n].num_states; ++a) visits += result.store->expansion(n, node).visits(a);
+      }
+      return visits;
+    });
+  }
+  return best;
+}
+
+void print_row(const char* space, const std::string& engine, const Measured& measured, const Measured& plain) {
+  fmt::print("{:<7}{:<22}{:>12.0f}{:>12.3g}{:>9.2f}{:>10.1f}{:>10.1f}{:>9.2f}{:>12.1f}\n", space, engine,
+             measured.evaluations, measured.per_second, measured.per_second / plain.per_second,
+             measured.levels / measured.evaluations, measured.ns_per_level(),
+             measured.ns_per_level() / plain.ns_per_level(), measured.bytes_each);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main() {
+  FamilyOptions family;
+  family.seed = 1;
+  family.values = {{"n", kGridSize}};
+  const FactorGraph graph = make_family("ising", family).graph;
+  const double log_z = Elimination(graph).log_z();
+  bool is_correct = true;
+  fmt::print("ising {0}x{0}, at most {1} reward evaluations\n", kGridSize, kBudget);
+  fmt::print("{:<7}{:<22}{:>12}{:>12}{:>9}{:>10}{:>10}{:>9}{:>12}\n", "space", "engine", "evaluations", "per second",
+             "ratio", "levels", "ns/level", "ratio", "bytes each");
+  for (const SpaceKind kind : {SpaceKind::kAndOr, SpaceKind::kTree}) {
+    const char* const name = kind == SpaceKind::kAndOr ? "andor" : "tree";
+    const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
+    const Measured plain = measure_plain(graph, space);
+    print_row(name, "plain", plain, plain);
+    LeafValues maxima;
+    maxima.lower = product_fallback(graph, space, uniform_distributions(graph));
+    maxima.upper = maxima_fallback(graph, space);
+    MiniBucketOptions bucket_options;
+    bucket_options.i_bound = 8;
+    const LeafValues buckets = mini_bucket_leaves(
+        graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options), uniform_distributions(graph));
+    for (const auto& [text, leaves] :
+         {std::pair{"bounds, maxima", maxima}, std::pair{"bounds, buckets i = 8", buckets}}) {
+      const Measured measured = measure_bounds(graph, space, leaves, log_z);
+      print_row(name, text, measured, plain);
+      is_correct = is_correct && measured.is_correct;
+    }
+  }
+  fmt::print("{}\n", is_correct ? "all bounds contain log Z" : "FAILED: bounds miss log Z");
+  return is_correct ? 0 : 1;
+}

@@ -1,0 +1,145 @@
+#!/bin/bash
+# The search with bounds as a user runs it: infer --select gap, its samplers and limits, and traces in figures.
+# usage: run_bounds_tests.sh PROGRAM MODELS_FOLDER
+# shellcheck source=checks.sh
+source "$(dirname "$0")/checks.sh" "$@"
+
+# number FILE KEY [AFTER]: the first value of a key of a JSON file, on or after the line that has AFTER.
+number() { sed -n "/\"${3:-program}\"/,\$p" "$1" | sed -n "s/^ *\"$2\": \([^,]*\),*$/\1/p" | head -n 1; }
+# holds EXPRESSION: of numbers, by awk.
+holds() { awk "BEGIN { exit !($1) }"; }
+
+# Solved: the answer of elimination.
+for model in chain permuted-chain factor-graphs-1 factor-graphs-2 ising-8x8; do
+  run infer "$models/$model.uai" --method exact --json exact.json
+  run infer "$models/$model.uai" --select gap --budget 1000000 --json gap.json
+  check "$model is solved" says out ', exact'
+  difference="$(number gap.json estimate) - $(number exact.json estimate)"
+  check "$model: log Z of elimination" holds "($difference)^2 < 1e-16"
+done
+
+# A gap that is close enough ends the run; its trace narrows all the way.
+grid="$models/ising-8x8.uai"
+run infer "$grid" --select gap --prior mini-bucket:4 --gap 0.5 --trace trace.csv --samples 2 --json gap.json
+check "stops at the gap" says out 'stopped: gap'
+check "bounds are certified" says out 'certified: at least .*, at most'
+check "gap is reached" holds "$(number gap.json upper) - $(number gap.json lower) <= 0.5"
+check "the sampler is certified" holds "$(number gap.json sampler_divergence) >= 0"
+check "marginals have an error" holds "$(number gap.json marginals_error) > 0"
+check "interval has its confidence" [ "$(number gap.json confidence interval)" = "0.95" ]
+check "interval holds" holds \
+  "$(number gap.json lower interval) <= 85.358342 && $(number gap.json upper interval) >= 85.358342"
+check "samples of the lower bound have probabilities" says gap.json '"log_prob"'
+check "trace has a header" says trace.csv '^seconds,evaluations,lower,upper,estimate$'
+check "trace has rows" [ "$(wc -l < trace.csv)" -gt 2 ]
+check "trace narrows" awk -F, 'NR == 2 { l = $3; u = $4 } NR > 1 {
+  if ($3 < l || $4 > u || $1 < s || $2 < e) exit 1; s = $1; e = $2; l = $3; u = $4 }' trace.csv
+
+# Samplers.
+for sampler in lower upper rejection; do
+  run infer "$grid" --prior mini-bucket:8 --select gap --gap 1 --sampler $sampler --samples 3 --seed 4
+  check "sampler $sampler" exits 0
+  check "sampler $sampler draws" says out '^samples     3'
+done
+check "expected tries are said" says err 'about .* tries expected, at most 10000000 allowed'
+check "tries are said" says err '3 of 3 exact samples after'
+run infer "$grid" --select gap --budget 200 --sampler rejection --samples 3 --max-tries 50 --json few.json
+check "the limit of tries is no error" exits 0
+check "fewer samples are said" says err '0 of 3 exact samples after 50 tries'
+check "and not made up" says few.json '"samples": \[\]'
+
+# Options of bounds without a method choose the search with bounds; elsewhere they are not passed over in silence.
+run infer "$grid" --trace auto.csv
+check "--trace chooses bounds" says out 'treesample with bounds'
+check "--trace writes" [ -s auto.csv ]
+run infer "$grid" --method smc --trace smc.csv --budget 1000
+check "--trace without bounds is noticed" says err '^--trace is ignored'
+check "--trace without bounds writes nothing" [ ! -e smc.csv ]
+run infer "$grid" --select q-uct --gap 0.5 --budget 1000
+check "--gap without bounds is noticed" says err '^--gap is ignored'
+
+# Limits: of time and of memory, below what the model takes.
+"$program" generate ising --n 14 --seed 2 --out grid.uai
+run infer grid.uai --select gap --time 1
+check "time" exits 0
+check "time is the reason" says out 'stopped: time'
+run infer grid.uai --method exact
+log_z=$(sed -n 's/^log Z *\([0-9.]*\).*/\1/p' out)
+run infer grid.uai --select gap --memory 8M --budget 400000 --json small.json --trace small.csv
+check "memory" exits 0
+check "goes on when memory is full" says out 'stopped: budget'
+check "bounds hold" holds "$(number small.json lower) <= $log_z && $log_z <= $(number small.json upper)"
+check "bounds only narrow" awk -F, 'NR == 2 { l = $3; u = $4 } NR > 1 { if ($3 < l || $4 > u) exit 1; l = $3; u = $4 }' \
+  small.csv
+
+# Traces side by side.
+run compare --trace "gap 0.5=trace.csv" --trace small.csv --out traces
+check "compare --trace" exits 0
+check "labels" says out '^  gap 0.5 '
+check "labels from file names" says out '^  small '
+check "page" says traces/report.html 'certified bounds'
+check "data" says traces/traces.csv '^gap 0.5,'
+if command -v gnuplot > /dev/null; then check "figure" [ -s traces/bounds.svg ]; fi
+run compare --trace missing.csv
+check "missing trace" exits 66
+run compare --trace "$grid"
+check "not a trace" exits 65
+check "not a trace: one line" lines err 1
+run compare
+check "compare needs something" exits 64
+run compare "$grid" --trace small.csv
+check "compare needs one thing" exits 64
+
+# Models without a configuration, and without a variable.
+printf 'MARKOV\n2\n2 2\n2\n2 0 1\n2 0 1\n4 1 0 0 1\n4 0 1 1 0\n' > none.uai
+for options in "" "--no-simplify" "--no-simplify --sampler rejection" "--no-simplify --prior mini-bucket:1"; do
+  run infer none.uai --select gap --samples 2 --json none.json $options
+  check "impossible model $options" exits 0
+  check "its log Z $options" says none.json '"estimate": "-inf"'
+  check "its samples $options" says none.json '"samples": \[\]'
+done
+printf 'MARKOV\n1\n1\n1\n1 0\n1 2\n' > one.uai
+run infer one.uai --select gap --samples 1
+check "a model without a choice" says out '^log Z       0.693147'
+
+# Programs are asked only what was paid for, and must declare a maximum.
+cat > double.py << 'END'
+import json, sys
+json.loads(sys.stdin.readline())
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    values = [-0.5 * sum(states) for states in request["assignments"]]
+    print(json.dumps({"id": request["id"], "log_values": values}), flush=True)
+END
+model_of() {
+  cat << END
+{"variables": [{"name": "a", "states": ["0", "1"]}, {"name": "b", "states": ["0", "1", "2"]}],
+ "programs": {"half": {"command": ["python3", "double.py"]}},
+ "factors": [{"name": "f", "scope": ["a", "b"], "program": "half"$1}]}
+END
+}
+model_of ', "log_max": 0' > bounded.json
+model_of '' > open.json
+run infer bounded.json --select gap
+check "declared maxima" says out ', exact'
+check "no samples are paid for unasked" says out '^program .* 6 evaluations paid'
+run infer open.json --select gap
+check "no declared maxima" exits 64
+check "what is missing is said" says err 'must declare its maximum'
+check "one line" lines err 1
+
+# Bad values: one line, exit code 64, nothing computed.
+for options in "--gap -1" "--gap wide" "--confidence 1" "--confidence 0" "--sampler best" "--max-tries 0" \
+  "--select widest" "--prior nothing" "--prior mini-bucket:x" "--prior mini-bucket:-1"; do
+  run infer "$grid" --select gap $options
+  check "bad $options" exits 64
+  check "bad $options: one line" lines err 1
+  check "bad $options: names the option" says err "${options% *}"
+done
+run infer "$grid" --select gap --budget 100 --trace /no/such/folder/trace.csv
+check "a trace that cannot be written" exits 66
+check "one line" lines err 1
+
+echo "$num_failed failed"
+[ $num_failed -eq 0 ]
