@@ -119,8 +119,8 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation&
 }
 
 // What --samples are drawn from: certified when it can be.
-void choose_sampler(Answer& answer, const AnytimeResult& result, std::shared_ptr<const BoundedApproximation> upper,
-                    const InferOptions& options) {
+void choose_sampler(Answer& answer, const AnytimeResult& result,
+                    const std::shared_ptr<const BoundedApproximation>& upper, const InferOptions& options) {
   answer.approximation = upper;
   if (options.sampler == "rejection") {
     answer.exact_sampler = upper;

@@ -235,7 +235,7 @@ void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
 // By rejection; says beforehand what it will take.
 std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const FactorGraph& graph,
                                                     Random& random) const {
-  const double log_tries = answer.exact_sampler->log_value() - *answer.log_z;
+  const double log_tries = answer.exact_sampler->log_value() - answer.log_z.value_or(kNegInf);
   const double expected = std::exp(log_tries) * static_cast<double>(options_.num_samples);
   note(options_.is_quiet, fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed",
                                       expected, options_.max_tries));

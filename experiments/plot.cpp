@@ -21,7 +21,7 @@ std::string quoted(const std::string& text) {
 }
 
 bool is_drawable(const Plot& plot, const PlotPoint& point) {
-  return std::isfinite(point.x) && std::isfinite(point.y) && !(plot.is_y_log && point.y < -kExact);
+  return std::isfinite(point.x) && std::isfinite(point.y) && (!plot.is_y_log || point.y >= -kExact);
 }
 
 // Where exact values are drawn: a power of ten clearly below all others.
@@ -65,7 +65,7 @@ std::string style(const Series& series) {
 }
 
 std::string log_y_axis(const Plot& plot) {
-  const std::string axis = "set logscale y\nset format y '10^{%T}'\n";
+  std::string axis = "set logscale y\nset format y '10^{%T}'\n";
   bool has_exact = false;
   for (const Series& series : plot.series) {
     has_exact = has_exact || std::any_of(series.points.begin(), series.points.end(),

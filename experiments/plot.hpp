@@ -37,6 +37,6 @@ struct Plot {
 };
 
 // Points that cannot be drawn are left out; empty when no point is left.
-std::string plot_script(const Plot& plot);
+std::string plot_script(const Plot& whole);
 
 }  // namespace treesample::experiments

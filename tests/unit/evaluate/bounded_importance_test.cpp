@@ -18,7 +18,7 @@ using testing::random_model;
 
 enum class Upper { kMaxima, kMiniBuckets };
 
-AnytimeResult search(const FactorGraph& graph, std::int64_t budget, Upper kind = Upper::kMaxima) {
+AnytimeResult search(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   LeafValues leaves;
   leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
@@ -34,8 +34,8 @@ AnytimeResult search(const FactorGraph& graph, std::int64_t budget, Upper kind =
   return anytime_search(graph, space, leaves, options);
 }
 
-BoundedApproximation upper_sampler(const FactorGraph& graph, std::int64_t budget, Upper kind = Upper::kMaxima) {
-  return BoundedApproximation(search(graph, budget, kind), SamplerKind::kUpper);
+BoundedApproximation upper_sampler(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
+  return {search(graph, budget, kind), SamplerKind::kUpper};
 }
 
 // A grid of binary variables, too large to be solved by a few evaluations.

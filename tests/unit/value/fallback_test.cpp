@@ -68,6 +68,7 @@ void for_each_state(const FactorGraph& graph, const std::vector<int>& variables,
 
 std::vector<int> variables_of(const SearchSpace& space, const std::vector<int>& levels) {
   std::vector<int> result;
+  result.reserve(levels.size());
   for (const int n : levels) result.push_back(space.levels[n].variable);
   return result;
 }
@@ -208,7 +209,7 @@ double sum_of_maxima(const SubProblem& problem) {
       double largest = kNegInf;
       for_each_configuration(
           problem, [&](const Assignment& x, double) { largest = std::max(largest, problem.graph.log_value(m, x)); });
-      sum += factor.is_table() ? largest : *factor.log_max();
+      sum += factor.is_table() ? largest : factor.log_max().value_or(kNegInf);
     }
   }
   return sum;
