@@ -136,8 +136,6 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
 }  // namespace
 
 Answer anytime(const FactorGraph& graph, const InferOptions& options) {
-  check_argument(graph.evaluation_queue() == nullptr, "--select",
-                 "gap estimates from thousands of samples, which programs would have to evaluate; mass does not");
   const Stopwatch watch;
   Trace trace(options.trace);
   Watch progress(options);  // from here on Ctrl-C ends with an answer

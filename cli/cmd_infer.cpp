@@ -170,8 +170,10 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   options_.method = "treesample";
   if (!graph.has_only_tables()) {
     const bool is_paper = line_->is_given("--select") || line_->is_given("--epsilon") || line_->is_given("--ties");
-    if (!is_paper) options_.select = "mass";
+    if (is_paper) return;
+    options_.select = "mass";
     choose_together();
+    note(options_.is_quiet, fmt::format("factors can only be evaluated: --select mass --prior {}", options_.prior));
     return;
   }
   // These mean nothing without bounds.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -21,10 +22,15 @@ constexpr double kMiniBucketTimeShare = 0.3;
 // the same a short trial decides.
 constexpr int kNumOrders = 32;
 constexpr int kTrialRestarts = 10;
-constexpr double kTrialCostMargin = 1.0;  // in nats
+constexpr double kTrialCostMargin = 2.0;  // in nats
+// A search that comes near its end wants the cheapest order instead: mini-buckets close most of its nodes, and it gets
+// this many times as far as its evaluations say.
+constexpr double kEvaluationsPerSecond = 1e6;
+constexpr double kClosedByBuckets = 1e3;
 constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
 constexpr double kOrderTimeShare = 0.1;
-constexpr double kOrderSeconds = 2.0;  // without a time limit
+constexpr double kOrderSeconds = 2.0;   // without a time limit
+constexpr double kReachSeconds = 10.0;  // the same
 constexpr std::uint64_t kMiniBucketMemoryDivisor = 4;
 constexpr std::string_view kMiniBucketWord = "mini-bucket";
 
@@ -76,7 +82,9 @@ SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions&
   trial.passes = 1;
   trial.lower_bound = false;
   SearchSpace best = space_for(graph, options, kind);
-  const double most_cost = best.log_exact_cost() + kTrialCostMargin;
+  const double cost = best.log_exact_cost();
+  const double reach = kEvaluationsPerSecond * kClosedByBuckets * (options.time > 0.0 ? options.time : kReachSeconds);
+  if (cost < std::log(reach)) return best;
   MiniBucketReport report = WeightedMiniBucket(graph, best, trial).report();
   double lowest = report.log_upper;
   InferOptions candidate = options;
@@ -85,7 +93,7 @@ SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions&
     if (watch.seconds() > seconds || Interruption::is_asked()) break;
     candidate.seed = options.seed + i;
     SearchSpace space = space_for(graph, candidate, kind);
-    if (space.log_exact_cost() > most_cost) continue;
+    if (space.log_exact_cost() > cost + kTrialCostMargin) continue;
     report = WeightedMiniBucket(graph, space, trial).report();
     if (report.log_upper >= lowest) continue;
     lowest = report.log_upper;

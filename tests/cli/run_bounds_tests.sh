@@ -124,7 +124,7 @@ model_of '' > open.json
 run infer bounded.json --select gap
 check "declared maxima" says out ', exact'
 check "no samples are paid for unasked" says out '^program .* 6 evaluations paid'
-run infer open.json --select gap
+run infer open.json --select gap --budget 100
 check "no declared maxima" exits 64
 check "what is missing is said" says err 'must declare its maximum'
 check "one line" lines err 1
