@@ -80,7 +80,7 @@ struct AnytimeOptions {
   double epsilon = 0.1;  // least scale of its bonus
   // A traversal goes on below what it expanded: backing up its path costs more than an expansion, and what the
   // next one would choose is seldom much wider. With the mass rule it is always 1: there evaluations are what costs.
-  int expansions_per_traversal = 4;
+  int expansions_per_traversal = 8;
   int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
   // Searched first, each down to its end: a possible configuration makes L finite from the start.
   std::vector<Assignment> first_configurations = {};
