@@ -84,6 +84,7 @@ class Search {
   }
   bool make_room();
   void tighten_bounds();
+  [[nodiscard]] bool is_closed_up_to_rounding() const;
   void settle();
   void recalibrate();
   void refit();
@@ -149,6 +150,10 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
       break;
     }
     tighten_bounds();
+    if (is_closed_up_to_rounding()) {
+      report.stop = StopReason::kExact;
+      break;
+    }
     if (options_.gap > 0.0 && bounds_.upper - bounds_.lower <= options_.gap) {
       report.stop = StopReason::kGap;
       break;
@@ -492,6 +497,13 @@ bool Search::make_room() {
   ++num_collapses_;
   collapse_least(*store_, 0.5);
   return store_->used_bytes() < before - before / 10;
+}
+
+// What is left is what the outward rounding of a backup per level adds up to.
+bool Search::is_closed_up_to_rounding() const {
+  if (!std::isfinite(bounds_.upper)) return false;
+  const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));
+  return bounds_.upper - bounds_.lower <= rounding;
 }
 
 void Search::tighten_bounds() {
