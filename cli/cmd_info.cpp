@@ -27,14 +27,14 @@ class InfoCommand final : public Command {
   int run() override;
 
  private:
-  void print_factors(const FactorGraph& graph) const;
+  static void print_factors(const FactorGraph& graph);
   void print_spaces(const FactorGraph& graph) const;
 
   std::string model_, evidence_;
   std::int64_t seed_ = 0;
 };
 
-void InfoCommand::print_factors(const FactorGraph& graph) const {
+void InfoCommand::print_factors(const FactorGraph& graph) {
   int most_states = 0, fewest_states = graph.num_variables() > 0 ? INT32_MAX : 0;
   for (int v = 0; v < graph.num_variables(); ++v) {
     most_states = std::max(most_states, graph.num_states(v));

@@ -61,7 +61,7 @@ std::unique_ptr<Command> make_journal_command();
 std::unique_ptr<Command> make_bench_command();
 
 // Parses the line, runs the command that it names and returns the exit code (sysexits).
-int run_program(int argc, const char* const* argv, std::vector<std::unique_ptr<Command>> commands);
+int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands);
 
 // Bytes from "512M", "4G", "123456"; throws Error (kArgument) naming the option.
 std::uint64_t parse_size(const std::string& option, const std::string& text);

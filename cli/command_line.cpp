@@ -123,7 +123,7 @@ int fail(int code, const std::string& message) {
 
 }  // namespace
 
-int run_program(int argc, const char* const* argv, std::vector<std::unique_ptr<Command>> commands) {
+int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
   CLI::App app("Samples from, and scores, unnormalised discrete distributions under a budget of evaluations.",
                "treesample");
   app.set_version_flag("--version", "treesample " TREESAMPLE_VERSION);

@@ -26,7 +26,7 @@ void sum_out_columns(const double* table, std::span<const double> message, std::
                      std::vector<double>& terms, std::vector<double>& largest) {
   const std::size_t rows = out.size();
   const std::size_t columns = message.size();
-  const std::size_t rows_at_once = std::max<std::size_t>(kBlock / columns, 1);
+  const std::size_t rows_at_once = std::max<std::size_t>(kBlock / std::max<std::size_t>(columns, 1), 1);
   largest.resize(rows);
   for (std::size_t begin = 0; begin < rows; begin += rows_at_once) {
     const std::size_t end = std::min(rows, begin + rows_at_once);

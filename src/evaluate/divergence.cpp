@@ -92,8 +92,8 @@ Divergence sampled_divergence(const FactorGraph& graph, const Approximation& app
   for (int i = 0; i < num_samples; ++i) {
     const std::optional<Assignment> x = sample_if_possible(approximation, random);
     check_is_distribution(x.has_value(), "sampled_divergence");
-    energies.push_back(charged_log_density(graph, *x, result.spent));
-    log_probs.push_back(approximation.log_prob(*x));
+    energies.push_back(charged_log_density(graph, x.value(), result.spent));
+    log_probs.push_back(approximation.log_prob(x.value()));
     elbos.push_back(energies.back() - log_probs.back());
   }
   const MeanAndError energy = mean_and_error(energies);
@@ -124,9 +124,8 @@ TargetMoments target_moments(const FactorGraph& graph, double max_evaluations) {
                 fmt::format("target_moments: the search ended by its limit of {}", to_string(search.report.stop)));
   }
   check_is_distribution(search.approximation.log_z() != kNegInf, "target_moments");
-  const std::optional<Divergence> moments = store_divergence(graph, search.approximation);
-  TS_ASSERT(moments.has_value());
-  return {search.approximation.log_z(), moments->energy, moments->entropy};
+  const Divergence moments = store_divergence(graph, search.approximation).value();  // exact stores have one
+  return {search.approximation.log_z(), moments.energy, moments.entropy};
 }
 
 }  // namespace treesample

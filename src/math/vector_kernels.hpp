@@ -39,9 +39,9 @@ struct Decomposed {
 };
 inline Decomposed decompose(double x) {
   constexpr std::uint64_t kSqrtHalf = 0x3fe6a09e00000000;
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  const auto bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t biased = bits - kSqrtHalf + (std::uint64_t{1024} << 52);  // exponent k + 1024
-  const double m = std::bit_cast<double>(bits - (biased & (std::uint64_t{0xfff} << 52)) + (std::uint64_t{1024} << 52));
+  const auto m = std::bit_cast<double>(bits - (biased & (std::uint64_t{0xfff} << 52)) + (std::uint64_t{1024} << 52));
   return {std::bit_cast<double>((biased >> 52) | 0x4330000000000000) - (0x1.0p52 + 1024.0), m};
 }
 
