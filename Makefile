@@ -61,7 +61,7 @@ asan tsan: packages-test
 fuzz: packages-lint
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz
-	@for target in uai uai_evidence bif json_model; do \
+	@for target in uai uai_evidence bif json_model safetensors; do \
 	  mkdir -p build-fuzz/corpus-$$target; \
 	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 \
 	    build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done

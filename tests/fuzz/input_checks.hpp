@@ -16,6 +16,7 @@
 #include "treesample/io/bif.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
+#include "treesample/nn/safetensors.hpp"
 
 namespace treesample::testing {
 
@@ -87,6 +88,17 @@ inline void check_json_model_input(std::string_view text) {
   if (!model) return;
   const std::string written = format_json_model(*model);
   require(format_json_model(parse_json_model(written, "written")) == written, "the description returns");
+}
+
+inline void check_safetensors_input(std::string_view bytes) {
+  const auto file = parsed_or_refused([&] { return parse_safetensors(bytes, "input"); });
+  if (!file) return;
+  const TensorFile again = parse_safetensors(write_safetensors(*file), "written");
+  require(again.metadata == file->metadata && again.tensors.size() == file->tensors.size(), "the tensors return");
+  for (std::size_t i = 0; i < again.tensors.size(); ++i) {
+    require(again.tensors[i].name == file->tensors[i].name && again.tensors[i].shape == file->tensors[i].shape,
+            "names and shapes return");
+  }
 }
 
 }  // namespace treesample::testing
