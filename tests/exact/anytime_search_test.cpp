@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "support/configurations.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -16,6 +17,7 @@
 namespace treesample {
 namespace {
 
+using testing::for_each_configuration;
 using testing::random_model;
 using testing::RandomModelOptions;
 
@@ -87,17 +89,6 @@ void for_each_case(const std::function<void(const Case&)>& check) {
 }
 
 double tolerance_at(double value) { return value == kNegInf ? 0.0 : 1e-10 * (1.0 + std::abs(value)); }
-
-// Calls visit(x) for all configurations.
-void for_each_configuration(const FactorGraph& graph, const std::function<void(const Assignment&)>& visit) {
-  Assignment x(graph.num_variables(), 0);
-  while (true) {
-    visit(x);
-    int v = graph.num_variables() - 1;
-    while (v >= 0 && ++x[v] == graph.num_states(v)) x[v--] = 0;
-    if (v < 0) return;
-  }
-}
 
 TEST(AnytimeSearch, BoundsHoldAndNeverGetWorseAfterEveryTraversal) {
   for_each_case([](const Case& test) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "support/configurations.hpp"
 #include "support/random_models.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -16,6 +17,8 @@
 
 namespace treesample {
 namespace {
+
+using testing::for_each_configuration;
 
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct, SelectRule::kMass};
@@ -62,16 +65,6 @@ struct Outcome {
   std::vector<double> log_probs;  // of all configurations
   std::optional<Configuration> best;
 };
-
-void for_each_configuration(const FactorGraph& graph, const std::function<void(const Assignment&)>& visit) {
-  Assignment x(graph.num_variables(), 0);
-  while (true) {
-    visit(x);
-    int v = graph.num_variables() - 1;
-    while (v >= 0 && ++x[v] == graph.num_states(v)) x[v--] = 0;
-    if (v < 0) return;
-  }
-}
 
 Outcome search(const FactorGraph& graph, const Setting& setting) {
   const SearchSpace space = make_search_space(graph, search_order(graph, setting.kind, {.restarts = 1}), setting.kind);

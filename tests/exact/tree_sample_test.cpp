@@ -10,6 +10,7 @@
 
 #include "search/node_store.hpp"
 #include "search/soft_bellman.hpp"
+#include "support/configurations.hpp"
 #include "support/literal_tree_sample.hpp"
 #include "support/random_models.hpp"
 #include "support/same_tree.hpp"
@@ -20,6 +21,7 @@
 namespace treesample {
 namespace {
 
+using testing::for_each_configuration;
 using testing::LiteralTreeSample;
 using testing::random_model;
 using testing::RandomModelOptions;
@@ -40,18 +42,6 @@ RandomModelOptions model_options(int variant) {
 
 SearchSpace space_of(const FactorGraph& graph, SpaceKind kind, OrderKind order = OrderKind::kGiven) {
   return make_search_space(graph, search_order(graph, kind, {.kind = order}), kind);
-}
-
-// Calls visit(x) for every configuration.
-template <class Visit>
-void for_each_configuration(const FactorGraph& graph, const Visit& visit) {
-  Assignment x(graph.num_variables(), 0);
-  while (true) {
-    visit(x);
-    int v = graph.num_variables() - 1;
-    while (v >= 0 && ++x[v] == graph.num_states(v)) x[v--] = 0;
-    if (v < 0) return;
-  }
 }
 
 double total_probability(const FactorGraph& graph, const Approximation& approximation) {
