@@ -166,6 +166,7 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   answer.lower = report.log_z.lower;
   answer.upper = report.log_z.upper;
   answer.is_exact = report.stop == StopReason::kExact;
+  answer.best = best_configuration(result);
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
   if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
@@ -179,7 +180,8 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
     answer.marginals = sampled.marginals;
     answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
                                         sampled.marginals_error);
-    if (!sampled.best.x.empty()) answer.best = sampled.best;
+    const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
+    if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
   }
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;

@@ -129,6 +129,8 @@ int InferCommand::run() {
   check_prior(options_.prior);
   if (input.oracles) set_oracle_defaults();
   choose_together();
+  const bool wants_bounds = options_.select == "gap" && !line_->is_given("--prior");
+  if (wants_bounds && graph.has_only_tables()) options_.prior = "mini-bucket";
   if (options_.method == "auto") choose_method(graph);
   const bool has_bounds = options_.method == "treesample" && options_.select == "gap";
   if (!has_bounds) note_ignored_options();

@@ -43,7 +43,7 @@ for sampler in lower upper rejection; do
 done
 check "expected tries are said" says err 'about .* tries expected, at most 10000000 allowed'
 check "tries are said" says err '3 of 3 exact samples after'
-run infer "$grid" --select gap --budget 200 --sampler rejection --samples 3 --max-tries 50 --json few.json
+run infer "$grid" --select gap --prior uniform --budget 200 --sampler rejection --samples 3 --max-tries 50 --json few.json
 check "the limit of tries is no error" exits 0
 check "fewer samples are said" says err '0 of 3 exact samples after 50 tries'
 check "and not made up" says few.json '"samples": \[\]'
@@ -60,12 +60,12 @@ check "--gap without bounds is noticed" says err '^--gap is ignored'
 
 # Limits: of time and of memory, below what the model takes.
 "$program" generate ising --n 14 --seed 2 --out grid.uai
-run infer grid.uai --select gap --time 1
+run infer grid.uai --select gap --prior uniform --time 1
 check "time" exits 0
 check "time is the reason" says out 'stopped: time'
 run infer grid.uai --method exact
 log_z=$(sed -n 's/^log Z *\([0-9.]*\).*/\1/p' out)
-run infer grid.uai --select gap --memory 8M --budget 400000 --json small.json --trace small.csv
+run infer grid.uai --select gap --prior uniform --memory 8M --budget 400000 --json small.json --trace small.csv
 check "memory" exits 0
 check "goes on when memory is full" says out 'stopped: budget'
 check "bounds hold" holds "$(number small.json lower) <= $log_z && $log_z <= $(number small.json upper)"
