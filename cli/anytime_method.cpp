@@ -19,6 +19,9 @@ namespace {
 
 // Of the time limit: when the search ends and sampling begins.
 constexpr double kSearchEnd = 0.65;
+// Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
+constexpr double kFarGap = 3.0;
+constexpr double kFarSearchEnd = 0.4;
 constexpr double kFindShare = 0.1;    // for a first configuration
 constexpr double kFindSeconds = 2.0;  // the same without a time limit
 constexpr int kMeanFieldSweeps = 20;
@@ -147,12 +150,15 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   search.first_configurations = first_configurations(graph, options);
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   double last_estimate = kNegInf;
+  bool ends_far = false;
   const AnytimeResult result = anytime_search(graph, space, leaves.values, search, [&](const AnytimeProgress& now) {
     last_estimate = now.estimate;
     trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
-    return progress.update(
-        now.spent, watch.seconds(),
-        fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes, now.log_z.lower, now.log_z.upper));
+    const bool is_late = options.time > 0.0 && watch.seconds() > kFarSearchEnd * options.time;
+    ends_far = is_late && now.log_z.upper - now.log_z.lower > std::max(kFarGap, options.gap);
+    return !ends_far && progress.update(now.spent, watch.seconds(),
+                                        fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes,
+                                                    now.log_z.lower, now.log_z.upper));
   });
   const AnytimeReport& report = result.report;
   // The last sweep of the search may have gained something; sampling changes no bound.
@@ -161,7 +167,7 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   Answer answer;
   answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}", options.space,
                               options.order, space.width(), leaves.text);
-  answer.stop = to_string(report.stop);
+  answer.stop = ends_far ? to_string(StopReason::kTime) : to_string(report.stop);
   answer.spent = report.spent;
   answer.lower = report.log_z.lower;
   answer.upper = report.log_z.upper;
