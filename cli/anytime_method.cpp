@@ -103,12 +103,12 @@ AnytimeOptions search_options(const InferOptions& options) {
 }
 
 // Samples until the time is over, or --importance of them, more where they are cheap. What is solved needs them for
-// marginals only.
+// marginals only, and a user who asked for a gap wants the answer once it is reached.
 BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation& upper, const InferOptions& options,
-                           const Stopwatch& watch, bool is_exact) {
+                           const Stopwatch& watch, StopReason stop) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
-  const bool fills_time = options.time > 0.0 && !is_exact;
+  const bool fills_time = options.time > 0.0 && stop != StopReason::kExact && stop != StopReason::kGap;
   importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   importance.should_stop = [&] {
@@ -169,9 +169,8 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
   if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
-  // What time is left is filled by sampling.
   if (upper->log_value() != kNegInf && options.num_importance > 0) {
-    const BoundedImportance sampled = estimate(graph, *upper, options, watch, answer.is_exact);
+    const BoundedImportance sampled = estimate(graph, *upper, options, watch, report.stop);
     if (!answer.is_exact && sampled.log_z != kNegInf) {
       answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
     }

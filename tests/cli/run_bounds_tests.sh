@@ -20,9 +20,10 @@ done
 
 # A gap that is close enough ends the run; its trace narrows all the way.
 grid="$models/ising-8x8.uai"
-run infer "$grid" --select gap --prior mini-bucket:4 --gap 0.5 --trace trace.csv --samples 2 --json gap.json
+run infer "$grid" --select gap --prior mini-bucket:4 --gap 0.5 --time 20 --trace trace.csv --samples 2 --json gap.json
 check "stops at the gap" says out 'stopped: gap'
 check "bounds are certified" says out 'certified: at least .*, at most'
+check "a gap that is reached does not sample on" [ "$(number gap.json num_samples interval)" = "10000" ]
 check "gap is reached" holds "$(number gap.json upper) - $(number gap.json lower) <= 0.5"
 check "the sampler is certified" holds "$(number gap.json sampler_divergence) >= 0"
 check "marginals have an error" holds "$(number gap.json marginals_error) > 0"
@@ -124,6 +125,12 @@ model_of '' > open.json
 run infer bounded.json --select gap
 check "declared maxima" says out ', exact'
 check "no samples are paid for unasked" says out '^program .* 6 evaluations paid'
+run infer bounded.json --gap 1
+check "mass ends at the gap" says out 'stopped: gap'
+check "which is not called ignored" lines err 1
+run infer open.json --gap 0.5
+check "no gap without maxima" says err '^--gap is ignored: .* no maximum'
+check "and no unasked budget" says err 'a budget of 1000 evaluations'
 run infer open.json --select gap --budget 100
 check "no declared maxima" exits 64
 check "what is missing is said" says err 'must declare its maximum'
@@ -137,9 +144,15 @@ for options in "--gap -1" "--gap wide" "--confidence 1" "--confidence 0" "--samp
   check "bad $options: one line" lines err 1
   check "bad $options: names the option" says err "${options% *}"
 done
-run infer "$grid" --select gap --budget 100 --trace /no/such/folder/trace.csv
-check "a trace that cannot be written" exits 66
-check "one line" lines err 1
+for option in --trace --json --uai-out; do
+  run infer "$grid" --select gap --budget 100 $option /no/such/folder/file
+  check "$option that cannot be written" exits 66
+  check "$option: one line" lines err 1
+  check "$option: nothing was computed" lines out 0
+done
+run compare "$grid" --trace trace.csv
+check "compare of a model and a trace" exits 64
+check "it says what is too much" says err 'goes without a MODEL'
 
 echo "$num_failed failed"
 [ $num_failed -eq 0 ]
