@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "command.hpp"
 #include "infer_support.hpp"
@@ -76,7 +77,7 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
 }
 
 // One possible configuration, for models in which that is not a matter of course.
-std::vector<Assignment> first_configurations(const FactorGraph& graph, const InferOptions& options) {
+std::optional<Configuration> first_configuration(const FactorGraph& graph, const InferOptions& options) {
   if (!graph.has_only_tables()) return {};
   const Stopwatch watch;
   FindOptions find;
@@ -87,7 +88,7 @@ std::vector<Assignment> first_configurations(const FactorGraph& graph, const Inf
   };
   FindResult found = find_configuration(graph, find);
   if (found.outcome != FindOutcome::kFound) return {};
-  return {std::move(found.configuration.x)};
+  return std::move(found.configuration);
 }
 
 AnytimeOptions search_options(const InferOptions& options) {
@@ -133,6 +134,27 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
   answer.sampler_divergence = std::max(0.0, result.report.log_z.upper - lower->log_value());
 }
 
+// Where every weighted sample is impossible, P_L still knows something that is not. The time is over then, so that few
+// samples have to do in a large model.
+void add_certified_marginals(Answer& answer, const FactorGraph& graph, const InferOptions& options) {
+  constexpr int kMostSamples = 1000;
+  constexpr double kMostSeconds = 0.5;
+  const Stopwatch watch;
+  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
+  for (int v = 0; v < graph.num_variables(); ++v) answer.marginals.emplace_back(graph.num_states(v), 0.0);
+  int num_samples = 0;
+  const auto is_late = [&] { return num_samples > 0 && options.time > 0.0 && watch.seconds() > kMostSeconds; };
+  while (num_samples < kMostSamples && !is_late()) {
+    const Assignment x = answer.approximation->sample(random);
+    for (std::size_t v = 0; v < x.size(); ++v) answer.marginals[v][x[v]] += 1.0;
+    ++num_samples;
+  }
+  for (std::vector<double>& probs : answer.marginals) {
+    for (double& p : probs) p /= num_samples;
+  }
+  answer.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
+}
+
 }  // namespace
 
 Answer anytime(const FactorGraph& graph, const InferOptions& options) {
@@ -144,7 +166,8 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
                                         : space_for(graph, options, parse_space(options.space));
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
-  search.first_configurations = first_configurations(graph, options);
+  const std::optional<Configuration> first = first_configuration(graph, options);
+  if (first) search.first_configurations = {first->x};
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   double last_estimate = kNegInf;
   const AnytimeResult result = anytime_search(graph, space, leaves.values, search, [&](const AnytimeProgress& now) {
@@ -179,7 +202,9 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
     answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
                                         sampled.marginals_error);
     if (!sampled.best.x.empty()) answer.best = sampled.best;
+    if (sampled.marginals.empty() && answer.sampler_divergence) add_certified_marginals(answer, graph, options);
   }
+  if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;
 }

@@ -103,6 +103,21 @@ printf 'MARKOV\n1\n1\n1\n1 0\n1 2\n' > one.uai
 run infer one.uai --select gap --samples 1
 check "a model without a choice" says out '^log Z       0.693147'
 
+# So few solutions that no weighted sample is one: what is known to be possible is shown all the same.
+python3 > sat.uai << 'END'
+import random
+random.seed(3)
+n, m = 60, 250
+clauses = [(random.sample(range(n), 3), random.randrange(8)) for _ in range(m)]
+print("MARKOV", n, *[2] * n, m)
+for scope, _ in clauses: print(3, *scope)
+for _, excluded in clauses: print(8, *[int(i != excluded) for i in range(8)])
+END
+run infer sat.uai --select gap --prior mini-bucket:3 --budget 1000 --json sat.json
+check "possible sample: none" [ "$(number sat.json ess interval)" = "0.0" ]
+check "the configuration that was found" says out '^best        log density 0.000000 at'
+check "marginals of what is possible" says out '^marginals   from 1000 samples of P_L'
+
 # Programs are asked only what was paid for, and must declare a maximum.
 cat > double.py << 'END'
 import json, sys
