@@ -16,7 +16,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kLog10 = 2.302585092994046;
-constexpr int kMostShown = 12;  // variables whose marginals and states the summary shows
+constexpr int kMostShown = 12;                // variables whose marginals the summary shows
+constexpr std::size_t kMostStatesShown = 24;  // of the best configuration
 
 Json number(double value) {
   if (std::isfinite(value)) return value;
@@ -34,6 +35,15 @@ std::string variable_name(const FactorGraph& graph, int v) {
 std::string state_name(const FactorGraph& graph, int v, int state) {
   const std::vector<std::string>& names = graph.variable(v).state_names;
   return names.empty() ? fmt::format("{}", state) : names[state];
+}
+
+// By name where the model has names; "..." where there are more than `most`.
+std::string states_text(const FactorGraph& graph, const Assignment& x, std::size_t most) {
+  std::vector<std::string> states;
+  for (std::size_t v = 0; v < std::min(x.size(), most); ++v) {
+    states.push_back(state_name(graph, static_cast<int>(v), x[v]));
+  }
+  return fmt::format("{}{}", fmt::join(states, " "), x.size() > most ? " ..." : "");
 }
 
 // What the model lost before the method saw it.
@@ -106,21 +116,18 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
     // Fewer than this many samples outside of what was evaluated cannot show how much is missing.
     constexpr double kFewSamples = 10.0;
     const bool is_blind = answer.importance && *answer.unexplored_mass * answer.importance->num_samples < kFewSamples;
-    fmt::print("unexplored  the approximation gives {:.3g} to configurations that were not evaluated{}\n",
+    fmt::print("unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated{}\n",
                *answer.unexplored_mass, is_blind ? "; too little for the standard error above to mean much" : "");
   }
   if (answer.best) {
-    const Assignment x = input.model.lift(answer.best->x);
-    std::vector<std::string> states;
-    for (int v = 0; v < std::min<int>(static_cast<int>(x.size()), 24); ++v) {
-      states.push_back(state_name(input.original, v, x[v]));
-    }
-    fmt::print("best        log density {:.6f} at {}{}\n", answer.best->log_density, fmt::join(states, " "),
-               x.size() > 24 ? " ..." : "");
+    fmt::print("best        log density {:.6f} at {}\n", answer.best->log_density,
+               states_text(input.original, input.model.lift(answer.best->x), kMostStatesShown));
   }
   print_marginals(answer, input);
   if (!answer.samples.empty()) fmt::print("samples     {}\n", answer.samples.size());
-  for (const Assignment& sample : answer.samples) fmt::print("  {}\n", fmt::join(input.model.lift(sample), " "));
+  for (const Assignment& sample : answer.samples) {
+    fmt::print("  {}\n", states_text(input.original, input.model.lift(sample), SIZE_MAX));
+  }
   fmt::print("spent       {} reward evaluations ({} factor evaluations) in {:.3f} s; stopped: {}\n",
              answer.spent.reward_evaluations, answer.spent.factor_evaluations, answer.seconds, answer.stop);
   for (const OracleCounts& counts : answer.oracle_counts) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "command.hpp"
 #include "infer_support.hpp"
@@ -79,7 +80,7 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
 }
 
 // One possible configuration, for models in which that is not a matter of course.
-std::vector<Assignment> first_configurations(const FactorGraph& graph, const InferOptions& options) {
+std::optional<Configuration> first_configuration(const FactorGraph& graph, const InferOptions& options) {
   if (!graph.has_only_tables()) return {};
   const Stopwatch watch;
   FindOptions find;
@@ -90,7 +91,7 @@ std::vector<Assignment> first_configurations(const FactorGraph& graph, const Inf
   };
   FindResult found = find_configuration(graph, find);
   if (found.outcome != FindOutcome::kFound) return {};
-  return {std::move(found.configuration.x)};
+  return std::move(found.configuration);
 }
 
 AnytimeOptions search_options(const InferOptions& options) {
@@ -106,12 +107,12 @@ AnytimeOptions search_options(const InferOptions& options) {
 }
 
 // Samples until the time is over, or --importance of them, more where they are cheap. What is solved needs them for
-// marginals only.
+// marginals only, and a user who asked for a gap wants the answer once it is reached.
 BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation& upper, const InferOptions& options,
-                           const Stopwatch& watch, bool is_exact) {
+                           const Stopwatch& watch, StopReason stop) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
-  const bool fills_time = options.time > 0.0 && !is_exact;
+  const bool fills_time = options.time > 0.0 && stop != StopReason::kExact && stop != StopReason::kGap;
   importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   importance.should_stop = [&] {
@@ -136,6 +137,27 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
   answer.sampler_divergence = std::max(0.0, result.report.log_z.upper - lower->log_value());
 }
 
+// Where every weighted sample is impossible, P_L still knows something that is not. The time is over then, so that few
+// samples have to do in a large model.
+void add_certified_marginals(Answer& answer, const FactorGraph& graph, const InferOptions& options) {
+  constexpr int kMostSamples = 1000;
+  constexpr double kMostSeconds = 0.5;
+  const Stopwatch watch;
+  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
+  for (int v = 0; v < graph.num_variables(); ++v) answer.marginals.emplace_back(graph.num_states(v), 0.0);
+  int num_samples = 0;
+  const auto is_late = [&] { return num_samples > 0 && options.time > 0.0 && watch.seconds() > kMostSeconds; };
+  while (num_samples < kMostSamples && !is_late()) {
+    const Assignment x = answer.approximation->sample(random);
+    for (std::size_t v = 0; v < x.size(); ++v) answer.marginals[v][x[v]] += 1.0;
+    ++num_samples;
+  }
+  for (std::vector<double>& probs : answer.marginals) {
+    for (double& p : probs) p /= num_samples;
+  }
+  answer.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
+}
+
 }  // namespace
 
 Answer anytime(const FactorGraph& graph, const InferOptions& options) {
@@ -147,7 +169,8 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
                                         : space_for(graph, options, parse_space(options.space));
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
-  search.first_configurations = first_configurations(graph, options);
+  const std::optional<Configuration> first = first_configuration(graph, options);
+  if (first) search.first_configurations = {first->x};
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   double last_estimate = kNegInf;
   bool ends_far = false;
@@ -155,7 +178,7 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
     last_estimate = now.estimate;
     trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
     const bool is_late = options.time > 0.0 && watch.seconds() > kFarSearchEnd * options.time;
-    ends_far = is_late && now.log_z.upper - now.log_z.lower > std::max(kFarGap, options.gap);
+    ends_far = is_late && options.gap == 0.0 && now.log_z.upper - now.log_z.lower > kFarGap;
     return !ends_far && progress.update(now.spent, watch.seconds(),
                                         fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes,
                                                     now.log_z.lower, now.log_z.upper));
@@ -176,9 +199,8 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
   if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
-  // What time is left is filled by sampling.
   if (upper->log_value() != kNegInf && options.num_importance > 0) {
-    const BoundedImportance sampled = estimate(graph, *upper, options, watch, answer.is_exact);
+    const BoundedImportance sampled = estimate(graph, *upper, options, watch, report.stop);
     if (!answer.is_exact && sampled.log_z != kNegInf) {
       answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
     }
@@ -188,7 +210,9 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
                                         sampled.marginals_error);
     const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
     if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
+    if (sampled.marginals.empty() && answer.sampler_divergence) add_certified_marginals(answer, graph, options);
   }
+  if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;
 }

@@ -148,7 +148,9 @@ int CompareCommand::compare_traces() const {
 }
 
 int CompareCommand::run() {
-  check_argument(model_.empty() != traces_.empty(), "compare", "needs a MODEL to run methods on, or --trace FILE");
+  check_argument(!model_.empty() || !traces_.empty(), "compare", "needs a MODEL to run methods on, or --trace FILE");
+  check_argument(model_.empty() || traces_.empty(), "--trace",
+                 fmt::format("goes without a MODEL, '{}' is given", model_));
   if (!traces_.empty()) return compare_traces();
   experiments::CompareOptions options;
   options.settings = settings();

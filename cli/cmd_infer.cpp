@@ -1,14 +1,16 @@
 // treesample infer: one model, one method, one answer.
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "command.hpp"
 #include "infer_methods.hpp"
 #include "infer_support.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "uai_output.hpp"
 
@@ -34,10 +36,13 @@ class InferCommand final : public Command {
   int run() override;
 
  private:
-  void set_oracle_defaults();
+  void check_outputs() const;
+  void set_oracle_defaults(bool has_other_limit);
   void choose_together();
   void choose_method(const FactorGraph& graph);
-  void note_ignored_options() const;
+  [[nodiscard]] bool has_upper_bound(const FactorGraph& graph) const;
+  [[nodiscard]] bool is_time_over() const;
+  void note_ignored_options(const FactorGraph& graph) const;
   void add_samples(Answer& answer, const FactorGraph& graph) const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
@@ -46,6 +51,7 @@ class InferCommand final : public Command {
   std::string model_, evidence_, json_, journal_, uai_out_;
   bool is_kept_whole_ = false;
   const CommandLine* line_ = nullptr;
+  std::optional<Stopwatch> clock_;  // while the method runs
 };
 
 void InferCommand::declare(CommandLine& line) {
@@ -111,11 +117,12 @@ void InferCommand::declare(CommandLine& line) {
 }
 
 int InferCommand::run() {
+  check_outputs();
   ModelInput input = read_input(model_, evidence_,
                                 {.num_workers = static_cast<int>(options_.oracle_workers),
                                  .journal = journal_,
                                  .log = journal_.empty() ? "" : journal_ + ".log",
-                                 .is_interrupted = [] { return Interruption::is_asked(); }});
+                                 .is_interrupted = [this] { return Interruption::is_asked() || is_time_over(); }});
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
@@ -127,18 +134,21 @@ int InferCommand::run() {
   check_argument(options_.confidence > 0.0 && options_.confidence < 1.0, "--confidence",
                  fmt::format("is {}, allowed are numbers between 0 and 1, without them", options_.confidence));
   check_prior(options_.prior);
-  if (input.oracles) set_oracle_defaults();
   choose_together();
   const bool wants_bounds = options_.select == "gap" && !line_->is_given("--prior");
   if (wants_bounds && graph.has_only_tables()) options_.prior = "mini-bucket";
   if (options_.method == "auto") choose_method(graph);
-  const bool has_bounds = options_.method == "treesample" && options_.select == "gap";
-  if (!has_bounds) note_ignored_options();
-  const bool has_other_limit = options_.time > 0.0 || (options_.gap > 0.0 && has_bounds);
+  const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(graph);
+  note_ignored_options(graph);
+  const bool has_other_limit = options_.time > 0.0 || ends_at_gap;
   if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
-  const auto start = std::chrono::steady_clock::now();
+  if (input.oracles) set_oracle_defaults(has_other_limit);
+  clock_.emplace();
   Answer answer = run_method(graph, options_);
-  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  answer.seconds = clock_->seconds();
+  const bool is_cut_off = answer.stop == to_string(StopReason::kInterrupted) && !Interruption::is_asked();
+  if (is_cut_off && is_time_over()) answer.stop = to_string(StopReason::kTime);
+  clock_.reset();
   add_samples(answer, graph);
   answer.options = resolved_options(input);
   if (input.oracles) answer.oracle_counts = input.oracles->counts();
@@ -149,10 +159,19 @@ int InferCommand::run() {
   return 0;
 }
 
+// Better now than after the work.
+void InferCommand::check_outputs() const {
+  if (!json_.empty() && json_ != "-") check_writable(json_);
+  if (!options_.trace.empty()) check_writable(options_.trace);
+  if (uai_out_.empty()) return;
+  check_writable(uai_out_ + ".PR");
+  check_writable(uai_out_ + ".MAR");
+}
+
 // Evaluations by programs are what a user pays for: few, or none, are spent unasked.
-void InferCommand::set_oracle_defaults() {
+void InferCommand::set_oracle_defaults(bool has_other_limit) {
   if (!line_->is_given("--importance")) options_.num_importance = 0;
-  if (line_->is_given("--budget") || options_.time > 0.0 || options_.gap > 0.0) return;
+  if (line_->is_given("--budget") || has_other_limit) return;
   options_.budget = options_.unit == "cost" ? kDefaultOracleSeconds : kDefaultOracleBudget;
   note(options_.is_quiet, fmt::format("neither --budget nor --time is given: a budget of {} {}", options_.budget,
                                       options_.unit == "cost" ? "seconds of evaluations" : "evaluations"));
@@ -203,11 +222,29 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
 }
 
-void InferCommand::note_ignored_options() const {
+// Whether the method knows U, so that --gap can end it.
+bool InferCommand::has_upper_bound(const FactorGraph& graph) const {
+  if (options_.method != "treesample") return false;
+  if (options_.select != "mass") return options_.select == "gap";
+  return std::all_of(graph.factors().begin(), graph.factors().end(),
+                     [](const Factor& factor) { return factor.log_max().has_value(); });
+}
+
+// The search by mass looks at the clock between evaluations only, and one of them may hang.
+bool InferCommand::is_time_over() const {
+  return clock_ && options_.select == "mass" && options_.time > 0.0 && clock_->seconds() > options_.time;
+}
+
+void InferCommand::note_ignored_options(const FactorGraph& graph) const {
+  if (options_.method == "treesample" && options_.select == "gap") return;
   for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
+    const bool is_gap = std::string(option) == "--gap";
     // An exact answer has no gap.
-    if (!line_->is_given(option) || (options_.method == "exact" && std::string(option) == "--gap")) continue;
-    note(options_.is_quiet, fmt::format("{} is ignored: only --method treesample --select gap has bounds", option));
+    if (!line_->is_given(option) || (is_gap && (options_.method == "exact" || has_upper_bound(graph)))) continue;
+    note(options_.is_quiet,
+         is_gap && options_.select == "mass"
+             ? "--gap is ignored: there is no upper bound, because a factor declares no maximum (log_max)"
+             : fmt::format("{} is ignored: only --method treesample --select gap has bounds", option));
   }
 }
 

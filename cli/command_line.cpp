@@ -1,8 +1,10 @@
 // The only file that includes the parser's header.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sysexits.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <exception>
@@ -121,6 +123,16 @@ int fail(int code, const std::string& message) {
   return code;
 }
 
+// The parser would say only that a command is missing.
+void check_command(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command->name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  throw Error(ErrorCode::kArgument, fmt::format("'{}' is no command, allowed are {} (see 'treesample --help')", argv[1],
+                                                fmt::join(names, "|")));
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
@@ -138,6 +150,7 @@ int run_program(int argc, const char* const* argv, const std::vector<std::unique
     parsers.emplace_back(sub, command.get());
   }
   try {
+    check_command(argc, argv, commands);
     app.parse(argc, argv);
     for (const auto& [parser, command] : parsers) {
       if (parser->parsed()) return command->run();

@@ -89,6 +89,14 @@ std::string read_file(const fs::path& path, std::int64_t max_bytes) {
   }
 }
 
+void check_writable(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) throw_io(path, "cannot be written", EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;
+  ::unlink(create_beside(fs::exists(status) ? fs::canonical(path, ignored) : path).second.c_str());
+}
+
 void write_file_atomically(const fs::path& path, std::string_view contents) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);

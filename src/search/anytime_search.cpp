@@ -1,29 +1,17 @@
-// The search with bounds, top to bottom: anytime_search, step, traverse, expand, back_up, dive, collapse.
-//
-// Where the graph's queue has several workers, expansions are submitted and the search goes on: the node that
-// waits for its rewards is pending, and so is a node all of whose open edges lead to pending ones. Visits are
-// counted on the way down and pending nodes are not chosen, so that traversals spread. When the rewards
-// arrive, the path that asked for them is backed up.
+// The search with bounds, top to bottom: search, step, traverse, expand, back_up, make_room. Dives are in dive.cpp,
+// passes over all nodes in sweep.cpp.
 #include "treesample/search/anytime_search.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <map>
-#include <optional>
-#include <type_traits>
+#include <limits>
 #include <utility>
 
-#include "search/bound_store.hpp"
-#include "search/calibration.hpp"
+#include "search/bounded_search.hpp"
 #include "search/collapse.hpp"
-#include "search/edge_bounds.hpp"
 #include "search/mass_rule.hpp"
 #include "search/q_uct.hpp"
-#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/reward.hpp"
-#include "treesample/model/reward_queue.hpp"
 
 namespace treesample {
 namespace {
@@ -31,90 +19,13 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 // Part of the memory limit at which nodes are given back; the rest is for looking which, and for the samplers.
 constexpr double kFullShare = 0.75;
-// Expansions that one dive may make, per level of the space.
-constexpr std::int64_t kDiveFuelPerLevel = 4;
 // The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
 constexpr double kMassBonus = 0.3;
 
-enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
+}  // namespace
 
-class Search {
- public:
-  Search(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
-         const AnytimeOptions& options);
-  AnytimeReport run(const AnytimeObserver& observer);
-  [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
-  [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
-
- private:
-  struct Step {
-    int level = 0;
-    NodeIndex index = kNoNode;
-  };
-
-  // An expansion that waits for its rewards.
-  struct Pending {
-    std::vector<Step> path;
-    Assignment x;  // of the path
-    Step node;
-  };
-
-  Outcome step();
-  Outcome wait_for_rewards(bool can_submit);
-  Outcome traverse();
-  [[nodiscard]] bool can_expand(int level) const {
-    return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
-  }
-  Outcome begin_expansion(int level, NodeIndex index);
-  void back_up_path();
-  bool expand(int level, NodeIndex index);
-  void add_edges(int level, NodeIndex index);
-  NodeIndex child_node(int level);
-  NodeIndex create_node(int level);
-  void back_up(int level, NodeIndex index);
-  int choose(int level, const Expansion& expansion) const;
-  void release_blocked();
-  void follow(int level, NodeIndex index, const Assignment& x);
-  [[nodiscard]] bool is_dive_due(int level, NodeIndex index) const;
-  void dive(int level, NodeIndex index);
-  bool dive(int level, NodeIndex index, std::int64_t& fuel);
-  [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
-  [[nodiscard]] std::size_t full_bytes() const {
-    return static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
-  }
-  bool make_room();
-  void tighten_bounds();
-  [[nodiscard]] bool is_closed_up_to_rounding() const;
-  void settle();
-  void recalibrate();
-  void refit();
-  template <typename LeafEstimate>
-  void sweep(LeafEstimate leaf_estimate);
-
-  const SearchSpace& space_;
-  Calibration calibration_;
-  LeafValues leaves_;
-  const AnytimeOptions options_;
-  std::shared_ptr<BoundStore> store_;
-  Reward reward_;
-  Budget budget_;
-  EdgeBounds edges_;
-  ComponentRule components_;
-  Assignment x_;  // by variable; -1 off the current path
-  std::vector<Step> path_;
-  std::vector<double> edge_rewards_;         // of the node that is being expanded
-  std::unique_ptr<RewardQueue> rewards_;     // with several workers
-  std::map<std::int64_t, Pending> pending_;  // by id in that queue
-  std::vector<Step> blocked_;                // expanded nodes that are pending
-  std::optional<Error> failure_;
-  LogBounds bounds_;        // of log Z, the best so far
-  bool has_zeros_ = false;  // an impossible state was met
-  std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
-  int clock_interval_;  // traversals between looks at the clock; a function may take seconds
-};
-
-Search::Search(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
-               const AnytimeOptions& options)
+BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
+                             const LeafValues& leaves, const AnytimeOptions& options)
     : space_(*space),
       leaves_(leaves),
       options_(options),
@@ -135,54 +46,9 @@ Search::Search(const FactorGraph& graph, const std::shared_ptr<const SearchSpace
   for (std::size_t r = 0; r < space_.roots.size(); ++r) store_->root_links()[r] = create_node(space_.roots[r]);
 }
 
-AnytimeReport Search::run(const AnytimeObserver& observer) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
   AnytimeReport report;
-  report.stop = StopReason::kInterrupted;
-  for (const Assignment& x : options_.first_configurations) {
-    for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
-  }
-  while (true) {
-    if (space_.log_constant == kNegInf || is_solved(*store_)) {
-      report.stop = StopReason::kExact;
-      break;
-    }
-    tighten_bounds();
-    if (is_closed_up_to_rounding()) {
-      report.stop = StopReason::kExact;
-      break;
-    }
-    if (options_.gap > 0.0 && bounds_.upper - bounds_.lower <= options_.gap) {
-      report.stop = StopReason::kGap;
-      break;
-    }
-    if (observer && num_traversals_ % options_.observer_interval == 0 &&
-        !observer({budget_.spent(), bounds_, root_estimate(*store_), store_->num_nodes(), seconds()})) {
-      break;  // interrupted
-    }
-    const Outcome outcome = step();
-    if (outcome == Outcome::kBudgetSpent) {
-      report.stop = StopReason::kBudget;
-      break;
-    }
-    if (failure_) {
-      if (failure_->code() == ErrorCode::kInterrupted) break;
-      report.stop = StopReason::kFactorFailed;
-      report.error = failure_;
-      break;
-    }
-    if (calibration_.is_due()) recalibrate();
-    if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
-      report.stop = StopReason::kMemory;
-      break;
-    }
-    if (num_traversals_ % clock_interval_ == 0 && seconds() > options_.time_limit_seconds) {
-      report.stop = StopReason::kTime;
-      break;
-    }
-  }
+  search(observer, report);
   settle();
   tighten_bounds();
   report.estimate = root_estimate(*store_);
@@ -200,9 +66,60 @@ AnytimeReport Search::run(const AnytimeObserver& observer) {
   return report;
 }
 
+double BoundedSearch::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+// Until there is a reason to stop, which goes into the report.
+void BoundedSearch::search(const AnytimeObserver& observer, AnytimeReport& report) {
+  report.stop = StopReason::kInterrupted;
+  for (const Assignment& x : options_.first_configurations) {
+    for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
+  }
+  while (true) {
+    if (space_.log_constant == kNegInf || is_solved(*store_)) {
+      report.stop = StopReason::kExact;
+      return;
+    }
+    tighten_bounds();
+    if (is_closed_up_to_rounding()) {
+      report.stop = StopReason::kExact;
+      return;
+    }
+    if (options_.gap > 0.0 && bounds_.upper - bounds_.lower <= options_.gap) {
+      report.stop = StopReason::kGap;
+      return;
+    }
+    if (observer && num_traversals_ % options_.observer_interval == 0 &&
+        !observer({budget_.spent(), bounds_, root_estimate(*store_), store_->num_nodes(), seconds()})) {
+      return;  // interrupted
+    }
+    const Outcome outcome = step();
+    if (outcome == Outcome::kBudgetSpent) {
+      report.stop = StopReason::kBudget;
+      return;
+    }
+    if (failure_) {
+      if (failure_->code() == ErrorCode::kInterrupted) return;
+      report.stop = StopReason::kFactorFailed;
+      report.error = failure_;
+      return;
+    }
+    if (calibration_.is_due()) recalibrate();
+    if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
+      report.stop = StopReason::kMemory;
+      return;
+    }
+    if (num_traversals_ % clock_interval_ == 0 && seconds() > options_.time_limit_seconds) {
+      report.stop = StopReason::kTime;
+      return;
+    }
+  }
+}
+
 // One traversal or, when all workers are busy or nothing is left to submit, the rewards of earlier ones. Before
 // nodes are given back nothing may be pending.
-Outcome Search::step() {
+BoundedSearch::Outcome BoundedSearch::step() {
   const bool is_full = store_->used_bytes() > full_bytes();
   bool can_submit = !is_full;
   if (pending_.empty() || (rewards_->has_room() && !is_full)) {
@@ -215,7 +132,7 @@ Outcome Search::step() {
 }
 
 // Until there are some or, if more can be submitted, until a worker is free.
-Outcome Search::wait_for_rewards(bool can_submit) {
+BoundedSearch::Outcome BoundedSearch::wait_for_rewards(bool can_submit) {
   std::vector<RewardAnswer> answers;
   try {
     answers = rewards_->wait(can_submit);
@@ -246,7 +163,7 @@ Outcome Search::wait_for_rewards(bool can_submit) {
 // From the roots along the chosen edges to a node without expansion, which gets one, and so on below it. Post: the
 // bounds of the path are up to date; kBudgetSpent only if not one expansion could be paid for, kBlocked if all roots
 // are pending.
-Outcome Search::traverse() {
+BoundedSearch::Outcome BoundedSearch::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kBlocked;
   int num_left = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
@@ -289,7 +206,7 @@ Outcome Search::traverse() {
 }
 
 // Evaluates the edges of the node below the path, or asks for them: it is pending then.
-Outcome Search::begin_expansion(int level, NodeIndex index) {
+BoundedSearch::Outcome BoundedSearch::begin_expansion(int level, NodeIndex index) {
   if (!can_expand(level)) return Outcome::kBudgetSpent;
   if (!rewards_) return expand(level, index) ? Outcome::kProgress : Outcome::kFailed;
   std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
@@ -303,48 +220,15 @@ Outcome Search::begin_expansion(int level, NodeIndex index) {
   return Outcome::kProgress;
 }
 
-void Search::back_up_path() {
+void BoundedSearch::back_up_path() {
   for (std::size_t i = path_.size(); i-- > 0;) {
     back_up(path_[i].level, path_[i].index);
     x_[space_.levels[path_[i].level].variable] = -1;
   }
 }
 
-// Expands the nodes that a configuration passes from a node down.
-void Search::follow(int level, NodeIndex index, const Assignment& x) {
-  const Level& here = space_.levels[level];
-  if (store_->node(level, index).is_complete) return;
-  if (store_->node(level, index).expansion == kNoNode) {
-    if (!can_expand(level) || !expand(level, index)) return;
-  }
-  const int action = x[here.variable];
-  x_[here.variable] = action;
-  for (std::size_t j = 0; j < here.children.size(); ++j) {
-    const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
-    if (child != kNoNode) follow(here.children[j], child, x);
-  }
-  x_[here.variable] = -1;
-  back_up(level, index);
-}
-
-// Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
-// itself, unless impossible states are in the way. Dives evaluate one node after the other, and must not meet one that
-// is pending.
-bool Search::is_dive_due(int level, NodeIndex index) const {
-  if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
-  if (options_.select == SelectRule::kMass && (!has_zeros_ || bounds_.lower != kNegInf)) return false;
-  const BoundNode& node = store_->node(level, index);
-  return node.lower == kNegInf && !node.is_complete;
-}
-
-void Search::dive(int level, NodeIndex index) {
-  std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
-  ++num_dives_;
-  dive(level, index, fuel);
-}
-
 // Evaluates all edges of a node. False when a factor failed.
-bool Search::expand(int level, NodeIndex index) {
+bool BoundedSearch::expand(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   edge_rewards_.resize(here.num_states);
   for (int a = 0; a < here.num_states && !failure_; ++a) {
@@ -362,7 +246,7 @@ bool Search::expand(int level, NodeIndex index) {
 
 // Gives a node the edges whose rewards are in edge_rewards_. Their children are new nodes, or known ones where the
 // context was met before.
-void Search::add_edges(int level, NodeIndex index) {
+void BoundedSearch::add_edges(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   BoundNode& node = store_->node(level, index);
   store_->create_expansion(level, node);
@@ -381,7 +265,7 @@ void Search::add_edges(int level, NodeIndex index) {
   x_[here.variable] = -1;
 }
 
-NodeIndex Search::child_node(int level) {
+NodeIndex BoundedSearch::child_node(int level) {
   if (!space_.levels[level].is_shared) return create_node(level);
   NodeIndex& known = store_->find_or_insert(level, x_);
   if (known == kNoNode) known = create_node(level);
@@ -389,7 +273,7 @@ NodeIndex Search::child_node(int level) {
 }
 
 // A node with the values of the fall-backs.
-NodeIndex Search::create_node(int level) {
+NodeIndex BoundedSearch::create_node(int level) {
   const NodeIndex index = store_->create_node(level);
   BoundNode& node = store_->node(level, index);
   node.upper = leaves_.upper ? leaves_.upper->log_value(level, x_) : kInf;
@@ -407,7 +291,7 @@ NodeIndex Search::create_node(int level) {
   return index;
 }
 
-void Search::back_up(int level, NodeIndex index) {
+void BoundedSearch::back_up(int level, NodeIndex index) {
   BoundNode& node = store_->node(level, index);
   edges_.gather(*store_, level, node);
   edges_.back_up(node);
@@ -424,7 +308,7 @@ void Search::back_up(int level, NodeIndex index) {
 }
 
 // Rewards have arrived: nodes that were pending because of them, over whatever path, may be chosen again.
-void Search::release_blocked() {
+void BoundedSearch::release_blocked() {
   std::vector<Step> blocked = std::exchange(blocked_, {});
   std::stable_sort(blocked.begin(), blocked.end(), [](const Step& a, const Step& b) { return a.level > b.level; });
   for (const Step& step : blocked) {
@@ -432,7 +316,7 @@ void Search::release_blocked() {
   }
 }
 
-int Search::choose(int level, const Expansion& expansion) const {
+int BoundedSearch::choose(int level, const Expansion& expansion) const {
   if (options_.select == SelectRule::kGap) return edges_.widest();
   if (options_.select == SelectRule::kMass) return most_unresolved_edge(edges_, expansion, kMassBonus * options_.c);
   double visits = 1.0;
@@ -450,49 +334,12 @@ int Search::choose(int level, const Expansion& expansion) const {
   return chosen;
 }
 
-// Depth-first below a node until its L is finite or it is dead. False when neither was reached within the fuel.
-// Pre: x_ holds the path down to the node.
-bool Search::dive(int level, NodeIndex index, std::int64_t& fuel) {
-  const auto is_done = [&] {
-    const BoundNode& node = store_->node(level, index);
-    return node.is_complete || node.lower != kNegInf;
-  };
-  if (is_done()) return true;
-  if (store_->node(level, index).expansion == kNoNode) {
-    if (fuel-- <= 0 || !can_expand(level) || !expand(level, index)) return false;
-    back_up(level, index);
-  }
-  const Level& here = space_.levels[level];
-  std::vector<bool> is_tried(here.num_states, false);
-  while (!is_done() && !failure_) {
-    const int action = next_dive_action(level, store_->node(level, index), is_tried);
-    if (action < 0) break;
-    x_[here.variable] = action;
-    for (std::size_t j = 0; j < here.children.size(); ++j) {
-      const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
-      if (!dive(here.children[j], child, fuel)) break;
-      if (store_->node(here.children[j], child).upper == kNegInf) break;
-    }
-    back_up(level, index);
-  }
-  x_[here.variable] = -1;
-  return is_done();
-}
-
-// The incomplete edge with the largest V of those that were not tried; -1 when there is none.
-int Search::next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried) {
-  edges_.gather(*store_, level, node);
-  int chosen = -1;
-  for (int a = 0; a < edges_.num_states(); ++a) {
-    if (!edges_.is_open(a) || is_tried[a]) continue;
-    if (chosen < 0 || edges_.estimate(a) > edges_.estimate(chosen)) chosen = a;
-  }
-  if (chosen >= 0) is_tried[chosen] = true;
-  return chosen;
+std::size_t BoundedSearch::full_bytes() const {
+  return static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
 }
 
 // Gives back half of the memory. False when that is not possible.
-bool Search::make_room() {
+bool BoundedSearch::make_room() {
   const std::size_t before = store_->used_bytes();
   ++num_collapses_;
   collapse_least(*store_, 0.5);
@@ -500,58 +347,16 @@ bool Search::make_room() {
 }
 
 // What is left is what the outward rounding of a backup per level adds up to.
-bool Search::is_closed_up_to_rounding() const {
+bool BoundedSearch::is_closed_up_to_rounding() const {
   if (!std::isfinite(bounds_.upper)) return false;
   const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));
   return bounds_.upper - bounds_.lower <= rounding;
 }
 
-void Search::tighten_bounds() {
+void BoundedSearch::tighten_bounds() {
   const LogBounds now = root_bounds(*store_);
   bounds_ = {std::max(bounds_.lower, now.lower), std::min(bounds_.upper, now.upper)};
 }
-
-// Nodes that several edges lead to were backed up along one of them only.
-void Search::settle() {
-  const bool has_shared =
-      std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
-  if (calibration_.is_on()) {
-    recalibrate();
-  } else if (has_shared) {
-    sweep(nullptr);
-  }
-}
-
-void Search::recalibrate() {
-  ++num_recalibrations_;
-  sweep([this](int level) { return calibration_.value().log_value(level, x_); });
-}
-
-// The search is over: P_V is uniform below the nodes that were not searched, so that is what they are worth now.
-void Search::refit() {
-  if (calibration_.is_on()) sweep([this](int level) { return calibration_.value().log_elbo(level); });
-}
-
-// Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
-// such a function. What was collapsed knows more than that.
-template <typename LeafEstimate>
-void Search::sweep(LeafEstimate leaf_estimate) {
-  for (int n = space_.num_levels() - 1; n >= 0; --n) {
-    for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
-      BoundNode& node = store_->node(n, i);
-      if (node.is_given_back || node.is_complete) continue;
-      if (node.expansion != kNoNode) {
-        back_up(n, i);
-      } else if constexpr (!std::is_null_pointer_v<LeafEstimate>) {
-        if (!node.was_collapsed) {
-          node.estimate = std::max(leaf_estimate(n), node.lower);
-        }
-      }
-    }
-  }
-}
-
-}  // namespace
 
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
@@ -578,7 +383,7 @@ AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space,
                              const AnytimeOptions& options, const AnytimeObserver& observer) {
   options.validate();
   for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
-  Search search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
+  BoundedSearch search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
   const AnytimeReport report = search.run(observer);
   return {search.store(), search.leaves(), report};
 }

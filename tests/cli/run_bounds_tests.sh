@@ -20,9 +20,10 @@ done
 
 # A gap that is close enough ends the run; its trace narrows all the way.
 grid="$models/ising-8x8.uai"
-run infer "$grid" --select gap --prior mini-bucket:4 --gap 0.5 --trace trace.csv --samples 2 --json gap.json
+run infer "$grid" --select gap --prior mini-bucket:4 --gap 0.5 --time 20 --trace trace.csv --samples 2 --json gap.json
 check "stops at the gap" says out 'stopped: gap'
 check "bounds are certified" says out 'certified: at least .*, at most'
+check "a gap that is reached does not sample on" [ "$(number gap.json num_samples interval)" = "10000" ]
 check "gap is reached" holds "$(number gap.json upper) - $(number gap.json lower) <= 0.5"
 check "the sampler is certified" holds "$(number gap.json sampler_divergence) >= 0"
 check "marginals have an error" holds "$(number gap.json marginals_error) > 0"
@@ -102,6 +103,21 @@ printf 'MARKOV\n1\n1\n1\n1 0\n1 2\n' > one.uai
 run infer one.uai --select gap --samples 1
 check "a model without a choice" says out '^log Z       0.693147'
 
+# So few solutions that no weighted sample is one: what is known to be possible is shown all the same.
+python3 > sat.uai << 'END'
+import random
+random.seed(3)
+n, m = 60, 250
+clauses = [(random.sample(range(n), 3), random.randrange(8)) for _ in range(m)]
+print("MARKOV", n, *[2] * n, m)
+for scope, _ in clauses: print(3, *scope)
+for _, excluded in clauses: print(8, *[int(i != excluded) for i in range(8)])
+END
+run infer sat.uai --select gap --prior mini-bucket:3 --budget 1000 --json sat.json
+check "possible sample: none" [ "$(number sat.json ess interval)" = "0.0" ]
+check "the configuration that was found" says out '^best        log density 0.000000 at'
+check "marginals of what is possible" says out '^marginals   from 1000 samples of P_L'
+
 # Programs are asked only what was paid for, and must declare a maximum.
 cat > double.py << 'END'
 import json, sys
@@ -124,6 +140,12 @@ model_of '' > open.json
 run infer bounded.json --select gap
 check "declared maxima" says out ', exact'
 check "no samples are paid for unasked" says out '^program .* 6 evaluations paid'
+run infer bounded.json --gap 1
+check "mass ends at the gap" says out 'stopped: gap'
+check "which is not called ignored" lines err 1
+run infer open.json --gap 0.5
+check "no gap without maxima" says err '^--gap is ignored: .* no maximum'
+check "and no unasked budget" says err 'a budget of 1000 evaluations'
 run infer open.json --select gap --budget 100
 check "no declared maxima" exits 64
 check "what is missing is said" says err 'must declare its maximum'
@@ -137,9 +159,15 @@ for options in "--gap -1" "--gap wide" "--confidence 1" "--confidence 0" "--samp
   check "bad $options: one line" lines err 1
   check "bad $options: names the option" says err "${options% *}"
 done
-run infer "$grid" --select gap --budget 100 --trace /no/such/folder/trace.csv
-check "a trace that cannot be written" exits 66
-check "one line" lines err 1
+for option in --trace --json --uai-out; do
+  run infer "$grid" --select gap --budget 100 $option /no/such/folder/file
+  check "$option that cannot be written" exits 66
+  check "$option: one line" lines err 1
+  check "$option: nothing was computed" lines out 0
+done
+run compare "$grid" --trace trace.csv
+check "compare of a model and a trace" exits 64
+check "it says what is too much" says err 'goes without a MODEL'
 
 echo "$num_failed failed"
 [ $num_failed -eq 0 ]

@@ -161,6 +161,9 @@ for family in chain permuted-chain factor-graphs-1 factor-graphs-2 ising; do
 done
 run generate chain --set nonsense=1
 check "unknown field" exits 64
+run infr one.uai
+check "unknown command" exits 64
+check "unknown command: named" says err "'infr' is no command, allowed are infer|"
 
 # Ctrl-C: the answer so far.
 "$program" generate ising --n 30 --out big.uai

@@ -207,6 +207,16 @@ def test_interruption():
             check(folder.num_processes() == 0, "no program is left behind")
 
 
+def test_time_limit():
+    for workers in ("1", "4"):
+        with Folder("time.sleep(1000 if len(open('calls').readlines()) > 20 else 0); " + VALUE,
+                    program_fields={"timeout_seconds": 5000}) as folder:
+            run = folder.run("--time", "1", "--oracle-workers", workers)
+            check(run.returncode == 0, "a hanging program does not hold up the time limit", run.err)
+            check("stopped: time" in run.out, "which is why the run stopped", run.out)
+            check(folder.num_processes() == 0, "no program is left behind")
+
+
 def test_budget_of_cost():
     for workers in ("1", "4"):
         with Folder(factor_fields={"cost": 2}) as folder:
@@ -237,7 +247,7 @@ def test_refusals():
 
 
 for test in (test_second_run_is_free, test_all_workers_agree_on_the_exact_answer, test_failing_factor,
-             test_interruption, test_budget_of_cost, test_refusals, test_kills):
+             test_interruption, test_time_limit, test_budget_of_cost, test_refusals, test_kills):
     begin = time.monotonic()
     test()
     print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)

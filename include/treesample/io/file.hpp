@@ -19,4 +19,8 @@ std::string read_file(const std::filesystem::path& path, std::int64_t max_bytes 
 // followed; a target that is no regular file (a pipe, a terminal) is written to directly.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
+// Throws kIo, as write_file_atomically would, when the file cannot be written; leaves nothing behind. For asking before
+// work whose result goes there.
+void check_writable(const std::filesystem::path& path);
+
 }  // namespace treesample

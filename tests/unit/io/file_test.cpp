@@ -66,5 +66,21 @@ TEST_F(WholeFile, ErrorsNameTheFileAndTheReason) {
   EXPECT_EQ(num_files(), 0);
 }
 
+TEST_F(WholeFile, WhatCannotBeWrittenIsKnownBefore) {
+  const std::string folder = in_folder("").string();
+  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { check_writable(folder); }),
+            folder + ": cannot be written: Is a directory");
+  const std::string nowhere = in_folder("no/such/folder/file").string();
+  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { check_writable(nowhere); }),
+            nowhere + ": cannot be written: No such file or directory");
+  check_writable("/dev/null");
+  check_writable(in_folder("new"));
+  EXPECT_EQ(num_files(), 0);
+  write_file_atomically(in_folder("old"), "kept");
+  check_writable(in_folder("old"));
+  EXPECT_EQ(read_file(in_folder("old")), "kept");
+  EXPECT_EQ(num_files(), 1);
+}
+
 }  // namespace
 }  // namespace treesample

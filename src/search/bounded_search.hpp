@@ -1,0 +1,108 @@
+// The state of a search with bounds, and which file has which part of it.
+//
+// Where the graph's queue has several workers, expansions are submitted and the search goes on: the node that
+// waits for its rewards is pending, and so is a node all of whose open edges lead to pending ones. Visits are
+// counted on the way down and pending nodes are not chosen, so that traversals spread. When the rewards
+// arrive, the path that asked for them is backed up.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "search/bound_store.hpp"
+#include "search/calibration.hpp"
+#include "search/edge_bounds.hpp"
+#include "treesample/error.hpp"
+#include "treesample/model/reward.hpp"
+#include "treesample/model/reward_queue.hpp"
+#include "treesample/search/anytime_search.hpp"
+
+namespace treesample {
+
+class BoundedSearch {
+ public:
+  BoundedSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
+                const AnytimeOptions& options);
+  AnytimeReport run(const AnytimeObserver& observer);
+  [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
+  [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
+
+ private:
+  enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
+
+  struct Step {
+    int level = 0;
+    NodeIndex index = kNoNode;
+  };
+
+  // An expansion that waits for its rewards.
+  struct Pending {
+    std::vector<Step> path;
+    Assignment x;  // of the path
+    Step node;
+  };
+
+  // anytime_search.cpp
+  void search(const AnytimeObserver& observer, AnytimeReport& report);
+  [[nodiscard]] double seconds() const;
+  Outcome step();
+  Outcome wait_for_rewards(bool can_submit);
+  Outcome traverse();
+  [[nodiscard]] bool can_expand(int level) const {
+    return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
+  }
+  Outcome begin_expansion(int level, NodeIndex index);
+  void back_up_path();
+  bool expand(int level, NodeIndex index);
+  void add_edges(int level, NodeIndex index);
+  NodeIndex child_node(int level);
+  NodeIndex create_node(int level);
+  void back_up(int level, NodeIndex index);
+  int choose(int level, const Expansion& expansion) const;
+  void release_blocked();
+  [[nodiscard]] std::size_t full_bytes() const;
+  bool make_room();
+  void tighten_bounds();
+  [[nodiscard]] bool is_closed_up_to_rounding() const;
+
+  // dive.cpp
+  void follow(int level, NodeIndex index, const Assignment& x);
+  [[nodiscard]] bool is_dive_due(int level, NodeIndex index) const;
+  void dive(int level, NodeIndex index);
+  bool dive(int level, NodeIndex index, std::int64_t& fuel);
+  [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
+
+  // sweep.cpp
+  void settle();
+  void recalibrate();
+  void refit();
+  template <typename LeafEstimate>
+  void sweep(LeafEstimate leaf_estimate);
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const SearchSpace& space_;
+  Calibration calibration_;
+  LeafValues leaves_;
+  const AnytimeOptions options_;
+  std::shared_ptr<BoundStore> store_;
+  Reward reward_;
+  Budget budget_;
+  EdgeBounds edges_;
+  ComponentRule components_;
+  Assignment x_;  // by variable; -1 off the current path
+  std::vector<Step> path_;
+  std::vector<double> edge_rewards_;         // of the node that is being expanded
+  std::unique_ptr<RewardQueue> rewards_;     // with several workers
+  std::map<std::int64_t, Pending> pending_;  // by id in that queue
+  std::vector<Step> blocked_;                // expanded nodes that are pending
+  std::optional<Error> failure_;
+  LogBounds bounds_;        // of log Z, the best so far
+  bool has_zeros_ = false;  // an impossible state was met
+  std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
+  int clock_interval_;  // traversals between looks at the clock; a function may take seconds
+};
+
+}  // namespace treesample

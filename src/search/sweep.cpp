@@ -1,0 +1,49 @@
+// Passes over all nodes of the search with bounds: late news for shared nodes, and estimates that were learned.
+#include <algorithm>
+#include <type_traits>
+
+#include "search/bounded_search.hpp"
+
+namespace treesample {
+
+// Nodes that several edges lead to were backed up along one of them only.
+void BoundedSearch::settle() {
+  const bool has_shared =
+      std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
+  if (calibration_.is_on()) {
+    recalibrate();
+  } else if (has_shared) {
+    sweep(nullptr);
+  }
+}
+
+void BoundedSearch::recalibrate() {
+  ++num_recalibrations_;
+  sweep([this](int level) { return calibration_.value().log_value(level, x_); });
+}
+
+// The search is over: P_V is uniform below the nodes that were not searched, so that is what they are worth now.
+void BoundedSearch::refit() {
+  if (calibration_.is_on()) sweep([this](int level) { return calibration_.value().log_elbo(level); });
+}
+
+// Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
+// such a function. What was collapsed knows more than that.
+template <typename LeafEstimate>
+void BoundedSearch::sweep(LeafEstimate leaf_estimate) {
+  for (int n = space_.num_levels() - 1; n >= 0; --n) {
+    for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
+      BoundNode& node = store_->node(n, i);
+      if (node.is_given_back || node.is_complete) continue;
+      if (node.expansion != kNoNode) {
+        back_up(n, i);
+      } else if constexpr (!std::is_null_pointer_v<LeafEstimate>) {
+        if (!node.was_collapsed) {
+          node.estimate = std::max(leaf_estimate(n), node.lower);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace treesample
