@@ -200,10 +200,13 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
   if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
   if (upper->log_value() != kNegInf && options.num_importance > 0) {
-    const BoundedImportance sampled = estimate(graph, *upper, options, watch, report.stop);
+    BoundedImportance sampled = estimate(graph, *upper, options, watch, report.stop);
     if (!answer.is_exact && sampled.log_z != kNegInf) {
       answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
     }
+    // What is certified holds with any confidence.
+    sampled.interval.lower = std::max(sampled.interval.lower, report.log_z.lower);
+    sampled.interval.upper = std::min(sampled.interval.upper, report.log_z.upper);
     answer.bounded_importance = sampled;
     answer.marginals = sampled.marginals;
     answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,

@@ -39,7 +39,10 @@ double needed_bytes(const MiniBucketPlan& plan, bool with_lower) {
 MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options,
                            bool with_lower) {
   const auto limit = static_cast<double>(options.memory_limit_bytes);
-  int i_bound = options.i_bound.value_or(space.width());
+  // A cluster of i + 1 variables has at least 2^(i + 1) entries: larger i need not be planned, which takes long in
+  // wide models.
+  const int largest_i = static_cast<int>(std::log2(std::max(limit / sizeof(double), 2.0)));
+  int i_bound = options.i_bound.value_or(std::min(space.width(), largest_i));
   while (true) {
     MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound);
     const double bytes = needed_bytes(plan, with_lower);
