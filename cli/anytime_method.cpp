@@ -21,7 +21,7 @@ namespace {
 // Of the time limit: when the search ends and sampling begins.
 constexpr double kSearchEnd = 0.65;
 // Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
-constexpr double kFarGap = 3.0;
+constexpr double kFarGap = 10.0;
 constexpr double kFarSearchEnd = 0.4;
 constexpr double kFindShare = 0.1;    // for a first configuration
 constexpr double kFindSeconds = 2.0;  // the same without a time limit
