@@ -21,10 +21,10 @@ BlockLayout make_layout(const SearchSpace& space, int n, bool has_prior) {
   layout.num_states = level.num_states;
   layout.num_children = static_cast<int>(c);
   layout.has_stamps = level.is_shared || has_shared_children(space, n);
-  layout.factors = Node::kHeaderBytes + 8 * k;
-  layout.visits = layout.factors + 8 * k;
-  layout.links = layout.visits + 4 * k;
-  layout.prior = (layout.links + 4 * k * c + 7) / 8 * 8;
+  layout.visits = Node::kHeaderBytes + 4 * k * c;
+  layout.weights = (layout.visits + 4 * k + 7) / 8 * 8;
+  layout.factors = layout.weights + 8 * k;
+  layout.prior = layout.factors + 8 * k;
   layout.stamps = layout.prior + (has_prior ? 8 * k : 0);
   layout.size = layout.stamps + (layout.has_stamps ? 8 : 0);
   layout.has_hints = n >= Node::kFirstLevelWithHints && k == 2 && c == 1 && !layout.has_stamps &&

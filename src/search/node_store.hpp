@@ -6,10 +6,11 @@
 //   double    exponent           E, an integer: the weights below are in units of 2^E
 //   uint8     choice             the action that q_uct chose last; 0xff = the node is complete, 0xfe = see below
 //   byte[7]                      where K = 2: hints for fetching ahead; the last four: a choice of 0xfe or more
+//   uint32    link[K][C]         index of the child's block, per child level; close to the choice, because a descent
+//                                waits for the one and then the other
+//   uint32    visits[K]          eta, with two flags in the highest bits
 //   double    weight[K]          exp(Q(a)) / 2^E
 //   double    factor[K]          exp(R), once the edge is expanded (see factor_of_reward)
-//   uint32    visits[K]          eta, with two flags in the highest bits
-//   uint32    link[K][C]         index of the child's block, per child level
 //   double    prior[K]           Q_phi(a); only when the prior is not uniform
 //   uint32    changed_at         time stamps, only at levels that are shared or have shared children:
 //   uint32    refreshed_at       an edge is stale if a child changed after the node was refreshed
@@ -66,9 +67,9 @@ double reward_of_factor(double factor);
 struct BlockLayout {
   int num_states = 1;
   int num_children = 0;
+  std::uint32_t weights = 0;
   std::uint32_t factors = 0;
   std::uint32_t visits = 0;
-  std::uint32_t links = 0;
   std::uint32_t prior = 0;
   std::uint32_t stamps = 0;
   std::uint32_t size = 0;
@@ -106,12 +107,12 @@ class Node {
     const std::uint64_t hint = std::min(index, kNoHint);
     hints() = (hints() & ~(std::uint64_t{kNoHint} << hint_shift(action))) | hint << hint_shift(action);
   }
-  [[nodiscard]] double* weights() const { return at<double>(kHeaderBytes); }
+  [[nodiscard]] double* weights() const { return at<double>(layout_->weights); }
   [[nodiscard]] double* factors() const { return at<double>(layout_->factors); }
   [[nodiscard]] double reward(int action) const { return reward_of_factor(factors()[action]); }
   [[nodiscard]] double* priors() const { return at<double>(layout_->prior); }
   [[nodiscard]] NodeIndex* links(int action) const {
-    NodeIndex* const links = at<NodeIndex>(layout_->links);
+    NodeIndex* const links = at<NodeIndex>(kHeaderBytes);
     // Each node of a path waits for this address; a product would make the wait longer.
     if (layout_->num_children == 1) [[likely]]
       return links + action;

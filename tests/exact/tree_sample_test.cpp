@@ -139,7 +139,7 @@ TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
 void expect_same_tree(const FactorGraph& graph, const std::vector<int>& order, std::int64_t budget, double c) {
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
   const SearchResult result = tree_sample(graph, space, {.budget = budget, .c = c});
-  LiteralTreeSample literal(graph, order, c, 0.1);
+  LiteralTreeSample<> literal(graph, order, c, 0.1);
   literal.tree_sample(budget);
   ASSERT_EQ(result.report.spent.reward_evaluations, literal.used());
   ASSERT_EQ(testing::difference(result.approximation.store(), literal.tree()), "");

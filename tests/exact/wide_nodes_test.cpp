@@ -29,7 +29,7 @@ TEST(TreeSample, NodesOfAnyWidthEqualLiteralTranscription) {
     const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
     for (const std::int64_t budget : {30, 3000, 100'000}) {
       const SearchResult result = tree_sample(graph, space, {.budget = budget});
-      testing::LiteralTreeSample literal(graph, order, SearchOptions{}.c, SearchOptions{}.epsilon);
+      testing::LiteralTreeSample<> literal(graph, order, SearchOptions{}.c, SearchOptions{}.epsilon);
       literal.tree_sample(budget);
       ASSERT_EQ(testing::difference(result.approximation.store(), literal.tree()), "") << num_states.size();
     }

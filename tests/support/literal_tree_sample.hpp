@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct LiteralNode {
   std::vector<bool> complete;
 };
 
+// The map of a straightforward transcription, and a quicker one.
+using LiteralTree = std::map<std::vector<int>, LiteralNode>;
 struct PrefixHash {
   std::size_t operator()(const std::vector<int>& prefix) const {
     std::size_t hash = 0xcbf29ce484222325ULL;
@@ -30,8 +33,9 @@ struct PrefixHash {
     return hash;
   }
 };
-using LiteralTree = std::unordered_map<std::vector<int>, LiteralNode, PrefixHash>;
+using HashedLiteralTree = std::unordered_map<std::vector<int>, LiteralNode, PrefixHash>;
 
+template <class Tree = LiteralTree>
 class LiteralTreeSample {
  public:
   LiteralTreeSample(const FactorGraph& graph, const std::vector<int>& order, double c, double epsilon)
@@ -52,7 +56,7 @@ class LiteralTreeSample {
     while (used_ < budget && !is_complete(tree_.at({}))) tree_traversal();
   }
 
-  [[nodiscard]] const LiteralTree& tree() const { return tree_; }
+  [[nodiscard]] const Tree& tree() const { return tree_; }
   [[nodiscard]] double log_z() const { return tree_.at({}).reward + log_sum_exp(tree_.at({}).q); }
   [[nodiscard]] std::int64_t used() const { return used_; }
 
@@ -115,7 +119,7 @@ class LiteralTreeSample {
   std::vector<std::vector<int>> factors_of_;
   std::vector<double> log_states_;
   std::int64_t used_ = 0;
-  LiteralTree tree_;
+  Tree tree_;
 };
 
 }  // namespace treesample::testing

@@ -17,7 +17,8 @@ namespace treesample::testing {
 
 // Empty when visits, values and complete flags agree node by node; else the first difference.
 // A node that was visited once has no block in the engine.
-inline std::string difference(const NodeStore& store, const LiteralTree& tree) {
+template <class Tree>
+std::string difference(const NodeStore& store, const Tree& tree) {
   const int num_levels = store.space().num_levels();
   std::uint64_t num_visited = 0;
   for (const auto& [prefix, expected] : tree) {
