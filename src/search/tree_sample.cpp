@@ -4,24 +4,18 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <climits>
 #include <cmath>
 #include <utility>
 
-#include "search/node_store.hpp"
-#include "search/search_path.hpp"
-#include "search/selection.hpp"
 #include "search/soft_bellman.hpp"
+#include "search/tree_search.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/reward.hpp"
 
 namespace treesample {
 namespace {
 
 constexpr std::size_t kCacheBytes = std::size_t{8} << 20;  // while the nodes take less, nothing is fetched ahead
-
-enum class Outcome { kProgress, kSolved, kBudgetSpent, kFailed };
 
 // A node's number of states: known to the compiler when it is common to all levels, else its own.
 template <int kCommon>
@@ -30,61 +24,10 @@ constexpr auto own_or_common(const Node&, std::integral_constant<int, kCommon> c
 }
 int own_or_common(const Node& node, int) { return node.num_states(); }
 
-class Search {
- public:
-  Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
-         std::shared_ptr<const ValueFunction> prior);
-  SearchReport tree_sample(const SearchObserver& observer);
-  [[nodiscard]] std::shared_ptr<NodeStore> store() const { return store_; }
+}  // namespace
 
- private:
-  // What the traversal needs to know about a level, close together.
-  struct LevelFacts {
-    const int* children = nullptr;
-    int num_children = 0;
-    int variable = 0;
-    bool has_shared_children = false;
-    bool has_stamps = false;
-    // 1 when two edges of a node can lead to one child: a backup by one leaves the other stale.
-    std::uint32_t lag = 0;
-
-    [[nodiscard]] std::span<const int> children_span() const {
-      return {children, static_cast<std::size_t>(num_children)};
-    }
-  };
-
-  [[gnu::noinline]] Outcome tree_traversal();
-  [[nodiscard]] bool is_solved() const { return is_complete(*store_, space_.roots, store_->root_links().data()); }
-  Node visit(int level, NodeIndex& link);
-  void fetch_ahead(const LevelFacts& facts, NodeIndex hint) const {
-    if (hint != Node::kNoHint) store_->prefetch(facts_[facts.children[0]].children[0], hint);
-  }
-  bool expand(const Step& step);
-  NodeIndex create_node(int level);
-  template <class NumStates>
-  [[gnu::noinline]] void backup(NumStates common_num_states);
-  double repair(std::size_t i);
-  void initialise(int level, const Node& node);
-
-  const SearchSpace& space_;
-  SearchOptions options_;
-  std::shared_ptr<const ValueFunction> prior_;
-  std::shared_ptr<NodeStore> store_;
-  Reward reward_;
-  Budget budget_;
-  Selection selection_;
-  int fewest_factors_ = INT_MAX;  // of any reward
-  int check_interval_;            // traversals between looks at the clock; a function may take seconds
-  Assignment x_;                  // by variable; -1 off the current path, if there is a prior to see it
-  std::vector<LevelFacts> facts_;
-  std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
-  SearchPath path_;
-  bool fetches_ahead_ = false;
-  int common_num_states_ = 0;  // of all levels, 0 if they differ
-};
-
-Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
-               std::shared_ptr<const ValueFunction> prior)
+TreeSearch::TreeSearch(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
+                       std::shared_ptr<const ValueFunction> prior)
     : space_(*space),
       options_(options),
       prior_(std::move(prior)),
@@ -115,7 +58,7 @@ Search::Search(const FactorGraph& graph, std::shared_ptr<const SearchSpace> spac
 }
 
 // Alg. 2, TreeSample. Pre: an empty store. Post: the budget is not exceeded; the store is settled.
-SearchReport Search::tree_sample(const SearchObserver& observer) {
+SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -161,7 +104,7 @@ SearchReport Search::tree_sample(const SearchObserver& observer) {
 // Alg. 2, TreeTraversal. Pre: values of the nodes that only one edge leads to are up to date.
 // Post: one more edge is evaluated, or a node completed elsewhere is known to the edge above it, or
 // (kSolved) nothing is left to do, or (kBudgetSpent, kFailed) no value has changed.
-Outcome Search::tree_traversal() {
+TreeSearch::Outcome TreeSearch::tree_traversal() {
   if (!budget_.allows(fewest_factors_)) return is_solved() ? Outcome::kSolved : Outcome::kBudgetSpent;
   path_.clear();
   std::span<const int> components = space_.roots;
@@ -190,7 +133,7 @@ Outcome Search::tree_traversal() {
 }
 
 // The node behind a link, created if need be, with its choice of action up to date.
-Node Search::visit(int level, NodeIndex& link) {
+inline Node TreeSearch::visit(int level, NodeIndex& link) {
   if (link == kNoNode) link = create_node(level);
   const Node node = store_->node(level, link);
   if (facts_[level].has_shared_children && refresh_stale_edges(*store_, level, node)) {
@@ -203,7 +146,7 @@ Node Search::visit(int level, NodeIndex& link) {
 
 // Alg. 2, Expand: pays for R_n of the path's last edge and gives the edge its children. A child level
 // that several edges can reach is looked up by its context. False when there is no value.
-bool Search::expand(const Step& step) {
+inline bool TreeSearch::expand(const Step& step) {
   const Level& level = space_.levels[step.level];
   const std::optional<double> value = reward_.try_evaluate(step.level, x_, budget_);
   if (!value) return false;
@@ -226,7 +169,7 @@ bool Search::expand(const Step& step) {
 }
 
 // A node whose values are the prior's.
-NodeIndex Search::create_node(int level) {
+NodeIndex TreeSearch::create_node(int level) {
   const NodeIndex index = store_->create(level);
   if (store_->has_prior()) {
     initialise(level, store_->node(level, index));
@@ -236,7 +179,7 @@ NodeIndex Search::create_node(int level) {
   return index;
 }
 
-void Search::initialise(int level, const Node& node) {
+void TreeSearch::initialise(int level, const Node& node) {
   if (store_->has_prior()) {
     const std::span<double> q(node.priors(), node.num_states());
     prior_->q_values(level, x_, 1, q);
@@ -255,7 +198,7 @@ void Search::initialise(int level, const Node& node) {
 // path to the root. All exponentials of the path are known beforehand, and the chain from level to
 // level is one product and one sum.
 template <class NumStates>
-void Search::backup(NumStates common_num_states) {
+void TreeSearch::backup(NumStates common_num_states) {
   const std::span<const Step> path = path_.steps();
   const double* const multipliers = path_.multiply_out();
   const LevelFacts* const all_facts = facts_.data();  // copies, or they are loaded again after each call
@@ -298,7 +241,7 @@ void Search::backup(NumStates common_num_states) {
 
 // Backs up edge i where its multiplier is NaN or the node's sum leaves its range, and returns that sum.
 // A function of its own keeps the chain of backup in a register.
-double Search::repair(std::size_t i) {
+double TreeSearch::repair(std::size_t i) {
   const auto& [node, level, action] = path_.steps()[i];
   refresh_edge(*store_, level, node, action);
   if (is_out_of_range(node.sum())) {
@@ -308,13 +251,11 @@ double Search::repair(std::size_t i) {
   return node.sum();
 }
 
-}  // namespace
-
 SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options,
                          std::shared_ptr<const ValueFunction> prior, const SearchObserver& observer) {
   options.validate();
   if (!prior) prior = std::make_shared<UniformValue>(space);
-  Search search(graph, std::make_shared<const SearchSpace>(space), options, prior);
+  TreeSearch search(graph, std::make_shared<const SearchSpace>(space), options, prior);
   const SearchReport report = search.tree_sample(observer);
   return {SearchApproximation(search.store(), std::move(prior)), report};
 }
