@@ -65,7 +65,7 @@ void sum_out_rows(const double* table, std::span<const double> message, std::vec
     for (std::size_t c = 0; c < columns; ++c) largest[c] = std::max(largest[c], entry[c] + message[r]);
   }
   std::fill(out.begin(), out.end(), 0.0);
-  const std::size_t rows_at_once = std::max<std::size_t>(kBlock / columns, 1);
+  const std::size_t rows_at_once = std::max<std::size_t>(kBlock / std::max<std::size_t>(columns, 1), 1);
   entry = table;
   for (std::size_t begin = 0; begin < rows; begin += rows_at_once) {
     const std::size_t end = std::min(rows, begin + rows_at_once);
