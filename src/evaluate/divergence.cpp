@@ -44,6 +44,13 @@ void check_is_distribution(bool is_distribution, const char* function) {
   check_argument(is_distribution, function, "no configuration has positive probability (Z = 0)");
 }
 
+// What is there unless Z = 0.
+template <class T>
+T value_of(std::optional<T> value, const char* function) {
+  check_is_distribution(value.has_value(), function);
+  return value ? *std::move(value) : T();
+}
+
 }  // namespace
 
 Divergence divergence(const FactorGraph& graph, const Approximation& approximation, const DivergenceOptions& options,
@@ -90,10 +97,9 @@ Divergence sampled_divergence(const FactorGraph& graph, const Approximation& app
   std::vector<double> log_probs;
   std::vector<double> elbos;  // log gamma_hat - log P_X, whose mean is -delta_KL
   for (int i = 0; i < num_samples; ++i) {
-    const std::optional<Assignment> x = sample_if_possible(approximation, random);
-    check_is_distribution(x.has_value(), "sampled_divergence");
-    energies.push_back(charged_log_density(graph, x.value(), result.spent));
-    log_probs.push_back(approximation.log_prob(x.value()));
+    const Assignment x = value_of(sample_if_possible(approximation, random), "sampled_divergence");
+    energies.push_back(charged_log_density(graph, x, result.spent));
+    log_probs.push_back(approximation.log_prob(x));
     elbos.push_back(energies.back() - log_probs.back());
   }
   const MeanAndError energy = mean_and_error(energies);
@@ -124,7 +130,7 @@ TargetMoments target_moments(const FactorGraph& graph, double max_evaluations) {
                 fmt::format("target_moments: the search ended by its limit of {}", to_string(search.report.stop)));
   }
   check_is_distribution(search.approximation.log_z() != kNegInf, "target_moments");
-  const Divergence moments = store_divergence(graph, search.approximation).value();  // exact stores have one
+  const Divergence moments = value_of(store_divergence(graph, search.approximation), "target_moments");
   return {search.approximation.log_z(), moments.energy, moments.entropy};
 }
 

@@ -42,11 +42,11 @@ class BlockWalk {
   bool next();
 
   // block[i] += the entry of the table that belongs to entry i of the block.
-  void add(int table, const double* values, std::span<double> block) const;
+  void add(int id, const double* values, std::span<double> block) const;
   // The reverse: every entry of the block is added to the table entry that it belongs to.
-  void accumulate(int table, std::span<const double> block, double* values) const;
+  void accumulate(int id, std::span<const double> block, double* values) const;
   // The same with the maximum in place of the sum.
-  void accumulate_max(int table, std::span<const double> block, double* values) const;
+  void accumulate_max(int id, std::span<const double> block, double* values) const;
 
  private:
   enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything

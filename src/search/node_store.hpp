@@ -112,7 +112,7 @@ class Node {
   [[nodiscard]] double reward(int action) const { return reward_of_factor(factors()[action]); }
   [[nodiscard]] double* priors() const { return at<double>(layout_->prior); }
   [[nodiscard]] NodeIndex* links(int action) const {
-    NodeIndex* const links = at<NodeIndex>(kHeaderBytes);
+    auto* const links = at<NodeIndex>(kHeaderBytes);
     // Each node of a path waits for this address; a product would make the wait longer.
     if (layout_->num_children == 1) [[likely]]
       return links + action;

@@ -55,7 +55,7 @@ class FactorGraph {
   void set_evaluation_queue(std::shared_ptr<EvaluationQueue> queue) { evaluation_queue_ = std::move(queue); }
 
   // psi_m at a full assignment. Throws kNumeric when a function returns NaN or +inf.
-  [[nodiscard]] double log_value(int factor, std::span<const int> x) const;
+  [[nodiscard]] double log_value(int index, std::span<const int> x) const;
   // log gamma_hat(x), stopping at the first -inf.
   [[nodiscard]] double log_density(std::span<const int> x) const;
   // Throws kArgument unless x has one legal state per variable.
