@@ -112,8 +112,8 @@ void Mlp::forward(MlpScratch::Memory& memory) const {
 }
 
 void Mlp::q_values(int variable, std::span<const int> states, MlpScratch& scratch, std::span<float> q) const {
-  const std::size_t num_variables = static_cast<std::size_t>(options_.num_variables);
-  const std::size_t num_states = static_cast<std::size_t>(options_.num_states);
+  const auto num_variables = static_cast<std::size_t>(options_.num_variables);
+  const auto num_states = static_cast<std::size_t>(options_.num_states);
   const std::size_t count = states.size() / num_variables;
   check_range("Mlp::q_values", "variable", variable, 0, options_.num_variables - 1);
   check_argument(states.size() == count * num_variables && q.size() == count * num_states, "Mlp::q_values",

@@ -26,8 +26,8 @@ int own_or_common(const Node& node, int) { return node.num_states(); }
 
 }  // namespace
 
-TreeSearch::TreeSearch(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
-                       std::shared_ptr<const ValueFunction> prior)
+TreeSearch::TreeSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
+                       const SearchOptions& options, std::shared_ptr<const ValueFunction> prior)
     : space_(*space),
       options_(options),
       prior_(std::move(prior)),
@@ -67,10 +67,10 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
   while (report.stop != StopReason::kExact) {
     const Outcome outcome = tree_traversal();
     if (outcome == Outcome::kFailed) {
-      const Error& error = *reward_.failure();
-      if (error.code() == ErrorCode::kInterrupted) break;
+      const std::optional<Error>& failure = reward_.failure();
+      if (!failure || failure->code() == ErrorCode::kInterrupted) break;
       report.stop = StopReason::kFactorFailed;
-      report.error = error;
+      report.error = failure;
       break;
     }
     if (outcome != Outcome::kProgress) {
@@ -88,7 +88,7 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
       report.stop = StopReason::kTime;
       break;
     }
-    if (observer && report.num_traversals % (16 * check_interval_) == 0 &&
+    if (observer && report.num_traversals % (std::int64_t{16} * check_interval_) == 0 &&
         !observer({budget_.spent(), root_log_value(*store_), store_->num_nodes(), seconds()})) {
       break;  // interrupted
     }

@@ -16,7 +16,7 @@ namespace treesample {
 
 class TreeSearch {
  public:
-  TreeSearch(const FactorGraph& graph, std::shared_ptr<const SearchSpace> space, const SearchOptions& options,
+  TreeSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const SearchOptions& options,
              std::shared_ptr<const ValueFunction> prior);
   SearchReport tree_sample(const SearchObserver& observer);
   [[nodiscard]] std::shared_ptr<NodeStore> store() const { return store_; }

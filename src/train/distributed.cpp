@@ -126,8 +126,8 @@ class DistributedWorker {
  private:
   RunChannel::Head wait_for_run() {
     double waited = 0.0;
-    std::optional<RunChannel::Head> head;
-    while (!(head = channel_.head())) {
+    while (true) {
+      if (std::optional<RunChannel::Head> head = channel_.head()) return *std::move(head);
       if (waited > redis_.patience_seconds) {
         throw Error(ErrorCode::kIo, fmt::format("redis: no learner has published the run '{}' within {} s", redis_.run,
                                                 redis_.patience_seconds));
@@ -135,7 +135,6 @@ class DistributedWorker {
       channel_.client().pause(kWaitSeconds);
       waited += kWaitSeconds;
     }
-    return *head;
   }
 
   // Brings options and parameters up to what the head tells. False when the learner is just changing them.

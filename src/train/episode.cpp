@@ -104,7 +104,8 @@ double network_delta_kl(const Problem& problem, const std::shared_ptr<const Netw
     q.resize(static_cast<std::size_t>(num_samples) * level.num_states);
     value.q_values(n, states, num_samples, q);
     for (int i = 0; i < num_samples; ++i) {
-      const std::span<double> p = std::span(q).subspan(i * level.num_states, level.num_states);
+      const std::span<double> p =
+          std::span(q).subspan(static_cast<std::size_t>(i) * level.num_states, level.num_states);
       softmax(p, p);
       const int state = random.categorical(p);
       sum += std::log(p[state]);
@@ -112,7 +113,8 @@ double network_delta_kl(const Problem& problem, const std::shared_ptr<const Netw
     }
   }
   for (int i = 0; i < num_samples; ++i) {
-    sum -= problem.graph.log_density(std::span(states).subspan(i * num_variables, num_variables));
+    sum -= problem.graph.log_density(
+        std::span(states).subspan(static_cast<std::size_t>(i) * num_variables, num_variables));
   }
   return sum / num_samples;
 }

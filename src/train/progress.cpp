@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,8 +15,6 @@
 
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
-
-extern char** environ;
 
 namespace treesample {
 namespace {

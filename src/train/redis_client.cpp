@@ -109,7 +109,7 @@ bool has_redis_tls() { return false; }
 
 struct RedisClient::Tls {
   Tls(const RedisOptions& /*options*/, const RedisAddress& /*address*/) {}
-  bool start(redisContext* /*connection*/) const { return false; }  // never asked: RedisOptions::validate
+  static bool start(redisContext* /*connection*/) { return false; }  // never asked: RedisOptions::validate
 };
 #endif
 
