@@ -127,7 +127,7 @@ class DistributedWorker {
   RunChannel::Head wait_for_run() {
     double waited = 0.0;
     while (true) {
-      if (std::optional<RunChannel::Head> head = channel_.head()) return *std::move(head);
+      if (std::optional<RunChannel::Head> head = channel_.head()) return *head;
       if (waited > redis_.patience_seconds) {
         throw Error(ErrorCode::kIo, fmt::format("redis: no learner has published the run '{}' within {} s", redis_.run,
                                                 redis_.patience_seconds));

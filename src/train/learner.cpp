@@ -69,7 +69,8 @@ double Learner::accumulate(std::span<const ReplayEntry> batch) {
   std::vector<GnnSample> samples;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Experience& from = *batch[i].experience;
-    samples.push_back({.plan = from.problem->plan ? &*from.problem->plan : nullptr,
+    const std::optional<GnnPlan>& plan = from.problem->plan;
+    samples.push_back({.plan = plan ? &*plan : nullptr,
                        .states = prefixes[i],
                        .variable = from.variable(batch[i].row),
                        .target = from.target(batch[i].row)});
