@@ -152,10 +152,12 @@ def test_kills():
         check(0 < num_calls <= 60, "no more calls than the budget", f"{num_calls}")
         check(expected["stop"] == "budget", "the budget ends the run")
         with concurrent.futures.ThreadPoolExecutor(2) as threads:
-            jobs = [threads.submit(killed_and_resumed, arguments, seed, expected, num_calls, num_workers)
-                    for seed in range(num_kills)]
-            num_killed += sum(job.result() for job in jobs)
-    check(num_killed >= 45, "kills that came in time", f"{num_killed}")
+            # On a busy machine a run may end before its kill comes: another one is then killed.
+            def kill_one(number):
+                return any(killed_and_resumed(arguments, number + 1000 * attempt, expected, num_calls, num_workers)
+                           for attempt in range(10))
+            num_killed += sum(threads.map(kill_one, range(num_kills)))
+    check(num_killed == 50, "kills that came in time", f"{num_killed}")
 
 
 def test_second_run_is_free():
@@ -204,7 +206,7 @@ def test_interruption():
             process.out, process.err = process.communicate(timeout=PATIENCE)
             check(process.returncode == 0, "an interrupted run answers", f"{process.returncode} {process.err}")
             check("stopped: interrupted" in process.out, "and says why it stopped", process.out)
-            check(folder.num_processes() == 0, "no program is left behind")
+            check(folder.wait_until(lambda: folder.num_processes() == 0), "no program is left behind")
 
 
 def test_time_limit():
@@ -214,7 +216,7 @@ def test_time_limit():
             run = folder.run("--time", "1", "--oracle-workers", workers)
             check(run.returncode == 0, "a hanging program does not hold up the time limit", run.err)
             check("stopped: time" in run.out, "which is why the run stopped", run.out)
-            check(folder.num_processes() == 0, "no program is left behind")
+            check(folder.wait_until(lambda: folder.num_processes() == 0), "no program is left behind")
 
 
 def test_budget_of_cost():
