@@ -192,13 +192,14 @@ class BoundStore {
 [[gnu::always_inline]] inline std::uint32_t BoundStore::fetch_ahead(int level, const Expansion& expansion, int action,
                                                                     std::uint32_t child_expansion) const {
   const LevelFacts& facts = facts_[level];
-  if (!expansion.has_hints()) return BoundNode::kNoExpansion;
   if (child_expansion != BoundNode::kNoExpansion) {
     const LevelFacts& child = facts_[facts.children[0]];
-    const Expansion next(block(child, child_expansion), child.layout);
-    for (int a = 0; a < child.layout.num_states; ++a)
-      __builtin_prefetch(facts_[facts.grandchild].nodes + *next.links(a));
+    const NodeIndex* link = Expansion(block(child, child_expansion), child.layout).links(0);
+    for (int a = 0; a < child.layout.num_states; ++a) {
+      for (int j = 0; j < child.layout.num_children; ++j) __builtin_prefetch(facts_[child.children[j]].nodes + *link++);
+    }
   }
+  if (!expansion.has_hints()) return BoundNode::kNoExpansion;
   const std::uint32_t hint = expansion.hint(action);
   if (hint != BoundNode::kNoExpansion) __builtin_prefetch(block(facts_[facts.grandchild], hint));
   return hint;

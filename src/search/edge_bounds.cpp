@@ -1,6 +1,7 @@
 #include "search/edge_bounds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "treesample/math/log_domain.hpp"
@@ -111,16 +112,16 @@ void EdgeBounds::back_up(BoundNode& node) {
   if (node.is_complete != is_complete_) node.is_complete = is_complete_;
 }
 
+// Which edge is wider is hard to predict: selections, in integers, instead of branches.
 int EdgeBounds::widest() const {
   int chosen = -1;
-  double most = 0.0;
+  auto most = std::bit_cast<std::int64_t>(-1.0);  // that a mass must exceed
   for (int a = 0; a < num_states_; ++a) {
-    if (is_open_[a] == 0) continue;
-    const double mass = summands_[a].unresolved_mass();
-    if (chosen < 0 || mass > most * (1.0 + kTie)) {
-      most = mass;
-      chosen = a;
-    }
+    const double mass = std::max(0.0, summands_[a].unresolved_mass());
+    const auto least = std::bit_cast<std::int64_t>(mass * (1.0 + kTie));
+    const bool is_wider = (is_open_[a] != 0) & (mass > std::bit_cast<double>(most));
+    chosen = is_wider ? a : chosen;
+    most = is_wider ? least : most;
   }
   return chosen;
 }
