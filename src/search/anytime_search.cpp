@@ -43,7 +43,12 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
   if (options_.select == SelectRule::kMass && !leaves_.estimate) {
     leaves_.estimate = calibration_.start(space_);
   }
-  for (std::size_t r = 0; r < space_.roots.size(); ++r) store_->root_links()[r] = create_node(space_.roots[r]);
+  for (std::size_t r = 0; r < space_.roots.size(); ++r) {
+    const int root = space_.roots[r];
+    const double lower = leaves_.lower && !is_exact_leaf(root) ? leaves_.lower->log_value(root, x_) : kNegInf;
+    const double upper = leaves_.upper ? leaves_.upper->log_value(root, x_) : kInf;
+    store_->root_links()[r] = create_node(root, {lower, upper});
+  }
 }
 
 AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
@@ -257,6 +262,8 @@ void BoundedSearch::add_edges(int level, NodeIndex index) {
   BoundNode& node = store_->node(level, index);
   store_->create_expansion(level, node);
   const Expansion expansion = store_->expansion(level, node);
+  leaf_rows_.resize(std::max(leaf_rows_.size(), here.children.size()));
+  for (LeafRow& row : leaf_rows_) row.is_known = false;
   for (int a = 0; a < here.num_states; ++a) {
     x_[here.variable] = a;
     const double reward = edge_rewards_[a];
@@ -265,35 +272,51 @@ void BoundedSearch::add_edges(int level, NodeIndex index) {
     has_zeros_ = has_zeros_ || reward == kNegInf;
     calibration_.add(level, reward);
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
-      expansion.links(a)[j] = child_node(here.children[j]);
+      expansion.links(a)[j] = child_node(here, j);
     }
   }
   x_[here.variable] = -1;
 }
 
-NodeIndex BoundedSearch::child_node(int level) {
-  if (!space_.levels[level].is_shared) return create_node(level);
+// The node of a child level below the edge that x_ holds.
+NodeIndex BoundedSearch::child_node(const Level& here, std::size_t child) {
+  const int level = here.children[child];
+  if (!space_.levels[level].is_shared) return create_node(level, leaf_bounds(here, child));
   NodeIndex& known = store_->find_or_insert(level, x_);
-  if (known == kNoNode) known = create_node(level);
+  if (known == kNoNode) known = create_node(level, leaf_bounds(here, child));
   return known;
 }
 
+// What the fall-backs say of a child level. Those of a node's edges have most look-ups in common, so all are made when
+// one is needed.
+LogBounds BoundedSearch::leaf_bounds(const Level& here, std::size_t child) {
+  LeafRow& row = leaf_rows_[child];
+  const int level = here.children[child];
+  const int action = x_[here.variable];
+  if (!row.is_known) {
+    row.lower.assign(here.num_states, kNegInf);
+    row.upper.assign(here.num_states, kInf);
+    if (leaves_.upper) leaves_.upper->log_values(level, here.variable, x_, row.upper);
+    if (leaves_.lower && !is_exact_leaf(level)) leaves_.lower->log_values(level, here.variable, x_, row.lower);
+    x_[here.variable] = action;
+    row.is_known = true;
+  }
+  return {row.lower[action], row.upper[action]};
+}
+
 // A node with the values of the fall-backs.
-NodeIndex BoundedSearch::create_node(int level) {
+NodeIndex BoundedSearch::create_node(int level, LogBounds leaf) {
   const NodeIndex index = store_->create_node(level);
   BoundNode& node = store_->node(level, index);
-  const double upper = leaves_.upper ? leaves_.upper->log_value(level, x_) : kInf;
-  double lower = kNegInf;
-  node.is_complete = upper == kNegInf;
-  if (!node.is_complete) {
-    const bool is_exact = leaves_.upper && leaves_.upper->is_exact(level);
-    if (leaves_.lower && !is_exact) lower = leaves_.lower->log_value(level, x_);
-    if (leaves_.lower_bound) lower = std::max(lower, leaves_.lower_bound(level, x_));
-    node.is_complete = is_exact;
+  node.is_complete = is_exact_leaf(level) || leaf.upper == kNegInf;
+  if (leaf.upper == kNegInf) {
+    leaf.lower = kNegInf;
+  } else if (leaves_.lower_bound) {
+    leaf.lower = std::max(leaf.lower, leaves_.lower_bound(level, x_));
   }
-  double estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : upper;
-  if (!calibration_.is_on()) estimate = std::min(estimate, upper);
-  node.set_values(BoundValues::of_logs(lower, upper, std::max(estimate, lower)));
+  double estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : leaf.upper;
+  if (!calibration_.is_on()) estimate = std::min(estimate, leaf.upper);
+  node.set_values(BoundValues::of_logs(leaf.lower, leaf.upper, std::max(estimate, leaf.lower)));
   return index;
 }
 
