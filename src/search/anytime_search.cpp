@@ -36,6 +36,7 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
       components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1),
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
+  edges_.see_factors(graph, *space);
   const EvaluationQueue* const queue = graph.evaluation_queue();
   if (queue != nullptr && queue->num_workers() > 1) {
     rewards_ = std::make_unique<RewardQueue>(graph, space_, budget_, options.answer_order);
@@ -394,7 +395,9 @@ LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space
   LeafValues leaves;
   leaves.lower = product_fallback(graph, space, distributions);
   leaves.upper = mini_bucket_fallback(buckets);
-  leaves.lower_bound = [buckets](int level, std::span<const int> x) { return buckets->log_lower(level, x); };
+  leaves.lower_bound = [buckets = std::move(buckets)](int level, std::span<const int> x) {
+    return buckets->log_lower(level, x);
+  };
   return leaves;
 }
 

@@ -48,6 +48,13 @@ struct WideNumber {
   [[nodiscard]] bool is_special() const { return !(mantissa > 0.0 && mantissa < kMost); }
 };
 
+// Factors that move bounds outward by an error of at most `error` < 1 of their logarithms.
+struct Outward {
+  Outward() = default;
+  explicit Outward(double error) : down(1.0 - error), up(1.0 / (1.0 - error)) {}
+  double down = 1.0, up = 1.0;
+};
+
 class BoundValues {
  public:
   // All 0: a sub-problem that is impossible.
@@ -102,10 +109,10 @@ class BoundValues {
   static void align(std::span<BoundValues> values);
 
   // L := max(L, L of the backup), U := min(U, U of the backup), V := that of the backup, at least L and, unless it is
-  // free, at most U. The backup is a sum; its L and U are moved outward by `rounding`, relatively.
-  void tighten(BoundValues backup, double rounding, bool is_estimate_free) {
-    backup.lower_ *= 1.0 - rounding;
-    backup.upper_ *= 1.0 + rounding;
+  // free, at most U. The backup is a sum; its L and U are moved outward first.
+  void tighten(BoundValues backup, const Outward& outward, bool is_estimate_free) {
+    backup.lower_ *= outward.down;
+    backup.upper_ *= outward.up;
     if (!backup.is_normalised()) [[unlikely]]
       backup.normalise();
     if (units_ != backup.units_ || units_off() != 0 || backup.estimate_ == 0.0) [[unlikely]]

@@ -10,6 +10,7 @@ namespace treesample {
 namespace {
 
 constexpr double kEpsilon = 0x1.0p-52;
+constexpr double kMostError = 0.5;  // of a backup that says anything
 // Masses and gaps this close, relatively, are equal: which one is larger is then a matter of rounding, and a constant
 // added to a factor must not decide it.
 constexpr double kTie = 1e-9;
@@ -18,12 +19,14 @@ double finite_magnitude(double value) { return std::isfinite(value) ? std::abs(v
 
 }  // namespace
 
-EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates) : has_free_estimates_(has_free_estimates) {
+EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates)
+    : has_free_estimates_(has_free_estimates), rounding_(space.levels.size()) {
   std::size_t most_states = 1;
-  for (const Level& level : space.levels) {
-    const auto num_factors = static_cast<int>(level.factors.size());
-    const int num_terms = level.num_states + static_cast<int>(level.children.size()) + 8;
-    levels_.push_back({num_factors, num_terms, kEpsilon * num_terms});
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const Level& level = space.levels[n];
+    rounding_[n].num_terms = static_cast<double>(level.num_states) + static_cast<double>(level.children.size()) + 8.0;
+    rounding_[n].num_factors = static_cast<double>(level.factors.size());
+    rounding_[n].update();
     most_states = std::max<std::size_t>(most_states, level.num_states);
   }
   values_.resize(most_states);
@@ -31,20 +34,48 @@ EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates) : has_
   is_open_.resize(most_states);
 }
 
-// Adding up m factors is off by m 2^-53 times their magnitudes, and that is a relative error of the exponential.
-// Rewards that are not kept as exponentials have it in their bounds, see exp_reward.
+// Adding up m numbers is off by at most m 2^-53 times the sum of their magnitudes, and that is a relative error of the
+// exponential. Where the sum R is small, positive and negative numbers have about the same sum, so that of their
+// magnitudes is at most |R| and twice the lesser of what either can reach.
+void EdgeBounds::Rounding::update() {
+  error = kEpsilon * (num_terms + (num_factors + 1.0) * (most_reward + 2.0 * cancelling));
+  if (error < kMostError) outward = Outward(error);
+}
+
+void EdgeBounds::see_factors(const FactorGraph& graph, const SearchSpace& space) {
+  for (int n = 0; n < space.num_levels(); ++n) {
+    double positive = 0.0;
+    double negative = 0.0;
+    for (const int m : space.levels[n].factors) {
+      if (!graph.factor(m).is_table()) continue;
+      double largest = 0.0;
+      double smallest = 0.0;
+      for (const double value : graph.factor(m).log_values()) {
+        largest = std::max(largest, value);
+        if (value != kNegInf) smallest = std::min(smallest, value);
+      }
+      positive += largest;
+      negative -= smallest;
+    }
+    rounding_[n].cancelling = std::min(positive, negative);
+    rounding_[n].update();
+  }
+}
+
+// Rewards that are not kept as exponentials have the error in their bounds, see exp_reward.
 void EdgeBounds::see_reward(int level, double reward) {
-  if (!(std::abs(reward) <= Expansion::kMostReward)) return;
-  LevelRounding& here = levels_[level];
-  const double rounding = kEpsilon * (here.num_terms + (here.num_factors + 1) * std::abs(reward));
-  here.rounding = std::max(here.rounding, rounding);
+  Rounding& here = rounding_[level];
+  if (!(std::abs(reward) > here.most_reward && std::abs(reward) <= Expansion::kMostReward)) return;
+  here.most_reward = std::abs(reward);
+  here.update();
 }
 
 BoundValues EdgeBounds::exp_reward(double factor) const {
   if (factor >= 0.0) return BoundValues(factor);
   const double reward = reward_of_factor(factor);
-  const double rounding = kEpsilon * (levels_[level_].num_factors + 1) * std::abs(reward);
-  return BoundValues::of_logs(reward - rounding, reward + rounding, reward);
+  const Rounding& here = rounding_[level_];
+  const double error = kEpsilon * (here.num_factors + 1.0) * (std::abs(reward) + 2.0 * here.cancelling);
+  return BoundValues::of_logs(reward - error, reward + error, reward);
 }
 
 void EdgeBounds::gather(const BoundStore& store, int level, const BoundNode& node) {
@@ -107,7 +138,11 @@ void EdgeBounds::back_up(BoundNode& node) {
   }
   BoundValues sum = summands_[first];
   for (int a = first + 1; a < num_states_; ++a) sum.add(summands_[a]);
-  node.tighten(sum, levels_[level_].rounding, has_free_estimates_);
+  // Where factors of 1e14 nats cancel nothing is known but what the node had, unless all its edges are dead.
+  const Rounding& rounding = rounding_[level_];
+  if (rounding.error < kMostError || sum.is_dead()) [[likely]] {
+    node.tighten(sum, rounding.outward, has_free_estimates_);
+  }
   // Not written without need: whoever reads the word with the flags next would have to wait.
   if (node.is_complete != is_complete_) node.is_complete = is_complete_;
 }
@@ -119,9 +154,9 @@ int EdgeBounds::widest() const {
   for (int a = 0; a < num_states_; ++a) {
     const double mass = std::max(0.0, summands_[a].unresolved_mass());
     const auto least = std::bit_cast<std::int64_t>(mass * (1.0 + kTie));
-    const bool is_wider = (is_open_[a] != 0) & (mass > std::bit_cast<double>(most));
-    chosen = is_wider ? a : chosen;
-    most = is_wider ? least : most;
+    const int is_wider = static_cast<int>(is_open_[a]) & static_cast<int>(mass > std::bit_cast<double>(most));
+    chosen = is_wider != 0 ? a : chosen;
+    most = is_wider != 0 ? least : most;
   }
   return chosen;
 }

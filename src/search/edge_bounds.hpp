@@ -2,8 +2,8 @@
 //
 //   exp X(c, a) = exp R(c, a) prod over the children j of exp X(c_j),     exp X(c) = sum_a exp X(c, a)      X = L, U, V
 //
-// in numbers, without a logarithm (search/bound_values.hpp). All roundings together are bounded by one factor per node,
-// see rounding_of(): L and U are moved outward by it.
+// in numbers, without a logarithm (search/bound_values.hpp). All roundings together are bounded by one factor per
+// level, see see_reward(): L and U are moved outward by it.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,8 @@ class EdgeBounds {
   // Estimates that are learned stay free above: while a level is unknown, they lack what U has of it.
   explicit EdgeBounds(const SearchSpace& space, bool has_free_estimates = false);
 
-  // To be told of each reward before its edge is backed up.
+  // Before edges are backed up their rewards must have been seen, and of tables what they can add up to.
+  void see_factors(const FactorGraph& graph, const SearchSpace& space);
   void see_reward(int level, double reward);
   // The edges of an expanded node.
   void gather(const BoundStore& store, int level, const BoundNode& node);
@@ -35,21 +36,24 @@ class EdgeBounds {
   // up to rounding; -1 when there is none.
   [[nodiscard]] int widest() const;
 
-  // A bound of the relative error of a node's sum of products: the exponentials of the rewards, themselves sums of
-  // factors, the products and the sum.
-  [[nodiscard]] double rounding_of(int level) const { return levels_[level].rounding; }
-
  private:
-  struct LevelRounding {
-    int num_factors = 0;
-    int num_terms = 0;
-    double rounding = 0.0;
+  // The relative error of a level's sums of products: exponentials of rewards, products, sums, and the rewards, which
+  // are sums of factors themselves.
+  struct Rounding {
+    double num_terms = 0.0;
+    double num_factors = 0.0;
+    double cancelling = 0.0;   // at most this much, twice, cancels when the factors of a reward are added up
+    double most_reward = 0.0;  // |R| of those that are kept as exponentials
+    double error = 0.0;
+    Outward outward;
+
+    void update();
   };
   [[nodiscard]] BoundValues exp_reward(double factor) const;
   void gather_edge(const BoundStore& store, const Expansion& expansion, std::span<const int> children, int action);
 
   bool has_free_estimates_;
-  std::vector<LevelRounding> levels_;
+  std::vector<Rounding> rounding_;  // by level
   int level_ = 0;
   int num_states_ = 0;
   bool is_complete_ = false;  // all edges are

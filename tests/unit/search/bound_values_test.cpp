@@ -149,7 +149,7 @@ TEST(BoundValues, SumsAreThoseOfLogSumExp) {
       estimate.push_back(middle + factor_log);
     }
     BoundValues node = unknown();
-    node.tighten(sum_of(edges), 1e-13, true);
+    node.tighten(sum_of(edges), Outward(1e-13), true);
     const double tolerance = 1e-12 + 1e-14 * (std::abs(offset) + spread);
     const auto expect_near = [&](double value, double expected) {
       if (expected == kNegInf) {
@@ -175,7 +175,7 @@ TEST(BoundValues, TighteningNeverLosesABoundAndKeepsVBetweenThem) {
       const double lower = random.uniform() < 0.2 ? kNegInf : -spread * random.uniform();
       const double upper = random.uniform() < 0.2 ? kInf : spread * random.uniform();
       const double estimate = 2.0 * spread * (2.0 * random.uniform() - 1.0);
-      node.tighten(BoundValues::of_logs(lower, upper, estimate), 1e-14, is_free);
+      node.tighten(BoundValues::of_logs(lower, upper, estimate), Outward(1e-14), is_free);
       EXPECT_FALSE(node.lower() < before.lower());
       EXPECT_FALSE(before.upper() < node.upper());
       const double lowest = std::min(before.log_upper(), upper);
@@ -185,7 +185,7 @@ TEST(BoundValues, TighteningNeverLosesABoundAndKeepsVBetweenThem) {
       const double clamped = std::max(is_free ? estimate : std::min(estimate, node.log_upper()), node.log_lower());
       EXPECT_NEAR(node.log_estimate(), clamped, 1e-12 * (1.0 + spread));
     }
-    node.tighten(BoundValues(), 1e-14, is_free);
+    node.tighten(BoundValues(), Outward(1e-14), is_free);
     EXPECT_TRUE(node.is_dead());
   }
 }
