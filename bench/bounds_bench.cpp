@@ -1,6 +1,7 @@
 // The search with bounds beside the plain engine on a binary model, in one run and on one core, so that the
-// ratios hold on any machine. A level is one node that a traversal passes, going down and backing up. Bounds must
-// contain the log Z of elimination.
+// ratios hold on any machine. A level is one node that a traversal passes, going down and backing up. With one
+// expansion per traversal a level means the same for both engines; by default it carries more of the expansions.
+// Bounds must contain the log Z of elimination.
 #include <fmt/format.h>
 
 #include <algorithm>
