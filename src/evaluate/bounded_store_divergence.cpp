@@ -44,7 +44,7 @@ class StoreMoments {
   Moments compute(int level, NodeIndex index) {
     const Level& here = space_.levels[level];
     const BoundNode& node = store_.node(level, index);
-    if (node.expansion == kNoNode) {
+    if (!node.is_expanded()) {
       const double entropy = std::log(here.num_states) + here.log_states_below;
       return {uniform_->log_value(level, x_) - entropy, entropy};
     }
@@ -56,7 +56,7 @@ class StoreMoments {
     for (int a = 0; a < here.num_states; ++a) {
       if (!(probs[a] > 0.0)) continue;
       x_[here.variable] = a;
-      Moments below{expansion.rewards()[a], -std::log(probs[a])};
+      Moments below{expansion.reward(a), -std::log(probs[a])};
       for (std::size_t j = 0; j < here.children.size(); ++j) {
         const Moments child = at(here.children[j], expansion.links(a)[j]);
         below.energy += child.energy;

@@ -36,6 +36,7 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
       components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1),
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
+  edges_.see_factors(graph, *space);
   const EvaluationQueue* const queue = graph.evaluation_queue();
   if (queue != nullptr && queue->num_workers() > 1) {
     rewards_ = std::make_unique<RewardQueue>(graph, space_, budget_, options.answer_order);
@@ -43,7 +44,12 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
   if (options_.select == SelectRule::kMass && !leaves_.estimate) {
     leaves_.estimate = calibration_.start(space_);
   }
-  for (std::size_t r = 0; r < space_.roots.size(); ++r) store_->root_links()[r] = create_node(space_.roots[r]);
+  for (std::size_t r = 0; r < space_.roots.size(); ++r) {
+    const int root = space_.roots[r];
+    const double lower = leaves_.lower && !is_exact_leaf(root) ? leaves_.lower->log_value(root, x_) : kNegInf;
+    const double upper = leaves_.upper ? leaves_.upper->log_value(root, x_) : kInf;
+    store_->root_links()[r] = create_node(root, {lower, upper});
+  }
 }
 
 AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
@@ -169,17 +175,15 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
   int num_left = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
+  std::uint32_t ahead = BoundNode::kNoExpansion;  // of the node after the next one
   while (true) {
     const int component = levels.size() == 1 ? 0 : components_.choose(*store_, levels, links);
     if (component < 0) break;
     const int level = levels[component];
     const NodeIndex index = links[component];
-    const auto is_closed = [&] {
-      const BoundNode& node = store_->node(level, index);
-      return node.is_complete || node.is_pending;
-    };
+    const auto is_closed = [&] { return !store_->node(level, index).is_open(); };
     if (is_closed()) break;  // by another path
-    if (store_->node(level, index).expansion == kNoNode) {
+    if (!store_->node(level, index).is_expanded()) {
       if (num_left == 0) break;
       const Outcome begun = begin_expansion(level, index);
       if (begun == Outcome::kProgress || outcome == Outcome::kBlocked) outcome = begun;
@@ -194,10 +198,11 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
     const int action = static_cast<int>(expansion.choice());
+    ahead = store_->fetch_ahead(level, expansion, action, ahead);
     expansion.add_visit(action);
     path_.push_back({level, index});
-    x_[space_.levels[level].variable] = action;
-    levels = space_.levels[level].children;
+    x_[store_->variable(level)] = action;
+    levels = store_->children(level);
     links = expansion.links(action);
   }
   if (!path_.empty() && outcome == Outcome::kBlocked) outcome = Outcome::kProgress;  // choices are up to date now
@@ -221,9 +226,16 @@ BoundedSearch::Outcome BoundedSearch::begin_expansion(int level, NodeIndex index
 }
 
 void BoundedSearch::back_up_path() {
+  std::uint32_t ahead = BoundNode::kNoExpansion;  // where the choice of the node below leads to
   for (std::size_t i = path_.size(); i-- > 0;) {
-    back_up(path_[i].level, path_[i].index);
-    x_[space_.levels[path_[i].level].variable] = -1;
+    const auto [level, index] = path_[i];
+    const BoundNode& node = store_->node(level, index);
+    const Expansion expansion = store_->expansion(level, node);
+    int& action = x_[store_->variable(level)];
+    if (expansion.has_hints()) expansion.hint(action) = ahead;
+    back_up(level, index);
+    ahead = node.is_open() ? store_->chosen_expansion(level, expansion) : BoundNode::kNoExpansion;
+    action = -1;
   }
 }
 
@@ -251,43 +263,61 @@ void BoundedSearch::add_edges(int level, NodeIndex index) {
   BoundNode& node = store_->node(level, index);
   store_->create_expansion(level, node);
   const Expansion expansion = store_->expansion(level, node);
+  leaf_rows_.resize(std::max(leaf_rows_.size(), here.children.size()));
+  for (LeafRow& row : leaf_rows_) row.is_known = false;
   for (int a = 0; a < here.num_states; ++a) {
     x_[here.variable] = a;
     const double reward = edge_rewards_[a];
-    expansion.set_evaluated(a);
-    expansion.rewards()[a] = reward;
+    expansion.set_reward(a, reward);
+    edges_.see_reward(level, reward);
     has_zeros_ = has_zeros_ || reward == kNegInf;
     calibration_.add(level, reward);
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
-      expansion.links(a)[j] = child_node(here.children[j]);
+      expansion.links(a)[j] = child_node(here, j);
     }
   }
   x_[here.variable] = -1;
 }
 
-NodeIndex BoundedSearch::child_node(int level) {
-  if (!space_.levels[level].is_shared) return create_node(level);
+// The node of a child level below the edge that x_ holds.
+NodeIndex BoundedSearch::child_node(const Level& here, std::size_t child) {
+  const int level = here.children[child];
+  if (!space_.levels[level].is_shared) return create_node(level, leaf_bounds(here, child));
   NodeIndex& known = store_->find_or_insert(level, x_);
-  if (known == kNoNode) known = create_node(level);
+  if (known == kNoNode) known = create_node(level, leaf_bounds(here, child));
   return known;
 }
 
+// What the fall-backs say of a child level. Those of a node's edges have most look-ups in common, so all are made when
+// one is needed.
+LogBounds BoundedSearch::leaf_bounds(const Level& here, std::size_t child) {
+  LeafRow& row = leaf_rows_[child];
+  const int level = here.children[child];
+  const int action = x_[here.variable];
+  if (!row.is_known) {
+    row.lower.assign(here.num_states, kNegInf);
+    row.upper.assign(here.num_states, kInf);
+    if (leaves_.upper) leaves_.upper->log_values(level, here.variable, x_, row.upper);
+    if (leaves_.lower && !is_exact_leaf(level)) leaves_.lower->log_values(level, here.variable, x_, row.lower);
+    x_[here.variable] = action;
+    row.is_known = true;
+  }
+  return {row.lower[action], row.upper[action]};
+}
+
 // A node with the values of the fall-backs.
-NodeIndex BoundedSearch::create_node(int level) {
+NodeIndex BoundedSearch::create_node(int level, LogBounds leaf) {
   const NodeIndex index = store_->create_node(level);
   BoundNode& node = store_->node(level, index);
-  node.upper = leaves_.upper ? leaves_.upper->log_value(level, x_) : kInf;
-  node.is_complete = node.upper == kNegInf;
-  node.lower = kNegInf;
-  if (!node.is_complete) {
-    const bool is_exact = leaves_.upper && leaves_.upper->is_exact(level);
-    if (leaves_.lower && !is_exact) node.lower = leaves_.lower->log_value(level, x_);
-    if (leaves_.lower_bound) node.lower = std::max(node.lower, leaves_.lower_bound(level, x_));
-    node.is_complete = is_exact;
+  node.is_complete = is_exact_leaf(level) || leaf.upper == kNegInf;
+  if (leaf.upper == kNegInf) {
+    leaf.lower = kNegInf;
+  } else if (leaves_.lower_bound) {
+    leaf.lower = std::max(leaf.lower, leaves_.lower_bound(level, x_));
   }
-  node.estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : node.upper;
-  if (!calibration_.is_on()) node.estimate = std::min(node.estimate, node.upper);
-  node.estimate = std::max(node.estimate, node.lower);
+  double estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : leaf.upper;
+  if (!calibration_.is_on()) estimate = std::min(estimate, leaf.upper);
+  node.set_values(BoundValues::of_logs(leaf.lower, leaf.upper, std::max(estimate, leaf.lower)));
   return index;
 }
 
@@ -295,7 +325,7 @@ void BoundedSearch::back_up(int level, NodeIndex index) {
   BoundNode& node = store_->node(level, index);
   edges_.gather(*store_, level, node);
   edges_.back_up(node);
-  node.is_pending = false;
+  if (node.is_pending) node.is_pending = false;
   if (node.is_complete) return;
   const Expansion expansion = store_->expansion(level, node);
   const int action = choose(level, expansion);
@@ -326,8 +356,9 @@ int BoundedSearch::choose(int level, const Expansion& expansion) const {
   double best = kNegInf;
   for (int a = 0; a < edges_.num_states(); ++a) {
     if (!edges_.is_open(a)) continue;
-    const double score = q_uct(edges_.estimate(a), bonus * std::sqrt(visits), 1.0 / (1.0 + expansion.visits(a)));
-    if (chosen >= 0 && !(score > best + tie_tolerance(best))) continue;
+    const double score =
+        q_uct(edges_.values(a).log_estimate(), bonus * std::sqrt(visits), 1.0 / (1.0 + expansion.visits(a)));
+    if (chosen >= 0 && !is_higher(score, best)) continue;
     chosen = a;
     best = score;
   }
@@ -364,7 +395,9 @@ LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space
   LeafValues leaves;
   leaves.lower = product_fallback(graph, space, distributions);
   leaves.upper = mini_bucket_fallback(buckets);
-  leaves.lower_bound = [buckets](int level, std::span<const int> x) { return buckets->log_lower(level, x); };
+  leaves.lower_bound = [buckets = std::move(buckets)](int level, std::span<const int> x) {
+    return buckets->log_lower(level, x);
+  };
   return leaves;
 }
 

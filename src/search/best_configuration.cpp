@@ -8,12 +8,11 @@
 namespace treesample {
 namespace {
 
-// The largest sum of rewards below an edge; -inf where something is not evaluated.
+// The largest sum of rewards below an edge; -inf where something is not expanded.
 double best_below(const BoundStore& store, const std::vector<std::vector<double>>& best, int level, NodeIndex index,
                   int action) {
   const Expansion expansion = store.expansion(level, store.node(level, index));
-  if (!expansion.is_evaluated(action)) return kNegInf;
-  double sum = expansion.rewards()[action];
+  double sum = expansion.reward(action);
   const std::vector<int>& children = store.space().levels[level].children;
   for (std::size_t j = 0; j < children.size() && sum != kNegInf; ++j) {
     sum += best[children[j]][expansion.links(action)[j]];
@@ -31,7 +30,7 @@ std::optional<Configuration> best_configuration(const AnytimeResult& result) {
     best[n].assign(store.end_index(n), kNegInf);
     for (NodeIndex i = 0; i < store.end_index(n); ++i) {
       const BoundNode& node = store.node(n, i);
-      if (node.is_given_back || node.expansion == kNoNode) continue;
+      if (node.is_given_back || !node.is_expanded()) continue;
       for (int a = 0; a < space.levels[n].num_states; ++a) {
         best[n][i] = std::max(best[n][i], best_below(store, best, n, i, a));
       }

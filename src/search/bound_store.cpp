@@ -8,42 +8,70 @@
 
 namespace treesample {
 
+namespace {
+
+constexpr std::size_t kLineBytes = 64;
+
+}  // namespace
+
+ExpansionLayout::ExpansionLayout(int k, int c, bool with_hints)
+    : num_states(k), num_children(c), has_hints(with_hints) {
+  const auto row_bytes = 4 * static_cast<std::uint32_t>(k);
+  links = 4 + (has_hints ? row_bytes : 0);
+  visits = links + row_bytes * static_cast<std::uint32_t>(c);
+  factors = (visits + row_bytes + 7) / 8 * 8;
+  size = factors + 2 * row_bytes;
+}
+
 NodeIndex BoundStore::Pool::create() {
   if (!free_.empty()) {
     const NodeIndex index = free_.back();
     free_.pop_back();
     return index;
   }
-  if (size_ == capacity_) {
-    // realloc moves pages instead of bytes once a level is large.
-    const std::uint64_t capacity = std::max<std::uint64_t>(8, std::uint64_t{capacity_} + capacity_ / 2);
-    auto* const moved =
-        capacity < kNoNode ? static_cast<std::byte*>(std::realloc(memory_.get(), capacity * item_bytes_)) : nullptr;
-    if (moved == nullptr) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
-    static_cast<void>(memory_.release());
-    memory_.reset(moved);
-    capacity_ = static_cast<NodeIndex>(capacity);
-  }
+  if (size_ == capacity_) grow();
   return size_++;
 }
 
+void BoundStore::Pool::grow() {
+  // realloc moves pages instead of bytes once a level is large.
+  const auto capacity = std::min<std::uint64_t>(end_, std::max<std::uint64_t>(8, capacity_ + capacity_ / 2ULL));
+  const std::ptrdiff_t offset = items_ - memory_.get();
+  auto* const moved = size_ < capacity
+                          ? static_cast<std::byte*>(std::realloc(memory_.get(), capacity * item_bytes_ + kLineBytes))
+                          : nullptr;
+  if (moved == nullptr) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
+  static_cast<void>(memory_.release());
+  memory_.reset(moved);
+  items_ = moved + (kLineBytes - reinterpret_cast<std::uintptr_t>(moved) % kLineBytes) % kLineBytes;
+  if (items_ != moved + offset) std::memmove(items_, moved + offset, size_ * item_bytes_);
+  capacity_ = static_cast<NodeIndex>(capacity);
+}
+
 BoundStore::BoundStore(std::shared_ptr<const SearchSpace> space) : space_(std::move(space)) {
-  levels_.resize(space_->levels.size());
+  const auto only_child = [&](int n) {
+    return n >= 0 && space_->levels[n].children.size() == 1 ? space_->levels[n].children[0] : -1;
+  };
   for (int n = 0; n < space_->num_levels(); ++n) {
-    LevelStore& store = levels_[n];
-    store.num_states = space_->levels[n].num_states;
-    store.num_children = static_cast<int>(space_->levels[n].children.size());
-    store.nodes.set_item_bytes(sizeof(BoundNode));
-    store.expansions.set_item_bytes(Expansion::num_bytes(store.num_states, store.num_children));
-    if (space_->levels[n].is_shared) store.contexts = ContextTable(*space_, n);
+    const Level& level = space_->levels[n];
+    LevelFacts facts;
+    facts.children = level.children.data();
+    facts.variable = level.variable;
+    facts.grandchild = only_child(only_child(n));
+    facts.layout = {level.num_states, static_cast<int>(level.children.size()), facts.grandchild >= 0};
+    facts_.push_back(facts);
+    levels_.push_back(
+        {Pool(sizeof(BoundNode), kNoNode), Pool(facts.layout.size, BoundNode::kNoExpansion), ContextTable()});
+    if (level.is_shared) levels_.back().contexts = ContextTable(*space_, n);
   }
   root_links_.assign(space_->roots.size(), kNoNode);
 }
 
 NodeIndex BoundStore::create_node(int level) {
-  NodePool& nodes = levels_[level].nodes;
+  Pool& nodes = levels_[level].nodes;
   const NodeIndex index = nodes.create();
-  new (nodes.at_bytes(index)) BoundNode;
+  facts_[level].nodes = reinterpret_cast<BoundNode*>(nodes.items());
+  new (&node(level, index)) BoundNode;
   ++num_nodes_;
   used_bytes_ += sizeof(BoundNode);
   return index;
@@ -51,12 +79,15 @@ NodeIndex BoundStore::create_node(int level) {
 
 void BoundStore::create_expansion(int level, BoundNode& node) {
   Pool& expansions = levels_[level].expansions;
+  const ExpansionLayout& layout = facts_[level].layout;
   node.expansion = expansions.create();
-  std::memset(expansions.at_bytes(node.expansion), 0, expansions.item_bytes());
-  const LevelStore& store = levels_[level];
-  std::fill_n(expansion(level, node).links(0), std::size_t{1} * store.num_states * store.num_children, kNoNode);
+  facts_[level].expansions = expansions.items();
+  std::memset(block(facts_[level], node.expansion), 0, layout.size);
+  const Expansion created = expansion(level, node);
+  std::fill_n(created.links(0), std::size_t{1} * layout.num_states * layout.num_children, kNoNode);
+  if (layout.has_hints) std::fill_n(&created.hint(0), layout.num_states, BoundNode::kNoExpansion);
   ++num_expansions_;
-  used_bytes_ += expansions.item_bytes();
+  used_bytes_ += layout.size;
 }
 
 NodeIndex& BoundStore::find_or_insert(int level, std::span<const int> x) {
@@ -69,7 +100,7 @@ NodeIndex& BoundStore::find_or_insert(int level, std::span<const int> x) {
 
 void BoundStore::give_back_expansion(LevelStore& store, BoundNode& node) {
   store.expansions.give_back(node.expansion);
-  node.expansion = kNoNode;
+  node.expansion = BoundNode::kNoExpansion;
   --num_expansions_;
   used_bytes_ -= store.expansions.item_bytes();
 }
@@ -83,28 +114,28 @@ void BoundStore::collapse(const std::vector<std::vector<bool>>& is_marked) {
   }
   for (int n = 0; n < space_->num_levels(); ++n) {
     LevelStore& store = levels_[n];
-    const std::vector<int>& children = space_->levels[n].children;
+    const std::span<const int> children = this->children(n);
     for (NodeIndex i = 0; i < store.nodes.size(); ++i) {
-      BoundNode& node = store.nodes.at(i);
+      BoundNode& node = this->node(n, i);
       if (node.is_given_back) continue;
       if (!is_reached[n][i]) {
-        if (node.expansion != kNoNode) give_back_expansion(store, node);
+        if (node.is_expanded()) give_back_expansion(store, node);
         node.is_given_back = true;
         store.nodes.give_back(i);
         --num_nodes_;
         used_bytes_ -= sizeof(BoundNode);
         continue;
       }
-      if (node.expansion == kNoNode) continue;
+      if (!node.is_expanded()) continue;
       if (is_marked[n][i]) {
         give_back_expansion(store, node);
         node.was_collapsed = true;
         continue;
       }
       const Expansion expansion = this->expansion(n, node);
-      for (int a = 0; a < store.num_states; ++a) {
+      for (int a = 0; a < num_states(n); ++a) {
         for (std::size_t j = 0; j < children.size(); ++j) {
-          const NodeIndex child = expansion.is_evaluated(a) ? expansion.links(a)[j] : kNoNode;
+          const NodeIndex child = expansion.links(a)[j];
           if (child != kNoNode) is_reached[children[j]][child] = true;
         }
       }

@@ -4,14 +4,14 @@
 // above it is evaluated. Its expansion, once it has one, is a block of the level's second array:
 //
 //   uint32    choice          the action that the next traversal takes
-//   uint32    (unused)
-//   double    reward[K]       R of an evaluated edge; the estimate Q of one that is not
-//   uint32    edge[K]         visits and flags
-//   uint32    link[K][C]      node of each child level below an evaluated edge
+//   uint32    hint[K]         expansion of the grandchild behind an edge, see Expansion::hint; not at all levels
+//   uint32    link[K][C]      node of each child level below an edge; none where R = -inf
+//   uint32    visits[K]
+//   double    factor[K]       exp(R), see factor_of_reward
 //
-// (per binary edge in a tree 48 bytes: 32 of the child, 8 + 4 + 4 here). The values of an edge are not stored:
-// they are the reward plus the children's, which lie side by side when only this edge leads to them.
-// A collapsed node gives its expansion back and stays, with its bounds, as if it had never been searched.
+// (per binary edge in a tree 56 bytes: 32 of the child, 24 here). All edges of an expansion are evaluated. Their values
+// are not stored: they are the factor times the children's, which lie side by side when only this edge leads to
+// them. A collapsed node gives its expansion back and stays, with its bounds, as if it had never been searched.
 #pragma once
 
 #include <cstddef>
@@ -21,53 +21,72 @@
 #include <span>
 #include <vector>
 
+#include "search/bound_values.hpp"
 #include "search/context_table.hpp"
+#include "search/scaled_value.hpp"
 #include "treesample/model/search_space.hpp"
 
 namespace treesample {
 
-struct BoundNode {
-  double lower = 0.0;     // L: certified
-  double upper = 0.0;     // U: certified
-  double estimate = 0.0;  // V: the paper's value, within [L, U]
-  std::uint32_t expansion = kNoNode;
-  bool is_complete = false;    // solved: nothing below is left to search
-  bool was_collapsed = false;  // its values are better than the fall-backs'
-  bool is_given_back = false;  // by collapse; the memory waits for another node
-  bool is_pending = false;     // nothing below can be chosen until rewards arrive
+struct BoundNode : BoundValues {
+  static constexpr std::uint32_t kNoExpansion = (1U << 28) - 1;
+
+  [[nodiscard]] bool is_expanded() const { return expansion != kNoExpansion; }
+  // Can the search go there?
+  [[nodiscard]] bool is_open() const { return !is_complete && !is_pending; }
+  void set_values(const BoundValues& values) { static_cast<BoundValues&>(*this) = values; }
+
+  std::uint32_t expansion : 28 = kNoExpansion;
+  bool is_complete : 1 = false;    // solved: nothing below is left to search
+  bool was_collapsed : 1 = false;  // its values are better than the fall-backs'
+  bool is_given_back : 1 = false;  // by collapse; the memory waits for another node
+  bool is_pending : 1 = false;     // nothing below can be chosen until rewards arrive
+};
+static_assert(sizeof(BoundNode) == 32);
+
+// Offsets are in bytes from the start of a block.
+struct ExpansionLayout {
+  ExpansionLayout() = default;
+  ExpansionLayout(int k, int c, bool with_hints);
+
+  int num_states = 1, num_children = 0;
+  std::uint32_t links = 0, visits = 0, factors = 0, size = 0;
+  bool has_hints = false;
 };
 
 // A view of an expansion. Valid until one of the same level is created.
 class Expansion {
  public:
-  Expansion(std::byte* block, int num_states, int num_children)
-      : block_(block), num_states_(num_states), num_children_(num_children) {}
+  // Rewards up to this are kept as exp(R), which times_factor of BoundValues takes.
+  static constexpr double kMostReward = 128.0;
 
-  static std::size_t num_bytes(int num_states, int num_children) {
-    return (8 + std::size_t{12} * num_states + std::size_t{4} * num_states * num_children + 7) / 8 * 8;
-  }
-  [[nodiscard]] std::uint32_t& choice() const { return *reinterpret_cast<std::uint32_t*>(block_); }
-  [[nodiscard]] double* rewards() const { return reinterpret_cast<double*>(block_ + 8); }
-  [[nodiscard]] std::uint32_t* edges() const {
-    return reinterpret_cast<std::uint32_t*>(block_ + 8 + std::ptrdiff_t{8} * num_states_);
-  }
+  Expansion(std::byte* block, const ExpansionLayout& layout) : block_(block), layout_(&layout) {}
+
+  [[nodiscard]] std::uint32_t& choice() const { return *at<std::uint32_t>(0); }
   [[nodiscard]] NodeIndex* links(int action) const {
-    return edges() + num_states_ + static_cast<std::ptrdiff_t>(action) * num_children_;
+    return at<NodeIndex>(layout_->links) + static_cast<std::ptrdiff_t>(action) * layout_->num_children;
   }
+  // The expansion that a traversal through an edge comes to after the child's, by the child's choice when it was last
+  // visited through this edge: for fetching ahead. In a tree the next traversal comes to it, unless it is collapsed.
+  [[nodiscard]] bool has_hints() const { return layout_->has_hints; }
+  [[nodiscard]] std::uint32_t& hint(int action) const { return at<std::uint32_t>(4)[action]; }
 
-  [[nodiscard]] bool is_evaluated(int action) const { return (edges()[action] & kEvaluated) != 0; }
-  void set_evaluated(int action) const { edges()[action] |= kEvaluated; }
-  [[nodiscard]] std::uint32_t visits(int action) const { return edges()[action] & kVisitsMask; }
+  [[nodiscard]] double* factors() const { return at<double>(layout_->factors); }
+  [[nodiscard]] double reward(int action) const { return reward_of_factor(factors()[action]); }
+  void set_reward(int action, double reward) const { factors()[action] = factor_of_reward(reward, kMostReward); }
+  [[nodiscard]] std::uint32_t visits(int action) const { return at<std::uint32_t>(layout_->visits)[action]; }
   void add_visit(int action) const {
-    if (visits(action) != kVisitsMask) ++edges()[action];
+    if (visits(action) != UINT32_MAX) ++at<std::uint32_t>(layout_->visits)[action];
   }
-
-  static constexpr std::uint32_t kEvaluated = 1U << 31;
-  static constexpr std::uint32_t kVisitsMask = (1U << 30) - 1;
 
  private:
+  template <class T>
+  [[nodiscard]] T* at(std::uint32_t offset) const {
+    return reinterpret_cast<T*>(block_ + offset);
+  }
+
   std::byte* block_;
-  int num_states_, num_children_;
+  const ExpansionLayout* layout_;
 };
 
 class BoundStore {
@@ -75,15 +94,31 @@ class BoundStore {
   explicit BoundStore(std::shared_ptr<const SearchSpace> space);
 
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
-  [[nodiscard]] BoundNode& node(int level, NodeIndex index) const { return levels_[level].nodes.at(index); }
+  // What an expansion of a level takes.
+  [[nodiscard]] std::size_t expansion_bytes(int level) const { return facts_[level].layout.size; }
+  [[nodiscard]] BoundNode& node(int level, NodeIndex index) const { return facts_[level].nodes[index]; }
   [[nodiscard]] Expansion expansion(int level, const BoundNode& node) const {
-    const LevelStore& store = levels_[level];
-    return {store.expansions.at_bytes(node.expansion), store.num_states, store.num_children};
+    return {block(facts_[level], node.expansion), facts_[level].layout};
   }
+  // The space's, near to the nodes.
+  [[nodiscard]] int num_states(int level) const { return facts_[level].layout.num_states; }
+  [[nodiscard]] int variable(int level) const { return facts_[level].variable; }
+  [[nodiscard]] std::span<const int> children(int level) const {
+    return {facts_[level].children, static_cast<std::size_t>(facts_[level].layout.num_children)};
+  }
+  // The expansion of the only child behind the chosen edge; kNoExpansion where there is none.
+  [[nodiscard]] std::uint32_t chosen_expansion(int level, const Expansion& expansion) const {
+    if (facts_[level].layout.num_children != 1) return BoundNode::kNoExpansion;
+    return node(facts_[level].children[0], *expansion.links(static_cast<int>(expansion.choice()))).expansion;
+  }
+  // For a traversal that follows an edge and knows, or guesses, the expansion of its only child: asks for the nodes
+  // after the child, for the expansion that comes after the child's, and returns the latter.
+  std::uint32_t fetch_ahead(int level, const Expansion& expansion, int action, std::uint32_t child_expansion) const;
   // One past the largest index in use.
   [[nodiscard]] NodeIndex end_index(int level) const { return levels_[level].nodes.size(); }
 
-  // Both throw kResource when 32 bits or memory do not suffice. A new expansion has no evaluated edges.
+  // Both throw kResource when 32 bits (28 for expansions) or memory do not suffice. A new expansion is all 0, without
+  // links.
   NodeIndex create_node(int level);
   void create_expansion(int level, BoundNode& node);
   // For shared levels: the node of the context that x gives it, kNoNode if there is none.
@@ -106,38 +141,68 @@ class BoundStore {
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
-  // Equal items that can be given back and are then used again first.
+  // Equal items that can be given back and are then used again first. They begin at a line of the cache.
   class Pool {
    public:
-    void set_item_bytes(std::size_t bytes) { item_bytes_ = bytes; }
-    [[nodiscard]] std::byte* at_bytes(NodeIndex index) const { return memory_.get() + index * item_bytes_; }
+    // Of items that are numbered from 0 to below `end`.
+    Pool(std::size_t item_bytes, NodeIndex end) : item_bytes_(item_bytes), end_(end) {}
     [[nodiscard]] NodeIndex size() const { return size_; }
     [[nodiscard]] std::size_t item_bytes() const { return item_bytes_; }
+    [[nodiscard]] std::byte* items() const { return items_; }
     NodeIndex create();
     void give_back(NodeIndex index) { free_.push_back(index); }
 
    private:
-    std::size_t item_bytes_ = 0;
+    void grow();
+
+    std::size_t item_bytes_;
     std::unique_ptr<std::byte, Free> memory_;
-    NodeIndex size_ = 0, capacity_ = 0;
+    std::byte* items_ = nullptr;
+    NodeIndex size_ = 0, capacity_ = 0, end_;
     std::vector<NodeIndex> free_;
   };
-  struct NodePool : Pool {
-    [[nodiscard]] BoundNode& at(NodeIndex index) const { return *reinterpret_cast<BoundNode*>(at_bytes(index)); }
+  // What a traversal needs to know about a level, close together.
+  struct LevelFacts {
+    BoundNode* nodes = nullptr;
+    std::byte* expansions = nullptr;
+    const int* children = nullptr;
+    int variable = 0;
+    int grandchild = -1;  // the level after the only child's, if that has an only child
+    ExpansionLayout layout;
   };
   struct LevelStore {
-    int num_states = 1, num_children = 0;
-    NodePool nodes;
+    Pool nodes;
     Pool expansions;
     ContextTable contexts;
   };
+  static std::byte* block(const LevelFacts& facts, std::uint32_t expansion) {
+    return facts.expansions + std::size_t{expansion} * facts.layout.size;
+  }
   void give_back_expansion(LevelStore& store, BoundNode& node);
 
   std::shared_ptr<const SearchSpace> space_;
+  std::vector<LevelFacts> facts_;
   std::vector<LevelStore> levels_;
   std::vector<NodeIndex> root_links_;
   std::uint64_t num_nodes_ = 0, num_expansions_ = 0;
   std::size_t used_bytes_ = 0;
 };
+
+// Not inlined at once, it would be optimised away: g++ 12 counts fetching ahead as no effect.
+[[gnu::always_inline]] inline std::uint32_t BoundStore::fetch_ahead(int level, const Expansion& expansion, int action,
+                                                                    std::uint32_t child_expansion) const {
+  const LevelFacts& facts = facts_[level];
+  if (child_expansion != BoundNode::kNoExpansion) {
+    const LevelFacts& child = facts_[facts.children[0]];
+    const NodeIndex* link = Expansion(block(child, child_expansion), child.layout).links(0);
+    for (int a = 0; a < child.layout.num_states; ++a) {
+      for (int j = 0; j < child.layout.num_children; ++j) __builtin_prefetch(facts_[child.children[j]].nodes + *link++);
+    }
+  }
+  if (!expansion.has_hints()) return BoundNode::kNoExpansion;
+  const std::uint32_t hint = expansion.hint(action);
+  if (hint != BoundNode::kNoExpansion) __builtin_prefetch(block(facts_[facts.grandchild], hint));
+  return hint;
+}
 
 }  // namespace treesample

@@ -29,7 +29,7 @@ class BoundedApproximation::Builder {
     double& known = target_.values_[level][index];
     if (!std::isnan(known)) return known;
     const BoundNode& node = store_.node(level, index);
-    if (node.expansion == kNoNode) return known = leaf_value(level, index);
+    if (!node.is_expanded()) return known = leaf_value(level, index);
     const Level& here = store_.space().levels[level];
     const Expansion expansion = store_.expansion(level, node);
     std::vector<double> edges(here.num_states);
@@ -48,18 +48,18 @@ class BoundedApproximation::Builder {
  private:
   double leaf_value(int level, NodeIndex index) const {
     const BoundNode& node = store_.node(level, index);
-    if (node.upper == kNegInf) return kNegInf;
+    if (node.is_dead()) return kNegInf;
     const bool is_exact = node.is_complete && !node.was_collapsed;
     switch (target_.kind_) {
       case SamplerKind::kLower:
-        if (is_exact) return node.lower;
+        if (is_exact) return node.log_lower();
         return target_.leaves_.lower ? target_.leaves_.lower->log_value(level, x_) : kNegInf;
       case SamplerKind::kUpper:
-        return node.was_collapsed ? target_.leaves_.upper->log_value(level, x_) : node.upper;
+        return node.was_collapsed ? target_.leaves_.upper->log_value(level, x_) : node.log_upper();
       case SamplerKind::kEstimate:
         break;
     }
-    return node.estimate;
+    return node.log_estimate();
   }
 
   BoundedApproximation& target_;
@@ -93,11 +93,7 @@ bool BoundedApproximation::is_uniform_off_store() const {
 
 double BoundedApproximation::edge_value(int level, NodeIndex index, int action) const {
   const Expansion expansion = store_->expansion(level, store_->node(level, index));
-  if (!expansion.is_evaluated(action)) {
-    if (kind_ == SamplerKind::kLower) return kNegInf;
-    return kind_ == SamplerKind::kUpper ? kInf : expansion.rewards()[action];
-  }
-  double sum = expansion.rewards()[action];
+  double sum = expansion.reward(action);
   const std::vector<int>& children = store_->space().levels[level].children;
   for (std::size_t j = 0; j < children.size() && sum != kNegInf; ++j) {
     const double value = values_[children[j]][expansion.links(action)[j]];
@@ -126,7 +122,7 @@ double BoundedApproximation::walk(std::span<int> x, Choose choose, Below below) 
   while (!open.empty() && log_prob != kNegInf) {
     const auto [level, index] = open.back();
     open.pop_back();
-    if (index == kNoNode || store_->node(level, index).expansion == kNoNode) {
+    if (index == kNoNode || !store_->node(level, index).is_expanded()) {
       log_prob += below(level, fallback(level));
       continue;
     }

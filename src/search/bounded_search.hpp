@@ -45,6 +45,12 @@ class BoundedSearch {
     Step node;
   };
 
+  // The fall-backs' values of a child level for all states of the node that is being expanded.
+  struct LeafRow {
+    bool is_known = false;
+    std::vector<double> lower, upper;
+  };
+
   // anytime_search.cpp
   void search(const AnytimeObserver& observer, AnytimeReport& report);
   [[nodiscard]] double seconds() const;
@@ -58,8 +64,10 @@ class BoundedSearch {
   void back_up_path();
   bool expand(int level, NodeIndex index);
   void add_edges(int level, NodeIndex index);
-  NodeIndex child_node(int level);
-  NodeIndex create_node(int level);
+  NodeIndex child_node(const Level& here, std::size_t child);
+  [[nodiscard]] bool is_exact_leaf(int level) const { return leaves_.upper && leaves_.upper->is_exact(level); }
+  LogBounds leaf_bounds(const Level& here, std::size_t child);
+  NodeIndex create_node(int level, LogBounds leaf);
   void back_up(int level, NodeIndex index);
   int choose(int level, const Expansion& expansion) const;
   void release_blocked();
@@ -95,6 +103,7 @@ class BoundedSearch {
   Assignment x_;  // by variable; -1 off the current path
   std::vector<Step> path_;
   std::vector<double> edge_rewards_;         // of the node that is being expanded
+  std::vector<LeafRow> leaf_rows_;           // by child level
   std::unique_ptr<RewardQueue> rewards_;     // with several workers
   std::map<std::int64_t, Pending> pending_;  // by id in that queue
   std::vector<Step> blocked_;                // expanded nodes that are pending

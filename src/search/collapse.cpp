@@ -27,20 +27,22 @@ void collapse_least(BoundStore& store, double share) {
     const std::vector<int>& children = space.levels[n].children;
     for (NodeIndex i = 0; i < store.end_index(n); ++i) {
       const BoundNode& node = store.node(n, i);
-      if (node.is_given_back || node.expansion == kNoNode) continue;
+      if (node.is_given_back || !node.is_expanded()) continue;
       edges.gather(store, n, node);
       probs.resize(edges.num_states());
-      const bool is_bounded = node.upper < std::numeric_limits<double>::infinity();
-      for (int a = 0; a < edges.num_states(); ++a) probs[a] = is_bounded ? edges.upper(a) : edges.estimate(a);
+      const bool is_bounded = node.log_upper() < std::numeric_limits<double>::infinity();
+      for (int a = 0; a < edges.num_states(); ++a) {
+        probs[a] = is_bounded ? edges.values(a).log_upper() : edges.values(a).log_estimate();
+      }
       softmax(probs, probs);
       const Expansion expansion = store.expansion(n, node);
       for (int a = 0; a < edges.num_states(); ++a) {
-        if (!expansion.is_evaluated(a) || probs[a] == 0.0) continue;
+        if (probs[a] == 0.0) continue;
         for (std::size_t j = 0; j < children.size(); ++j) {
           mass[children[j]][expansion.links(a)[j]] += static_cast<float>(mass[n][i] * probs[a]);
         }
       }
-      const double open = node.is_complete ? kCompleteShare : -std::expm1(node.lower - node.upper);
+      const double open = node.is_complete ? kCompleteShare : -std::expm1(-node.log_upper_gap());
       mass[n][i] *= static_cast<float>(open);
       all.push_back(mass[n][i]);
     }

@@ -1,5 +1,6 @@
 // Depth-first parts of the search with bounds: dives, and following a configuration that is known.
 #include "search/bounded_search.hpp"
+#include "search/q_uct.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -14,7 +15,7 @@ constexpr std::int64_t kDiveFuelPerLevel = 4;
 void BoundedSearch::follow(int level, NodeIndex index, const Assignment& x) {
   const Level& here = space_.levels[level];
   if (store_->node(level, index).is_complete) return;
-  if (store_->node(level, index).expansion == kNoNode) {
+  if (!store_->node(level, index).is_expanded()) {
     if (!can_expand(level) || !expand(level, index)) return;
   }
   const int action = x[here.variable];
@@ -34,7 +35,7 @@ bool BoundedSearch::is_dive_due(int level, NodeIndex index) const {
   if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
   if (options_.select == SelectRule::kMass && (!has_zeros_ || bounds_.lower != kNegInf)) return false;
   const BoundNode& node = store_->node(level, index);
-  return node.lower == kNegInf && !node.is_complete;
+  return node.has_no_lower() && !node.is_complete;
 }
 
 void BoundedSearch::dive(int level, NodeIndex index) {
@@ -48,10 +49,10 @@ void BoundedSearch::dive(int level, NodeIndex index) {
 bool BoundedSearch::dive(int level, NodeIndex index, std::int64_t& fuel) {
   const auto is_done = [&] {
     const BoundNode& node = store_->node(level, index);
-    return node.is_complete || node.lower != kNegInf;
+    return node.is_complete || !node.has_no_lower();
   };
   if (is_done()) return true;
-  if (store_->node(level, index).expansion == kNoNode) {
+  if (!store_->node(level, index).is_expanded()) {
     if (fuel-- <= 0 || !can_expand(level) || !expand(level, index)) return false;
     back_up(level, index);
   }
@@ -67,7 +68,7 @@ bool BoundedSearch::dive(int level, NodeIndex index, std::int64_t& fuel) {
     for (std::size_t j = 0; j < here.children.size() && !is_out_of_fuel; ++j) {
       const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
       is_out_of_fuel = !dive(here.children[j], child, fuel);
-      if (store_->node(here.children[j], child).upper == kNegInf) break;
+      if (store_->node(here.children[j], child).is_dead()) break;
     }
     back_up(level, index);
   }
@@ -75,13 +76,17 @@ bool BoundedSearch::dive(int level, NodeIndex index, std::int64_t& fuel) {
   return is_done();
 }
 
-// The incomplete edge with the largest V of those that were not tried; -1 when there is none.
+// The incomplete edge with the largest V of those that were not tried, the lowest of equals; -1 when there is none.
 int BoundedSearch::next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried) {
   edges_.gather(*store_, level, node);
   int chosen = -1;
+  double best = kNegInf;
   for (int a = 0; a < edges_.num_states(); ++a) {
     if (!edges_.is_open(a) || is_tried[a]) continue;
-    if (chosen < 0 || edges_.estimate(a) > edges_.estimate(chosen)) chosen = a;
+    const double estimate = edges_.values(a).log_estimate();
+    if (chosen >= 0 && !is_higher(estimate, best)) continue;
+    chosen = a;
+    best = estimate;
   }
   if (chosen >= 0) is_tried[chosen] = true;
   return chosen;

@@ -1,123 +1,162 @@
 #include "search/edge_bounds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 
-#include "math/dispatched.hpp"
-#include "math/vector_kernels.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = 0x1.0p-52;
-constexpr int kLanes = 4;
+constexpr double kMostError = 0.5;  // of a backup that says anything
 // Masses and gaps this close, relatively, are equal: which one is larger is then a matter of rounding, and a constant
 // added to a factor must not decide it.
 constexpr double kTie = 1e-9;
-
-// Per lane: weights[a] = exp(values[a] - largest), log_sum = largest + log sum_a weights[a]. An infinite
-// largest value is the sum, and the weights mean nothing then.
-TS_DISPATCHED void log_sum_lanes(const double* __restrict values, std::size_t count, double* __restrict weights,
-                                 double* __restrict largest, double* __restrict log_sum) {
-  double most[kLanes], shift[kLanes], sum[kLanes];
-  for (int i = 0; i < kLanes; ++i) most[i] = values[i];
-  for (std::size_t a = 1; a < count; ++a) {
-    for (int i = 0; i < kLanes; ++i) {
-      most[i] = values[a * kLanes + i] > most[i] ? values[a * kLanes + i] : most[i];
-    }
-  }
-  for (int i = 0; i < kLanes; ++i) {
-    shift[i] = most[i] > -1e300 ? most[i] : 0.0;
-    shift[i] = shift[i] < 1e300 ? shift[i] : 0.0;
-    sum[i] = 0.0;
-  }
-  for (std::size_t a = 0; a < count; ++a) {
-    for (int i = 0; i < kLanes; ++i) {
-      weights[a * kLanes + i] = exp_one(values[a * kLanes + i] - shift[i]);
-      sum[i] += weights[a * kLanes + i];
-    }
-  }
-  for (int i = 0; i < kLanes; ++i) {
-    const double log = log_one(sum[i]);
-    largest[i] = most[i];
-    log_sum[i] = most[i] > -1e300 && most[i] < 1e300 ? most[i] + log : most[i];
-  }
-}
 
 double finite_magnitude(double value) { return std::isfinite(value) ? std::abs(value) : 0.0; }
 
 }  // namespace
 
-EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates) : has_free_estimates_(has_free_estimates) {
+EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates)
+    : has_free_estimates_(has_free_estimates), rounding_(space.levels.size()) {
   std::size_t most_states = 1;
-  for (const Level& level : space.levels) most_states = std::max<std::size_t>(most_states, level.num_states);
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const Level& level = space.levels[n];
+    rounding_[n].num_terms = static_cast<double>(level.num_states) + static_cast<double>(level.children.size()) + 8.0;
+    rounding_[n].num_factors = static_cast<double>(level.factors.size());
+    rounding_[n].update();
+    most_states = std::max<std::size_t>(most_states, level.num_states);
+  }
   values_.resize(most_states);
-  weights_.resize(most_states);
-  is_complete_.resize(most_states);
+  aligned_.resize(most_states);
   is_open_.resize(most_states);
+}
+
+// Adding up m numbers is off by at most m 2^-53 times the sum of their magnitudes, and that is a relative error of the
+// exponential. Where the sum R is small, positive and negative numbers have about the same sum, so that of their
+// magnitudes is at most |R| and twice the lesser of what either can reach.
+void EdgeBounds::Rounding::update() {
+  error = kEpsilon * (num_terms + (num_factors + 1.0) * (most_reward + 2.0 * cancelling));
+  if (error < kMostError) outward = Outward(error);
+}
+
+void EdgeBounds::see_factors(const FactorGraph& graph, const SearchSpace& space) {
+  for (int n = 0; n < space.num_levels(); ++n) {
+    double positive = 0.0;
+    double negative = 0.0;
+    for (const int m : space.levels[n].factors) {
+      if (!graph.factor(m).is_table()) continue;
+      double largest = 0.0;
+      double smallest = 0.0;
+      for (const double value : graph.factor(m).log_values()) {
+        largest = std::max(largest, value);
+        if (value != kNegInf) smallest = std::min(smallest, value);
+      }
+      positive += largest;
+      negative -= smallest;
+    }
+    rounding_[n].cancelling = std::min(positive, negative);
+    rounding_[n].update();
+  }
+}
+
+// Rewards that are not kept as exponentials have the error in their bounds, see exp_reward.
+void EdgeBounds::see_reward(int level, double reward) {
+  Rounding& here = rounding_[level];
+  if (!(std::abs(reward) > here.most_reward && std::abs(reward) <= Expansion::kMostReward)) return;
+  here.most_reward = std::abs(reward);
+  here.update();
+}
+
+BoundValues EdgeBounds::exp_reward(double factor) const {
+  if (factor >= 0.0) return BoundValues(factor);
+  const double reward = reward_of_factor(factor);
+  const Rounding& here = rounding_[level_];
+  const double error = kEpsilon * (here.num_factors + 1.0) * (std::abs(reward) + 2.0 * here.cancelling);
+  return BoundValues::of_logs(reward - error, reward + error, reward);
 }
 
 void EdgeBounds::gather(const BoundStore& store, int level, const BoundNode& node) {
   const Expansion expansion = store.expansion(level, node);
-  const std::vector<int>& children = store.space().levels[level].children;
-  num_states_ = store.space().levels[level].num_states;
-  num_terms_ = 1 + static_cast<int>(children.size());
+  const std::span<const int> children = store.children(level);
+  level_ = level;
+  num_states_ = store.num_states(level);
+  is_complete_ = true;
+  if (children.size() != 1) {
+    for (int a = 0; a < num_states_; ++a) gather_edge(store, expansion, children, a);
+    return;
+  }
+  const int child_level = children[0];
   for (int a = 0; a < num_states_; ++a) {
-    Edge& edge = values_[a];
-    const double reward = expansion.rewards()[a];
-    if (!expansion.is_evaluated(a)) {
-      edge = {{kNegInf, kInf, reward, 0.0}};
-      is_complete_[a] = 0;
-      is_open_[a] = 1;
+    const double factor = expansion.factors()[a];
+    if (!(factor > 0.0)) [[unlikely]] {
+      gather_edge(store, expansion, children, a);
       continue;
     }
-    edge = {{reward, reward, reward, finite_magnitude(reward)}};
-    bool is_complete = true;
-    bool is_open = false;
-    bool is_dead = reward == kNegInf;
-    const NodeIndex* const links = expansion.links(a);
-    for (std::size_t j = 0; j < children.size() && !is_dead; ++j) {
-      const BoundNode& child = store.node(children[j], links[j]);
-      edge[kLower] += child.lower;
-      edge[kUpper] += child.upper;
-      edge[kEstimate] += child.estimate;
-      edge[kMagnitude] += finite_magnitude(child.lower) + finite_magnitude(child.upper);
-      is_complete = is_complete && child.is_complete;
-      is_open = is_open || !(child.is_complete || child.is_pending);
-      is_dead = child.upper == kNegInf;
-    }
-    if (is_dead) edge = {{kNegInf, kNegInf, kNegInf, 0.0}};
-    is_complete_[a] = is_dead || is_complete ? 1 : 0;
-    is_open_[a] = is_open && !is_dead ? 1 : 0;
+    const BoundNode& child = store.node(child_level, *expansion.links(a));
+    values_[a] = child.is_dead() ? BoundValues() : child.times_factor(factor);
+    is_open_[a] = child.is_open() && !child.is_dead() ? 1 : 0;
+    is_complete_ = is_complete_ && (child.is_complete || child.is_dead());
   }
 }
 
-void EdgeBounds::back_up(BoundNode& node) {
-  log_sum_lanes(values_.front().lanes, num_states_, weights_.front().lanes, largest_.lanes, log_sum_.lanes);
-  // An exponential, a logarithm and the sums of K edges of `num_terms_` terms.
-  const double rounding = kEpsilon * (num_states_ + num_terms_ + 10) * (1.0 + largest_[kMagnitude]);
-  node.lower = std::max(node.lower, log_sum_[kLower] - rounding);
-  node.upper = std::min(node.upper, log_sum_[kUpper] + rounding);
-  node.estimate = std::max(log_sum_[kEstimate], node.lower);
-  if (!has_free_estimates_) node.estimate = std::min(node.estimate, std::max(node.lower, node.upper));
-  node.is_complete =
-      std::find(is_complete_.begin(), is_complete_.begin() + num_states_, 0) == is_complete_.begin() + num_states_;
+// The same for any number of children and any reward.
+void EdgeBounds::gather_edge(const BoundStore& store, const Expansion& expansion, std::span<const int> children,
+                             int action) {
+  const double factor = expansion.factors()[action];
+  const NodeIndex* const links = expansion.links(action);
+  BoundValues product = exp_reward(factor);
+  bool is_complete = true;
+  bool is_open = false;
+  bool is_dead = factor == 0.0;
+  for (std::size_t j = 0; j < children.size() && !is_dead; ++j) {
+    const BoundNode& child = store.node(children[j], links[j]);
+    is_dead = child.is_dead();
+    if (!is_dead) product *= child;
+    is_complete = is_complete && child.is_complete;
+    is_open = is_open || child.is_open();
+  }
+  values_[action] = is_dead ? BoundValues() : product;
+  is_open_[action] = is_open && !is_dead ? 1 : 0;
+  is_complete_ = is_complete_ && (is_complete || is_dead);
 }
 
+void EdgeBounds::back_up(BoundNode& node) {
+  int first = 0;  // that is not dead: those may have other units
+  while (first < num_states_ - 1 && values_[first].is_dead()) ++first;
+  bool is_aligned = true;
+  for (int a = first + 1; a < num_states_; ++a) {
+    is_aligned = is_aligned && (values_[a].has_units_of(values_[first]) || values_[a].is_dead());
+  }
+  summands_ = values_.data();
+  if (!is_aligned) [[unlikely]] {
+    std::copy_n(values_.begin(), num_states_, aligned_.begin());
+    BoundValues::align({aligned_.data(), static_cast<std::size_t>(num_states_)});
+    summands_ = aligned_.data();
+  }
+  BoundValues sum = summands_[first];
+  for (int a = first + 1; a < num_states_; ++a) sum.add(summands_[a]);
+  // Where factors of 1e14 nats cancel nothing is known but what the node had, unless all its edges are dead.
+  const Rounding& rounding = rounding_[level_];
+  if (rounding.error < kMostError || sum.is_dead()) [[likely]] {
+    node.tighten(sum, rounding.outward, has_free_estimates_);
+  }
+  // Not written without need: whoever reads the word with the flags next would have to wait.
+  if (node.is_complete != is_complete_) node.is_complete = is_complete_;
+}
+
+// Which edge is wider is hard to predict: selections, in integers, instead of branches.
 int EdgeBounds::widest() const {
-  const double lower_scale = largest_[kLower] == kNegInf ? 0.0 : std::exp(largest_[kLower] - largest_[kUpper]);
   int chosen = -1;
-  double most = 0.0;
+  auto most = std::bit_cast<std::int64_t>(-1.0);  // that a mass must exceed
   for (int a = 0; a < num_states_; ++a) {
-    if (!is_open_[a]) continue;
-    const double mass = weights_[a][kUpper] - lower_scale * weights_[a][kLower];
-    if (chosen < 0 || mass > most * (1.0 + kTie)) {
-      most = mass;
-      chosen = a;
-    }
+    const double mass = std::max(0.0, summands_[a].unresolved_mass());
+    const auto least = std::bit_cast<std::int64_t>(mass * (1.0 + kTie));
+    const int is_wider = static_cast<int>(is_open_[a]) & static_cast<int>(mass > std::bit_cast<double>(most));
+    chosen = is_wider != 0 ? a : chosen;
+    most = is_wider != 0 ? least : most;
   }
   return chosen;
 }
@@ -134,8 +173,8 @@ int ComponentRule::choose(const BoundStore& store, std::span<const int> levels, 
   double widest = 0.0;
   for (std::size_t j = 0; j < levels.size(); ++j) {
     const BoundNode& node = store.node(levels[j], links[j]);
-    if (node.is_complete || node.is_pending) continue;
-    const double gap = (has_upper_ ? node.upper : node.estimate) - node.lower;
+    if (!node.is_open()) continue;
+    const double gap = has_upper_ ? node.log_upper_gap() : node.log_estimate_gap();
     const bool is_tie =
         chosen >= 0 && (gap == widest || (std::isfinite(widest) && std::abs(gap - widest) <= kTie * widest));
     if (chosen < 0 || (gap > widest && !is_tie) || (is_tie && num_below_[levels[j]] < num_below_[levels[chosen]])) {
@@ -153,12 +192,14 @@ LogBounds root_bounds(const BoundStore& store) {
   double magnitude = std::abs(space.log_constant);
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const BoundNode& root = store.node(space.roots[r], store.root_links()[r]);
-    if (root.upper == kNegInf) return {kNegInf, kNegInf};
-    bounds.lower += root.lower;
-    bounds.upper += root.upper;
-    magnitude += finite_magnitude(root.lower) + finite_magnitude(root.upper);
+    if (root.is_dead()) return {kNegInf, kNegInf};
+    const LogBounds values{root.log_lower(), root.log_upper()};
+    bounds.lower += values.lower;
+    bounds.upper += values.upper;
+    magnitude += 1.0 + finite_magnitude(values.lower) + finite_magnitude(values.upper);
   }
-  const double rounding = kEpsilon * static_cast<double>(space.roots.size() + 1) * magnitude;
+  // Of the logarithms, see WideNumber, and of adding them up.
+  const double rounding = kEpsilon * static_cast<double>(space.roots.size() + 3) * magnitude;
   return {bounds.lower - rounding, bounds.upper + rounding};
 }
 
@@ -166,7 +207,7 @@ double root_estimate(const BoundStore& store) {
   const SearchSpace& space = store.space();
   double sum = space.log_constant;
   for (std::size_t r = 0; r < space.roots.size() && sum != kNegInf; ++r) {
-    sum += store.node(space.roots[r], store.root_links()[r]).estimate;
+    sum += store.node(space.roots[r], store.root_links()[r]).log_estimate();
   }
   return sum;
 }
@@ -176,7 +217,7 @@ bool is_solved(const BoundStore& store) {
   bool is_solved = true;
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const BoundNode& root = store.node(space.roots[r], store.root_links()[r]);
-    if (root.upper == kNegInf) return true;
+    if (root.is_dead()) return true;
     is_solved = is_solved && root.is_complete;
   }
   return is_solved;

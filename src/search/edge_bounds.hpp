@@ -1,11 +1,11 @@
 // The soft-Bellman equation for L, U and V at once: a node's values from those of its edges.
 //
-//   X(c, a) = R(c, a) + sum over the children j of X(c_j),     X(c) = log sum_a exp X(c, a)      X = L, U, V
+//   exp X(c, a) = exp R(c, a) prod over the children j of exp X(c_j),     exp X(c) = sum_a exp X(c, a)      X = L, U, V
 //
-// Values of one edge lie side by side, so that one vector instruction serves all three.
+// in numbers, without a logarithm (search/bound_values.hpp). All roundings together are bounded by one factor per
+// level, see see_reward(): L and U are moved outward by it.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "search/bound_store.hpp"
@@ -18,7 +18,10 @@ class EdgeBounds {
   // Estimates that are learned stay free above: while a level is unknown, they lack what U has of it.
   explicit EdgeBounds(const SearchSpace& space, bool has_free_estimates = false);
 
-  // The edges of an expanded node. An edge that is not evaluated has its estimate and no bounds.
+  // Before edges are backed up their rewards must have been seen, and of tables what they can add up to.
+  void see_factors(const FactorGraph& graph, const SearchSpace& space);
+  void see_reward(int level, double reward);
+  // The edges of an expanded node.
   void gather(const BoundStore& store, int level, const BoundNode& node);
   // X(c) from the edges gathered last: L and U widened by their rounding error, and never worse than what
   // the node has already; V within them, or free above. Sets the complete flag.
@@ -26,30 +29,37 @@ class EdgeBounds {
 
   [[nodiscard]] int num_states() const { return num_states_; }
   // Neither complete nor waiting for rewards: the search can go there.
-  [[nodiscard]] bool is_open(int action) const { return is_open_[action]; }
-  [[nodiscard]] double lower(int action) const { return values_[action][kLower]; }
-  [[nodiscard]] double upper(int action) const { return values_[action][kUpper]; }
-  [[nodiscard]] double estimate(int action) const { return values_[action][kEstimate]; }
+  [[nodiscard]] bool is_open(int action) const { return is_open_[action] != 0; }
+  [[nodiscard]] const BoundValues& values(int action) const { return values_[action]; }
 
   // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal
   // up to rounding; -1 when there is none.
   [[nodiscard]] int widest() const;
 
  private:
-  enum Lane { kLower, kUpper, kEstimate, kMagnitude, kNumLanes };
-  using Lanes = double[kNumLanes];
-  struct alignas(32) Edge {
-    Lanes lanes;
-    double& operator[](int lane) { return lanes[lane]; }
-    double operator[](int lane) const { return lanes[lane]; }
+  // The relative error of a level's sums of products: exponentials of rewards, products, sums, and the rewards, which
+  // are sums of factors themselves.
+  struct Rounding {
+    double num_terms = 0.0;
+    double num_factors = 0.0;
+    double cancelling = 0.0;   // at most this much, twice, cancels when the factors of a reward are added up
+    double most_reward = 0.0;  // |R| of those that are kept as exponentials
+    double error = 0.0;
+    Outward outward;
+
+    void update();
   };
+  [[nodiscard]] BoundValues exp_reward(double factor) const;
+  void gather_edge(const BoundStore& store, const Expansion& expansion, std::span<const int> children, int action);
 
   bool has_free_estimates_;
+  std::vector<Rounding> rounding_;  // by level
+  int level_ = 0;
   int num_states_ = 0;
-  int num_terms_ = 0;  // of the sum that makes an edge's value
-  std::vector<Edge> values_, weights_;
-  std::vector<char> is_complete_, is_open_;
-  Edge largest_, log_sum_;
+  bool is_complete_ = false;  // all edges are
+  std::vector<BoundValues> values_, aligned_;
+  const BoundValues* summands_ = nullptr;  // one of these two
+  std::vector<char> is_open_;
 };
 
 // Largest U - L first, or V - L; of equal ones, such as infinite ones, the component with the fewest variables. -1 when
@@ -64,7 +74,7 @@ class ComponentRule {
   bool has_upper_;
 };
 
-// Log of the sum of the roots' values and the constant; widened outward.
+// Log of the product of the roots' values and the constant; widened outward.
 LogBounds root_bounds(const BoundStore& store);
 double root_estimate(const BoundStore& store);
 bool is_solved(const BoundStore& store);

@@ -9,8 +9,8 @@
 namespace treesample {
 namespace {
 
-double log_unresolved(double estimate, double lower) {
-  return lower == kNegInf ? estimate : estimate + log1mexp(std::max(0.0, estimate - lower));
+double log_unresolved(const BoundValues& values) {
+  return values.log_estimate() + (values.has_no_lower() ? 0.0 : log1mexp(std::max(0.0, values.log_estimate_gap())));
 }
 
 }  // namespace
@@ -23,9 +23,8 @@ int most_unresolved_edge(const EdgeBounds& edges, const Expansion& expansion, do
   double best = kNegInf;
   for (int a = 0; a < edges.num_states(); ++a) {
     if (!edges.is_open(a)) continue;
-    const double score = log_unresolved(edges.estimate(a), edges.lower(a)) + bonus / (1.0 + expansion.visits(a));
-    if (chosen >= 0 && best != kNegInf && !(score > best + tie_tolerance(best))) continue;
-    if (chosen >= 0 && score == kNegInf) continue;
+    const double score = log_unresolved(edges.values(a)) + bonus / (1.0 + expansion.visits(a));
+    if (chosen >= 0 && !is_higher(score, best)) continue;
     chosen = a;
     best = score;
   }

@@ -34,17 +34,6 @@ BlockLayout make_layout(const SearchSpace& space, int n, bool has_prior) {
 
 }  // namespace
 
-double factor_of_reward(double reward) {
-  if (std::abs(reward) <= 690.0) return exp_one(reward);
-  if (reward == kNegInf) return 0.0;
-  return reward < 0.0 ? reward : -1.0 / reward;
-}
-
-double reward_of_factor(double factor) {
-  if (factor >= 0.0) return std::log(factor);
-  return factor < -1.0 ? factor : -1.0 / factor;
-}
-
 bool has_shared_children(const SearchSpace& space, int level) {
   const std::vector<int>& children = space.levels[level].children;
   return std::any_of(children.begin(), children.end(), [&](int child) { return space.levels[child].is_shared; });

@@ -58,11 +58,6 @@ template <class F>
   }
 }
 
-// exp(R) within 1e-300 .. 1e300, 0 for R = -inf. An R beyond that is marked by a negative number from which
-// it can be had back: R itself, or -1 / R where it is positive.
-double factor_of_reward(double reward);
-double reward_of_factor(double factor);
-
 // Offsets are in bytes from the start of a block.
 struct BlockLayout {
   int num_states = 1;

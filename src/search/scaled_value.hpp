@@ -7,8 +7,21 @@
 #include <cstdint>
 
 #include "math/vector_kernels.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+
+// exp(R) for |R| up to a limit, here 1e-300 .. 1e300; 0 for R = -inf. An R beyond that is marked by a negative number
+// from which it can be had back: R itself, or -1 / R where it is positive.
+inline double factor_of_reward(double reward, double limit = 690.0) {
+  if (std::abs(reward) <= limit) return exp_one(reward);
+  if (reward == kNegInf) return 0.0;
+  return reward < 0.0 ? reward : -1.0 / reward;
+}
+inline double reward_of_factor(double factor) {
+  if (factor >= 0.0) return std::log(factor);
+  return factor < -1.0 ? factor : -1.0 / factor;
+}
 
 // factor * 2^exponent for an integer exponent; NaN where this is below 1e-200 (it may have lost bits), where the
 // exponent is beyond 1000 and for a factor that stands for no number. No branch is taken in the usual case.

@@ -35,12 +35,10 @@ void BoundedSearch::sweep(LeafEstimate leaf_estimate) {
     for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
       BoundNode& node = store_->node(n, i);
       if (node.is_given_back || node.is_complete) continue;
-      if (node.expansion != kNoNode) {
+      if (node.is_expanded()) {
         back_up(n, i);
       } else if constexpr (!std::is_null_pointer_v<LeafEstimate>) {
-        if (!node.was_collapsed) {
-          node.estimate = std::max(leaf_estimate(n), node.lower);
-        }
+        if (!node.was_collapsed) node.set_log_estimate(std::max(leaf_estimate(n), node.log_lower()));
       }
     }
   }

@@ -44,6 +44,10 @@ class ProductFallback final : public Fallback {
   [[nodiscard]] double log_value(int level, std::span<const int> x) const override {
     return tables_.sum(level, x) + widen_ * tables_.rounding(level);
   }
+  void log_values(int level, int, std::span<int> x, std::span<double> values) const override {
+    tables_.sum_each(level, x, values);
+    for (double& value : values) value += widen_ * tables_.rounding(level);
+  }
   double sample_below(int level, std::span<int> x, Random& random) const override {
     for_each_below(space_, level, [&](int n) {
       const int v = space_.levels[n].variable;
@@ -73,6 +77,9 @@ class MiniBucketFallback final : public Fallback {
 
   [[nodiscard]] double log_value(int level, std::span<const int> x) const override {
     return buckets_->log_upper(level, x);
+  }
+  void log_values(int level, int, std::span<int> x, std::span<double> values) const override {
+    buckets_->log_upper_each(level, x, values);
   }
   [[nodiscard]] bool is_exact(int level) const override { return buckets_->is_exact(level); }
   double sample_below(int level, std::span<int> x, Random& random) const override {
@@ -133,6 +140,13 @@ class ValueFallback final : public Fallback {
 };
 
 }  // namespace
+
+void Fallback::log_values(int level, int variable, std::span<int> x, std::span<double> values) const {
+  for (std::size_t a = 0; a < values.size(); ++a) {
+    x[variable] = static_cast<int>(a);
+    values[a] = log_value(level, x);
+  }
+}
 
 LocalDistributions uniform_distributions(const FactorGraph& graph) {
   LocalDistributions result;

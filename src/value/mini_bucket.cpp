@@ -134,28 +134,31 @@ void WeightedMiniBucket::State::make_rows() {
   const auto message = [&](const MiniBucketPasses& passes, int c) {
     return TableView{plan.clusters[c].separator(), passes.message(c).data()};
   };
+  const auto parent_variable = [&](int n) {
+    return space.levels[n].parent >= 0 ? space.levels[space.levels[n].parent].variable : -1;
+  };
   Constants constant = constants(*upper);
   for (int n = 0; n < space.num_levels(); ++n) constant.messages[n] += constant.rounding[n];
   for (int n = 0; n < space.num_levels(); ++n) {
-    upper_rows.begin_row(constant.messages[n]);
+    upper_rows.begin_row(constant.messages[n], parent_variable(n));
     for (const int c : passing[n]) upper_rows.add(graph, message(*upper, c));
 
     const Level& level = space.levels[n];
     double below = 0.0;
     for (const int j : level.children) below += constant.messages[j];
-    q_rows.begin_row(below);
+    q_rows.begin_row(below, level.variable);
     for (const int m : level.factors) {
-      q_rows.add(graph, {graph.factor(m).scope(), graph.factor(m).log_values().data()}, level.variable);
+      q_rows.add(graph, {graph.factor(m).scope(), graph.factor(m).log_values().data()});
     }
     for (const int j : level.children) {
-      for (const int c : passing[j]) q_rows.add(graph, message(*upper, c), level.variable);
+      for (const int c : passing[j]) q_rows.add(graph, message(*upper, c));
     }
   }
   upper_rounding = std::move(constant.rounding);
   if (lower == nullptr) return;
   const Constants lower_constant = constants(*lower);
   for (int n = 0; n < space.num_levels(); ++n) {
-    lower_rows.begin_row(lower_constant.messages[n] - lower_constant.rounding[n]);
+    lower_rows.begin_row(lower_constant.messages[n] - lower_constant.rounding[n], parent_variable(n));
     for (const int c : passing[n]) lower_rows.add(graph, message(*lower, c));
   }
 }
@@ -219,6 +222,10 @@ double WeightedMiniBucket::log_upper(int level, std::span<const int> x) const {
 }
 
 double WeightedMiniBucket::log_lower(int level, std::span<const int> x) const { return state_->log_lower(level, x); }
+
+void WeightedMiniBucket::log_upper_each(int level, std::span<const int> x, std::span<double> values) const {
+  state_->upper_rows.sum_each(level, x, values);
+}
 
 bool WeightedMiniBucket::is_exact(int level) const { return state_->is_exact[level]; }
 

@@ -123,7 +123,8 @@ ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space,
     if (parent >= 0) constants[parent] += constants[n];
   }
   for (int n = 0; n < space.num_levels(); ++n) {
-    rows_.begin_row(constants[n]);
+    const int parent = space.levels[n].parent;
+    rows_.begin_row(constants[n], parent >= 0 ? space.levels[parent].variable : -1);
     for (const int t : tables_of[n]) rows_.add(graph, {scopes_[t], tables_[t].data()});
     rounding_[n] = errors.bound(n, constants[n]);
   }

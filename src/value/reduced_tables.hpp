@@ -27,6 +27,8 @@ class ReducedTables {
 
   // The sum over the factors of level n and below of T_k at x, and of `own` there.
   [[nodiscard]] double sum(int level, std::span<const int> x) const { return rows_.sum(level, x); }
+  // The same for all states of the variable of the parent level, whatever it is in x.
+  void sum_each(int level, std::span<const int> x, std::span<double> values) const { rows_.sum_each(level, x, values); }
   // A bound of the rounding error of sum(level, .).
   [[nodiscard]] double rounding(int level) const { return rounding_[level]; }
 

@@ -101,8 +101,8 @@ TEST(AnytimeSpaces, EqualComponentsHaveEqualValuesAndNodesOfTheirOwn) {
   for (int a = 0; a < 3; ++a) {
     const BoundNode& one = store.node(1, root.links(a)[0]);
     const BoundNode& other = store.node(3, root.links(a)[1]);
-    EXPECT_EQ(one.lower, other.lower);
-    EXPECT_EQ(one.upper, other.upper);
+    EXPECT_EQ(one.log_lower(), other.log_lower());
+    EXPECT_EQ(one.log_upper(), other.log_upper());
     // The second variable of the arm does not see x0: the links of all three nodes agree.
     for (int b = 0; b < 3; ++b) {
       EXPECT_EQ(store.expansion(1, one).links(b)[0], store.expansion(1, store.node(1, root.links(0)[0])).links(b)[0]);

@@ -29,6 +29,8 @@ class Fallback {
   virtual ~Fallback() = default;
 
   [[nodiscard]] virtual double log_value(int level, std::span<const int> x) const = 0;
+  // values[a] = log_value with x[variable] = a, the variable of the level's parent. Overwrites x[variable].
+  virtual void log_values(int level, int variable, std::span<int> x, std::span<double> values) const;
   // True when the value is V_j up to rounding and q the conditional distribution: nothing is left to search.
   [[nodiscard]] virtual bool is_exact(int level) const { return level < 0; }
   // True when q is uniform: passes over a store are then exact (evaluate/divergence.hpp).

@@ -83,6 +83,8 @@ class WeightedMiniBucket final : public ValueFunction {
   // nothing else of it is read. A few table look-ups. L_j is -inf where nothing is known.
   [[nodiscard]] double log_upper(int level, std::span<const int> x) const;
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
+  // U_j for all states of the variable of the level's parent; what x has for it is not read.
+  void log_upper_each(int level, std::span<const int> x, std::span<double> values) const;
   // True when U_j = L_j = V_j, up to rounding: no bucket from this level down was split.
   [[nodiscard]] bool is_exact(int level) const;
 

@@ -51,7 +51,7 @@ std::set<NodeId> reachable(const BoundStore& store, const std::function<bool(Nod
     open.pop_back();
     if (!result.insert(id).second) continue;
     const BoundNode& node = store.node(id.first, id.second);
-    if (node.expansion == kNoNode || is_cut(id)) continue;
+    if (!node.is_expanded() || is_cut(id)) continue;
     const Expansion expansion = store.expansion(id.first, node);
     const std::vector<int>& children = space.levels[id.first].children;
     for (int a = 0; a < space.levels[id.first].num_states; ++a) {
@@ -75,7 +75,7 @@ std::set<NodeId> kept(const BoundStore& store) {
 
 std::uint64_t count_expansions(const BoundStore& store, const std::set<NodeId>& nodes) {
   std::uint64_t count = 0;
-  for (const auto& [level, index] : nodes) count += store.node(level, index).expansion != kNoNode ? 1 : 0;
+  for (const auto& [level, index] : nodes) count += store.node(level, index).is_expanded() ? 1 : 0;
   return count;
 }
 
@@ -83,10 +83,9 @@ std::uint64_t count_expansions(const BoundStore& store, const std::set<NodeId>& 
 std::size_t bytes_of(const BoundStore& store, const std::set<NodeId>& nodes) {
   std::size_t bytes = 0;
   for (const auto& [level, index] : nodes) {
-    const Level& here = store.space().levels[level];
     bytes += sizeof(BoundNode);
-    if (store.node(level, index).expansion == kNoNode) continue;
-    bytes += Expansion::num_bytes(here.num_states, static_cast<int>(here.children.size()));
+    if (!store.node(level, index).is_expanded()) continue;
+    bytes += store.expansion_bytes(level);
   }
   return bytes;
 }
@@ -116,8 +115,8 @@ TEST(BoundStore, CollapseGivesBackExactlyWhatCannotBeReached) {
       const std::set<NodeId> expected = reachable(store, is_marked);
       std::vector<double> bounds;
       for (const auto& [level, index] : expected) {
-        bounds.push_back(store.node(level, index).lower);
-        bounds.push_back(store.node(level, index).upper);
+        bounds.push_back(store.node(level, index).log_lower());
+        bounds.push_back(store.node(level, index).log_upper());
       }
       store.collapse(marks(store, is_marked));
       EXPECT_EQ(kept(store), expected);
@@ -127,10 +126,10 @@ TEST(BoundStore, CollapseGivesBackExactlyWhatCannotBeReached) {
       std::size_t i = 0;
       for (const auto& id : expected) {
         const BoundNode& node = store.node(id.first, id.second);
-        EXPECT_EQ(node.lower, bounds[i++]);
-        EXPECT_EQ(node.upper, bounds[i++]);
+        EXPECT_EQ(node.log_lower(), bounds[i++]);
+        EXPECT_EQ(node.log_upper(), bounds[i++]);
         if (is_marked(id)) {
-          EXPECT_EQ(node.expansion, kNoNode);
+          EXPECT_FALSE(node.is_expanded());
         }
       }
     }
@@ -149,7 +148,7 @@ TEST(BoundStore, WhatWasGivenBackIsUsedAgain) {
     EXPECT_LT(index, end);
     EXPECT_FALSE(store.node(3, index).is_given_back);
     EXPECT_FALSE(store.node(3, index).was_collapsed);
-    EXPECT_EQ(store.node(3, index).expansion, kNoNode);
+    EXPECT_FALSE(store.node(3, index).is_expanded());
   }
   EXPECT_EQ(store.end_index(3), end);
   EXPECT_EQ(store.used_bytes(), bytes + end * sizeof(BoundNode));
@@ -201,9 +200,9 @@ TEST(Collapse, TakesAboutTheShareKeepsTheRootsAndMarksWhatItTook) {
       EXPECT_GE(store.num_expansions(), 1U);
       EXPECT_EQ(kept(store), reachable(store, [](NodeId) { return false; }));
       const BoundNode& same = store.node(searched.space.roots[0], store.root_links()[0]);
-      EXPECT_NE(same.expansion, kNoNode);
-      EXPECT_EQ(same.lower, root.lower);
-      EXPECT_EQ(same.upper, root.upper);
+      EXPECT_TRUE(same.is_expanded());
+      EXPECT_EQ(same.log_lower(), root.log_lower());
+      EXPECT_EQ(same.log_upper(), root.log_upper());
     }
   }
 }
@@ -231,11 +230,11 @@ TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
   const BoundNode& root = store->node(0, store->root_links()[0]);
   const NodeIndex likely = store->expansion(0, root).links(0)[0];
   const NodeIndex unlikely = store->expansion(0, root).links(1)[0];
-  ASSERT_NE(store->node(1, likely).expansion, kNoNode);
-  ASSERT_NE(store->node(1, unlikely).expansion, kNoNode);
+  ASSERT_TRUE(store->node(1, likely).is_expanded());
+  ASSERT_TRUE(store->node(1, unlikely).is_expanded());
   collapse_least(*store, 0.8);
-  EXPECT_NE(store->node(1, likely).expansion, kNoNode);
-  EXPECT_EQ(store->node(1, unlikely).expansion, kNoNode);
+  EXPECT_TRUE(store->node(1, likely).is_expanded());
+  EXPECT_FALSE(store->node(1, unlikely).is_expanded());
   EXPECT_TRUE(store->node(1, unlikely).was_collapsed);
 }
 

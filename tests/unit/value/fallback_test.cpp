@@ -432,5 +432,29 @@ TEST(MiniBucketFallback, IsABoundWithADistributionAndExactWhenItSaysSo) {
   EXPECT_GT(num_exact, 100);
 }
 
+TEST(Fallback, ValuesOfAllStatesOfTheParentAreThoseOfEachToTheBit) {
+  for_each_case(0.0, [&](const FactorGraph& graph, const SearchSpace& space, int trial) {
+    Random random(trial, "distributions");
+    MiniBucketOptions options;
+    options.i_bound = trial % 3;
+    const std::shared_ptr<const Fallback> fallbacks[] = {
+        product_fallback(graph, space, random_distributions(graph, random)), maxima_fallback(graph, space),
+        mini_bucket_fallback(std::make_shared<WeightedMiniBucket>(graph, space, options)),
+        value_fallback(std::make_shared<UniformValue>(space), space)};
+    for_each_sub_problem(graph, space, [&](const SubProblem& problem) {
+      const int parent = space.levels[problem.level].parent;
+      if (parent < 0) return;
+      const int variable = space.levels[parent].variable;
+      for (const auto& fallback : fallbacks) {
+        Assignment x = problem.x;
+        x[variable] = -1;
+        std::vector<double> values(graph.num_states(variable));
+        fallback->log_values(problem.level, variable, x, values);
+        EXPECT_EQ(values[problem.x[variable]], fallback->log_value(problem.level, problem.x));
+      }
+    });
+  });
+}
+
 }  // namespace
 }  // namespace treesample

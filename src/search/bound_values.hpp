@@ -1,0 +1,159 @@
+// L, U and V of a sub-problem or of an edge as numbers, not as logarithms: backing up is then products and sums.
+//
+// Each of them is m 2^(768 e) with 2^-384 <= m < 2^384, or 0, or inf. Changing e is exact, a number has one such
+// form, and 768 bits are 532 nats, so that the values of a node and its children nearly always have equal exponents:
+// the search works on the mantissas m and looks at the exponents only to see that they are equal. The three
+// exponents fit into 32 bits, because L and V are where U is:
+//
+//   bits 0..15   e of U, signed; of V where U is inf, of L where both are
+//   bits 16..23  that minus e of L:   L may be 135,000 nats below U
+//   bits 24..31  e of V minus that:   V may be 68,000 nats off U
+//
+// What does not fit is moved away from the truth, L down (to 0) and U up (to inf); V, an estimate, is moved to the
+// nearest number that fits.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace treesample {
+
+// m 2^(768 e); 0 and inf have e = 0.
+struct WideNumber {
+  double mantissa = 0.0;
+  int exponent = 0;
+
+  static constexpr int kUnitBits = 768;
+  static constexpr double kUnit = 0x1.0p768;
+  static constexpr double kLeast = 0x1.0p-384;  // mantissas: kLeast <= m < kMost
+  static constexpr double kMost = 0x1.0p384;
+
+  // The number m 2^(768 e) for any m >= 0.
+  static WideNumber normalised(double mantissa, int exponent);
+  // exp(log_value), with a relative error of at most of_log_error(log_value).
+  static WideNumber of_log(double log_value);
+  static double of_log_error(double log_value);
+  // With an error of at most 2^-52 (2 + 2 |log()|).
+  [[nodiscard]] double log() const;
+  [[nodiscard]] WideNumber times(double factor) const { return normalised(mantissa * factor, exponent); }
+
+  // Pre: both have the form above.
+  friend bool operator<(const WideNumber& a, const WideNumber& b) {
+    if (a.exponent == b.exponent || a.is_special() || b.is_special()) return a.mantissa < b.mantissa;
+    return a.exponent < b.exponent;
+  }
+
+ private:
+  [[nodiscard]] bool is_special() const { return !(mantissa > 0.0 && mantissa < kMost); }
+};
+
+// Factors that move bounds outward by an error of at most `error` < 1 of their logarithms.
+struct Outward {
+  Outward() = default;
+  explicit Outward(double error) : down(1.0 - error), up(1.0 / (1.0 - error)) {}
+  double down = 1.0, up = 1.0;
+};
+
+class BoundValues {
+ public:
+  // All 0: a sub-problem that is impossible.
+  BoundValues() = default;
+  // L = U = V, a mantissa. Rounding is left to the caller.
+  explicit BoundValues(double value) : lower_(value), upper_(value), estimate_(value) {}
+  BoundValues(const WideNumber& lower, const WideNumber& upper, const WideNumber& estimate);
+  // L and U moved outward by the rounding errors.
+  static BoundValues of_logs(double log_lower, double log_upper, double log_estimate);
+
+  [[nodiscard]] bool is_dead() const { return upper_ == 0.0; }
+  // Is log L = -inf: is nothing known to be possible?
+  [[nodiscard]] bool has_no_lower() const { return lower_ == 0.0; }
+
+  [[nodiscard]] WideNumber lower() const { return {lower_, lower_ == 0.0 ? 0 : unit() - units_below()}; }
+  [[nodiscard]] WideNumber upper() const { return {upper_, is_number(upper_) ? unit() : 0}; }
+  [[nodiscard]] WideNumber estimate() const { return {estimate_, is_number(estimate_) ? unit() + units_off() : 0}; }
+  [[nodiscard]] double log_lower() const { return lower().log(); }
+  [[nodiscard]] double log_upper() const { return upper().log(); }
+  [[nodiscard]] double log_estimate() const { return estimate().log(); }
+  // log U - log L and log V - log L.
+  [[nodiscard]] double log_upper_gap() const;
+  [[nodiscard]] double log_estimate_gap() const;
+
+  void set_log_estimate(double log_estimate);
+
+  // Product of all three. Pre: the mantissas are in their range, and nothing is dead. Rounding is left to the caller.
+  BoundValues& operator*=(const BoundValues& other) {
+    if (units_ != 0 && other.units_ != 0) [[unlikely]]
+      return multiply_slowly(other);
+    units_ += other.units_;  // one of them is 0
+    scale_by(other);
+    if (!is_normalised()) [[unlikely]]
+      normalise();
+    return *this;
+  }
+  // A factor of 2^-192 .. 2^192 times the values, for a sum: mantissas may leave their range.
+  [[nodiscard]] BoundValues times_factor(double factor) const {
+    BoundValues result = *this;
+    result.scale_by(BoundValues(factor));
+    return result;
+  }
+
+  [[nodiscard]] bool has_units_of(const BoundValues& other) const { return units_ == other.units_; }
+  // Pre: the same units.
+  void add(const BoundValues& other) {
+    lower_ += other.lower_;
+    upper_ += other.upper_;
+    estimate_ += other.estimate_;
+  }
+  // Gives all of them the same units, for a sum. What is too small to be seen in it becomes 0.
+  static void align(std::span<BoundValues> values);
+
+  // L := max(L, L of the backup), U := min(U, U of the backup), V := that of the backup, at least L and, unless it is
+  // free, at most U. The backup is a sum; its L and U are moved outward first.
+  void tighten(BoundValues backup, const Outward& outward, bool is_estimate_free) {
+    backup.lower_ *= outward.down;
+    backup.upper_ *= outward.up;
+    if (!backup.is_normalised()) [[unlikely]]
+      backup.normalise();
+    if (units_ != backup.units_ || units_off() != 0 || backup.estimate_ == 0.0) [[unlikely]]
+      return tighten_slowly(backup, is_estimate_free);
+    lower_ = backup.lower_ > lower_ ? backup.lower_ : lower_;
+    upper_ = backup.upper_ < upper_ ? backup.upper_ : upper_;
+    estimate_ = is_estimate_free || backup.estimate_ < upper_ ? backup.estimate_ : upper_;
+    if (units_below() == 0 && estimate_ < lower_) estimate_ = lower_;  // else V is larger by its unit
+  }
+
+  // exp(U) - exp(L) in units of U.
+  [[nodiscard]] double unresolved_mass() const {
+    if (units_below() == 0) [[likely]]
+      return upper_ - lower_;
+    return upper_ - (units_below() == 1 ? lower_ / WideNumber::kUnit : 0.0);
+  }
+
+ private:
+  static bool is_number(double mantissa) {
+    return mantissa > 0.0 && mantissa < std::numeric_limits<double>::infinity();
+  }
+  static bool is_normalised(double mantissa) {
+    return (mantissa >= WideNumber::kLeast && mantissa < WideNumber::kMost) || !is_number(mantissa);
+  }
+  [[nodiscard]] bool is_normalised() const {
+    return is_normalised(lower_) && is_normalised(upper_) && is_normalised(estimate_);
+  }
+  [[nodiscard]] int unit() const { return static_cast<std::int16_t>(units_ & 0xffff); }
+  [[nodiscard]] int units_below() const { return static_cast<int>(units_ >> 16 & 0xff); }
+  [[nodiscard]] int units_off() const { return static_cast<std::int8_t>(units_ >> 24); }
+  void scale_by(const BoundValues& other) {
+    lower_ *= other.lower_;
+    upper_ *= other.upper_;
+    estimate_ *= other.estimate_;
+  }
+  void normalise();
+  BoundValues& multiply_slowly(const BoundValues& other);
+  void tighten_slowly(const BoundValues& backup, bool is_estimate_free);
+
+  double lower_ = 0.0, upper_ = 0.0, estimate_ = 0.0;  // mantissas
+  std::uint32_t units_ = 0;
+};
+
+}  // namespace treesample
