@@ -11,6 +11,7 @@
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
+#include "treesample/model/summed_model.hpp"
 #include "treesample/search/approximation.hpp"
 
 namespace treesample::cli {
@@ -36,6 +37,7 @@ struct Answer {
   std::shared_ptr<const Approximation> approximation;         // null when nothing can be sampled
   std::optional<double> sampler_divergence;                   // certified: KL(approximation || target) is at most this
   std::shared_ptr<const BoundedApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
+  std::shared_ptr<const SummedModel> summed;                  // what exact_sampler samples; null: the whole model
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
 };

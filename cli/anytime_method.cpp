@@ -106,9 +106,22 @@ AnytimeOptions search_options(const InferOptions& options) {
   return result;
 }
 
+// The completed sampler by upper bounds: the weights of the smaller model are those of the whole one.
+BoundedSampler completed(const BoundedApproximation& upper, const SummedModel* summed) {
+  if (summed == nullptr) {
+    return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); }};
+  }
+  return {upper.log_value(),
+          [&upper, summed, left = Assignment(summed->variable_of().size())](std::span<int> x, Random& random) mutable {
+            const double log_prob = upper.sample_into(left, random);
+            for (std::size_t i = 0; i < left.size(); ++i) x[summed->variable_of()[i]] = left[i];
+            return log_prob + summed->draw(x, random);
+          }};
+}
+
 // Samples until the time is over, or --importance of them, more where they are cheap. What is solved needs them for
 // marginals only, and a user who asked for a gap wants the answer once it is reached.
-BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation& upper, const InferOptions& options,
+BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper, const InferOptions& options,
                            const Stopwatch& watch, StopReason stop) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
@@ -122,10 +135,20 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation&
   return bounded_importance(graph, upper, importance, random);
 }
 
+// Of the whole model.
+LogBounds certified_bounds(const AnytimeResult& result, const SummedModel* summed) {
+  const double log_slack = summed != nullptr ? summed->log_slack() : 0.0;
+  return {result.report.log_z.lower - log_slack, result.report.log_z.upper + log_slack};
+}
+
 // What --samples are drawn from: certified when it can be.
 void choose_sampler(Answer& answer, const AnytimeResult& result,
                     const std::shared_ptr<const BoundedApproximation>& upper, const InferOptions& options) {
-  answer.approximation = upper;
+  const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
+    if (!answer.summed) return sampler;
+    return std::make_shared<CompletedApproximation>(answer.summed, std::move(sampler));
+  };
+  answer.approximation = complete(upper);
   if (options.sampler == "rejection") {
     answer.exact_sampler = upper;
     return;
@@ -133,8 +156,8 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
   if (options.sampler == "upper") return;
   const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower);
   if (lower->log_value() == kNegInf) return;
-  answer.approximation = lower;
-  answer.sampler_divergence = std::max(0.0, result.report.log_z.upper - lower->log_value());
+  answer.approximation = complete(lower);
+  answer.sampler_divergence = std::max(0.0, certified_bounds(result, answer.summed.get()).upper - lower->log_value());
 }
 
 // Where every weighted sample is impossible, P_L still knows something that is not. The time is over then, so that few
@@ -158,19 +181,55 @@ void add_certified_marginals(Answer& answer, const FactorGraph& graph, const Inf
   answer.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
 }
 
+std::optional<Configuration> completed(std::optional<Configuration> best, const FactorGraph& whole,
+                                       const SummedModel* summed) {
+  if (!best || summed == nullptr) return best;
+  Assignment x = summed->spread(best->x);
+  summed->choose_best(x);
+  const double log_density = whole.log_density(x);
+  return Configuration{std::move(x), log_density};
+}
+
+// What is drawn from the search: samples, an estimate with its interval, marginals.
+void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options,
+                  const Stopwatch& watch) {
+  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
+  if (upper->log_value() == kNegInf) return;
+  choose_sampler(answer, result, upper, options);
+  const LogBounds bounds = certified_bounds(result, answer.summed.get());
+  if (options.num_importance == 0) return;
+  BoundedImportance sampled =
+      estimate(whole, completed(*upper, answer.summed.get()), options, watch, result.report.stop);
+  if (!answer.is_exact && sampled.log_z != kNegInf) {
+    answer.log_z = std::clamp(sampled.log_z, bounds.lower, bounds.upper);
+  }
+  // What is certified holds with any confidence.
+  sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
+  sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
+  answer.marginals = sampled.marginals;
+  answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
+                                      sampled.marginals_error);
+  const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
+  if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
+  answer.bounded_importance = std::move(sampled);
+  if (answer.marginals.empty() && answer.sampler_divergence) add_certified_marginals(answer, whole, options);
+}
+
 }  // namespace
 
-Answer anytime(const FactorGraph& graph, const InferOptions& options) {
+Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   const Stopwatch watch;
   Trace trace(options.trace);
   Watch progress(options);  // from here on Ctrl-C ends with an answer
+  const std::shared_ptr<const SummedModel> summed = sum_out(whole, options);
+  const FactorGraph& graph = summed ? summed->graph() : whole;
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
                                         : space_for(graph, options, parse_space(options.space));
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
-  const std::optional<Configuration> first = first_configuration(graph, options);
-  if (first) search.first_configurations = {first->x};
+  const std::optional<Configuration> first = first_configuration(whole, options);
+  if (first) search.first_configurations = {summed ? summed->left(first->x) : first->x};
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   double last_estimate = kNegInf;
   bool ends_far = false;
@@ -188,35 +247,20 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   trace.add(watch.seconds(), report.spent, report.log_z,
             std::clamp(last_estimate, report.log_z.lower, report.log_z.upper));
   Answer answer;
-  answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}", options.space,
-                              options.order, space.width(), leaves.text);
+  answer.summed = summed;
+  answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}", options.space,
+                              options.order, space.width(), leaves.text, summed_out_text(summed.get()));
   answer.stop = ends_far ? to_string(StopReason::kTime) : to_string(report.stop);
   answer.spent = report.spent;
-  answer.lower = report.log_z.lower;
-  answer.upper = report.log_z.upper;
+  const LogBounds bounds = certified_bounds(result, summed.get());
+  answer.lower = bounds.lower;
+  answer.upper = bounds.upper;
   answer.is_exact = report.stop == StopReason::kExact;
-  answer.best = best_configuration(result);
+  answer.best = completed(best_configuration(result), whole, summed.get());
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
-  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
-  if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
-  if (upper->log_value() != kNegInf && options.num_importance > 0) {
-    BoundedImportance sampled = estimate(graph, *upper, options, watch, report.stop);
-    if (!answer.is_exact && sampled.log_z != kNegInf) {
-      answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
-    }
-    // What is certified holds with any confidence.
-    sampled.interval.lower = std::max(sampled.interval.lower, report.log_z.lower);
-    sampled.interval.upper = std::min(sampled.interval.upper, report.log_z.upper);
-    answer.bounded_importance = sampled;
-    answer.marginals = sampled.marginals;
-    answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
-                                        sampled.marginals_error);
-    const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
-    if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
-    if (sampled.marginals.empty() && answer.sampler_divergence) add_certified_marginals(answer, graph, options);
-  }
+  add_samplers(answer, whole, result, options, watch);
   if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
-  trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
+  trace.finish(watch.seconds(), report.spent, bounds, *answer.log_z);
   return answer;
 }
 

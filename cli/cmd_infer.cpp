@@ -40,6 +40,7 @@ class InferCommand final : public Command {
   void set_oracle_defaults(bool has_other_limit);
   void choose_together();
   void choose_method(const FactorGraph& graph);
+  bool can_eliminate(const FactorGraph& graph);
   [[nodiscard]] bool has_upper_bound(const FactorGraph& graph) const;
   [[nodiscard]] bool is_time_over() const;
   void note_ignored_options(const FactorGraph& graph) const;
@@ -127,7 +128,8 @@ int InferCommand::run() {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
   // A network knows the numbers of variables and states that it was trained for.
-  if (options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_) simplify_input(input);
+  const bool is_simplified = options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_;
+  if (is_simplified) simplify_input(input);
   const FactorGraph& graph = input.model.graph;
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
@@ -137,6 +139,7 @@ int InferCommand::run() {
   choose_together();
   const bool wants_bounds = options_.select == "gap" && !line_->is_given("--prior");
   if (wants_bounds && graph.has_only_tables()) options_.prior = "mini-bucket";
+  options_.sums_out = is_simplified && options_.method != "exact";
   if (options_.method == "auto") choose_method(graph);
   const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(graph);
   note_ignored_options(graph);
@@ -205,13 +208,7 @@ void InferCommand::choose_method(const FactorGraph& graph) {
        {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
   }
-  const EliminationOptions elimination = options_.elimination();
-  const EliminationCost cost = elimination_cost(graph, elimination);
-  constexpr double kEntriesPerSecond = 5e7;
-  const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
-  const bool is_cheap =
-      cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) && cost.num_entries <= most_entries;
-  if (is_cheap && !line_->is_given("--budget") && !asks_for_bounds) {
+  if (!line_->is_given("--budget") && !asks_for_bounds && can_eliminate(graph)) {
     options_.method = "exact";
     return;
   }
@@ -220,6 +217,24 @@ void InferCommand::choose_method(const FactorGraph& graph) {
   if (options_.time > 0.0 || line_->is_given("--budget") || options_.gap > 0.0) return;
   options_.time = kDefaultSeconds;
   note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
+}
+
+// Whether elimination is quick, if need be of the model without its barren variables.
+bool InferCommand::can_eliminate(const FactorGraph& graph) {
+  const EliminationOptions elimination = options_.elimination();
+  constexpr double kEntriesPerSecond = 5e7;
+  const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
+  const auto is_cheap = [&](const FactorGraph& model) {
+    const EliminationCost cost = elimination_cost(model, elimination);
+    return cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) &&
+           cost.num_entries <= most_entries;
+  };
+  if (is_cheap(graph)) {
+    options_.sums_out = false;
+    return true;
+  }
+  const auto summed = sum_out(graph, options_);
+  return summed && is_cheap(summed->graph());
 }
 
 // Whether the method knows U, so that --gap can end it.
@@ -283,7 +298,14 @@ std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const 
   const Interruption interruption;
   RejectionOptions rejection{.num_samples = options_.num_samples, .max_tries = options_.max_tries};
   rejection.should_stop = [] { return Interruption::is_asked(); };
-  RejectionSamples drawn = rejection_samples(graph, *answer.exact_sampler, rejection, random);
+  const SummedModel* const summed = answer.summed.get();
+  RejectionSamples drawn =
+      rejection_samples(summed != nullptr ? summed->graph() : graph, *answer.exact_sampler, rejection, random);
+  for (Assignment& x : drawn.samples) {
+    if (summed == nullptr) break;
+    x = summed->spread(x);
+    summed->draw(x, random);
+  }
   note(options_.is_quiet, fmt::format("{} of {} exact samples after {} tries", drawn.samples.size(),
                                       options_.num_samples, drawn.num_tries));
   return std::move(drawn.samples);

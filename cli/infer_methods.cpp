@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "anytime_method.hpp"
 #include "command.hpp"
 #include "infer_support.hpp"
@@ -20,6 +22,7 @@ namespace treesample::cli {
 namespace {
 
 constexpr int kMarginalSamples = 10'000;
+constexpr double kMarginalTimeShare = 0.25;
 
 // Q_phi by its word on the command line; null is the uniform one. Mini-buckets also bound log Z.
 struct Prior {
@@ -86,16 +89,53 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   return answer;
 }
 
-Answer eliminate(const FactorGraph& graph, const InferOptions& options) {
-  const auto elimination = std::make_shared<Elimination>(graph, options.elimination());
+// Exact samples of the whole model, whose barren variables elimination did not see: marginals and a good configuration.
+void add_sampled_barren(Answer& answer, const FactorGraph& whole, const Elimination& elimination,
+                        const InferOptions& options) {
+  const SummedModel& summed = *answer.summed;
+  const Stopwatch watch;
+  BoundedImportanceOptions sampling;
+  sampling.max_samples = kMarginalSamples;
+  sampling.should_stop = [&] { return options.time > 0.0 && watch.seconds() > kMarginalTimeShare * options.time; };
+  const auto draw = [&](std::span<int> x, Random& random) {
+    const Assignment sample = answer.approximation->sample(random);
+    std::copy(sample.begin(), sample.end(), x.begin());
+    return whole.log_density(x) - elimination.log_z();
+  };
+  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
+  const BoundedImportance sampled = bounded_importance(whole, {elimination.log_z(), draw}, sampling, random);
+  const Marginals exact = elimination.marginals();
+  answer.marginals = sampled.marginals;
+  for (std::size_t i = 0; i < exact.size(); ++i) answer.marginals[summed.variable_of()[i]] = exact[i];
+  answer.marginals_from =
+      fmt::format("exact; those of barren variables from {} samples, standard errors at most {:.2g}",
+                  sampled.num_samples, sampled.marginals_error);
+  answer.best = sampled.best;
+  Assignment completed = summed.spread(summed.left(sampled.best.x));
+  summed.choose_best(completed);
+  const double log_density = whole.log_density(completed);
+  if (log_density > answer.best->log_density) answer.best = {std::move(completed), log_density};
+}
+
+Answer eliminate(const FactorGraph& whole, const InferOptions& options) {
   Answer answer;
-  answer.method = fmt::format("exact: variable elimination, width {}", elimination->cost().width);
+  answer.summed = sum_out(whole, options);
+  const auto elimination =
+      std::make_shared<Elimination>(answer.summed ? answer.summed->graph() : whole, options.elimination());
+  answer.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
+                              summed_out_text(answer.summed.get()));
   answer.stop = "exact";
   answer.log_z = elimination->log_z();
   answer.is_exact = true;
   answer.marginals_from = "exact";
-  if (answer.log_z != kNegInf) answer.marginals = elimination->marginals();
   answer.approximation = elimination;
+  if (answer.log_z == kNegInf) return answer;
+  if (answer.summed) {
+    answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);
+    add_sampled_barren(answer, whole, *elimination, options);
+  } else {
+    answer.marginals = elimination->marginals();
+  }
   return answer;
 }
 

@@ -20,6 +20,7 @@ struct InferOptions {
   std::string oracle_order = "arrival";
   double time = 0.0, gap = 0.0, confidence = 0.95, c = 1.0, epsilon = 0.1, ess_threshold = 0.5, damping = 0.0;
   bool is_quiet = false;
+  bool sums_out = false;  // barren variables, before elimination or a search with bounds
 
   [[nodiscard]] BudgetUnit budget_unit() const {
     if (unit == "cost") return BudgetUnit::kCost;

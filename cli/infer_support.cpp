@@ -70,6 +70,16 @@ SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, Spa
   return make_search_space(graph, search_order(graph, kind, order), kind);
 }
 
+std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const InferOptions& options) {
+  if (!options.sums_out || !graph.has_only_tables()) return nullptr;
+  auto summed = std::make_shared<const SummedModel>(graph);
+  return summed->num_summed_out() > 0 ? summed : nullptr;
+}
+
+std::string summed_out_text(const SummedModel* summed) {
+  return summed == nullptr ? "" : fmt::format("; {} barren variables summed out before", summed->num_summed_out());
+}
+
 AnswerOrder answer_order(const InferOptions& options) {
   return options.oracle_order == "submission" ? AnswerOrder::kSubmission : AnswerOrder::kArrival;
 }

@@ -40,6 +40,11 @@ class Watch {
 
 SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);
 
+// The model without its barren variables; null when it has none, or they are to stay.
+std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const InferOptions& options);
+// The end of a line about the method: how many there were.
+std::string summed_out_text(const SummedModel* summed);
+
 // By --oracle-order.
 AnswerOrder answer_order(const InferOptions& options);
 

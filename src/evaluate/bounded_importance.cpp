@@ -112,19 +112,26 @@ void BoundedImportanceOptions::validate() const {
 
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
                                      const BoundedImportanceOptions& options, Random& random) {
-  options.validate();
   check_upper(upper, "bounded_importance");
+  const BoundedSampler sampler{upper.log_value(),
+                               [&](std::span<int> x, Random& stream) { return upper.sample_into(x, stream); }};
+  return bounded_importance(graph, sampler, options, random);
+}
+
+BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSampler& sampler,
+                                     const BoundedImportanceOptions& options, Random& random) {
+  options.validate();
   BoundedImportance result;
   result.confidence = options.confidence;
   result.best.log_density = kNegInf;
   result.std_error = kInf;
   result.log_z = kNegInf;
-  result.interval = {kNegInf, upper.log_value()};
-  if (upper.log_value() == kNegInf) return result;  // Z = 0
+  result.interval = {kNegInf, sampler.log_bound};
+  if (sampler.log_bound == kNegInf) return result;  // Z = 0
   WeightSums sums(graph);
   Assignment x(graph.num_variables(), -1);
   while (result.num_samples < options.max_samples) {
-    const double log_prob = upper.sample_into(x, random);
+    const double log_prob = sampler.sample_into(x, random);
     const double log_weight = log_weight_of(graph, x, log_prob, result.spent);
     sums.add(log_weight, x);
     ++result.num_samples;
@@ -134,7 +141,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedAppr
     if (options.should_stop && options.should_stop()) break;
   }
   const auto count = static_cast<double>(result.num_samples);
-  const double log_bound = upper.log_value();
+  const double log_bound = sampler.log_bound;
   const double delta = 1.0 - options.confidence;
   if (sums.is_empty()) {
     result.interval = bernstein_limits(log_bound, 0.0, 0.0, count, delta);

@@ -103,6 +103,36 @@ printf 'MARKOV\n1\n1\n1\n1 0\n1 2\n' > one.uai
 run infer one.uai --select gap --samples 1
 check "a model without a choice" says out '^log Z       0.693147'
 
+# A Bayesian network too wide for elimination: without evidence all of it is barren, with some only a part.
+python3 > net.uai << 'END'
+import random
+random.seed(5)
+n = 30
+parents = [[j for j in (i - 1 if i % n else -1, i - n) if j >= 0] for i in range(n * n)]
+print("BAYES", n * n, *[2] * (n * n), n * n)
+for i, above in enumerate(parents): print(len(above) + 1, *above, i)
+for above in parents:
+    rows = [random.uniform(0.1, 0.9) for _ in range(2 ** len(above))]
+    print(2 * len(rows), *[x for p in rows for x in (p, 1 - p)])
+END
+for options in "" "--select gap" "--select gap --sampler rejection"; do
+  run infer net.uai --time 20 --samples 2 --json net.json $options
+  check "barren $options" says out '900 barren variables summed out'
+  check "barren: log Z $options" holds "$(number net.json estimate)^2 < 1e-20"
+  check "barren: exact $options" says net.json '"exact": true'
+  check "barren: all variables $options" says out '^  \([01] \)\{899\}[01]$'
+done
+run infer net.uai --time 20 --samples 3 --seed 2 --json net.json
+check "barren: samples have the target's probability" python3 -c 'import json, sys
+rows = json.load(open("net.json"))["samples"]
+sys.exit(len(rows) != 3 or any(abs(row["log_density"] - row["log_prob"]) > 1e-8 for row in rows))'
+printf '1 62 1\n' > net.evid
+run infer net.uai --evidence net.evid --time 20 --json net.json
+check "barren below the evidence only" says out ' 891 barren variables summed out'
+check "and solved" says net.json '"exact": true'
+run infer net.uai --select gap --no-simplify --budget 10
+check "barren variables stay when told so" says out ', estimate'
+
 # So few solutions that no weighted sample is one: what is known to be possible is shown all the same.
 python3 > sat.uai << 'END'
 import random

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "treesample/model/budget.hpp"
 #include "treesample/search/bounded_approximation.hpp"
@@ -45,6 +46,15 @@ struct BoundedImportance {
   double marginals_error = 1.0;
 };
 
+// Any sampler with weights of at most exp(log_bound).
+struct BoundedSampler {
+  double log_bound = 0.0;  // -inf: Z = 0
+  // One sample into x, which has a place for every variable of the graph; returns its log-probability.
+  std::function<double(std::span<int> x, Random& random)> sample_into;
+};
+
+BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSampler& sampler,
+                                     const BoundedImportanceOptions& options, Random& random);
 // `upper` is the sampler by upper bounds. Throws Error (kArgument) for another kind.
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
                                      const BoundedImportanceOptions& options, Random& random);
