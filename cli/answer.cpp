@@ -173,7 +173,6 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
         {"confidence", sampled.confidence},        {"estimate", number(sampled.log_z)},
         {"std_error", number(sampled.std_error)},  {"ess", sampled.ess},
         {"num_samples", sampled.num_samples},      {"factor_evaluations", sampled.spent.factor_evaluations}};
-    json["marginals_error"] = number(sampled.marginals_error);
   }
   json["sampler_divergence"] = answer.sampler_divergence ? number(*answer.sampler_divergence) : Json();
   json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
@@ -196,6 +195,7 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
     json["best"] = {{"x", input.model.lift(answer.best->x)}, {"log_density", number(answer.best->log_density)}};
   }
   json["marginals_from"] = answer.marginals_from;
+  json["marginals_error"] = answer.marginals_error ? number(*answer.marginals_error) : Json();
   json["marginals"] = lifted_marginals(answer, input);
   json["samples"] = Json::array();
   for (const Assignment& sample : answer.samples) {

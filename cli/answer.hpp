@@ -28,6 +28,7 @@ struct Answer {
   std::optional<double> unexplored_mass;                // of a search that is not exact
   Marginals marginals;                                  // of the conditioned model; empty when there are none (Z = 0)
   std::string marginals_from;                           // where they come from
+  std::optional<double> marginals_error;                // the largest standard error of one; 0 for exact ones
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
@@ -40,6 +41,12 @@ struct Answer {
   std::shared_ptr<const SummedModel> summed;                  // what exact_sampler samples; null: the whole model
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
+
+  void set_exact_marginals(Marginals exact) {
+    marginals = std::move(exact);
+    marginals_from = "exact";
+    marginals_error = 0.0;
+  }
 };
 
 // Marginals of all variables of the original model; empty when Z = 0 or the method has none.

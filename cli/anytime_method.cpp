@@ -10,6 +10,7 @@
 #include "infer_support.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -23,21 +24,23 @@ constexpr double kSearchEnd = 0.65;
 // Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
 constexpr double kFarGap = 10.0;
 constexpr double kFarSearchEnd = 0.4;
-constexpr double kFindShare = 0.1;    // for a first configuration
-constexpr double kFindSeconds = 2.0;  // the same without a time limit
+constexpr double kFindShare = 0.1;            // for a first configuration
+constexpr double kFindSeconds = 2.0;          // the same without a time limit
+constexpr double kExactMarginalsShare = 0.2;  // of the time limit, when the search is solved
+constexpr double kExactMarginalsSeconds = 5.0;
 constexpr int kMeanFieldSweeps = 20;
 constexpr std::int64_t kFewestSamples = 10'000;
 
 // Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning.
 class Trace {
  public:
-  explicit Trace(std::string path) : path_(std::move(path)) {}
+  Trace(std::string path, double log_slack) : path_(std::move(path)), log_slack_(log_slack) {}
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
     if (path_.empty() || (seconds < next_ && num_rows_ > 0)) return;
     next_ = seconds * 1.01 + 1e-4;
     ++num_rows_;
-    text_ +=
-        fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, bounds.lower, bounds.upper, estimate);
+    text_ += fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, bounds.lower - log_slack_,
+                         bounds.upper + log_slack_, estimate);
   }
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
     next_ = 0.0;
@@ -47,6 +50,7 @@ class Trace {
 
  private:
   std::string path_;
+  double log_slack_;  // of SummedModel
   std::string text_ = "seconds,evaluations,lower,upper,estimate\n";
   double next_ = 0.0;
   int num_rows_ = 0;
@@ -190,6 +194,26 @@ std::optional<Configuration> completed(std::optional<Configuration> best, const 
   return Configuration{std::move(x), log_density};
 }
 
+// Of a solved search: from its store, else by elimination where that is quick. Those of barren variables follow from
+// neither.
+void add_exact_marginals(Answer& answer, const FactorGraph& whole, const AnytimeResult& result,
+                         const BoundedApproximation& upper, const InferOptions& options) {
+  const Stopwatch watch;
+  const double seconds = options.time > 0.0 ? kExactMarginalsShare * options.time : kExactMarginalsSeconds;
+  SolvedMarginalsOptions pass;
+  pass.memory_limit_bytes = parse_size("--memory", options.memory) / 4;
+  pass.should_stop = [&] { return Interruption::is_asked() || watch.seconds() > seconds; };
+  const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
+  if (solved && !answer.summed) {
+    answer.set_exact_marginals(*solved);
+  } else if (is_elimination_cheap(whole, options, seconds)) {
+    answer.set_exact_marginals(Elimination(whole, options.elimination()).marginals());
+  } else if (solved && answer.marginals.size() == static_cast<std::size_t>(whole.num_variables())) {
+    for (std::size_t i = 0; i < solved->size(); ++i) answer.marginals[answer.summed->variable_of()[i]] = (*solved)[i];
+    answer.marginals_from = fmt::format("exact; those of barren variables {}", answer.marginals_from);
+  }
+}
+
 // What is drawn from the search: samples, an estimate with its interval, marginals.
 void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options,
                   const Stopwatch& watch) {
@@ -207,11 +231,13 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
   sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
   answer.marginals = sampled.marginals;
+  answer.marginals_error = sampled.marginals_error;
   answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
                                       sampled.marginals_error);
   const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
   if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
   answer.bounded_importance = std::move(sampled);
+  if (answer.is_exact && whole.has_only_tables()) add_exact_marginals(answer, whole, result, *upper, options);
   if (answer.marginals.empty() && answer.sampler_divergence) add_certified_marginals(answer, whole, options);
 }
 
@@ -219,9 +245,9 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
 
 Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   const Stopwatch watch;
-  Trace trace(options.trace);
   Watch progress(options);  // from here on Ctrl-C ends with an answer
   const std::shared_ptr<const SummedModel> summed = sum_out(whole, options);
+  Trace trace(options.trace, summed ? summed->log_slack() : 0.0);
   const FactorGraph& graph = summed ? summed->graph() : whole;
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
@@ -260,7 +286,7 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   add_samplers(answer, whole, result, options, watch);
   if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
-  trace.finish(watch.seconds(), report.spent, bounds, *answer.log_z);
+  trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;
 }
 

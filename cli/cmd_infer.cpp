@@ -18,6 +18,7 @@ namespace treesample::cli {
 namespace {
 
 constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
+constexpr double kDefaultEliminationSeconds = 20.0;
 constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
 
 class InferCommand final : public Command {
@@ -221,20 +222,13 @@ void InferCommand::choose_method(const FactorGraph& graph) {
 
 // Whether elimination is quick, if need be of the model without its barren variables.
 bool InferCommand::can_eliminate(const FactorGraph& graph) {
-  const EliminationOptions elimination = options_.elimination();
-  constexpr double kEntriesPerSecond = 5e7;
-  const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
-  const auto is_cheap = [&](const FactorGraph& model) {
-    const EliminationCost cost = elimination_cost(model, elimination);
-    return cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) &&
-           cost.num_entries <= most_entries;
-  };
-  if (is_cheap(graph)) {
+  const double seconds = options_.time > 0.0 ? options_.time : kDefaultEliminationSeconds;
+  if (is_elimination_cheap(graph, options_, seconds)) {
     options_.sums_out = false;
     return true;
   }
   const auto summed = sum_out(graph, options_);
-  return summed && is_cheap(summed->graph());
+  return summed && is_elimination_cheap(summed->graph(), options_, seconds);
 }
 
 // Whether the method knows U, so that --gap can end it.

@@ -110,6 +110,7 @@ void add_sampled_barren(Answer& answer, const FactorGraph& whole, const Eliminat
   answer.marginals_from =
       fmt::format("exact; those of barren variables from {} samples, standard errors at most {:.2g}",
                   sampled.num_samples, sampled.marginals_error);
+  answer.marginals_error = sampled.marginals_error;
   answer.best = sampled.best;
   Assignment completed = summed.spread(summed.left(sampled.best.x));
   summed.choose_best(completed);
@@ -134,7 +135,7 @@ Answer eliminate(const FactorGraph& whole, const InferOptions& options) {
     answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);
     add_sampled_barren(answer, whole, *elimination, options);
   } else {
-    answer.marginals = elimination->marginals();
+    answer.set_exact_marginals(elimination->marginals());
   }
   return answer;
 }

@@ -80,6 +80,14 @@ std::string summed_out_text(const SummedModel* summed) {
   return summed == nullptr ? "" : fmt::format("; {} barren variables summed out before", summed->num_summed_out());
 }
 
+bool is_elimination_cheap(const FactorGraph& graph, const InferOptions& options, double seconds) {
+  constexpr double kEntriesPerSecond = 5e7;
+  const EliminationOptions elimination = options.elimination();
+  const EliminationCost cost = elimination_cost(graph, elimination);
+  return cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) &&
+         cost.num_entries <= kEntriesPerSecond * seconds;
+}
+
 AnswerOrder answer_order(const InferOptions& options) {
   return options.oracle_order == "submission" ? AnswerOrder::kSubmission : AnswerOrder::kArrival;
 }

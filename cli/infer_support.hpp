@@ -45,6 +45,9 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Infer
 // The end of a line about the method: how many there were.
 std::string summed_out_text(const SummedModel* summed);
 
+// Whether elimination and its marginals fit into the memory and, by an estimate, into the time.
+bool is_elimination_cheap(const FactorGraph& graph, const InferOptions& options, double seconds);
+
 // By --oracle-order.
 AnswerOrder answer_order(const InferOptions& options);
 

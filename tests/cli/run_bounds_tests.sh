@@ -16,6 +16,10 @@ for model in chain permuted-chain factor-graphs-1 factor-graphs-2 ising-8x8; do
   check "$model is solved" says out ', exact'
   difference="$(number gap.json estimate) - $(number exact.json estimate)"
   check "$model: log Z of elimination" holds "($difference)^2 < 1e-16"
+  check "$model: marginals of elimination" python3 -c 'import json, sys
+exact, gap = (json.load(open(name)) for name in ("exact.json", "gap.json"))
+pairs = [pair for rows in zip(exact["marginals"], gap["marginals"]) for pair in zip(*rows)]
+sys.exit(not pairs or max(abs(p - q) for p, q in pairs) > 1e-8 or exact["marginals_error"] != 0 or gap["marginals_error"] != 0)'
 done
 
 # A gap that is close enough ends the run; its trace narrows all the way.

@@ -37,6 +37,8 @@ class Fallback {
   // Draws the states of the level's variable and of all its descendants. Returns log q of them.
   virtual double sample_below(int level, std::span<int> x, Random& random) const = 0;
   [[nodiscard]] virtual double log_prob_below(int level, std::span<const int> x) const = 0;
+  // q of the level's variable alone, given the states of its ancestors: sample_below draws level by level from it.
+  virtual void probabilities(int level, std::span<const int> x, std::span<double> probs) const = 0;
 };
 
 // One distribution per variable; what `product_fallback` draws from.
