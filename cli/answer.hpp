@@ -28,7 +28,8 @@ struct Answer {
   std::optional<double> unexplored_mass;                // of a search that is not exact
   Marginals marginals;                                  // of the conditioned model; empty when there are none (Z = 0)
   std::string marginals_from;                           // where they come from
-  std::optional<double> marginals_error;                // the largest standard error of one; 0 for exact ones
+  std::vector<double> marginal_errors;                  // standard errors, by variable; 0 for exact ones, may be empty
+  std::optional<double> marginals_error;                // the largest
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
@@ -45,6 +46,7 @@ struct Answer {
   void set_exact_marginals(Marginals exact) {
     marginals = std::move(exact);
     marginals_from = "exact";
+    marginal_errors.assign(marginals.size(), 0.0);
     marginals_error = 0.0;
   }
 };

@@ -209,7 +209,10 @@ void add_exact_marginals(Answer& answer, const FactorGraph& whole, const Anytime
   } else if (is_elimination_cheap(whole, options, seconds)) {
     answer.set_exact_marginals(Elimination(whole, options.elimination()).marginals());
   } else if (solved && answer.marginals.size() == static_cast<std::size_t>(whole.num_variables())) {
-    for (std::size_t i = 0; i < solved->size(); ++i) answer.marginals[answer.summed->variable_of()[i]] = (*solved)[i];
+    for (std::size_t i = 0; i < solved->size(); ++i) {
+      answer.marginals[answer.summed->variable_of()[i]] = (*solved)[i];
+      answer.marginal_errors[answer.summed->variable_of()[i]] = 0.0;
+    }
     answer.marginals_from = fmt::format("exact; those of barren variables {}", answer.marginals_from);
   }
 }
@@ -231,6 +234,7 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
   sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
   answer.marginals = sampled.marginals;
+  answer.marginal_errors = sampled.marginal_errors;
   answer.marginals_error = sampled.marginals_error;
   answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
                                       sampled.marginals_error);

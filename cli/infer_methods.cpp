@@ -22,7 +22,8 @@ namespace treesample::cli {
 namespace {
 
 constexpr int kMarginalSamples = 10'000;
-constexpr double kMarginalTimeShare = 0.25;
+constexpr int kMostBarrenSamples = 100'000;
+constexpr double kBarrenTimeShare = 0.25, kBarrenSeconds = 2.5;  // with a time limit and without one
 
 // Q_phi by its word on the command line; null is the uniform one. Mini-buckets also bound log Z.
 struct Prior {
@@ -95,8 +96,9 @@ void add_sampled_barren(Answer& answer, const FactorGraph& whole, const Eliminat
   const SummedModel& summed = *answer.summed;
   const Stopwatch watch;
   BoundedImportanceOptions sampling;
-  sampling.max_samples = kMarginalSamples;
-  sampling.should_stop = [&] { return options.time > 0.0 && watch.seconds() > kMarginalTimeShare * options.time; };
+  sampling.max_samples = kMostBarrenSamples;
+  const double seconds = options.time > 0.0 ? kBarrenTimeShare * options.time : kBarrenSeconds;
+  sampling.should_stop = [&] { return watch.seconds() > seconds; };
   const auto draw = [&](std::span<int> x, Random& random) {
     const Assignment sample = answer.approximation->sample(random);
     std::copy(sample.begin(), sample.end(), x.begin());
@@ -106,7 +108,11 @@ void add_sampled_barren(Answer& answer, const FactorGraph& whole, const Eliminat
   const BoundedImportance sampled = bounded_importance(whole, {elimination.log_z(), draw}, sampling, random);
   const Marginals exact = elimination.marginals();
   answer.marginals = sampled.marginals;
-  for (std::size_t i = 0; i < exact.size(); ++i) answer.marginals[summed.variable_of()[i]] = exact[i];
+  answer.marginal_errors = sampled.marginal_errors;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    answer.marginals[summed.variable_of()[i]] = exact[i];
+    answer.marginal_errors[summed.variable_of()[i]] = 0.0;
+  }
   answer.marginals_from =
       fmt::format("exact; those of barren variables from {} samples, standard errors at most {:.2g}",
                   sampled.num_samples, sampled.marginals_error);

@@ -75,6 +75,7 @@ struct WeightedMiniBucket::State {
   TableLookups upper_rows;             // by level: U_j
   TableLookups lower_rows;             // by level: L_j, from `lower`
   TableLookups q_rows;                 // by level: R_n and the U_j of the children, x_n left open
+  TableLookups sampler_rows;           // by level: the part of q_rows that depends on x_n
 
   // By level: the constant messages from there down, and the rounding of all messages from there down.
   struct Constants {
@@ -144,11 +145,20 @@ void WeightedMiniBucket::State::make_rows() {
     double below = 0.0;
     for (const int j : level.children) below += constant.messages[j];
     q_rows.begin_row(below);
+    sampler_rows.begin_row(0.0);
     for (const int m : level.factors) {
-      q_rows.add(graph, {graph.factor(m).scope(), graph.factor(m).log_values().data()}, level.variable);
+      const TableView table{graph.factor(m).scope(), graph.factor(m).log_values().data()};
+      q_rows.add(graph, table, level.variable);
+      sampler_rows.add(graph, table, level.variable);
     }
     for (const int j : level.children) {
-      for (const int c : passing[j]) q_rows.add(graph, message(*upper, c), level.variable);
+      for (const int c : passing[j]) {
+        q_rows.add(graph, message(*upper, c), level.variable);
+        // What passes by on its way up is the same for all x_n: it cancels in their probabilities.
+        if (plan.clusters[plan.clusters[c].parent].level == n) {
+          sampler_rows.add(graph, message(*upper, c), level.variable);
+        }
+      }
     }
   }
   upper_rounding = std::move(constant.rounding);
@@ -247,7 +257,7 @@ double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x,
     open.pop_back();
     const Level& here = space.levels[n];
     const std::span<double> q(values.data(), static_cast<std::size_t>(here.num_states));
-    q_rows.sum_each(n, x, q);
+    sampler_rows.sum_each(n, x, q);
     double largest = *std::max_element(q.begin(), q.end());
     if (largest == kNegInf) {
       std::fill(q.begin(), q.end(), 0.0);

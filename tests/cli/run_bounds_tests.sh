@@ -31,6 +31,10 @@ check "a gap that is reached does not sample on" [ "$(number gap.json num_sample
 check "gap is reached" holds "$(number gap.json upper) - $(number gap.json lower) <= 0.5"
 check "the sampler is certified" holds "$(number gap.json sampler_divergence) >= 0"
 check "marginals have an error" holds "$(number gap.json marginals_error) > 0"
+check "each of them" python3 -c 'import json, sys
+answer = json.load(open("gap.json"))
+errors = answer["marginal_errors"]
+sys.exit(len(errors) != len(answer["marginals"]) or min(errors) <= 0 or max(errors) > answer["marginals_error"])'
 check "interval has its confidence" [ "$(number gap.json confidence interval)" = "0.95" ]
 check "interval holds" holds \
   "$(number gap.json lower interval) <= 85.358342 && $(number gap.json upper interval) >= 85.358342"

@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "treesample/model/budget.hpp"
 #include "treesample/search/bounded_approximation.hpp"
@@ -41,8 +42,10 @@ struct BoundedImportance {
   Spending spent;       // what evaluating the samples cost
   Configuration best;   // the sample with the largest density; empty x when there was none
   Marginals marginals;  // weighted; empty when all weights are 0
-  // The largest standard error of a marginal probability: by the delta method, and not below that of as many
-  // independent samples as are effective, for a few large weights hide what they missed.
+  // Per variable the largest standard error of its marginal probabilities, empty with them: by the delta method, and
+  // not below that of as many independent samples as are effective, for a few large weights hide what they missed.
+  std::vector<double> marginal_errors;
+  // The largest of all, and not below that of probability 1/2.
   double marginals_error = 1.0;
 };
 
