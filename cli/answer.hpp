@@ -49,6 +49,14 @@ struct Answer {
     marginal_errors.assign(marginals.size(), 0.0);
     marginals_error = 0.0;
   }
+  // Of the variables that were not summed out; there are marginals of all.
+  void set_exact_marginals_left(const Marginals& exact) {
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      marginals[summed->variable_of()[i]] = exact[i];
+      marginal_errors[summed->variable_of()[i]] = 0.0;
+    }
+    marginals_from = "exact; those of barren variables " + marginals_from;
+  }
 };
 
 // Marginals of all variables of the original model; empty when Z = 0 or the method has none.

@@ -29,6 +29,8 @@ constexpr double kFindSeconds = 2.0;          // the same without a time limit
 constexpr double kExactMarginalsShare = 0.2;  // of the time limit, when the search is solved
 constexpr double kExactMarginalsSeconds = 5.0;
 constexpr int kMeanFieldSweeps = 20;
+constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
+constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // of the time limit, where --samples are to follow
 constexpr std::int64_t kFewestSamples = 10'000;
 
 // Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning.
@@ -66,7 +68,8 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
   Leaves leaves;
   if (options.prior.rfind("mini-bucket", 0) == 0) {
     const auto buckets = make_mini_buckets(graph, space, options);
-    const LocalDistributions local = mean_field(graph, kMeanFieldSweeps, static_cast<std::uint64_t>(options.seed));
+    const LocalDistributions local = mean_field(graph, kMeanFieldSweeps, static_cast<std::uint64_t>(options.seed),
+                                                time_box(options, kMeanFieldShare, kMeanFieldSeconds));
     leaves.values = mini_bucket_leaves(graph, space, buckets, local);
     leaves.text = fmt::format("mini-bucket, i = {}", buckets->report().i_bound);
     return leaves;
@@ -86,13 +89,9 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
 // One possible configuration, for models in which that is not a matter of course.
 std::optional<Configuration> first_configuration(const FactorGraph& graph, const InferOptions& options) {
   if (!graph.has_only_tables()) return {};
-  const Stopwatch watch;
   FindOptions find;
   find.seed = static_cast<std::uint64_t>(options.seed);
-  find.should_stop = [&] {
-    return Interruption::is_asked() ||
-           watch.seconds() > (options.time > 0.0 ? kFindShare * options.time : kFindSeconds);
-  };
+  find.should_stop = time_box(options, kFindShare, kFindSeconds);
   FindResult found = find_configuration(graph, find);
   if (found.outcome != FindOutcome::kFound) return {};
   return std::move(found.configuration);
@@ -126,15 +125,14 @@ BoundedSampler completed(const BoundedApproximation& upper, const SummedModel* s
 // Samples until the time is over, or --importance of them, more where they are cheap. What is solved needs them for
 // marginals only, and a user who asked for a gap wants the answer once it is reached.
 BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper, const InferOptions& options,
-                           const Stopwatch& watch, StopReason stop) {
+                           StopReason stop) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
   const bool fills_time = options.time > 0.0 && stop != StopReason::kExact && stop != StopReason::kGap;
   importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
-  importance.should_stop = [&] {
-    return Interruption::is_asked() || (options.time > 0.0 && watch.seconds() > options.time);
-  };
+  const double end_with_samples = options.sampler == "rejection" ? kRejectionEstimateEnd : kEstimateEnd;
+  importance.should_stop = time_limit(options, options.num_samples > 0 ? end_with_samples : 1.0);
   Random random(static_cast<std::uint64_t>(options.seed), "importance");
   return bounded_importance(graph, upper, importance, random);
 }
@@ -198,35 +196,28 @@ std::optional<Configuration> completed(std::optional<Configuration> best, const 
 // neither.
 void add_exact_marginals(Answer& answer, const FactorGraph& whole, const AnytimeResult& result,
                          const BoundedApproximation& upper, const InferOptions& options) {
-  const Stopwatch watch;
-  const double seconds = options.time > 0.0 ? kExactMarginalsShare * options.time : kExactMarginalsSeconds;
+  const double seconds = box_seconds(options, kExactMarginalsShare, kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
   pass.memory_limit_bytes = parse_size("--memory", options.memory) / 4;
-  pass.should_stop = [&] { return Interruption::is_asked() || watch.seconds() > seconds; };
+  pass.should_stop = time_box(options, kExactMarginalsShare, kExactMarginalsSeconds);
   const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
   if (solved && !answer.summed) {
     answer.set_exact_marginals(*solved);
-  } else if (is_elimination_cheap(whole, options, seconds)) {
-    answer.set_exact_marginals(Elimination(whole, options.elimination()).marginals());
+  } else if (const auto elimination = cheap_elimination(whole, options, seconds)) {
+    answer.set_exact_marginals(Elimination(whole, *elimination).marginals());
   } else if (solved && answer.marginals.size() == static_cast<std::size_t>(whole.num_variables())) {
-    for (std::size_t i = 0; i < solved->size(); ++i) {
-      answer.marginals[answer.summed->variable_of()[i]] = (*solved)[i];
-      answer.marginal_errors[answer.summed->variable_of()[i]] = 0.0;
-    }
-    answer.marginals_from = fmt::format("exact; those of barren variables {}", answer.marginals_from);
+    answer.set_exact_marginals_left(*solved);
   }
 }
 
 // What is drawn from the search: samples, an estimate with its interval, marginals.
-void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options,
-                  const Stopwatch& watch) {
+void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options) {
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
   if (upper->log_value() == kNegInf) return;
   choose_sampler(answer, result, upper, options);
   const LogBounds bounds = certified_bounds(result, answer.summed.get());
   if (options.num_importance == 0) return;
-  BoundedImportance sampled =
-      estimate(whole, completed(*upper, answer.summed.get()), options, watch, result.report.stop);
+  BoundedImportance sampled = estimate(whole, completed(*upper, answer.summed.get()), options, result.report.stop);
   if (!answer.is_exact && sampled.log_z != kNegInf) {
     answer.log_z = std::clamp(sampled.log_z, bounds.lower, bounds.upper);
   }
@@ -248,7 +239,7 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
 }  // namespace
 
 Answer anytime(const FactorGraph& whole, const InferOptions& options) {
-  const Stopwatch watch;
+  const Stopwatch& watch = options.clock;
   Watch progress(options);  // from here on Ctrl-C ends with an answer
   const std::shared_ptr<const SummedModel> summed = sum_out(whole, options);
   Trace trace(options.trace, summed ? summed->log_slack() : 0.0);
@@ -288,7 +279,7 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   answer.is_exact = report.stop == StopReason::kExact;
   answer.best = completed(best_configuration(result), whole, summed.get());
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
-  add_samplers(answer, whole, result, options, watch);
+  add_samplers(answer, whole, result, options);
   if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;

@@ -19,6 +19,8 @@ namespace {
 
 constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
 constexpr double kDefaultEliminationSeconds = 20.0;
+// Of --time: where elimination is given up when auto chose it, and when it was asked for.
+constexpr double kEliminationEnd = 0.7, kAskedEliminationEnd = 0.9;
 constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
 
 class InferCommand final : public Command {
@@ -42,16 +44,20 @@ class InferCommand final : public Command {
   void choose_together();
   void choose_method(const FactorGraph& graph);
   bool can_eliminate(const FactorGraph& graph);
+  void choose_bounds();
+  Answer answer_of(const FactorGraph& graph);
   [[nodiscard]] bool has_upper_bound(const FactorGraph& graph) const;
   [[nodiscard]] bool is_time_over() const;
   void note_ignored_options(const FactorGraph& graph) const;
   void add_samples(Answer& answer, const FactorGraph& graph) const;
+  const char* why_sampling_ended() const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
   InferOptions options_;
   std::string model_, evidence_, json_, journal_, uai_out_;
   bool is_kept_whole_ = false;
+  bool was_auto_ = false;
   const CommandLine* line_ = nullptr;
   std::optional<Stopwatch> clock_;  // while the method runs
 };
@@ -76,7 +82,8 @@ void InferCommand::declare(CommandLine& line) {
   line.choice("--budget-unit", options_.unit, {"reward", "factor", "cost"},
               "What --budget counts. reward: sums of the factors that a variable completes, as in the paper; factor: "
               "each factor; cost: seconds of programs, as declared in the model, else as measured (tables are free)");
-  line.option("--time", options_.time, 0.0, HUGE_VAL, "Seconds that the method may take; 0 is no limit");
+  line.option("--time", options_.time, 0.0, HUGE_VAL,
+              "Seconds until the answer, from the start of the program; 0 is no limit");
   line.option("--memory", options_.memory, "SIZE", "Memory that the method may use, such as 512M");
   line.option("--c", options_.c, 0.0, HUGE_VAL, "Weight of exploration (treesample)");
   line.option("--epsilon", options_.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus (treesample)");
@@ -141,14 +148,15 @@ int InferCommand::run() {
   const bool wants_bounds = options_.select == "gap" && !line_->is_given("--prior");
   if (wants_bounds && graph.has_only_tables()) options_.prior = "mini-bucket";
   options_.sums_out = is_simplified && options_.method != "exact";
-  if (options_.method == "auto") choose_method(graph);
+  was_auto_ = options_.method == "auto";
+  if (was_auto_) choose_method(graph);
   const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(graph);
   note_ignored_options(graph);
   const bool has_other_limit = options_.time > 0.0 || ends_at_gap;
   if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   if (input.oracles) set_oracle_defaults(has_other_limit);
   clock_.emplace();
-  Answer answer = run_method(graph, options_);
+  Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
   const bool is_cut_off = answer.stop == to_string(StopReason::kInterrupted) && !Interruption::is_asked();
   if (is_cut_off && is_time_over()) answer.stop = to_string(StopReason::kTime);
@@ -213,22 +221,48 @@ void InferCommand::choose_method(const FactorGraph& graph) {
     options_.method = "exact";
     return;
   }
-  options_.select = "gap";
-  options_.prior = "mini-bucket";
+  choose_bounds();
   if (options_.time > 0.0 || line_->is_given("--budget") || options_.gap > 0.0) return;
   options_.time = kDefaultSeconds;
   note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
 }
 
+void InferCommand::choose_bounds() {
+  options_.method = "treesample";
+  options_.select = "gap";
+  options_.prior = "mini-bucket";
+}
+
+// Elimination that was chosen by an estimate and takes too long makes way for the search.
+Answer InferCommand::answer_of(const FactorGraph& graph) {
+  if (options_.method != "exact") return run_method(graph, options_);
+  const bool is_asked_for = !was_auto_;
+  std::optional<Answer> exact = eliminate(graph, options_, is_asked_for ? kAskedEliminationEnd : kEliminationEnd);
+  if (exact) return *std::move(exact);
+  if (is_asked_for) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("--time: {} seconds are not enough for elimination; allowed are a longer time, none, or "
+                            "--method auto, which then searches",
+                            options_.time));
+  }
+  note(options_.is_quiet, fmt::format("elimination is not done after {:.1f} seconds: a search with bounds takes over",
+                                      options_.clock.seconds()));
+  choose_bounds();
+  options_.sums_out = !is_kept_whole_;
+  return run_method(graph, options_);
+}
+
 // Whether elimination is quick, if need be of the model without its barren variables.
 bool InferCommand::can_eliminate(const FactorGraph& graph) {
   const double seconds = options_.time > 0.0 ? options_.time : kDefaultEliminationSeconds;
-  if (is_elimination_cheap(graph, options_, seconds)) {
+  options_.elimination = cheap_elimination(graph, options_, seconds);
+  if (options_.elimination) {
     options_.sums_out = false;
     return true;
   }
   const auto summed = sum_out(graph, options_);
-  return summed && is_elimination_cheap(summed->graph(), options_, seconds);
+  if (summed) options_.elimination = cheap_elimination(summed->graph(), options_, seconds);
+  return options_.elimination.has_value();
 }
 
 // Whether the method knows U, so that --gap can end it.
@@ -241,7 +275,7 @@ bool InferCommand::has_upper_bound(const FactorGraph& graph) const {
 
 // The search by mass looks at the clock between evaluations only, and one of them may hang.
 bool InferCommand::is_time_over() const {
-  return clock_ && options_.select == "mass" && options_.time > 0.0 && clock_->seconds() > options_.time;
+  return clock_ && options_.select == "mass" && options_.seconds_left() <= 0.0;
 }
 
 void InferCommand::note_ignored_options(const FactorGraph& graph) const {
@@ -272,14 +306,26 @@ void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
       answer.best = sampled;
     }
   }
+  const Interruption interruption;
   Random random(static_cast<std::uint64_t>(options_.seed), "samples");
   if (answer.exact_sampler && options_.num_samples > 0) {
     answer.samples = exact_samples(answer, graph, random);
     return;
   }
-  for (std::int64_t i = 0; i < options_.num_samples; ++i) {
+  const std::function<bool()> should_stop = time_limit(options_);
+  while (static_cast<std::int64_t>(answer.samples.size()) < options_.num_samples) {
+    if (!answer.samples.empty() && should_stop()) {
+      note(options_.is_quiet,
+           fmt::format("{} of {} samples: {}", answer.samples.size(), options_.num_samples, why_sampling_ended()));
+      return;
+    }
     answer.samples.push_back(answer.approximation->sample(random));
   }
+}
+
+const char* InferCommand::why_sampling_ended() const {
+  if (Interruption::is_asked()) return "interrupted";
+  return options_.seconds_left() <= 0.0 ? "the time limit (--time) is over" : "the limit of tries (--max-tries)";
 }
 
 // By rejection; says beforehand what it will take.
@@ -289,9 +335,8 @@ std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const 
   const double expected = std::exp(log_tries) * static_cast<double>(options_.num_samples);
   note(options_.is_quiet, fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed",
                                       expected, options_.max_tries));
-  const Interruption interruption;
   RejectionOptions rejection{.num_samples = options_.num_samples, .max_tries = options_.max_tries};
-  rejection.should_stop = [] { return Interruption::is_asked(); };
+  rejection.should_stop = time_limit(options_);
   const SummedModel* const summed = answer.summed.get();
   RejectionSamples drawn =
       rejection_samples(summed != nullptr ? summed->graph() : graph, *answer.exact_sampler, rejection, random);
@@ -300,8 +345,10 @@ std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const 
     x = summed->spread(x);
     summed->draw(x, random);
   }
-  note(options_.is_quiet, fmt::format("{} of {} exact samples after {} tries", drawn.samples.size(),
-                                      options_.num_samples, drawn.num_tries));
+  const bool is_done = static_cast<std::int64_t>(drawn.samples.size()) == options_.num_samples;
+  note(options_.is_quiet,
+       fmt::format("{} of {} exact samples after {} tries{}", drawn.samples.size(), options_.num_samples,
+                   drawn.num_tries, is_done ? "" : fmt::format(": {}", why_sampling_ended())));
   return std::move(drawn.samples);
 }
 

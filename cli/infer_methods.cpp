@@ -22,8 +22,8 @@ namespace treesample::cli {
 namespace {
 
 constexpr int kMarginalSamples = 10'000;
-constexpr int kMostBarrenSamples = 100'000;
-constexpr double kBarrenTimeShare = 0.25, kBarrenSeconds = 2.5;  // with a time limit and without one
+constexpr int kMostExactSamples = 100'000;
+constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;  // with a time limit and without one
 
 // Q_phi by its word on the command line; null is the uniform one. Mini-buckets also bound log Z.
 struct Prior {
@@ -54,10 +54,10 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   search_options.epsilon = options.epsilon;
   search_options.ties = options.ties == "random" ? TieRule::kRandom : TieRule::kLowest;
   search_options.seed = static_cast<std::uint64_t>(options.seed);
-  if (options.time > 0.0) search_options.time_limit_seconds = options.time;
   search_options.memory_limit_bytes = parse_size("--memory", options.memory);
   Watch watch(options);
   const Prior prior = make_prior(graph, space, options);
+  search_options.time_limit_seconds = options.seconds_left();
   const SearchResult result = tree_sample(graph, space, search_options, prior.value, [&](const SearchProgress& now) {
     return watch.update(now.spent, now.seconds,
                         fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z));
@@ -90,60 +90,44 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   return answer;
 }
 
-// Exact samples of the whole model, whose barren variables elimination did not see: marginals and a good configuration.
-void add_sampled_barren(Answer& answer, const FactorGraph& whole, const Elimination& elimination,
-                        const InferOptions& options) {
-  const SummedModel& summed = *answer.summed;
-  const Stopwatch watch;
+// Exact samples of the whole model, for what elimination does not tell: marginals, and a good configuration.
+void add_sampled_marginals(Answer& answer, const FactorGraph& whole, double log_z, const InferOptions& options) {
   BoundedImportanceOptions sampling;
-  sampling.max_samples = kMostBarrenSamples;
-  const double seconds = options.time > 0.0 ? kBarrenTimeShare * options.time : kBarrenSeconds;
-  sampling.should_stop = [&] { return watch.seconds() > seconds; };
+  sampling.max_samples = kMostExactSamples;
+  sampling.should_stop = time_box(options, kExactSamplesShare, kExactSamplesSeconds);
   const auto draw = [&](std::span<int> x, Random& random) {
     const Assignment sample = answer.approximation->sample(random);
     std::copy(sample.begin(), sample.end(), x.begin());
-    return whole.log_density(x) - elimination.log_z();
+    return whole.log_density(x) - log_z;
   };
   Random random(static_cast<std::uint64_t>(options.seed), "marginals");
-  const BoundedImportance sampled = bounded_importance(whole, {elimination.log_z(), draw}, sampling, random);
-  const Marginals exact = elimination.marginals();
-  answer.marginals = sampled.marginals;
-  answer.marginal_errors = sampled.marginal_errors;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    answer.marginals[summed.variable_of()[i]] = exact[i];
-    answer.marginal_errors[summed.variable_of()[i]] = 0.0;
-  }
-  answer.marginals_from =
-      fmt::format("exact; those of barren variables from {} samples, standard errors at most {:.2g}",
-                  sampled.num_samples, sampled.marginals_error);
+  BoundedImportance sampled = bounded_importance(whole, {log_z, draw}, sampling, random);
+  answer.marginals_from = fmt::format("from {} exact samples, standard errors at most {:.2g}", sampled.num_samples,
+                                      sampled.marginals_error);
+  answer.marginals = std::move(sampled.marginals);
+  answer.marginal_errors = std::move(sampled.marginal_errors);
   answer.marginals_error = sampled.marginals_error;
-  answer.best = sampled.best;
-  Assignment completed = summed.spread(summed.left(sampled.best.x));
-  summed.choose_best(completed);
+  answer.best = std::move(sampled.best);
+}
+
+// The best sample, its barren variables in their most probable states where that is better.
+void improve_best(Answer& answer, const FactorGraph& whole) {
+  if (!answer.best) return;
+  Assignment completed = answer.summed->spread(answer.summed->left(answer.best->x));
+  answer.summed->choose_best(completed);
   const double log_density = whole.log_density(completed);
   if (log_density > answer.best->log_density) answer.best = {std::move(completed), log_density};
 }
 
-Answer eliminate(const FactorGraph& whole, const InferOptions& options) {
-  Answer answer;
-  answer.summed = sum_out(whole, options);
-  const auto elimination =
-      std::make_shared<Elimination>(answer.summed ? answer.summed->graph() : whole, options.elimination());
-  answer.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
-                              summed_out_text(answer.summed.get()));
-  answer.stop = "exact";
-  answer.log_z = elimination->log_z();
-  answer.is_exact = true;
-  answer.marginals_from = "exact";
-  answer.approximation = elimination;
-  if (answer.log_z == kNegInf) return answer;
-  if (answer.summed) {
-    answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);
-    add_sampled_barren(answer, whole, *elimination, options);
-  } else {
-    answer.set_exact_marginals(elimination->marginals());
+// Nothing when it is given up.
+template <typename Work>
+auto unless_given_up(Work work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    return {};
   }
-  return answer;
 }
 
 // What the three particle methods share.
@@ -225,14 +209,40 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
 
 }  // namespace
 
-EliminationOptions InferOptions::elimination() const {
-  return {.memory_limit_bytes = parse_size("--memory", memory),
-          .restarts = restarts > 0 ? static_cast<int>(restarts) : 10,
-          .seed = static_cast<std::uint64_t>(seed)};
+std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options, double time_share) {
+  Answer answer;
+  answer.summed = sum_out(whole, options);
+  EliminationOptions elimination_settings = options.elimination.value_or(elimination_options(options));
+  if (options.time > 0.0) {
+    elimination_settings.should_stop = [&options, time_share] {
+      return options.clock.seconds() > time_share * options.time;
+    };
+  }
+  const FactorGraph& graph = answer.summed ? answer.summed->graph() : whole;
+  const auto done = unless_given_up([&] { return Elimination(graph, elimination_settings); });
+  if (!done) return {};
+  const auto elimination = std::make_shared<const Elimination>(*done);
+  answer.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
+                              summed_out_text(answer.summed.get()));
+  answer.stop = "exact";
+  answer.log_z = elimination->log_z();
+  answer.is_exact = true;
+  answer.marginals_from = "exact";
+  answer.approximation = elimination;
+  if (answer.log_z == kNegInf) return answer;
+  const std::optional<Marginals> marginals = unless_given_up([&] { return elimination->marginals(); });
+  if (marginals && !answer.summed) {
+    answer.set_exact_marginals(*marginals);
+    return answer;
+  }
+  if (answer.summed) answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);
+  add_sampled_marginals(answer, whole, elimination->log_z(), options);
+  if (answer.summed) improve_best(answer, whole);
+  if (marginals && answer.summed) answer.set_exact_marginals_left(*marginals);
+  return answer;
 }
 
 Answer run_method(const FactorGraph& graph, const InferOptions& options) {
-  if (options.method == "exact") return eliminate(graph, options);
   if (options.method == "sis" || options.method == "smc") return particle_filter(graph, options);
   if (options.method == "gibbs") return gibbs_sampling(graph, options);
   if (options.method == "bp") return message_passing(graph, options);

@@ -1,8 +1,9 @@
 // What the methods of `infer` share: progress, search spaces, mini-buckets.
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "infer_methods.hpp"
@@ -14,15 +15,13 @@
 
 namespace treesample::cli {
 
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+// Seconds for one step of a method: this share of --time, less where most of the time is over; the given number without
+// a time limit.
+double box_seconds(const InferOptions& options, double share, double without_limit);
+// True once they are over, counted from now, or after Ctrl-C.
+std::function<bool()> time_box(const InferOptions& options, double share, double without_limit);
+// True after Ctrl-C and when the time limit is over, this share of it.
+std::function<bool()> time_limit(const InferOptions& options, double share = 1.0);
 
 // A progress line against budget and time; false asks the method to stop.
 class Watch {
@@ -45,8 +44,12 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Infer
 // The end of a line about the method: how many there were.
 std::string summed_out_text(const SummedModel* summed);
 
-// Whether elimination and its marginals fit into the memory and, by an estimate, into the time.
-bool is_elimination_cheap(const FactorGraph& graph, const InferOptions& options, double seconds);
+// By --memory, --restarts and --seed; orders are looked for in a small part of the time.
+EliminationOptions elimination_options(const InferOptions& options);
+// The same with an order; nothing unless elimination and its marginals fit into the memory and, by an estimate, into
+// the time.
+std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferOptions& options,
+                                                    double seconds);
 
 // By --oracle-order.
 AnswerOrder answer_order(const InferOptions& options);

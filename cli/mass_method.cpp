@@ -40,7 +40,7 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
   result.budget_unit = options.budget_unit();
   result.c = options.c;
   result.gap = options.gap;
-  if (options.time > 0.0) result.time_limit_seconds = options.time;
+  result.time_limit_seconds = options.seconds_left();
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.answer_order = answer_order(options);
   result.observer_interval = graph.has_only_tables() ? 256 : 1;  // a function may take seconds
@@ -64,7 +64,7 @@ void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& 
 }  // namespace
 
 Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
-  const Stopwatch clock;
+  const Stopwatch& clock = options.clock;
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
   const LeafValues leaves = make_leaves(graph, space, options.prior);
   Watch watch(options);

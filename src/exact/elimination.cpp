@@ -26,6 +26,10 @@ void check_memory(const char* function, double bytes, const EliminationCost& cos
                           function, bytes, cost.width, cost.log2_largest_bucket, limit));
 }
 
+void check_going_on(const EliminationOptions& options) {
+  if (options.should_stop && options.should_stop()) throw Error(ErrorCode::kInterrupted, "Elimination: given up");
+}
+
 // Sums the distribution p over a bucket into the distributions over the separators of its children.
 // Children with small separators share a pass, by way of a table over the union of their scopes.
 class SeparatorSums {
@@ -86,8 +90,8 @@ struct Elimination::State {
     [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
   };
 
-  explicit State(const FactorGraph& model, const EliminationOptions& with)
-      : graph(model), options(with), buckets(static_cast<std::size_t>(model.num_variables())) {}
+  State(const FactorGraph& model, EliminationOptions with)
+      : graph(model), options(std::move(with)), buckets(static_cast<std::size_t>(model.num_variables())) {}
 
   FactorGraph graph;
   EliminationOptions options;
@@ -161,6 +165,7 @@ void Elimination::State::eliminate(int v) {
 void Elimination::State::eliminate_all() {
   for (const int v : cost.order) {
     if (log_z == kNegInf) return;
+    check_going_on(options);
     Bucket& bucket = buckets[v];
     eliminate(v);
     // A separator is empty: the message is its maximum. Otherwise -inf is the only news.
@@ -260,6 +265,7 @@ std::vector<std::vector<double>> Elimination::marginals() const {
 
   Distributions separator_probs(s.buckets.size());
   for (auto v = s.cost.order.rbegin(); v != s.cost.order.rend(); ++v) {
+    check_going_on(s.options);
     if (s.buckets[*v].separator().empty()) separator_probs[*v] = {1.0};
     result[*v] = s.sum_bucket(*v, separator_probs);
     // Takes off the rounding of the chain of buckets above.

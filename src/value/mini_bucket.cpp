@@ -43,6 +43,8 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
   // wide models.
   const int largest_i = static_cast<int>(std::log2(std::max(limit / sizeof(double), 2.0)));
   int i_bound = options.i_bound.value_or(std::min(space.width(), largest_i));
+  int most_states = 2;
+  for (const Level& level : space.levels) most_states = std::max(most_states, level.num_states);
   while (true) {
     MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound);
     const double bytes = needed_bytes(plan, with_lower);
@@ -51,10 +53,12 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
       throw Error(ErrorCode::kResource, fmt::format("{}: i-bound {} needs {:.3g} bytes, the memory limit is {}",
                                                     kFunction, i_bound, bytes, options.memory_limit_bytes));
     }
-    // Every i-bound that holds the largest cluster gives this same plan.
+    // Every i-bound that holds the largest cluster gives this same plan. One less makes tables smaller by a factor of
+    // most_states at most, so that several that cannot fit are passed over.
     std::size_t largest = 0;
     for (const MiniBucketPlan::Cluster& cluster : plan.clusters) largest = std::max(largest, cluster.scope.size());
-    i_bound = std::max(0, std::min(i_bound, static_cast<int>(largest) - 1) - 1);
+    const double step = std::floor(std::log(bytes / std::max(limit, 1.0)) / std::log(most_states));
+    i_bound = std::max(0, std::min(i_bound, static_cast<int>(largest) - 1) - std::max(1, static_cast<int>(step)));
   }
 }
 

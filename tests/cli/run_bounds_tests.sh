@@ -54,8 +54,14 @@ check "expected tries are said" says err 'about .* tries expected, at most 10000
 check "tries are said" says err '3 of 3 exact samples after'
 run infer "$grid" --select gap --prior uniform --budget 200 --sampler rejection --samples 3 --max-tries 50 --json few.json
 check "the limit of tries is no error" exits 0
-check "fewer samples are said" says err '0 of 3 exact samples after 50 tries'
+check "fewer samples are said" says err '0 of 3 exact samples after 50 tries: the limit of tries (--max-tries)'
 check "and not made up" says few.json '"samples": \[\]'
+
+run infer "$grid" --select gap --prior mini-bucket:1 --budget 50 --time 1 --sampler rejection --samples 1000000
+check "rejection ends with the time" says err ' of 1000000 exact samples after .* tries: the time limit (--time) is over'
+run infer "$grid" --time 1 --samples 100000000
+check "samples end with the time" says err ' of 100000000 samples: the time limit (--time) is over'
+check "with those that were drawn" says out '^samples     [1-9]'
 
 # Options of bounds without a method choose the search with bounds; elsewhere they are not passed over in silence.
 run infer "$grid" --trace auto.csv

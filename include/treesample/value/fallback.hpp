@@ -12,6 +12,7 @@
 // model/search_space.hpp. x is indexed by variable; a level's value reads only the states of its ancestors.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -47,7 +48,9 @@ LocalDistributions uniform_distributions(const FactorGraph& graph);
 // Coordinate ascent on the ELBO of a product distribution (mean field), from a start near uniform that the
 // seed decides. States that cannot occur together with the others get probability 0 where that is found;
 // the ELBO of the result may still be -inf in a model with zeros. Needs tables.
-LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed);
+// `should_stop` is asked before each sweep but the first.
+LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed,
+                              const std::function<bool()>& should_stop = {});
 
 // L: the ELBO of independent variables, entropies plus expected factors given the ancestors' states. With
 // uniform distributions this is Jensen's bound, sum log K_i + sum of the factors' means. Every factor is a table.
