@@ -218,6 +218,7 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   const LogBounds bounds = certified_bounds(result, answer.summed.get());
   if (options.num_importance == 0) return;
   BoundedImportance sampled = estimate(whole, completed(*upper, answer.summed.get()), options, result.report.stop);
+  if (sampled.error) answer.error = sampled.error;
   if (!answer.is_exact && sampled.log_z != kNegInf) {
     answer.log_z = std::clamp(sampled.log_z, bounds.lower, bounds.upper);
   }

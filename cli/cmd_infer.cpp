@@ -46,6 +46,7 @@ class InferCommand final : public Command {
   bool can_eliminate(const FactorGraph& graph);
   void choose_bounds();
   Answer answer_of(const FactorGraph& graph);
+  Answer answer_within_time(const FactorGraph& graph);
   [[nodiscard]] bool has_upper_bound(const FactorGraph& graph) const;
   [[nodiscard]] bool is_time_over() const;
   void note_ignored_options(const FactorGraph& graph) const;
@@ -161,9 +162,18 @@ int InferCommand::run() {
   const bool is_cut_off = answer.stop == to_string(StopReason::kInterrupted) && !Interruption::is_asked();
   if (is_cut_off && is_time_over()) answer.stop = to_string(StopReason::kTime);
   clock_.reset();
+  const bool is_over_budget = answer.stop == to_string(StopReason::kBudget);
+  if (options_.method == "treesample" && is_over_budget && answer.spent.reward_evaluations == 0) {
+    note(options_.is_quiet,
+         fmt::format("--budget {} buys nothing: the first step of the search costs more", options_.budget));
+  }
   add_samples(answer, graph);
   answer.options = resolved_options(input);
   if (input.oracles) answer.oracle_counts = input.oracles->counts();
+  // Without one value of a program there is no answer so far.
+  const bool has_value = std::any_of(answer.oracle_counts.begin(), answer.oracle_counts.end(),
+                                     [](const OracleCounts& counts) { return counts.paid + counts.from_journal > 0; });
+  if (answer.error && input.oracles && !has_value) throw Error(*answer.error);
   if (json_ != "-") print_summary(answer, input, model_);
   if (!json_.empty()) write_json(answer, input, model_, json_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, options_.is_quiet);
@@ -233,8 +243,26 @@ void InferCommand::choose_bounds() {
   options_.prior = "mini-bucket";
 }
 
-// Elimination that was chosen by an estimate and takes too long makes way for the search.
+// Errors of the library name its functions; a user knows options.
 Answer InferCommand::answer_of(const FactorGraph& graph) {
+  try {
+    return answer_within_time(graph);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    if (text.rfind("--", 0) == 0) throw;
+    const std::string reason = text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2);
+    if (error.code() == ErrorCode::kResource) {
+      throw Error(error.code(), fmt::format("--memory: {} is not enough: {}", options_.memory, reason));
+    }
+    if (error.code() == ErrorCode::kArgument && reason.rfind("the budget is", 0) == 0) {
+      throw Error(error.code(), fmt::format("--budget: {}", reason));
+    }
+    throw;
+  }
+}
+
+// Elimination that was chosen by an estimate and takes too long makes way for the search.
+Answer InferCommand::answer_within_time(const FactorGraph& graph) {
   if (options_.method != "exact") return run_method(graph, options_);
   const bool is_asked_for = !was_auto_;
   std::optional<Answer> exact = eliminate(graph, options_, is_asked_for ? kAskedEliminationEnd : kEliminationEnd);
@@ -301,6 +329,7 @@ void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
     const Interruption interruption;
     answer.importance = importance_estimate(graph, *answer.approximation, static_cast<int>(options_.num_importance),
                                             random, [](int) { return !Interruption::is_asked(); });
+    if (answer.importance->error) answer.error = answer.importance->error;
     const Configuration& sampled = answer.importance->best;
     if (sampled.log_density != kNegInf && (!answer.best || sampled.log_density > answer.best->log_density)) {
       answer.best = sampled;

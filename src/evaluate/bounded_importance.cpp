@@ -139,12 +139,12 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   Assignment x(graph.num_variables(), -1);
   while (result.num_samples < options.max_samples) {
     const double log_prob = sampler.sample_into(x, random);
-    const double log_weight = log_weight_of(graph, x, log_prob, result.spent);
+    const std::optional<double> log_density = log_density_if_answered(graph, x, result.spent, result.error);
+    if (!log_density) break;
+    const double log_weight = *log_density == kNegInf ? kNegInf : *log_density - log_prob;
     sums.add(log_weight, x);
     ++result.num_samples;
-    if (log_weight != kNegInf && log_weight + log_prob > result.best.log_density) {
-      result.best = {x, log_weight + log_prob};
-    }
+    if (*log_density > result.best.log_density) result.best = {x, *log_density};
     if (options.should_stop && options.should_stop()) break;
   }
   const auto count = static_cast<double>(result.num_samples);

@@ -20,10 +20,12 @@ using Distributions = std::vector<std::vector<double>>;
 
 void check_memory(const char* function, double bytes, const EliminationCost& cost, std::uint64_t limit) {
   if (bytes <= static_cast<double>(limit)) return;
-  throw Error(ErrorCode::kResource,
-              fmt::format("{}: needs {:.4g} bytes for its tables (width {}, largest bucket 2^{:.1f} entries), allowed "
-                          "are {} bytes",
-                          function, bytes, cost.width, cost.log2_largest_bucket, limit));
+  throw Error(
+      ErrorCode::kResource,
+      fmt::format(
+          "{}: elimination needs {:.4g} bytes for its tables (width {}, largest bucket 2^{:.1f} entries), allowed "
+          "are {} bytes",
+          function, bytes, cost.width, cost.log2_largest_bucket, limit));
 }
 
 void check_going_on(const EliminationOptions& options) {

@@ -50,8 +50,9 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
     const double bytes = needed_bytes(plan, with_lower);
     if (bytes <= limit) return plan;
     if (options.i_bound || i_bound == 0) {
-      throw Error(ErrorCode::kResource, fmt::format("{}: i-bound {} needs {:.3g} bytes, the memory limit is {}",
-                                                    kFunction, i_bound, bytes, options.memory_limit_bytes));
+      throw Error(ErrorCode::kResource,
+                  fmt::format("{}: mini-buckets with i-bound {} need {:.0f} bytes, allowed are {}", kFunction, i_bound,
+                              bytes, options.memory_limit_bytes));
     }
     // Every i-bound that holds the largest cluster gives this same plan. One less makes tables smaller by a factor of
     // most_states at most, so that several that cannot fit are passed over.

@@ -39,9 +39,10 @@ struct BoundedImportance {
   double std_error = 0.0;  // of log_z, by the delta method; +inf when nothing is known of it
   double ess = 0.0;        // effective sample size
   std::int64_t num_samples = 0;
-  Spending spent;       // what evaluating the samples cost
-  Configuration best;   // the sample with the largest density; empty x when there was none
-  Marginals marginals;  // weighted; empty when all weights are 0
+  std::optional<Error> error;  // a factor failed for good: this is the estimate so far
+  Spending spent;              // what evaluating the samples cost
+  Configuration best;          // the sample with the largest density; empty x when there was none
+  Marginals marginals;         // weighted; empty when all weights are 0
   // Per variable the largest standard error of its marginal probabilities, empty with them: by the delta method, and
   // not below that of as many independent samples as are effective, for a few large weights hide what they missed.
   std::vector<double> marginal_errors;
