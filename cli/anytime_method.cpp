@@ -32,6 +32,7 @@ constexpr int kMeanFieldSweeps = 20;
 constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
 constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // of the time limit, where --samples are to follow
 constexpr std::int64_t kFewestSamples = 10'000;
+constexpr double kExtraSamplesSeconds = 10.0;
 
 // Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning.
 class Trace {
@@ -133,6 +134,13 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   const double end_with_samples = options.sampler == "rejection" ? kRejectionEstimateEnd : kEstimateEnd;
   importance.should_stop = time_limit(options, options.num_samples > 0 ? end_with_samples : 1.0);
+  if (options.time <= 0.0) {
+    // More than were asked for only as long as they are cheap.
+    importance.should_stop = [num_drawn = std::int64_t{0}, most = options.num_importance,
+                              is_late = time_box(options, 1.0, kExtraSamplesSeconds)]() mutable {
+      return Interruption::is_asked() || (++num_drawn >= most && is_late());
+    };
+  }
   Random random(static_cast<std::uint64_t>(options.seed), "importance");
   return bounded_importance(graph, upper, importance, random);
 }
@@ -162,24 +170,10 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
   answer.sampler_divergence = std::max(0.0, certified_bounds(result, answer.summed.get()).upper - lower->log_value());
 }
 
-// Where every weighted sample is impossible, P_L still knows something that is not. The time is over then, so that few
-// samples have to do in a large model.
+// Where every weighted sample is impossible, P_L still knows something that is not.
 void add_certified_marginals(Answer& answer, const FactorGraph& graph, const InferOptions& options) {
   constexpr int kMostSamples = 1000;
-  constexpr double kMostSeconds = 0.5;
-  const Stopwatch watch;
-  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
-  for (int v = 0; v < graph.num_variables(); ++v) answer.marginals.emplace_back(graph.num_states(v), 0.0);
-  int num_samples = 0;
-  const auto is_late = [&] { return num_samples > 0 && options.time > 0.0 && watch.seconds() > kMostSeconds; };
-  while (num_samples < kMostSamples && !is_late()) {
-    const Assignment x = answer.approximation->sample(random);
-    for (std::size_t v = 0; v < x.size(); ++v) answer.marginals[v][x[v]] += 1.0;
-    ++num_samples;
-  }
-  for (std::vector<double>& probs : answer.marginals) {
-    for (double& p : probs) p /= num_samples;
-  }
+  const int num_samples = add_frequencies(answer, *answer.approximation, graph, kMostSamples, options);
   answer.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
 constexpr double kDefaultEliminationSeconds = 20.0;
+constexpr double kImportanceEnd = 0.95;  // of --time, where --samples are to follow
 // Of --time: where elimination is given up when auto chose it, and when it was asked for.
 constexpr double kEliminationEnd = 0.7, kAskedEliminationEnd = 0.9;
 constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
@@ -154,13 +155,15 @@ int InferCommand::run() {
   const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(graph);
   note_ignored_options(graph);
   const bool has_other_limit = options_.time > 0.0 || ends_at_gap;
-  if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
+  // Particle filters choose their number of particles by the budget.
+  const bool has_particles = options_.method == "sis" || options_.method == "smc";
+  if (has_other_limit && !has_particles && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   if (input.oracles) set_oracle_defaults(has_other_limit);
   clock_.emplace();
   Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
   const bool is_cut_off = answer.stop == to_string(StopReason::kInterrupted) && !Interruption::is_asked();
-  if (is_cut_off && is_time_over()) answer.stop = to_string(StopReason::kTime);
+  if (is_cut_off && options_.seconds_left() <= 0.0) answer.stop = to_string(StopReason::kTime);
   clock_.reset();
   const bool is_over_budget = answer.stop == to_string(StopReason::kBudget);
   if (options_.method == "treesample" && is_over_budget && answer.spent.reward_evaluations == 0) {
@@ -252,7 +255,9 @@ Answer InferCommand::answer_of(const FactorGraph& graph) {
     if (text.rfind("--", 0) == 0) throw;
     const std::string reason = text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2);
     if (error.code() == ErrorCode::kResource) {
-      throw Error(error.code(), fmt::format("--memory: {} is not enough: {}", options_.memory, reason));
+      const bool is_quarter = reason.rfind("mini-buckets", 0) == 0 && options_.prior == "mini-bucket";
+      throw Error(error.code(), fmt::format("--memory: {} is not enough: {}{}", options_.memory, reason,
+                                            is_quarter ? ", a quarter of it (--prior uniform does without)" : ""));
     }
     if (error.code() == ErrorCode::kArgument && reason.rfind("the budget is", 0) == 0) {
       throw Error(error.code(), fmt::format("--budget: {}", reason));
@@ -307,6 +312,23 @@ bool InferCommand::is_time_over() const {
 }
 
 void InferCommand::note_ignored_options(const FactorGraph& graph) const {
+  const std::string search = "treesample", particles = "treesample, sis, smc";
+  const std::vector<std::pair<std::string, std::vector<const char*>>> used_by = {
+      {search, {"--space", "--select", "--c", "--epsilon", "--ties", "--importance"}},
+      {particles, {"--order", "--prior"}},
+      {"treesample, sis, smc, gibbs, bp", {"--budget", "--budget-unit"}},
+      {"treesample, sis, smc, exact", {"--memory", "--restarts"}},
+      {"smc", {"--ess-threshold", "--resampling"}},
+      {"gibbs", {"--sweeps", "--gibbs-mode", "--burn-in"}},
+      {"bp", {"--messages", "--damping"}}};
+  for (const auto& [methods, options] : used_by) {
+    const bool is_used = (", " + methods + ",").find(" " + options_.method + ",") != std::string::npos;
+    for (const char* option : options) {
+      if (is_used || !line_->is_given(option)) continue;
+      note(options_.is_quiet,
+           fmt::format("{} is ignored: the method is {}, and it is for {} only", option, options_.method, methods));
+    }
+  }
   if (options_.method == "treesample" && options_.select == "gap") return;
   for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
     const bool is_gap = std::string(option) == "--gap";
@@ -327,8 +349,9 @@ void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
   if (answer.has_importance && options_.num_importance > 0) {
     Random random(static_cast<std::uint64_t>(options_.seed), "importance");
     const Interruption interruption;
+    const std::function<bool()> should_stop = time_limit(options_, options_.num_samples > 0 ? kImportanceEnd : 1.0);
     answer.importance = importance_estimate(graph, *answer.approximation, static_cast<int>(options_.num_importance),
-                                            random, [](int) { return !Interruption::is_asked(); });
+                                            random, [&](int) { return !should_stop(); });
     if (answer.importance->error) answer.error = answer.importance->error;
     const Configuration& sampled = answer.importance->best;
     if (sampled.log_density != kNegInf && (!answer.best || sampled.log_density > answer.best->log_density)) {

@@ -22,6 +22,9 @@ namespace treesample::cli {
 namespace {
 
 constexpr int kMarginalSamples = 10'000;
+constexpr double kLeastSeconds = 1e-6;
+constexpr double kBeliefsEnd = 0.5;  // of the time limit, where samples are to follow
+constexpr double kSearchEnd = 0.85;  // the same, where importance sampling is to follow
 constexpr int kMostExactSamples = 100'000;
 constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;  // with a time limit and without one
 
@@ -57,7 +60,8 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   search_options.memory_limit_bytes = parse_size("--memory", options.memory);
   Watch watch(options);
   const Prior prior = make_prior(graph, space, options);
-  search_options.time_limit_seconds = options.seconds_left();
+  const double search_end = options.num_importance > 0 ? kSearchEnd : 1.0;
+  search_options.time_limit_seconds = std::max(search_end * options.seconds_left(), kLeastSeconds);
   const SearchResult result = tree_sample(graph, space, search_options, prior.value, [&](const SearchProgress& now) {
     return watch.update(now.spent, now.seconds,
                         fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z));
@@ -157,7 +161,8 @@ Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
   Watch watch(options);
   const SmcResult result = smc(graph, space, smc_options, make_prior(graph, space, options).value, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
-  answer.log_z = result.report.log_z;
+  const bool is_cut_off = result.report.stop == StopReason::kInterrupted;
+  if (!is_cut_off || !result.approximation.is_empty()) answer.log_z = result.report.log_z;
   answer.method =
       fmt::format("{}, order {}: {} particles, {} resamplings, effective sample size {:.1f}", options.method,
                   options.order, result.report.num_particles, result.report.num_resamplings, result.report.ess);
@@ -183,6 +188,8 @@ Answer gibbs_sampling(const FactorGraph& graph, const InferOptions& options) {
 Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
   BeliefPropagationOptions bp_options;
   bp_options.damping = options.damping;
+  Watch bp_watch(options);  // Ctrl-C ends with the beliefs so far
+  bp_options.should_stop = time_limit(options, options.num_samples > 0 ? kBeliefsEnd : 1.0);
   const BeliefPropagationResult beliefs = belief_propagation(graph, bp_options);
   Answer answer;
   if (options.num_samples > 0) {
@@ -192,8 +199,7 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
     sample_options.num_steps = static_cast<int>(options.num_messages);
     sample_options.damping = options.damping;
     sample_options.seed = static_cast<std::uint64_t>(options.seed);
-    Watch watch(options);
-    const BpSampleResult result = bp_sample(graph, sample_options, watch.observer());
+    const BpSampleResult result = bp_sample(graph, sample_options, bp_watch.observer());
     answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   } else {
     answer.stop = beliefs.report.is_converged ? "converged" : "not converged";

@@ -29,6 +29,7 @@ constexpr double kEvaluationsPerSecond = 1e6;
 constexpr double kClosedByBuckets = 1e3;
 constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
 constexpr double kOrderTimeShare = 0.1;
+constexpr double kFrequencySecondsAfterTime = 0.5, kFrequencySeconds = 10.0;
 constexpr double kCostTimeShare = 0.05;  // for the order of elimination
 constexpr double kOrderSeconds = 2.0;    // without a time limit
 constexpr double kReachSeconds = 10.0;   // the same
@@ -115,6 +116,25 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
   return elimination;
 }
 
+int add_frequencies(Answer& answer, const Approximation& approximation, const FactorGraph& graph, int max_samples,
+                    const InferOptions& options) {
+  // With a time limit it is over by then, so that few samples have to do in a large model.
+  const Stopwatch watch;
+  const double seconds = options.time > 0.0 ? kFrequencySecondsAfterTime : kFrequencySeconds;
+  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
+  for (int v = 0; v < graph.num_variables(); ++v) answer.marginals.emplace_back(graph.num_states(v), 0.0);
+  int num_samples = 0;
+  while (num_samples < max_samples && (num_samples == 0 || watch.seconds() < seconds)) {
+    const Assignment x = approximation.sample(random);
+    for (std::size_t v = 0; v < x.size(); ++v) answer.marginals[v][x[v]] += 1.0;
+    ++num_samples;
+  }
+  for (std::vector<double>& probs : answer.marginals) {
+    for (double& p : probs) p /= num_samples;
+  }
+  return num_samples;
+}
+
 AnswerOrder answer_order(const InferOptions& options) {
   return options.oracle_order == "submission" ? AnswerOrder::kSubmission : AnswerOrder::kArrival;
 }
@@ -122,7 +142,8 @@ AnswerOrder answer_order(const InferOptions& options) {
 SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
   const std::function<bool()> is_late = time_box(options, kOrderTimeShare, kOrderSeconds);
   MiniBucketOptions trial;
-  trial.memory_limit_bytes = kTrialBytes;
+  trial.memory_limit_bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
+  trial.wanted_bytes = kTrialBytes;
   trial.passes = 1;
   trial.lower_bound = false;
   SearchSpace best = space_for(graph, options, kind);
@@ -159,8 +180,8 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& g
                                                             const InferOptions& options) {
   const double seconds = box_seconds(options, kMiniBucketTimeShare, kMiniBucketSeconds);
   MiniBucketOptions bucket_options;
-  bucket_options.memory_limit_bytes = std::min(static_cast<std::uint64_t>(kMiniBucketBytesPerSecond * seconds),
-                                               parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor);
+  bucket_options.memory_limit_bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
+  bucket_options.wanted_bytes = static_cast<std::uint64_t>(kMiniBucketBytesPerSecond * seconds);
   if (const std::optional<int> i_bound = parse_i_bound(options.prior)) {
     bucket_options.i_bound = *i_bound;
     bucket_options.memory_limit_bytes = parse_size("--memory", options.memory);

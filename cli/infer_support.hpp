@@ -51,6 +51,10 @@ EliminationOptions elimination_options(const InferOptions& options);
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferOptions& options,
                                                     double seconds);
 
+// Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.
+int add_frequencies(Answer& answer, const Approximation& approximation, const FactorGraph& graph, int max_samples,
+                    const InferOptions& options);
+
 // By --oracle-order.
 AnswerOrder answer_order(const InferOptions& options);
 

@@ -38,7 +38,8 @@ double needed_bytes(const MiniBucketPlan& plan, bool with_lower) {
 
 MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options,
                            bool with_lower) {
-  const auto limit = static_cast<double>(options.memory_limit_bytes);
+  const auto most = static_cast<double>(options.memory_limit_bytes);
+  const double limit = options.i_bound ? most : std::min(most, static_cast<double>(options.wanted_bytes));
   // A cluster of i + 1 variables has at least 2^(i + 1) entries: larger i need not be planned, which takes long in
   // wide models.
   const int largest_i = static_cast<int>(std::log2(std::max(limit / sizeof(double), 2.0)));
@@ -48,7 +49,7 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
   while (true) {
     MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound);
     const double bytes = needed_bytes(plan, with_lower);
-    if (bytes <= limit) return plan;
+    if (bytes <= limit || (i_bound == 0 && bytes <= most)) return plan;
     if (options.i_bound || i_bound == 0) {
       throw Error(ErrorCode::kResource,
                   fmt::format("{}: mini-buckets with i-bound {} need {:.0f} bytes, allowed are {}", kFunction, i_bound,

@@ -48,7 +48,9 @@ class Random;
 
 struct MiniBucketOptions {
   std::uint64_t memory_limit_bytes = std::uint64_t{512} << 20;
-  std::optional<int> i_bound = {};  // none: the largest that fits into the memory limit
+  // What the i-bound is chosen by, where that is less. The least i-bound is used even if it takes more.
+  std::uint64_t wanted_bytes = UINT64_MAX;
+  std::optional<int> i_bound = {};  // none: the largest that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
   bool lower_bound = true;          // where it is possible
   // Time box: asked before each bucket, and the passes end when it returns true. One pass of the upper
