@@ -13,6 +13,7 @@
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "uai_output.hpp"
+#include "unused_options.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -312,22 +313,9 @@ bool InferCommand::is_time_over() const {
 }
 
 void InferCommand::note_ignored_options(const FactorGraph& graph) const {
-  const std::string search = "treesample", particles = "treesample, sis, smc";
-  const std::vector<std::pair<std::string, std::vector<const char*>>> used_by = {
-      {search, {"--space", "--select", "--c", "--epsilon", "--ties", "--importance"}},
-      {particles, {"--order", "--prior"}},
-      {"treesample, sis, smc, gibbs, bp", {"--budget", "--budget-unit"}},
-      {"treesample, sis, smc, exact", {"--memory", "--restarts"}},
-      {"smc", {"--ess-threshold", "--resampling"}},
-      {"gibbs", {"--sweeps", "--gibbs-mode", "--burn-in"}},
-      {"bp", {"--messages", "--damping"}}};
-  for (const auto& [methods, options] : used_by) {
-    const bool is_used = (", " + methods + ",").find(" " + options_.method + ",") != std::string::npos;
-    for (const char* option : options) {
-      if (is_used || !line_->is_given(option)) continue;
-      note(options_.is_quiet,
-           fmt::format("{} is ignored: the method is {}, and it is for {} only", option, options_.method, methods));
-    }
+  for (const UnusedOption& unused : unused_options(*line_, options_.method)) {
+    note(options_.is_quiet, fmt::format("{} is ignored: the method is {}, and it is for {} only", unused.option,
+                                        options_.method, unused.methods));
   }
   if (options_.method == "treesample" && options_.select == "gap") return;
   for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
