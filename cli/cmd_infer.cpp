@@ -21,8 +21,6 @@ namespace {
 constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
 constexpr double kDefaultEliminationSeconds = 20.0;
 constexpr double kImportanceEnd = 0.95;  // of --time, where --samples are to follow
-// Of --time: where elimination is given up when auto chose it, and when it was asked for.
-constexpr double kEliminationEnd = 0.7, kAskedEliminationEnd = 0.9;
 constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
 
 class InferCommand final : public Command {
@@ -270,17 +268,17 @@ Answer InferCommand::answer_of(const FactorGraph& graph) {
 // Elimination that was chosen by an estimate and takes too long makes way for the search.
 Answer InferCommand::answer_within_time(const FactorGraph& graph) {
   if (options_.method != "exact") return run_method(graph, options_);
-  const bool is_asked_for = !was_auto_;
-  std::optional<Answer> exact = eliminate(graph, options_, is_asked_for ? kAskedEliminationEnd : kEliminationEnd);
+  std::optional<Answer> exact = eliminate(graph, options_);
   if (exact) return *std::move(exact);
-  if (is_asked_for) {
+  if (!was_auto_) {
     throw Error(ErrorCode::kResource,
                 fmt::format("--time: {} seconds are not enough for elimination; allowed are a longer time, none, or "
                             "--method auto, which then searches",
                             options_.time));
   }
-  note(options_.is_quiet, fmt::format("elimination is not done after {:.1f} seconds: a search with bounds takes over",
-                                      options_.clock.seconds()));
+  note(options_.is_quiet,
+       fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
+                   options_.clock.seconds()));
   choose_bounds();
   options_.sums_out = !is_kept_whole_;
   return run_method(graph, options_);

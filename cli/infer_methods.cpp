@@ -23,6 +23,8 @@ namespace {
 
 constexpr int kMarginalSamples = 10'000;
 constexpr double kLeastSeconds = 1e-6;
+// Of the time limit: from when on elimination that would take too long is given up, and when it must be done.
+constexpr double kEliminationLook = 0.3, kEliminationEnd = 0.9;
 constexpr double kBeliefsEnd = 0.5;  // of the time limit, where samples are to follow
 constexpr double kSearchEnd = 0.85;  // the same, where importance sampling is to follow
 constexpr int kMostExactSamples = 100'000;
@@ -215,13 +217,19 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
 
 }  // namespace
 
-std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options, double time_share) {
+std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options) {
   Answer answer;
   answer.summed = sum_out(whole, options);
   EliminationOptions elimination_settings = options.elimination.value_or(elimination_options(options));
   if (options.time > 0.0) {
-    elimination_settings.should_stop = [&options, time_share] {
-      return options.clock.seconds() > time_share * options.time;
+    // By what is done after a while one sees whether the rest comes in time. Marginals begin at 0 again.
+    elimination_settings.should_stop = [clock = options.clock, start = 0.0,
+                                        limit = options.time](double share_done) mutable {
+      const double now = clock.seconds();
+      if (share_done == 0.0) start = now;
+      const double expected_end = share_done > 0.0 ? start + (now - start) / share_done : now;
+      return now > kEliminationEnd * limit ||
+             (now > kEliminationLook * limit && expected_end > kEliminationEnd * limit);
     };
   }
   const FactorGraph& graph = answer.summed ? answer.summed->graph() : whole;

@@ -48,8 +48,8 @@ struct InferOptions {
 
 inline const std::vector<std::string> kMethodWords = {"auto", "treesample", "exact", "sis", "smc", "gibbs", "bp"};
 
-// Elimination; nothing when it is not done after this share of --time.
-std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options, double time_share);
+// Elimination; nothing when it would not be done within --time.
+std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options);
 
 // Runs options.method, which must be neither "auto" nor "exact", with progress on a terminal and Ctrl-C for the answer
 // so far.

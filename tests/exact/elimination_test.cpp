@@ -330,7 +330,14 @@ TEST(Elimination, IsGivenUpBetweenBucketsWhenAsked) {
   for (int num_allowed = 0; num_allowed <= 10; ++num_allowed) {
     int num_asked = 0;
     EliminationOptions options;
-    options.should_stop = [&] { return num_asked++ >= num_allowed; };
+    options.should_stop = [&](double done) {
+      // Buckets of 32, 16, 8, 4 and 2 entries, one after the other, and back.
+      const std::vector<double> num_done = {0.0, 32.0, 48.0, 56.0, 60.0, 0.0, 2.0, 6.0, 14.0, 30.0};
+      if (num_asked < 10) {
+        EXPECT_NEAR(done, num_done[num_asked] / 62.0, 1e-12);
+      }
+      return num_asked++ >= num_allowed;
+    };
     const auto log_z = [&] { return Elimination(graph, options); };
     if (num_allowed < 5) {
       EXPECT_EQ(code_of([&] { (void)log_z(); }), ErrorCode::kInterrupted) << num_allowed;

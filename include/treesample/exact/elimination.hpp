@@ -35,8 +35,9 @@ struct EliminationOptions {
   std::vector<int> order = {};  // first removed first; empty: looked for by restarts
   // Asked between restarts: true ends with the best order so far.
   std::function<bool()> should_settle = {};
-  // Asked before each bucket: true gives up, with Error (kInterrupted).
-  std::function<bool()> should_stop = {};
+  // Asked before each bucket, with the share of all bucket entries that are done, for log Z and again for marginals:
+  // true gives up, with Error (kInterrupted).
+  std::function<bool(double done)> should_stop = {};
 };
 
 // What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000.
