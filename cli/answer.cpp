@@ -58,6 +58,16 @@ Json simplified_json(const ModelInput& input) {
           {"smaller_factors", report.num_smaller_factors}};
 }
 
+// By variable of the original model; none where the marginals have none. What is fixed is certain.
+std::vector<double> lifted_errors(const Answer& answer, const ModelInput& input) {
+  if (answer.marginal_errors.empty() || lifted_marginals(answer, input).empty()) return {};
+  std::vector<double> errors(input.model.fixed_states.size(), 0.0);
+  for (std::size_t i = 0; i < answer.marginal_errors.size(); ++i) {
+    errors[input.model.variable_of[i]] = answer.marginal_errors[i];
+  }
+  return errors;
+}
+
 void print_marginals(const Answer& answer, const ModelInput& input) {
   const Marginals marginals = lifted_marginals(answer, input);
   if (marginals.empty()) return;
@@ -173,7 +183,6 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
         {"confidence", sampled.confidence},        {"estimate", number(sampled.log_z)},
         {"std_error", number(sampled.std_error)},  {"ess", sampled.ess},
         {"num_samples", sampled.num_samples},      {"factor_evaluations", sampled.spent.factor_evaluations}};
-    json["marginals_error"] = number(sampled.marginals_error);
   }
   json["sampler_divergence"] = answer.sampler_divergence ? number(*answer.sampler_divergence) : Json();
   json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
@@ -196,6 +205,8 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
     json["best"] = {{"x", input.model.lift(answer.best->x)}, {"log_density", number(answer.best->log_density)}};
   }
   json["marginals_from"] = answer.marginals_from;
+  json["marginals_error"] = answer.marginals_error ? number(*answer.marginals_error) : Json();
+  json["marginal_errors"] = lifted_errors(answer, input);
   json["marginals"] = lifted_marginals(answer, input);
   json["samples"] = Json::array();
   for (const Assignment& sample : answer.samples) {

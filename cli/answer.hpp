@@ -11,6 +11,7 @@
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
+#include "treesample/model/summed_model.hpp"
 #include "treesample/search/approximation.hpp"
 
 namespace treesample::cli {
@@ -27,6 +28,8 @@ struct Answer {
   std::optional<double> unexplored_mass;                // of a search that is not exact
   Marginals marginals;                                  // of the conditioned model; empty when there are none (Z = 0)
   std::string marginals_from;                           // where they come from
+  std::vector<double> marginal_errors;                  // standard errors, by variable; 0 for exact ones, may be empty
+  std::optional<double> marginals_error;                // the largest
   std::optional<Configuration> best;
   std::vector<Assignment> samples;
   Spending spent;
@@ -36,8 +39,24 @@ struct Answer {
   std::shared_ptr<const Approximation> approximation;         // null when nothing can be sampled
   std::optional<double> sampler_divergence;                   // certified: KL(approximation || target) is at most this
   std::shared_ptr<const BoundedApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
+  std::shared_ptr<const SummedModel> summed;                  // what exact_sampler samples; null: the whole model
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
+
+  void set_exact_marginals(Marginals exact) {
+    marginals = std::move(exact);
+    marginals_from = "exact";
+    marginal_errors.assign(marginals.size(), 0.0);
+    marginals_error = 0.0;
+  }
+  // Of the variables that were not summed out; there are marginals of all.
+  void set_exact_marginals_left(const Marginals& exact) {
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      marginals[summed->variable_of()[i]] = exact[i];
+      marginal_errors[summed->variable_of()[i]] = 0.0;
+    }
+    marginals_from = "exact; those of barren variables " + marginals_from;
+  }
 };
 
 // Marginals of all variables of the original model; empty when Z = 0 or the method has none.

@@ -10,6 +10,7 @@
 #include "infer_support.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -23,21 +24,26 @@ constexpr double kSearchEnd = 0.65;
 // Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
 constexpr double kFarGap = 10.0;
 constexpr double kFarSearchEnd = 0.4;
-constexpr double kFindShare = 0.1;    // for a first configuration
-constexpr double kFindSeconds = 2.0;  // the same without a time limit
+constexpr double kFindShare = 0.1;            // for a first configuration
+constexpr double kFindSeconds = 2.0;          // the same without a time limit
+constexpr double kExactMarginalsShare = 0.2;  // of the time limit, when the search is solved
+constexpr double kExactMarginalsSeconds = 5.0;
 constexpr int kMeanFieldSweeps = 20;
+constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
+constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // of the time limit, where --samples are to follow
 constexpr std::int64_t kFewestSamples = 10'000;
+constexpr double kExtraSamplesSeconds = 10.0;
 
 // Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning.
 class Trace {
  public:
-  explicit Trace(std::string path) : path_(std::move(path)) {}
+  Trace(std::string path, double log_slack) : path_(std::move(path)), log_slack_(log_slack) {}
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
     if (path_.empty() || (seconds < next_ && num_rows_ > 0)) return;
     next_ = seconds * 1.01 + 1e-4;
     ++num_rows_;
-    text_ +=
-        fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, bounds.lower, bounds.upper, estimate);
+    text_ += fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, bounds.lower - log_slack_,
+                         bounds.upper + log_slack_, estimate);
   }
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
     next_ = 0.0;
@@ -47,6 +53,7 @@ class Trace {
 
  private:
   std::string path_;
+  double log_slack_;  // of SummedModel
   std::string text_ = "seconds,evaluations,lower,upper,estimate\n";
   double next_ = 0.0;
   int num_rows_ = 0;
@@ -62,7 +69,8 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
   Leaves leaves;
   if (options.prior.rfind("mini-bucket", 0) == 0) {
     const auto buckets = make_mini_buckets(graph, space, options);
-    const LocalDistributions local = mean_field(graph, kMeanFieldSweeps, static_cast<std::uint64_t>(options.seed));
+    const LocalDistributions local = mean_field(graph, kMeanFieldSweeps, static_cast<std::uint64_t>(options.seed),
+                                                time_box(options, kMeanFieldShare, kMeanFieldSeconds));
     leaves.values = mini_bucket_leaves(graph, space, buckets, local);
     leaves.text = fmt::format("mini-bucket, i = {}", buckets->report().i_bound);
     return leaves;
@@ -82,13 +90,9 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
 // One possible configuration, for models in which that is not a matter of course.
 std::optional<Configuration> first_configuration(const FactorGraph& graph, const InferOptions& options) {
   if (!graph.has_only_tables()) return {};
-  const Stopwatch watch;
   FindOptions find;
   find.seed = static_cast<std::uint64_t>(options.seed);
-  find.should_stop = [&] {
-    return Interruption::is_asked() ||
-           watch.seconds() > (options.time > 0.0 ? kFindShare * options.time : kFindSeconds);
-  };
+  find.should_stop = time_box(options, kFindShare, kFindSeconds);
   FindResult found = find_configuration(graph, find);
   if (found.outcome != FindOutcome::kFound) return {};
   return std::move(found.configuration);
@@ -106,26 +110,55 @@ AnytimeOptions search_options(const InferOptions& options) {
   return result;
 }
 
+// The completed sampler by upper bounds: the weights of the smaller model are those of the whole one.
+BoundedSampler completed(const BoundedApproximation& upper, const SummedModel* summed) {
+  if (summed == nullptr) {
+    return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); }};
+  }
+  return {upper.log_value(),
+          [&upper, summed, left = Assignment(summed->variable_of().size())](std::span<int> x, Random& random) mutable {
+            const double log_prob = upper.sample_into(left, random);
+            for (std::size_t i = 0; i < left.size(); ++i) x[summed->variable_of()[i]] = left[i];
+            return log_prob + summed->draw(x, random);
+          }};
+}
+
 // Samples until the time is over, or --importance of them, more where they are cheap. What is solved needs them for
 // marginals only, and a user who asked for a gap wants the answer once it is reached.
-BoundedImportance estimate(const FactorGraph& graph, const BoundedApproximation& upper, const InferOptions& options,
-                           const Stopwatch& watch, StopReason stop) {
+BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper, const InferOptions& options,
+                           StopReason stop) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
   const bool fills_time = options.time > 0.0 && stop != StopReason::kExact && stop != StopReason::kGap;
   importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
-  importance.should_stop = [&] {
-    return Interruption::is_asked() || (options.time > 0.0 && watch.seconds() > options.time);
-  };
+  const double end_with_samples = options.sampler == "rejection" ? kRejectionEstimateEnd : kEstimateEnd;
+  importance.should_stop = time_limit(options, options.num_samples > 0 ? end_with_samples : 1.0);
+  if (options.time <= 0.0) {
+    // More than were asked for only as long as they are cheap.
+    importance.should_stop = [num_drawn = std::int64_t{0}, most = options.num_importance,
+                              is_late = time_box(options, 1.0, kExtraSamplesSeconds)]() mutable {
+      return Interruption::is_asked() || (++num_drawn >= most && is_late());
+    };
+  }
   Random random(static_cast<std::uint64_t>(options.seed), "importance");
   return bounded_importance(graph, upper, importance, random);
+}
+
+// Of the whole model.
+LogBounds certified_bounds(const AnytimeResult& result, const SummedModel* summed) {
+  const double log_slack = summed != nullptr ? summed->log_slack() : 0.0;
+  return {result.report.log_z.lower - log_slack, result.report.log_z.upper + log_slack};
 }
 
 // What --samples are drawn from: certified when it can be.
 void choose_sampler(Answer& answer, const AnytimeResult& result,
                     const std::shared_ptr<const BoundedApproximation>& upper, const InferOptions& options) {
-  answer.approximation = upper;
+  const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
+    if (!answer.summed) return sampler;
+    return std::make_shared<CompletedApproximation>(answer.summed, std::move(sampler));
+  };
+  answer.approximation = complete(upper);
   if (options.sampler == "rejection") {
     answer.exact_sampler = upper;
     return;
@@ -133,44 +166,86 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
   if (options.sampler == "upper") return;
   const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower);
   if (lower->log_value() == kNegInf) return;
-  answer.approximation = lower;
-  answer.sampler_divergence = std::max(0.0, result.report.log_z.upper - lower->log_value());
+  answer.approximation = complete(lower);
+  answer.sampler_divergence = std::max(0.0, certified_bounds(result, answer.summed.get()).upper - lower->log_value());
 }
 
-// Where every weighted sample is impossible, P_L still knows something that is not. The time is over then, so that few
-// samples have to do in a large model.
+// Where every weighted sample is impossible, P_L still knows something that is not.
 void add_certified_marginals(Answer& answer, const FactorGraph& graph, const InferOptions& options) {
   constexpr int kMostSamples = 1000;
-  constexpr double kMostSeconds = 0.5;
-  const Stopwatch watch;
-  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
-  for (int v = 0; v < graph.num_variables(); ++v) answer.marginals.emplace_back(graph.num_states(v), 0.0);
-  int num_samples = 0;
-  const auto is_late = [&] { return num_samples > 0 && options.time > 0.0 && watch.seconds() > kMostSeconds; };
-  while (num_samples < kMostSamples && !is_late()) {
-    const Assignment x = answer.approximation->sample(random);
-    for (std::size_t v = 0; v < x.size(); ++v) answer.marginals[v][x[v]] += 1.0;
-    ++num_samples;
-  }
-  for (std::vector<double>& probs : answer.marginals) {
-    for (double& p : probs) p /= num_samples;
-  }
+  const int num_samples = add_frequencies(answer, *answer.approximation, graph, kMostSamples, options);
   answer.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
+}
+
+std::optional<Configuration> completed(std::optional<Configuration> best, const FactorGraph& whole,
+                                       const SummedModel* summed) {
+  if (!best || summed == nullptr) return best;
+  Assignment x = summed->spread(best->x);
+  summed->choose_best(x);
+  const double log_density = whole.log_density(x);
+  return Configuration{std::move(x), log_density};
+}
+
+// Of a solved search: from its store, else by elimination where that is quick. Those of barren variables follow from
+// neither.
+void add_exact_marginals(Answer& answer, const FactorGraph& whole, const AnytimeResult& result,
+                         const BoundedApproximation& upper, const InferOptions& options) {
+  const double seconds = box_seconds(options, kExactMarginalsShare, kExactMarginalsSeconds);
+  SolvedMarginalsOptions pass;
+  pass.memory_limit_bytes = parse_size("--memory", options.memory) / 4;
+  pass.should_stop = time_box(options, kExactMarginalsShare, kExactMarginalsSeconds);
+  const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
+  if (solved && !answer.summed) {
+    answer.set_exact_marginals(*solved);
+  } else if (const auto elimination = cheap_elimination(whole, options, seconds)) {
+    answer.set_exact_marginals(Elimination(whole, *elimination).marginals());
+  } else if (solved && answer.marginals.size() == static_cast<std::size_t>(whole.num_variables())) {
+    answer.set_exact_marginals_left(*solved);
+  }
+}
+
+// What is drawn from the search: samples, an estimate with its interval, marginals.
+void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options) {
+  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
+  if (upper->log_value() == kNegInf) return;
+  choose_sampler(answer, result, upper, options);
+  const LogBounds bounds = certified_bounds(result, answer.summed.get());
+  if (options.num_importance == 0) return;
+  BoundedImportance sampled = estimate(whole, completed(*upper, answer.summed.get()), options, result.report.stop);
+  if (sampled.error) answer.error = sampled.error;
+  if (!answer.is_exact && sampled.log_z != kNegInf) {
+    answer.log_z = std::clamp(sampled.log_z, bounds.lower, bounds.upper);
+  }
+  // What is certified holds with any confidence.
+  sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
+  sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
+  answer.marginals = sampled.marginals;
+  answer.marginal_errors = sampled.marginal_errors;
+  answer.marginals_error = sampled.marginals_error;
+  answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
+                                      sampled.marginals_error);
+  const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
+  if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
+  answer.bounded_importance = std::move(sampled);
+  if (answer.is_exact && whole.has_only_tables()) add_exact_marginals(answer, whole, result, *upper, options);
+  if (answer.marginals.empty() && answer.sampler_divergence) add_certified_marginals(answer, whole, options);
 }
 
 }  // namespace
 
-Answer anytime(const FactorGraph& graph, const InferOptions& options) {
-  const Stopwatch watch;
-  Trace trace(options.trace);
+Answer anytime(const FactorGraph& whole, const InferOptions& options) {
+  const Stopwatch& watch = options.clock;
   Watch progress(options);  // from here on Ctrl-C ends with an answer
+  const std::shared_ptr<const SummedModel> summed = sum_out(whole, options);
+  Trace trace(options.trace, summed ? summed->log_slack() : 0.0);
+  const FactorGraph& graph = summed ? summed->graph() : whole;
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
                                         : space_for(graph, options, parse_space(options.space));
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
-  const std::optional<Configuration> first = first_configuration(graph, options);
-  if (first) search.first_configurations = {first->x};
+  const std::optional<Configuration> first = first_configuration(whole, options);
+  if (first) search.first_configurations = {summed ? summed->left(first->x) : first->x};
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   double last_estimate = kNegInf;
   bool ends_far = false;
@@ -188,33 +263,18 @@ Answer anytime(const FactorGraph& graph, const InferOptions& options) {
   trace.add(watch.seconds(), report.spent, report.log_z,
             std::clamp(last_estimate, report.log_z.lower, report.log_z.upper));
   Answer answer;
-  answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}", options.space,
-                              options.order, space.width(), leaves.text);
+  answer.summed = summed;
+  answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}", options.space,
+                              options.order, space.width(), leaves.text, summed_out_text(summed.get()));
   answer.stop = ends_far ? to_string(StopReason::kTime) : to_string(report.stop);
   answer.spent = report.spent;
-  answer.lower = report.log_z.lower;
-  answer.upper = report.log_z.upper;
+  const LogBounds bounds = certified_bounds(result, summed.get());
+  answer.lower = bounds.lower;
+  answer.upper = bounds.upper;
   answer.is_exact = report.stop == StopReason::kExact;
-  answer.best = best_configuration(result);
+  answer.best = completed(best_configuration(result), whole, summed.get());
   answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
-  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
-  if (upper->log_value() != kNegInf) choose_sampler(answer, result, upper, options);
-  if (upper->log_value() != kNegInf && options.num_importance > 0) {
-    BoundedImportance sampled = estimate(graph, *upper, options, watch, report.stop);
-    if (!answer.is_exact && sampled.log_z != kNegInf) {
-      answer.log_z = std::clamp(sampled.log_z, report.log_z.lower, report.log_z.upper);
-    }
-    // What is certified holds with any confidence.
-    sampled.interval.lower = std::max(sampled.interval.lower, report.log_z.lower);
-    sampled.interval.upper = std::min(sampled.interval.upper, report.log_z.upper);
-    answer.bounded_importance = sampled;
-    answer.marginals = sampled.marginals;
-    answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
-                                        sampled.marginals_error);
-    const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
-    if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
-    if (sampled.marginals.empty() && answer.sampler_divergence) add_certified_marginals(answer, graph, options);
-  }
+  add_samplers(answer, whole, result, options);
   if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;

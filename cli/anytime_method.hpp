@@ -5,6 +5,6 @@
 
 namespace treesample::cli {
 
-Answer anytime(const FactorGraph& graph, const InferOptions& options);
+Answer anytime(const FactorGraph& whole, const InferOptions& options);
 
 }  // namespace treesample::cli

@@ -13,11 +13,14 @@
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "uai_output.hpp"
+#include "unused_options.hpp"
 
 namespace treesample::cli {
 namespace {
 
 constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
+constexpr double kDefaultEliminationSeconds = 20.0;
+constexpr double kImportanceEnd = 0.95;  // of --time, where --samples are to follow
 constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
 
 class InferCommand final : public Command {
@@ -40,16 +43,22 @@ class InferCommand final : public Command {
   void set_oracle_defaults(bool has_other_limit);
   void choose_together();
   void choose_method(const FactorGraph& graph);
+  bool can_eliminate(const FactorGraph& graph);
+  void choose_bounds();
+  Answer answer_of(const FactorGraph& graph);
+  Answer answer_within_time(const FactorGraph& graph);
   [[nodiscard]] bool has_upper_bound(const FactorGraph& graph) const;
   [[nodiscard]] bool is_time_over() const;
   void note_ignored_options(const FactorGraph& graph) const;
   void add_samples(Answer& answer, const FactorGraph& graph) const;
+  const char* why_sampling_ended() const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
   InferOptions options_;
   std::string model_, evidence_, json_, journal_, uai_out_;
   bool is_kept_whole_ = false;
+  bool was_auto_ = false;
   const CommandLine* line_ = nullptr;
   std::optional<Stopwatch> clock_;  // while the method runs
 };
@@ -74,7 +83,8 @@ void InferCommand::declare(CommandLine& line) {
   line.choice("--budget-unit", options_.unit, {"reward", "factor", "cost"},
               "What --budget counts. reward: sums of the factors that a variable completes, as in the paper; factor: "
               "each factor; cost: seconds of programs, as declared in the model, else as measured (tables are free)");
-  line.option("--time", options_.time, 0.0, HUGE_VAL, "Seconds that the method may take; 0 is no limit");
+  line.option("--time", options_.time, 0.0, HUGE_VAL,
+              "Seconds until the answer, from the start of the program; 0 is no limit");
   line.option("--memory", options_.memory, "SIZE", "Memory that the method may use, such as 512M");
   line.option("--c", options_.c, 0.0, HUGE_VAL, "Weight of exploration (treesample)");
   line.option("--epsilon", options_.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus (treesample)");
@@ -127,7 +137,8 @@ int InferCommand::run() {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
   // A network knows the numbers of variables and states that it was trained for.
-  if (options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_) simplify_input(input);
+  const bool is_simplified = options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_;
+  if (is_simplified) simplify_input(input);
   const FactorGraph& graph = input.model.graph;
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
@@ -137,21 +148,34 @@ int InferCommand::run() {
   choose_together();
   const bool wants_bounds = options_.select == "gap" && !line_->is_given("--prior");
   if (wants_bounds && graph.has_only_tables()) options_.prior = "mini-bucket";
-  if (options_.method == "auto") choose_method(graph);
+  options_.sums_out = is_simplified && options_.method != "exact";
+  was_auto_ = options_.method == "auto";
+  if (was_auto_) choose_method(graph);
   const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(graph);
   note_ignored_options(graph);
   const bool has_other_limit = options_.time > 0.0 || ends_at_gap;
-  if (has_other_limit && !line_->is_given("--budget")) options_.budget = INT64_MAX;
+  // Particle filters choose their number of particles by the budget.
+  const bool has_particles = options_.method == "sis" || options_.method == "smc";
+  if (has_other_limit && !has_particles && !line_->is_given("--budget")) options_.budget = INT64_MAX;
   if (input.oracles) set_oracle_defaults(has_other_limit);
   clock_.emplace();
-  Answer answer = run_method(graph, options_);
+  Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
   const bool is_cut_off = answer.stop == to_string(StopReason::kInterrupted) && !Interruption::is_asked();
-  if (is_cut_off && is_time_over()) answer.stop = to_string(StopReason::kTime);
+  if (is_cut_off && options_.seconds_left() <= 0.0) answer.stop = to_string(StopReason::kTime);
   clock_.reset();
+  const bool is_over_budget = answer.stop == to_string(StopReason::kBudget);
+  if (options_.method == "treesample" && is_over_budget && answer.spent.reward_evaluations == 0) {
+    note(options_.is_quiet,
+         fmt::format("--budget {} buys nothing: the first step of the search costs more", options_.budget));
+  }
   add_samples(answer, graph);
   answer.options = resolved_options(input);
   if (input.oracles) answer.oracle_counts = input.oracles->counts();
+  // Without one value of a program there is no answer so far.
+  const bool has_value = std::any_of(answer.oracle_counts.begin(), answer.oracle_counts.end(),
+                                     [](const OracleCounts& counts) { return counts.paid + counts.from_journal > 0; });
+  if (answer.error && input.oracles && !has_value) throw Error(*answer.error);
   if (json_ != "-") print_summary(answer, input, model_);
   if (!json_.empty()) write_json(answer, input, model_, json_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, options_.is_quiet);
@@ -205,21 +229,72 @@ void InferCommand::choose_method(const FactorGraph& graph) {
        {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
     if (line_->is_given(option)) return;
   }
-  const EliminationOptions elimination = options_.elimination();
-  const EliminationCost cost = elimination_cost(graph, elimination);
-  constexpr double kEntriesPerSecond = 5e7;
-  const double most_entries = kEntriesPerSecond * (options_.time > 0.0 ? options_.time : 20.0);
-  const bool is_cheap =
-      cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes) && cost.num_entries <= most_entries;
-  if (is_cheap && !line_->is_given("--budget") && !asks_for_bounds) {
+  if (!line_->is_given("--budget") && !asks_for_bounds && can_eliminate(graph)) {
     options_.method = "exact";
     return;
   }
-  options_.select = "gap";
-  options_.prior = "mini-bucket";
+  choose_bounds();
   if (options_.time > 0.0 || line_->is_given("--budget") || options_.gap > 0.0) return;
   options_.time = kDefaultSeconds;
   note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
+}
+
+void InferCommand::choose_bounds() {
+  options_.method = "treesample";
+  options_.select = "gap";
+  options_.prior = "mini-bucket";
+}
+
+// Errors of the library name its functions; a user knows options.
+Answer InferCommand::answer_of(const FactorGraph& graph) {
+  try {
+    return answer_within_time(graph);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    if (text.rfind("--", 0) == 0) throw;
+    const std::string reason = text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2);
+    if (error.code() == ErrorCode::kResource) {
+      const bool is_quarter = reason.rfind("mini-buckets", 0) == 0 && options_.prior == "mini-bucket";
+      throw Error(error.code(), fmt::format("--memory: {} is not enough: {}{}", options_.memory, reason,
+                                            is_quarter ? ", a quarter of it (--prior uniform does without)" : ""));
+    }
+    if (error.code() == ErrorCode::kArgument && reason.rfind("the budget is", 0) == 0) {
+      throw Error(error.code(), fmt::format("--budget: {}", reason));
+    }
+    throw;
+  }
+}
+
+// Elimination that was chosen by an estimate and takes too long makes way for the search.
+Answer InferCommand::answer_within_time(const FactorGraph& graph) {
+  if (options_.method != "exact") return run_method(graph, options_);
+  std::optional<Answer> exact = eliminate(graph, options_);
+  if (exact) return *std::move(exact);
+  if (!was_auto_) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("--time: {} seconds are not enough for elimination; allowed are a longer time, none, or "
+                            "--method auto, which then searches",
+                            options_.time));
+  }
+  note(options_.is_quiet,
+       fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
+                   options_.clock.seconds()));
+  choose_bounds();
+  options_.sums_out = !is_kept_whole_;
+  return run_method(graph, options_);
+}
+
+// Whether elimination is quick, if need be of the model without its barren variables.
+bool InferCommand::can_eliminate(const FactorGraph& graph) {
+  const double seconds = options_.time > 0.0 ? options_.time : kDefaultEliminationSeconds;
+  options_.elimination = cheap_elimination(graph, options_, seconds);
+  if (options_.elimination) {
+    options_.sums_out = false;
+    return true;
+  }
+  const auto summed = sum_out(graph, options_);
+  if (summed) options_.elimination = cheap_elimination(summed->graph(), options_, seconds);
+  return options_.elimination.has_value();
 }
 
 // Whether the method knows U, so that --gap can end it.
@@ -232,10 +307,14 @@ bool InferCommand::has_upper_bound(const FactorGraph& graph) const {
 
 // The search by mass looks at the clock between evaluations only, and one of them may hang.
 bool InferCommand::is_time_over() const {
-  return clock_ && options_.select == "mass" && options_.time > 0.0 && clock_->seconds() > options_.time;
+  return clock_ && options_.select == "mass" && options_.seconds_left() <= 0.0;
 }
 
 void InferCommand::note_ignored_options(const FactorGraph& graph) const {
+  for (const UnusedOption& unused : unused_options(*line_, options_.method)) {
+    note(options_.is_quiet, fmt::format("{} is ignored: the method is {}, and it is for {} only", unused.option,
+                                        options_.method, unused.methods));
+  }
   if (options_.method == "treesample" && options_.select == "gap") return;
   for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
     const bool is_gap = std::string(option) == "--gap";
@@ -256,21 +335,35 @@ void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
   if (answer.has_importance && options_.num_importance > 0) {
     Random random(static_cast<std::uint64_t>(options_.seed), "importance");
     const Interruption interruption;
+    const std::function<bool()> should_stop = time_limit(options_, options_.num_samples > 0 ? kImportanceEnd : 1.0);
     answer.importance = importance_estimate(graph, *answer.approximation, static_cast<int>(options_.num_importance),
-                                            random, [](int) { return !Interruption::is_asked(); });
+                                            random, [&](int) { return !should_stop(); });
+    if (answer.importance->error) answer.error = answer.importance->error;
     const Configuration& sampled = answer.importance->best;
     if (sampled.log_density != kNegInf && (!answer.best || sampled.log_density > answer.best->log_density)) {
       answer.best = sampled;
     }
   }
+  const Interruption interruption;
   Random random(static_cast<std::uint64_t>(options_.seed), "samples");
   if (answer.exact_sampler && options_.num_samples > 0) {
     answer.samples = exact_samples(answer, graph, random);
     return;
   }
-  for (std::int64_t i = 0; i < options_.num_samples; ++i) {
+  const std::function<bool()> should_stop = time_limit(options_);
+  while (static_cast<std::int64_t>(answer.samples.size()) < options_.num_samples) {
+    if (!answer.samples.empty() && should_stop()) {
+      note(options_.is_quiet,
+           fmt::format("{} of {} samples: {}", answer.samples.size(), options_.num_samples, why_sampling_ended()));
+      return;
+    }
     answer.samples.push_back(answer.approximation->sample(random));
   }
+}
+
+const char* InferCommand::why_sampling_ended() const {
+  if (Interruption::is_asked()) return "interrupted";
+  return options_.seconds_left() <= 0.0 ? "the time limit (--time) is over" : "the limit of tries (--max-tries)";
 }
 
 // By rejection; says beforehand what it will take.
@@ -280,12 +373,20 @@ std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const 
   const double expected = std::exp(log_tries) * static_cast<double>(options_.num_samples);
   note(options_.is_quiet, fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed",
                                       expected, options_.max_tries));
-  const Interruption interruption;
   RejectionOptions rejection{.num_samples = options_.num_samples, .max_tries = options_.max_tries};
-  rejection.should_stop = [] { return Interruption::is_asked(); };
-  RejectionSamples drawn = rejection_samples(graph, *answer.exact_sampler, rejection, random);
-  note(options_.is_quiet, fmt::format("{} of {} exact samples after {} tries", drawn.samples.size(),
-                                      options_.num_samples, drawn.num_tries));
+  rejection.should_stop = time_limit(options_);
+  const SummedModel* const summed = answer.summed.get();
+  RejectionSamples drawn =
+      rejection_samples(summed != nullptr ? summed->graph() : graph, *answer.exact_sampler, rejection, random);
+  for (Assignment& x : drawn.samples) {
+    if (summed == nullptr) break;
+    x = summed->spread(x);
+    summed->draw(x, random);
+  }
+  const bool is_done = static_cast<std::int64_t>(drawn.samples.size()) == options_.num_samples;
+  note(options_.is_quiet,
+       fmt::format("{} of {} exact samples after {} tries{}", drawn.samples.size(), options_.num_samples,
+                   drawn.num_tries, is_done ? "" : fmt::format(": {}", why_sampling_ended())));
   return std::move(drawn.samples);
 }
 

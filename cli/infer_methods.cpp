@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "anytime_method.hpp"
 #include "command.hpp"
 #include "infer_support.hpp"
@@ -20,6 +22,13 @@ namespace treesample::cli {
 namespace {
 
 constexpr int kMarginalSamples = 10'000;
+constexpr double kLeastSeconds = 1e-6;
+// Of the time limit: from when on elimination that would take too long is given up, and when it must be done.
+constexpr double kEliminationLook = 0.3, kEliminationEnd = 0.9;
+constexpr double kBeliefsEnd = 0.5;  // of the time limit, where samples are to follow
+constexpr double kSearchEnd = 0.85;  // the same, where importance sampling is to follow
+constexpr int kMostExactSamples = 100'000;
+constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;  // with a time limit and without one
 
 // Q_phi by its word on the command line; null is the uniform one. Mini-buckets also bound log Z.
 struct Prior {
@@ -50,10 +59,11 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   search_options.epsilon = options.epsilon;
   search_options.ties = options.ties == "random" ? TieRule::kRandom : TieRule::kLowest;
   search_options.seed = static_cast<std::uint64_t>(options.seed);
-  if (options.time > 0.0) search_options.time_limit_seconds = options.time;
   search_options.memory_limit_bytes = parse_size("--memory", options.memory);
   Watch watch(options);
   const Prior prior = make_prior(graph, space, options);
+  const double search_end = options.num_importance > 0 ? kSearchEnd : 1.0;
+  search_options.time_limit_seconds = std::max(search_end * options.seconds_left(), kLeastSeconds);
   const SearchResult result = tree_sample(graph, space, search_options, prior.value, [&](const SearchProgress& now) {
     return watch.update(now.spent, now.seconds,
                         fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z));
@@ -86,17 +96,44 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   return answer;
 }
 
-Answer eliminate(const FactorGraph& graph, const InferOptions& options) {
-  const auto elimination = std::make_shared<Elimination>(graph, options.elimination());
-  Answer answer;
-  answer.method = fmt::format("exact: variable elimination, width {}", elimination->cost().width);
-  answer.stop = "exact";
-  answer.log_z = elimination->log_z();
-  answer.is_exact = true;
-  answer.marginals_from = "exact";
-  if (answer.log_z != kNegInf) answer.marginals = elimination->marginals();
-  answer.approximation = elimination;
-  return answer;
+// Exact samples of the whole model, for what elimination does not tell: marginals, and a good configuration.
+void add_sampled_marginals(Answer& answer, const FactorGraph& whole, double log_z, const InferOptions& options) {
+  BoundedImportanceOptions sampling;
+  sampling.max_samples = kMostExactSamples;
+  sampling.should_stop = time_box(options, kExactSamplesShare, kExactSamplesSeconds);
+  const auto draw = [&](std::span<int> x, Random& random) {
+    const Assignment sample = answer.approximation->sample(random);
+    std::copy(sample.begin(), sample.end(), x.begin());
+    return whole.log_density(x) - log_z;
+  };
+  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
+  BoundedImportance sampled = bounded_importance(whole, {log_z, draw}, sampling, random);
+  answer.marginals_from = fmt::format("from {} exact samples, standard errors at most {:.2g}", sampled.num_samples,
+                                      sampled.marginals_error);
+  answer.marginals = std::move(sampled.marginals);
+  answer.marginal_errors = std::move(sampled.marginal_errors);
+  answer.marginals_error = sampled.marginals_error;
+  answer.best = std::move(sampled.best);
+}
+
+// The best sample, its barren variables in their most probable states where that is better.
+void improve_best(Answer& answer, const FactorGraph& whole) {
+  if (!answer.best) return;
+  Assignment completed = answer.summed->spread(answer.summed->left(answer.best->x));
+  answer.summed->choose_best(completed);
+  const double log_density = whole.log_density(completed);
+  if (log_density > answer.best->log_density) answer.best = {std::move(completed), log_density};
+}
+
+// Nothing when it is given up.
+template <typename Work>
+auto unless_given_up(Work work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    return {};
+  }
 }
 
 // What the three particle methods share.
@@ -126,7 +163,8 @@ Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
   Watch watch(options);
   const SmcResult result = smc(graph, space, smc_options, make_prior(graph, space, options).value, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
-  answer.log_z = result.report.log_z;
+  const bool is_cut_off = result.report.stop == StopReason::kInterrupted;
+  if (!is_cut_off || !result.approximation.is_empty()) answer.log_z = result.report.log_z;
   answer.method =
       fmt::format("{}, order {}: {} particles, {} resamplings, effective sample size {:.1f}", options.method,
                   options.order, result.report.num_particles, result.report.num_resamplings, result.report.ess);
@@ -152,6 +190,8 @@ Answer gibbs_sampling(const FactorGraph& graph, const InferOptions& options) {
 Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
   BeliefPropagationOptions bp_options;
   bp_options.damping = options.damping;
+  Watch bp_watch(options);  // Ctrl-C ends with the beliefs so far
+  bp_options.should_stop = time_limit(options, options.num_samples > 0 ? kBeliefsEnd : 1.0);
   const BeliefPropagationResult beliefs = belief_propagation(graph, bp_options);
   Answer answer;
   if (options.num_samples > 0) {
@@ -161,8 +201,7 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
     sample_options.num_steps = static_cast<int>(options.num_messages);
     sample_options.damping = options.damping;
     sample_options.seed = static_cast<std::uint64_t>(options.seed);
-    Watch watch(options);
-    const BpSampleResult result = bp_sample(graph, sample_options, watch.observer());
+    const BpSampleResult result = bp_sample(graph, sample_options, bp_watch.observer());
     answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   } else {
     answer.stop = beliefs.report.is_converged ? "converged" : "not converged";
@@ -178,14 +217,46 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
 
 }  // namespace
 
-EliminationOptions InferOptions::elimination() const {
-  return {.memory_limit_bytes = parse_size("--memory", memory),
-          .restarts = restarts > 0 ? static_cast<int>(restarts) : 10,
-          .seed = static_cast<std::uint64_t>(seed)};
+std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options) {
+  Answer answer;
+  answer.summed = sum_out(whole, options);
+  EliminationOptions elimination_settings = options.elimination.value_or(elimination_options(options));
+  if (options.time > 0.0) {
+    // By what is done after a while one sees whether the rest comes in time. Marginals begin at 0 again.
+    elimination_settings.should_stop = [clock = options.clock, start = 0.0,
+                                        limit = options.time](double share_done) mutable {
+      const double now = clock.seconds();
+      if (share_done == 0.0) start = now;
+      const double expected_end = share_done > 0.0 ? start + (now - start) / share_done : now;
+      return now > kEliminationEnd * limit ||
+             (now > kEliminationLook * limit && expected_end > kEliminationEnd * limit);
+    };
+  }
+  const FactorGraph& graph = answer.summed ? answer.summed->graph() : whole;
+  const auto done = unless_given_up([&] { return Elimination(graph, elimination_settings); });
+  if (!done) return {};
+  const auto elimination = std::make_shared<const Elimination>(*done);
+  answer.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
+                              summed_out_text(answer.summed.get()));
+  answer.stop = "exact";
+  answer.log_z = elimination->log_z();
+  answer.is_exact = true;
+  answer.marginals_from = "exact";
+  answer.approximation = elimination;
+  if (answer.log_z == kNegInf) return answer;
+  const std::optional<Marginals> marginals = unless_given_up([&] { return elimination->marginals(); });
+  if (marginals && !answer.summed) {
+    answer.set_exact_marginals(*marginals);
+    return answer;
+  }
+  if (answer.summed) answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);
+  add_sampled_marginals(answer, whole, elimination->log_z(), options);
+  if (answer.summed) improve_best(answer, whole);
+  if (marginals && answer.summed) answer.set_exact_marginals_left(*marginals);
+  return answer;
 }
 
 Answer run_method(const FactorGraph& graph, const InferOptions& options) {
-  if (options.method == "exact") return eliminate(graph, options);
   if (options.method == "sis" || options.method == "smc") return particle_filter(graph, options);
   if (options.method == "gibbs") return gibbs_sampling(graph, options);
   if (options.method == "bp") return message_passing(graph, options);

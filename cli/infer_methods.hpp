@@ -1,7 +1,11 @@
 // The methods behind `treesample infer --method`.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +14,16 @@
 #include "treesample/model/budget.hpp"
 
 namespace treesample::cli {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 struct InferOptions {
   std::string method = "auto", space = "andor", order = "min-fill", ties = "lowest", unit = "reward";
@@ -20,17 +34,25 @@ struct InferOptions {
   std::string oracle_order = "arrival";
   double time = 0.0, gap = 0.0, confidence = 0.95, c = 1.0, epsilon = 0.1, ess_threshold = 0.5, damping = 0.0;
   bool is_quiet = false;
+  bool sums_out = false;                          // barren variables, before elimination or a search with bounds
+  std::optional<EliminationOptions> elimination;  // with the order that was found when the method was chosen
+  Stopwatch clock;                                // --time counts from here: reading, orders and bounds included
 
   [[nodiscard]] BudgetUnit budget_unit() const {
     if (unit == "cost") return BudgetUnit::kCost;
     return unit == "factor" ? BudgetUnit::kFactor : BudgetUnit::kReward;
   }
-  [[nodiscard]] EliminationOptions elimination() const;
+  // What --time leaves; infinite without one.
+  [[nodiscard]] double seconds_left() const { return time > 0.0 ? std::max(0.0, time - clock.seconds()) : HUGE_VAL; }
 };
 
 inline const std::vector<std::string> kMethodWords = {"auto", "treesample", "exact", "sis", "smc", "gibbs", "bp"};
 
-// Runs options.method, which must not be "auto", with progress on a terminal and Ctrl-C for the answer so far.
+// Elimination; nothing when it would not be done within --time.
+std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options);
+
+// Runs options.method, which must be neither "auto" nor "exact", with progress on a terminal and Ctrl-C for the answer
+// so far.
 Answer run_method(const FactorGraph& graph, const InferOptions& options);
 
 }  // namespace treesample::cli

@@ -29,8 +29,10 @@ constexpr double kEvaluationsPerSecond = 1e6;
 constexpr double kClosedByBuckets = 1e3;
 constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
 constexpr double kOrderTimeShare = 0.1;
-constexpr double kOrderSeconds = 2.0;   // without a time limit
-constexpr double kReachSeconds = 10.0;  // the same
+constexpr double kFrequencySecondsAfterTime = 0.5, kFrequencySeconds = 10.0;
+constexpr double kCostTimeShare = 0.05;  // for the order of elimination
+constexpr double kOrderSeconds = 2.0;    // without a time limit
+constexpr double kReachSeconds = 10.0;   // the same
 constexpr std::uint64_t kMiniBucketMemoryDivisor = 4;
 constexpr std::string_view kMiniBucketWord = "mini-bucket";
 
@@ -47,6 +49,28 @@ std::optional<int> parse_i_bound(const std::string& word) {
 
 }  // namespace
 
+double box_seconds(const InferOptions& options, double share, double without_limit) {
+  constexpr double kMostOfTheRest = 0.5;
+  return options.time > 0.0 ? std::min(share * options.time, kMostOfTheRest * options.seconds_left()) : without_limit;
+}
+
+std::function<bool()> time_box(const InferOptions& options, double share, double without_limit) {
+  const double end = options.clock.seconds() + box_seconds(options, share, without_limit);
+  return [clock = options.clock, end] { return Interruption::is_asked() || clock.seconds() > end; };
+}
+
+std::function<bool()> time_limit(const InferOptions& options, double share) {
+  const double end = options.time > 0.0 ? share * options.time : HUGE_VAL;
+  return [clock = options.clock, end] { return Interruption::is_asked() || clock.seconds() > end; };
+}
+
+EliminationOptions elimination_options(const InferOptions& options) {
+  return {.memory_limit_bytes = parse_size("--memory", options.memory),
+          .restarts = options.restarts > 0 ? static_cast<int>(options.restarts) : 10,
+          .seed = static_cast<std::uint64_t>(options.seed),
+          .should_settle = time_box(options, kCostTimeShare, kOrderSeconds)};
+}
+
 bool Watch::update(const Spending& spent, double seconds, const std::string& text) {
   const double used = spent.in(options_.budget_unit());
   const double of_budget = used / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
@@ -59,15 +83,56 @@ bool Watch::update(const Spending& spent, double seconds, const std::string& tex
 
 BaselineObserver Watch::observer() {
   return [this](const BaselineProgress& now) {
-    return update(now.spent, now.seconds, "") && (options_.time <= 0.0 || now.seconds < options_.time);
+    return update(now.spent, now.seconds, "") && options_.seconds_left() > 0.0;
   };
 }
 
 SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
   const OrderOptions order{.kind = parse_order(options.order),
                            .restarts = static_cast<int>(options.restarts),
-                           .seed = static_cast<std::uint64_t>(options.seed)};
+                           .seed = static_cast<std::uint64_t>(options.seed),
+                           .should_stop = time_box(options, kOrderTimeShare, HUGE_VAL)};
   return make_search_space(graph, search_order(graph, kind, order), kind);
+}
+
+std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const InferOptions& options) {
+  if (!options.sums_out || !graph.has_only_tables()) return nullptr;
+  auto summed = std::make_shared<const SummedModel>(graph);
+  return summed->num_summed_out() > 0 ? summed : nullptr;
+}
+
+std::string summed_out_text(const SummedModel* summed) {
+  return summed == nullptr ? "" : fmt::format("; {} barren variables summed out before", summed->num_summed_out());
+}
+
+std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferOptions& options,
+                                                    double seconds) {
+  constexpr double kEntriesPerSecond = 5e7;
+  EliminationOptions elimination = elimination_options(options);
+  EliminationCost cost = elimination_cost(graph, elimination);
+  const bool fits = cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes);
+  if (!fits || cost.num_entries > kEntriesPerSecond * seconds) return {};
+  elimination.order = std::move(cost.order);
+  return elimination;
+}
+
+int add_frequencies(Answer& answer, const Approximation& approximation, const FactorGraph& graph, int max_samples,
+                    const InferOptions& options) {
+  // With a time limit it is over by then, so that few samples have to do in a large model.
+  const Stopwatch watch;
+  const double seconds = options.time > 0.0 ? kFrequencySecondsAfterTime : kFrequencySeconds;
+  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
+  for (int v = 0; v < graph.num_variables(); ++v) answer.marginals.emplace_back(graph.num_states(v), 0.0);
+  int num_samples = 0;
+  while (num_samples < max_samples && (num_samples == 0 || watch.seconds() < seconds)) {
+    const Assignment x = approximation.sample(random);
+    for (std::size_t v = 0; v < x.size(); ++v) answer.marginals[v][x[v]] += 1.0;
+    ++num_samples;
+  }
+  for (std::vector<double>& probs : answer.marginals) {
+    for (double& p : probs) p /= num_samples;
+  }
+  return num_samples;
 }
 
 AnswerOrder answer_order(const InferOptions& options) {
@@ -75,22 +140,22 @@ AnswerOrder answer_order(const InferOptions& options) {
 }
 
 SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
-  const Stopwatch watch;
-  const double seconds = options.time > 0.0 ? kOrderTimeShare * options.time : kOrderSeconds;
+  const std::function<bool()> is_late = time_box(options, kOrderTimeShare, kOrderSeconds);
   MiniBucketOptions trial;
-  trial.memory_limit_bytes = kTrialBytes;
+  trial.memory_limit_bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
+  trial.wanted_bytes = kTrialBytes;
   trial.passes = 1;
   trial.lower_bound = false;
   SearchSpace best = space_for(graph, options, kind);
   const double cost = best.log_exact_cost();
   const double reach = kEvaluationsPerSecond * kClosedByBuckets * (options.time > 0.0 ? options.time : kReachSeconds);
-  if (cost < std::log(reach)) return best;
+  if (cost < std::log(reach) || is_late()) return best;
   MiniBucketReport report = WeightedMiniBucket(graph, best, trial).report();
   double lowest = report.log_upper;
   InferOptions candidate = options;
   if (options.restarts == 0) candidate.restarts = kTrialRestarts;
   for (int i = 1; i < kNumOrders && !report.is_exact; ++i) {
-    if (watch.seconds() > seconds || Interruption::is_asked()) break;
+    if (is_late()) break;
     candidate.seed = options.seed + i;
     SearchSpace space = space_for(graph, candidate, kind);
     if (space.log_exact_cost() > cost + kTrialCostMargin) continue;
@@ -113,16 +178,15 @@ void check_prior(const std::string& word) {
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
                                                             const InferOptions& options) {
-  const Stopwatch watch;
-  const double seconds = options.time > 0.0 ? kMiniBucketTimeShare * options.time : kMiniBucketSeconds;
+  const double seconds = box_seconds(options, kMiniBucketTimeShare, kMiniBucketSeconds);
   MiniBucketOptions bucket_options;
-  bucket_options.memory_limit_bytes = std::min(static_cast<std::uint64_t>(kMiniBucketBytesPerSecond * seconds),
-                                               parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor);
+  bucket_options.memory_limit_bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
+  bucket_options.wanted_bytes = static_cast<std::uint64_t>(kMiniBucketBytesPerSecond * seconds);
   if (const std::optional<int> i_bound = parse_i_bound(options.prior)) {
     bucket_options.i_bound = *i_bound;
     bucket_options.memory_limit_bytes = parse_size("--memory", options.memory);
   }
-  bucket_options.should_stop = [&] { return Interruption::is_asked() || watch.seconds() > seconds; };
+  bucket_options.should_stop = time_box(options, kMiniBucketTimeShare, kMiniBucketSeconds);
   return std::make_shared<WeightedMiniBucket>(graph, space, bucket_options);
 }
 

@@ -1,8 +1,9 @@
 // What the methods of `infer` share: progress, search spaces, mini-buckets.
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "infer_methods.hpp"
@@ -14,15 +15,13 @@
 
 namespace treesample::cli {
 
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+// Seconds for one step of a method: this share of --time, less where most of the time is over; the given number without
+// a time limit.
+double box_seconds(const InferOptions& options, double share, double without_limit);
+// True once they are over, counted from now, or after Ctrl-C.
+std::function<bool()> time_box(const InferOptions& options, double share, double without_limit);
+// True after Ctrl-C and when the time limit is over, this share of it.
+std::function<bool()> time_limit(const InferOptions& options, double share = 1.0);
 
 // A progress line against budget and time; false asks the method to stop.
 class Watch {
@@ -39,6 +38,22 @@ class Watch {
 };
 
 SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind);
+
+// The model without its barren variables; null when it has none, or they are to stay.
+std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const InferOptions& options);
+// The end of a line about the method: how many there were.
+std::string summed_out_text(const SummedModel* summed);
+
+// By --memory, --restarts and --seed; orders are looked for in a small part of the time.
+EliminationOptions elimination_options(const InferOptions& options);
+// The same with an order; nothing unless elimination and its marginals fit into the memory and, by an estimate, into
+// the time.
+std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferOptions& options,
+                                                    double seconds);
+
+// Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.
+int add_frequencies(Answer& answer, const Approximation& approximation, const FactorGraph& graph, int max_samples,
+                    const InferOptions& options);
 
 // By --oracle-order.
 AnswerOrder answer_order(const InferOptions& options);

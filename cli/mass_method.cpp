@@ -15,6 +15,7 @@ namespace treesample::cli {
 namespace {
 
 constexpr int kMarginalSamples = 10'000;
+constexpr double kSearchEnd = 0.85;  // of the time, where importance sampling is to follow
 
 // Upper bounds where all factors have a maximum; estimates by --prior, null for those that the search learns.
 LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, const std::string& prior) {
@@ -40,7 +41,7 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
   result.budget_unit = options.budget_unit();
   result.c = options.c;
   result.gap = options.gap;
-  if (options.time > 0.0) result.time_limit_seconds = options.time;
+  result.time_limit_seconds = (options.num_importance > 0 ? kSearchEnd : 1.0) * options.seconds_left();
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.answer_order = answer_order(options);
   result.observer_interval = graph.has_only_tables() ? 256 : 1;  // a function may take seconds
@@ -55,16 +56,15 @@ void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& 
   // P_X of a complete configuration is gamma / exp(log_value), so this is their share.
   if (!answer.is_exact)
     answer.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
-  Random random(static_cast<std::uint64_t>(options.seed), "marginals");
-  answer.marginals = sampled_marginals(*sampler, graph, kMarginalSamples, random);
-  answer.marginals_from = fmt::format("from {} samples of P_X", kMarginalSamples);
+  const int num_samples = add_frequencies(answer, *sampler, graph, kMarginalSamples, options);
+  answer.marginals_from = fmt::format("from {} samples of P_X", num_samples);
   answer.best = best_configuration(result);
 }
 
 }  // namespace
 
 Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
-  const Stopwatch clock;
+  const Stopwatch& clock = options.clock;
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
   const LeafValues leaves = make_leaves(graph, space, options.prior);
   Watch watch(options);

@@ -29,6 +29,7 @@ BeliefPropagationResult belief_propagation(const FactorGraph& graph, const Belie
     report.last_change = messages.step();
     ++report.num_steps;
     report.is_converged = report.last_change <= options.tolerance;
+    if (options.should_stop && options.should_stop()) break;
   }
   result.log_z = messages.bethe_log_z();
   for (int v = 0; v < graph.num_variables(); ++v) {

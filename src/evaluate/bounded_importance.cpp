@@ -13,7 +13,10 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Sums of weights, of their squares and of both per state of a variable, in units of the largest weight so far.
+// Sums of weights, of their squares and of both per state of a variable, in units of the largest weight so far. A state
+// counts with its indicator: p(x_v | the other variables) in its place made errors 15 % smaller per sample on a
+// pedigree model, but a sample took 1.5 times as long, so that after the same time they were larger on three models of
+// four.
 class WeightSums {
  public:
   explicit WeightSums(const FactorGraph& graph) {
@@ -51,15 +54,19 @@ class WeightSums {
     }
     return result;
   }
-  // Delta method for a ratio of sums: the sum of w^2 (1 - p)^2 where the state occurs and w^2 p^2 where not.
-  [[nodiscard]] double largest_error() const {
-    double largest = 0.0;
-    for (const Sums& sums : sums_) {
-      const double p = sums.weights / total_.weights;
-      const double variance = sums.squares * (1.0 - 2.0 * p) + p * p * total_.squares;
-      largest = std::max(largest, std::sqrt(std::max(variance, 0.0)) / total_.weights);
+  // By variable. Delta method for a ratio of sums: w^2 (1 - p)^2 summed where the state occurs, w^2 p^2 where not. A
+  // state that never occurred may still have a probability of about 1 / ess.
+  [[nodiscard]] std::vector<double> largest_errors() const {
+    std::vector<double> errors(first_.size() - 1, 1.0 / ess());
+    for (std::size_t v = 0; v < errors.size(); ++v) {
+      for (int i = first_[v]; i < first_[v + 1]; ++i) {
+        const double p = sums_[i].weights / total_.weights;
+        const double delta =
+            (sums_[i].squares * (1.0 - 2.0 * p) + p * p * total_.squares) / (total_.weights * total_.weights);
+        errors[v] = std::max(errors[v], std::sqrt(std::max({delta, p * (1.0 - p) / ess(), 0.0})));
+      }
     }
-    return largest;
+    return errors;
   }
 
  private:
@@ -112,29 +119,36 @@ void BoundedImportanceOptions::validate() const {
 
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
                                      const BoundedImportanceOptions& options, Random& random) {
-  options.validate();
   check_upper(upper, "bounded_importance");
+  const BoundedSampler sampler{upper.log_value(),
+                               [&](std::span<int> x, Random& stream) { return upper.sample_into(x, stream); }};
+  return bounded_importance(graph, sampler, options, random);
+}
+
+BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSampler& sampler,
+                                     const BoundedImportanceOptions& options, Random& random) {
+  options.validate();
   BoundedImportance result;
   result.confidence = options.confidence;
   result.best.log_density = kNegInf;
   result.std_error = kInf;
   result.log_z = kNegInf;
-  result.interval = {kNegInf, upper.log_value()};
-  if (upper.log_value() == kNegInf) return result;  // Z = 0
+  result.interval = {kNegInf, sampler.log_bound};
+  if (sampler.log_bound == kNegInf) return result;  // Z = 0
   WeightSums sums(graph);
   Assignment x(graph.num_variables(), -1);
   while (result.num_samples < options.max_samples) {
-    const double log_prob = upper.sample_into(x, random);
-    const double log_weight = log_weight_of(graph, x, log_prob, result.spent);
+    const double log_prob = sampler.sample_into(x, random);
+    const std::optional<double> log_density = log_density_if_answered(graph, x, result.spent, result.error);
+    if (!log_density) break;
+    const double log_weight = *log_density == kNegInf ? kNegInf : *log_density - log_prob;
     sums.add(log_weight, x);
     ++result.num_samples;
-    if (log_weight != kNegInf && log_weight + log_prob > result.best.log_density) {
-      result.best = {x, log_weight + log_prob};
-    }
+    if (*log_density > result.best.log_density) result.best = {x, *log_density};
     if (options.should_stop && options.should_stop()) break;
   }
   const auto count = static_cast<double>(result.num_samples);
-  const double log_bound = upper.log_value();
+  const double log_bound = sampler.log_bound;
   const double delta = 1.0 - options.confidence;
   if (sums.is_empty()) {
     result.interval = bernstein_limits(log_bound, 0.0, 0.0, count, delta);
@@ -147,7 +161,9 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedAppr
   result.interval = bernstein_limits(log_bound, std::exp(result.log_z - log_bound),
                                      std::exp(sums.log_sum_of_squares() - 2.0 * log_bound) / count, count, delta);
   result.marginals = sums.marginals();
-  result.marginals_error = std::max(sums.largest_error(), 0.5 / std::sqrt(result.ess));
+  result.marginal_errors = sums.largest_errors();
+  result.marginals_error = 0.5 / std::sqrt(result.ess);
+  for (const double error : result.marginal_errors) result.marginals_error = std::max(result.marginals_error, error);
   return result;
 }
 

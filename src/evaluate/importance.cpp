@@ -46,13 +46,20 @@ ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approxima
       estimate.log_z = kNegInf;
       return estimate;
     }
-    const double log_density = charged_log_density(graph, *x, estimate.spent);
+    const std::optional<double> answered = log_density_if_answered(graph, *x, estimate.spent, estimate.error);
+    if (!answered) break;
+    const double log_density = *answered;
     log_weights.push_back(log_density == kNegInf ? kNegInf : log_density - approximation.log_prob(*x));
     ++estimate.num_samples;
     if (estimate.num_samples == 1 || log_density > estimate.best.log_density) {
       estimate.best = {std::move(*x), log_density};
     }
     if (observer) go_on = observer(estimate.num_samples);
+  }
+  if (log_weights.empty()) {
+    estimate.log_z = kNegInf;
+    estimate.std_error = std::numeric_limits<double>::infinity();
+    return estimate;
   }
   summarise(log_weights, estimate);
   return estimate;

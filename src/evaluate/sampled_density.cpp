@@ -15,6 +15,16 @@ double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spe
   return sum;
 }
 
+std::optional<double> log_density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
+                                              std::optional<Error>& error) {
+  try {
+    return charged_log_density(graph, x, spent);
+  } catch (const Error& failure) {
+    if (failure.code() != ErrorCode::kInterrupted) error = failure;
+    return {};
+  }
+}
+
 std::optional<Assignment> sample_if_possible(const Approximation& approximation, Random& random) {
   try {
     return approximation.sample(random);

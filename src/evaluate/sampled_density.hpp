@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "treesample/error.hpp"
 #include "treesample/model/budget.hpp"
 #include "treesample/search/approximation.hpp"
 
@@ -11,6 +12,10 @@ namespace treesample {
 // log gamma_hat(x), stopping at the first -inf, with what that costs added to `spent`: one reward per
 // variable and the factors that were read. Constants are free, as in the search.
 double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spending& spent);
+
+// The same; nothing when a factor failed for good, whose error is kept, or the evaluation was interrupted.
+std::optional<double> log_density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
+                                              std::optional<Error>& error);
 
 // One sample, or none when the approximation says that there is no state of positive probability.
 std::optional<Assignment> sample_if_possible(const Approximation& approximation, Random& random);

@@ -20,10 +20,16 @@ using Distributions = std::vector<std::vector<double>>;
 
 void check_memory(const char* function, double bytes, const EliminationCost& cost, std::uint64_t limit) {
   if (bytes <= static_cast<double>(limit)) return;
-  throw Error(ErrorCode::kResource,
-              fmt::format("{}: needs {:.4g} bytes for its tables (width {}, largest bucket 2^{:.1f} entries), allowed "
-                          "are {} bytes",
-                          function, bytes, cost.width, cost.log2_largest_bucket, limit));
+  throw Error(
+      ErrorCode::kResource,
+      fmt::format(
+          "{}: elimination needs {:.4g} bytes for its tables (width {}, largest bucket 2^{:.1f} entries), allowed "
+          "are {} bytes",
+          function, bytes, cost.width, cost.log2_largest_bucket, limit));
+}
+
+void check_going_on(const EliminationOptions& options, double done) {
+  if (options.should_stop && options.should_stop(done)) throw Error(ErrorCode::kInterrupted, "Elimination: given up");
 }
 
 // Sums the distribution p over a bucket into the distributions over the separators of its children.
@@ -86,8 +92,8 @@ struct Elimination::State {
     [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
   };
 
-  explicit State(const FactorGraph& model, const EliminationOptions& with)
-      : graph(model), options(with), buckets(static_cast<std::size_t>(model.num_variables())) {}
+  State(const FactorGraph& model, EliminationOptions with)
+      : graph(model), options(std::move(with)), buckets(static_cast<std::size_t>(model.num_variables())) {}
 
   FactorGraph graph;
   EliminationOptions options;
@@ -159,10 +165,13 @@ void Elimination::State::eliminate(int v) {
 }
 
 void Elimination::State::eliminate_all() {
+  double num_done = 0.0;
   for (const int v : cost.order) {
     if (log_z == kNegInf) return;
+    check_going_on(options, num_done / cost.num_entries);
     Bucket& bucket = buckets[v];
     eliminate(v);
+    num_done += static_cast<double>(num_table_entries(graph, bucket.scope));
     // A separator is empty: the message is its maximum. Otherwise -inf is the only news.
     if (bucket.separator().empty() || bucket.log_max == kNegInf) log_z += bucket.log_max;
     log_z += bucket.log_shift;
@@ -258,8 +267,11 @@ std::vector<std::vector<double>> Elimination::marginals() const {
   }
   if (s.log_z == kNegInf) return result;
 
+  double num_done = 0.0;
   Distributions separator_probs(s.buckets.size());
   for (auto v = s.cost.order.rbegin(); v != s.cost.order.rend(); ++v) {
+    check_going_on(s.options, num_done / s.cost.num_entries);
+    num_done += static_cast<double>(num_table_entries(s.graph, s.buckets[*v].scope));
     if (s.buckets[*v].separator().empty()) separator_probs[*v] = {1.0};
     result[*v] = s.sum_bucket(*v, separator_probs);
     // Takes off the rounding of the chain of buckets above.

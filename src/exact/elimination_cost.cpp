@@ -66,9 +66,13 @@ EliminationCost cost_of(const FactorGraph& graph, const Separators& separators, 
 EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options) {
   check_range("elimination_cost", "restarts", options.restarts, 1, 1'000'000);
   const Adjacency adjacency = adjacency_of(graph);
+  if (!options.order.empty()) {
+    return cost_of(graph, separators(adjacency, options.order), options.order, options.keep_messages);
+  }
   Random ties(options.seed, "elimination order");
   EliminationCost best;
   for (int restart = 0; restart < options.restarts; ++restart) {
+    if (restart > 0 && options.should_settle && options.should_settle()) break;
     std::vector<int> order = elimination_order(adjacency, OrderKind::kMinFill, ties);
     const Separators sep = separators(adjacency, order);
     EliminationCost cost = cost_of(graph, sep, std::move(order), options.keep_messages);

@@ -146,6 +146,7 @@ std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const Or
   Random ties(options.seed, "order");
   double best_cost = std::numeric_limits<double>::infinity();
   for (int run = 0; run < restarts; ++run) {
+    if (run > 0 && options.should_stop && options.should_stop()) break;
     std::vector<int> order = elimination_order(adjacency, options.kind, ties);
     std::reverse(order.begin(), order.end());
     const double cost = make_search_space(graph, order, kind).log_exact_cost();

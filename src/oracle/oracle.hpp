@@ -18,6 +18,11 @@ namespace treesample {
 // Thrown when the stop signal was raised while an oracle was waiting.
 struct OracleStopped {};
 
+// Thrown when an oracle cannot work at all, so that there is no point in trying again.
+struct OracleBroken {
+  std::string text;
+};
+
 // Belongs to one worker; used by its thread only.
 class Oracle {
  public:

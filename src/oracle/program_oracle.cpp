@@ -52,6 +52,12 @@ void ProgramOracle::prepare() {
   try {
     child_ = std::make_unique<ChildProcess>(spec_->child, *stop_);
     check_ready(exchange(spec_->hello, spec_->program.start_timeout_seconds));
+  } catch (const ProgramComplaint& complaint) {
+    child_.reset();
+    // A file of Python functions that cannot be loaded stays so; another program may have lacked something for a
+    // moment.
+    if (!spec_->program.python.empty()) throw OracleBroken{complaint.text};
+    throw Error(ErrorCode::kIo, "it says at the start: " + complaint.text);
   } catch (...) {
     child_.reset();
     throw;

@@ -93,8 +93,7 @@ void check_ready(std::string_view line) {
   const json object = parse_object(line);
   if (object.contains("error")) {
     const json& error = object["error"];
-    throw Error(ErrorCode::kIo,
-                "it says at the start: " + (error.is_string() ? error.get<std::string>() : error.dump()));
+    throw ProgramComplaint{error.is_string() ? error.get<std::string>() : error.dump()};
   }
   if (object.value("ready", json()) != json(true)) fail(line, "no \"ready\": true");
 }

@@ -18,9 +18,10 @@ inline constexpr int kProtocolVersion = 1;
 std::string format_hello(const JsonModel& model, int program);
 std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments);
 
-// The readers throw Error (kParse; kNumeric for NaN and +inf) with what is wrong and the line, shortened.
+// The readers throw Error (kParse; kNumeric for NaN and +inf) with what is wrong and the line, shortened. A program
+// that says "error" throws ProgramComplaint.
 void check_ready(std::string_view line);
-// The log-values of the answer to request `id`. An answer that says "error" is thrown as ProgramComplaint.
+// The log-values of the answer to request `id`.
 std::vector<double> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values);
 
 // The program works, but says that it cannot compute what it was asked: no reason to restart it.

@@ -32,6 +32,15 @@ Error final_error(const std::exception_ptr& failure, const std::string& subject,
   return {code, fmt::format("{} failed{}: {}", subject, times, reason)};
 }
 
+std::vector<JobResult> all_failed(std::vector<JobResult> results, const OracleSource& source,
+                                  const OracleBroken& broken) {
+  ++results[0].num_failures;
+  for (JobResult& result : results) {
+    result.error = Error(ErrorCode::kIo, fmt::format("{} cannot be used: {}", source.description, broken.text));
+  }
+  return results;
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(Settings settings) : settings_(std::move(settings)) {
@@ -142,6 +151,8 @@ std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& 
       return results;
     } catch (const OracleStopped&) {
       throw;
+    } catch (const OracleBroken& broken) {
+      return all_failed(std::move(results), source, broken);
     } catch (...) {
       ++results[0].num_failures;
     }
@@ -153,6 +164,8 @@ std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& 
         break;
       } catch (const OracleStopped&) {
         throw;
+      } catch (const OracleBroken& broken) {
+        return all_failed(std::move(results), source, broken);
       } catch (...) {
         ++results[i].num_failures;
         if (retry < source.max_retries) continue;

@@ -1,5 +1,6 @@
 #include "treesample/value/calibrated_value.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "treesample/math/log_domain.hpp"
@@ -51,6 +52,10 @@ double CalibratedValue::sample_below(int level, std::span<int> x, Random& random
 
 double CalibratedValue::log_prob_below(int level, std::span<const int>) const {
   return -std::log(space_.levels[level].num_states) - space_.levels[level].log_states_below;
+}
+
+void CalibratedValue::probabilities(int, std::span<const int>, std::span<double> probs) const {
+  std::fill(probs.begin(), probs.end(), 1.0 / static_cast<double>(probs.size()));
 }
 
 }  // namespace treesample

@@ -63,6 +63,10 @@ class ProductFallback final : public Fallback {
     });
     return sum;
   }
+  void probabilities(int level, std::span<const int>, std::span<double> probs) const override {
+    const std::vector<double>& distribution = distributions_[space_.levels[level].variable];
+    std::copy(distribution.begin(), distribution.end(), probs.begin());
+  }
 
  private:
   const SearchSpace space_;
@@ -87,6 +91,12 @@ class MiniBucketFallback final : public Fallback {
   }
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override {
     return buckets_->log_proposal_below(level, x);
+  }
+  void probabilities(int level, std::span<const int> x, std::span<double> probs) const override {
+    buckets_->q_values(level, x, 1, probs);
+    // Where nothing is possible q is uniform.
+    if (softmax(probs, probs) == kNegInf)
+      std::fill(probs.begin(), probs.end(), 1.0 / static_cast<double>(probs.size()));
   }
 
  private:
@@ -126,6 +136,9 @@ class ValueFallback final : public Fallback {
       prefix[v] = x[v];
     });
     return log_prob;
+  }
+  void probabilities(int level, std::span<const int> x, std::span<double> probs) const override {
+    softmax(q_values(level, x), probs);
   }
 
  private:

@@ -38,23 +38,29 @@ double needed_bytes(const MiniBucketPlan& plan, bool with_lower) {
 
 MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options,
                            bool with_lower) {
-  const auto limit = static_cast<double>(options.memory_limit_bytes);
+  const auto most = static_cast<double>(options.memory_limit_bytes);
+  const double limit = options.i_bound ? most : std::min(most, static_cast<double>(options.wanted_bytes));
   // A cluster of i + 1 variables has at least 2^(i + 1) entries: larger i need not be planned, which takes long in
   // wide models.
   const int largest_i = static_cast<int>(std::log2(std::max(limit / sizeof(double), 2.0)));
   int i_bound = options.i_bound.value_or(std::min(space.width(), largest_i));
+  int most_states = 2;
+  for (const Level& level : space.levels) most_states = std::max(most_states, level.num_states);
   while (true) {
     MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound);
     const double bytes = needed_bytes(plan, with_lower);
-    if (bytes <= limit) return plan;
+    if (bytes <= limit || (i_bound == 0 && bytes <= most)) return plan;
     if (options.i_bound || i_bound == 0) {
-      throw Error(ErrorCode::kResource, fmt::format("{}: i-bound {} needs {:.3g} bytes, the memory limit is {}",
-                                                    kFunction, i_bound, bytes, options.memory_limit_bytes));
+      throw Error(ErrorCode::kResource,
+                  fmt::format("{}: mini-buckets with i-bound {} need {:.0f} bytes, allowed are {}", kFunction, i_bound,
+                              bytes, options.memory_limit_bytes));
     }
-    // Every i-bound that holds the largest cluster gives this same plan.
+    // Every i-bound that holds the largest cluster gives this same plan. One less makes tables smaller by a factor of
+    // most_states at most, so that several that cannot fit are passed over.
     std::size_t largest = 0;
     for (const MiniBucketPlan::Cluster& cluster : plan.clusters) largest = std::max(largest, cluster.scope.size());
-    i_bound = std::max(0, std::min(i_bound, static_cast<int>(largest) - 1) - 1);
+    const double step = std::floor(std::log(bytes / std::max(limit, 1.0)) / std::log(most_states));
+    i_bound = std::max(0, std::min(i_bound, static_cast<int>(largest) - 1) - std::max(1, static_cast<int>(step)));
   }
 }
 
@@ -75,6 +81,7 @@ struct WeightedMiniBucket::State {
   TableLookups upper_rows;             // by level: U_j
   TableLookups lower_rows;             // by level: L_j, from `lower`
   TableLookups q_rows;                 // by level: R_n and the U_j of the children, x_n left open
+  TableLookups sampler_rows;           // by level: the part of q_rows that depends on x_n
 
   // By level: the constant messages from there down, and the rounding of all messages from there down.
   struct Constants {
@@ -147,11 +154,18 @@ void WeightedMiniBucket::State::make_rows() {
     double below = 0.0;
     for (const int j : level.children) below += constant.messages[j];
     q_rows.begin_row(below, level.variable);
+    sampler_rows.begin_row(0.0, level.variable);
     for (const int m : level.factors) {
-      q_rows.add(graph, {graph.factor(m).scope(), graph.factor(m).log_values().data()});
+      const TableView table{graph.factor(m).scope(), graph.factor(m).log_values().data()};
+      q_rows.add(graph, table);
+      sampler_rows.add(graph, table);
     }
     for (const int j : level.children) {
-      for (const int c : passing[j]) q_rows.add(graph, message(*upper, c));
+      for (const int c : passing[j]) {
+        q_rows.add(graph, message(*upper, c));
+        // What passes by on its way up is the same for all x_n: it cancels in their probabilities.
+        if (plan.clusters[plan.clusters[c].parent].level == n) sampler_rows.add(graph, message(*upper, c));
+      }
     }
   }
   upper_rounding = std::move(constant.rounding);
@@ -254,7 +268,7 @@ double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x,
     open.pop_back();
     const Level& here = space.levels[n];
     const std::span<double> q(values.data(), static_cast<std::size_t>(here.num_states));
-    q_rows.sum_each(n, x, q);
+    sampler_rows.sum_each(n, x, q);
     double largest = *std::max_element(q.begin(), q.end());
     if (largest == kNegInf) {
       std::fill(q.begin(), q.end(), 0.0);

@@ -9,10 +9,11 @@
 namespace treesample {
 namespace {
 
-// Entries of a factor with its variables in the order of `scope`, the last one fastest.
-std::vector<double> entries_in_order(const FactorGraph& graph, const Factor& factor, std::span<const int> scope) {
+// Entries of a factor with its variables in the order of `scope`, the last one fastest. x is 0 for all variables,
+// before and after.
+std::vector<double> entries_in_order(const FactorGraph& graph, const Factor& factor, std::span<const int> scope,
+                                     Assignment& x) {
   std::vector<double> entries(num_table_entries(graph, scope));
-  Assignment x(graph.num_variables(), 0);
   for (double& entry : entries) {
     entry = factor.log_values()[table_index(graph, factor, x)];
     for (auto v = scope.rbegin(); v != scope.rend() && ++x[*v] == graph.num_states(*v); ++v) x[*v] = 0;
@@ -78,6 +79,7 @@ ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space,
   std::vector<int> level_of(graph.num_variables());
   for (int n = 0; n < space.num_levels(); ++n) level_of[space.levels[n].variable] = n;
   std::vector<double> constants = own;
+  Assignment x(level_of.size(), 0);
   RoundingErrors errors(space);
   std::vector<std::vector<int>> tables_of(space.levels.size());  // by level: what its row adds up
   for (int deepest = 0; deepest < space.num_levels(); ++deepest) {
@@ -90,7 +92,7 @@ ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space,
       }
       std::vector<int> scope = factor.scope();
       std::sort(scope.begin(), scope.end(), [&](int v, int w) { return level_of[v] < level_of[w]; });
-      std::vector<double> entries = entries_in_order(graph, factor, scope);
+      std::vector<double> entries = entries_in_order(graph, factor, scope, x);
       std::vector<double> magnitudes = magnitudes_of(entries);
       int num_added = 0;
       for (int from = deepest; from >= 0;) {

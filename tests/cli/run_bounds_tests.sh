@@ -16,6 +16,10 @@ for model in chain permuted-chain factor-graphs-1 factor-graphs-2 ising-8x8; do
   check "$model is solved" says out ', exact'
   difference="$(number gap.json estimate) - $(number exact.json estimate)"
   check "$model: log Z of elimination" holds "($difference)^2 < 1e-16"
+  check "$model: marginals of elimination" python3 -c 'import json, sys
+exact, gap = (json.load(open(name)) for name in ("exact.json", "gap.json"))
+pairs = [pair for rows in zip(exact["marginals"], gap["marginals"]) for pair in zip(*rows)]
+sys.exit(not pairs or max(abs(p - q) for p, q in pairs) > 1e-8 or exact["marginals_error"] != 0 or gap["marginals_error"] != 0)'
 done
 
 # A gap that is close enough ends the run; its trace narrows all the way.
@@ -27,6 +31,10 @@ check "a gap that is reached does not sample on" [ "$(number gap.json num_sample
 check "gap is reached" holds "$(number gap.json upper) - $(number gap.json lower) <= 0.5"
 check "the sampler is certified" holds "$(number gap.json sampler_divergence) >= 0"
 check "marginals have an error" holds "$(number gap.json marginals_error) > 0"
+check "each of them" python3 -c 'import json, sys
+answer = json.load(open("gap.json"))
+errors = answer["marginal_errors"]
+sys.exit(len(errors) != len(answer["marginals"]) or min(errors) <= 0 or max(errors) > answer["marginals_error"])'
 check "interval has its confidence" [ "$(number gap.json confidence interval)" = "0.95" ]
 check "interval holds" holds \
   "$(number gap.json lower interval) <= 85.358342 && $(number gap.json upper interval) >= 85.358342"
@@ -46,8 +54,14 @@ check "expected tries are said" says err 'about .* tries expected, at most 10000
 check "tries are said" says err '3 of 3 exact samples after'
 run infer "$grid" --select gap --prior uniform --budget 200 --sampler rejection --samples 3 --max-tries 50 --json few.json
 check "the limit of tries is no error" exits 0
-check "fewer samples are said" says err '0 of 3 exact samples after 50 tries'
+check "fewer samples are said" says err '0 of 3 exact samples after 50 tries: the limit of tries (--max-tries)'
 check "and not made up" says few.json '"samples": \[\]'
+
+run infer "$grid" --select gap --prior mini-bucket:1 --budget 50 --time 1 --sampler rejection --samples 1000000
+check "rejection ends with the time" says err ' of 1000000 exact samples after .* tries: the time limit (--time) is over'
+run infer "$grid" --time 1 --samples 100000000
+check "samples end with the time" says err ' of 100000000 samples: the time limit (--time) is over'
+check "with those that were drawn" says out '^samples     [1-9]'
 
 # Options of bounds without a method choose the search with bounds; elsewhere they are not passed over in silence.
 run infer "$grid" --trace auto.csv
@@ -103,6 +117,36 @@ printf 'MARKOV\n1\n1\n1\n1 0\n1 2\n' > one.uai
 run infer one.uai --select gap --samples 1
 check "a model without a choice" says out '^log Z       0.693147'
 
+# A Bayesian network too wide for elimination: without evidence all of it is barren, with some only a part.
+python3 > net.uai << 'END'
+import random
+random.seed(5)
+n = 30
+parents = [[j for j in (i - 1 if i % n else -1, i - n) if j >= 0] for i in range(n * n)]
+print("BAYES", n * n, *[2] * (n * n), n * n)
+for i, above in enumerate(parents): print(len(above) + 1, *above, i)
+for above in parents:
+    rows = [random.uniform(0.1, 0.9) for _ in range(2 ** len(above))]
+    print(2 * len(rows), *[x for p in rows for x in (p, 1 - p)])
+END
+for options in "" "--select gap" "--select gap --sampler rejection"; do
+  run infer net.uai --time 20 --samples 2 --json net.json $options
+  check "barren $options" says out '900 barren variables summed out'
+  check "barren: log Z $options" holds "$(number net.json estimate)^2 < 1e-20"
+  check "barren: exact $options" says net.json '"exact": true'
+  check "barren: all variables $options" says out '^  \([01] \)\{899\}[01]$'
+done
+run infer net.uai --time 20 --samples 3 --seed 2 --json net.json
+check "barren: samples have the target's probability" python3 -c 'import json, sys
+rows = json.load(open("net.json"))["samples"]
+sys.exit(len(rows) != 3 or any(abs(row["log_density"] - row["log_prob"]) > 1e-8 for row in rows))'
+printf '1 62 1\n' > net.evid
+run infer net.uai --evidence net.evid --time 20 --json net.json
+check "barren below the evidence only" says out ' 891 barren variables summed out'
+check "and solved" says net.json '"exact": true'
+run infer net.uai --select gap --no-simplify --budget 10
+check "barren variables stay when told so" says out ', estimate'
+
 # So few solutions that no weighted sample is one: what is known to be possible is shown all the same.
 python3 > sat.uai << 'END'
 import random
@@ -150,6 +194,19 @@ run infer open.json --select gap --budget 100
 check "no declared maxima" exits 64
 check "what is missing is said" says err 'must declare its maximum'
 check "one line" lines err 1
+
+# Limits that are too small are named by their options, not by what they limit inside.
+for options in "--select gap" "--select gap --prior mini-bucket:8" "--method exact" "--method smc" ""; do
+  run infer "$grid" --memory 1K --quiet $options
+  check "little memory $options" exits 69
+  check "little memory $options: one line" lines err 1
+  check "little memory $options: the option" says err '^treesample: --memory: 1K is not enough: [a-z0-9]'
+done
+run infer "$grid" --select gap --prior uniform --budget 1
+check "a budget of nothing" says err '^--budget 1 buys nothing'
+run infer "$grid" --method sis --budget 3
+check "a budget of no sample" exits 64
+check "a budget of no sample: the option" says err '^treesample: --budget: the budget is 3, the first sample costs 64$'
 
 # Bad values: one line, exit code 64, nothing computed.
 for options in "--gap -1" "--gap wide" "--confidence 1" "--confidence 0" "--sampler best" "--max-tries 0" \

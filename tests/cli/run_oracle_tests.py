@@ -209,6 +209,42 @@ def test_interruption():
             check(folder.wait_until(lambda: folder.num_processes() == 0), "no program is left behind")
 
 
+def test_interruption_while_sampling():
+    for select in ("gap", "mass", "q-uct"):
+        with Folder("time.sleep(1000 if len(open('calls').readlines()) > 20 else 0); " + VALUE,
+                    factor_fields={"log_max": 0}, program_fields={"timeout_seconds": 5000}) as folder:
+            process = folder.start("--select", select, "--budget", "15", "--importance", "1000", "--samples", "2")
+            check(folder.wait_until(lambda: len(folder.calls()) > 20), f"{select}: the program hangs")
+            process.send_signal(signal.SIGINT)
+            process.out, process.err = process.communicate(timeout=PATIENCE)
+            check(process.returncode == 0, f"{select}: interrupted samples are an answer", process.err)
+            check("stopped: budget" in process.out, f"{select}: of a search that was over", process.out)
+            check(folder.num_processes() == 0, "no program is left behind")
+
+
+def test_failing_while_sampling():
+    for select in ("gap", "mass"):
+        with Folder("return 'broken' if len(open('calls').readlines()) > 20 else -1.0",
+                    factor_fields={"log_max": 0}, program_fields={"max_retries": 0}) as folder:
+            run = folder.run("--select", select, "--budget", "15", "--importance", "1000")
+            check(run.returncode == 66, f"{select}: a factor that fails in a sample", f"{run.returncode} {run.err}")
+            check("log Z" in run.out and "this is the answer so far" in run.out, "the answer so far", run.out)
+
+
+def test_python_file_with_a_mistake():
+    with Folder() as folder:
+        with open(folder.file("mine.py"), "w") as file:
+            file.write("def f(a, b, c, d):\n    return 0 if a == else 1\n")
+        with open(folder.file("model.json")) as file:
+            model = json.load(file)
+        model["programs"]["p"] = {"python": "mine.py"}
+        with open(folder.file("model.json"), "w") as file:
+            json.dump(model, file)
+        run = folder.run("--budget", "100")
+        check(run.returncode == 66 and run.out == "", "no answer without a value", run.out)
+        check(run.err.count("\n") == 1 and "SyntaxError" in run.err and "mine.py, line 2" in run.err, "one line", run.err)
+
+
 def test_time_limit():
     for workers in ("1", "4"):
         with Folder("time.sleep(1000 if len(open('calls').readlines()) > 20 else 0); " + VALUE,
@@ -249,7 +285,8 @@ def test_refusals():
 
 
 for test in (test_second_run_is_free, test_all_workers_agree_on_the_exact_answer, test_failing_factor,
-             test_interruption, test_time_limit, test_budget_of_cost, test_refusals, test_kills):
+             test_interruption, test_interruption_while_sampling, test_failing_while_sampling,
+             test_python_file_with_a_mistake, test_time_limit, test_budget_of_cost, test_refusals, test_kills):
     begin = time.monotonic()
     test()
     print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)

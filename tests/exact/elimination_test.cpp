@@ -316,6 +316,51 @@ TEST(Elimination, RefusesWithBytesNeededAndAllowed) {
   EXPECT_EQ(code_of([&] { (void)tight.marginals(); }), ErrorCode::kResource);
 }
 
+TEST(Elimination, UsesTheGivenOrder) {
+  const FactorGraph graph = complete_graph(4, 2);
+  const EliminationOptions options{.order = {2, 0, 3, 1}};
+  EXPECT_EQ(elimination_cost(graph, options).order, options.order);
+  EXPECT_EQ(Elimination(graph, options).cost().order, options.order);
+  EXPECT_EQ(code_of([&] { elimination_cost(graph, {.order = {2, 0, 3}}); }), ErrorCode::kArgument);
+}
+
+// Asked before each of the five buckets: up, and down again for the marginals.
+TEST(Elimination, IsGivenUpBetweenBucketsWhenAsked) {
+  const FactorGraph graph = complete_graph(5, 2);
+  for (int num_allowed = 0; num_allowed <= 10; ++num_allowed) {
+    int num_asked = 0;
+    EliminationOptions options;
+    options.should_stop = [&](double done) {
+      // Buckets of 32, 16, 8, 4 and 2 entries, one after the other, and back.
+      const std::vector<double> num_done = {0.0, 32.0, 48.0, 56.0, 60.0, 0.0, 2.0, 6.0, 14.0, 30.0};
+      if (num_asked < 10) {
+        EXPECT_NEAR(done, num_done[num_asked] / 62.0, 1e-12);
+      }
+      return num_asked++ >= num_allowed;
+    };
+    const auto log_z = [&] { return Elimination(graph, options); };
+    if (num_allowed < 5) {
+      EXPECT_EQ(code_of([&] { (void)log_z(); }), ErrorCode::kInterrupted) << num_allowed;
+      continue;
+    }
+    const Elimination elimination = log_z();
+    EXPECT_NEAR(elimination.log_z(), 5 * std::log(2.0), 1e-12);
+    if (num_allowed < 10) {
+      EXPECT_EQ(code_of([&] { (void)elimination.marginals(); }), ErrorCode::kInterrupted);
+    } else {
+      EXPECT_NEAR(elimination.marginals()[0][0], 0.5, 1e-12);
+    }
+  }
+}
+
+TEST(EliminationCost, SettlesForTheOrderSoFarWhenAsked) {
+  int num_asked = 0;
+  EliminationOptions options{.restarts = 100};
+  options.should_settle = [&] { return ++num_asked == 3; };
+  EXPECT_EQ(elimination_cost(complete_graph(4, 2), options).order.size(), 4U);
+  EXPECT_EQ(num_asked, 3);
+}
+
 TEST(Elimination, RefusesFunctionsAndBadArguments) {
   FactorGraph graph;
   graph.add_variable(2);

@@ -321,6 +321,21 @@ FactorGraph dense_model() {
       {.num_variables = 14, .min_states = 2, .max_states = 3, .num_factors = 200, .min_arity = 2, .max_arity = 2});
 }
 
+// A wish chooses the i-bound but refuses nothing.
+TEST(WeightedMiniBucket, WantedBytesChooseTheBoundWithinTheLimit) {
+  Random random(3);
+  const FactorGraph graph = random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 20});
+  const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
+  const auto i_bound = [&](std::uint64_t limit, std::uint64_t wanted) {
+    return WeightedMiniBucket(graph, space, {.memory_limit_bytes = limit, .wanted_bytes = wanted}).report().i_bound;
+  };
+  constexpr std::uint64_t kMuch = 1 << 30;
+  for (const std::uint64_t bytes : {5'000, 20'000, 50'000}) EXPECT_EQ(i_bound(kMuch, bytes), i_bound(bytes, kMuch));
+  EXPECT_GT(i_bound(kMuch, kMuch), 0);
+  EXPECT_EQ(i_bound(kMuch, 0), 0);
+  EXPECT_THROW(i_bound(100, 0), Error);
+}
+
 TEST(WeightedMiniBucket, TakesTheLargestBoundThatFitsIntoMemory) {
   const FactorGraph graph = dense_model();
   const SearchSpace space = space_of(graph, SpaceKind::kAndOr);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "treesample/baselines/particle_approximation.hpp"
 #include "treesample/baselines/progress.hpp"
@@ -25,6 +26,8 @@ struct BeliefPropagationOptions {
   int max_steps = 1'000;
   double tolerance = 1e-9;  // converged when no log-message changes by more
   double damping = 0.0;     // in [0, 1)
+  // Asked after every step; true ends with the beliefs so far.
+  std::function<bool()> should_stop = {};
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;

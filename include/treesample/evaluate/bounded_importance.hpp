@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "treesample/model/budget.hpp"
 #include "treesample/search/bounded_approximation.hpp"
@@ -37,14 +39,26 @@ struct BoundedImportance {
   double std_error = 0.0;  // of log_z, by the delta method; +inf when nothing is known of it
   double ess = 0.0;        // effective sample size
   std::int64_t num_samples = 0;
-  Spending spent;       // what evaluating the samples cost
-  Configuration best;   // the sample with the largest density; empty x when there was none
-  Marginals marginals;  // weighted; empty when all weights are 0
-  // The largest standard error of a marginal probability: by the delta method, and not below that of as many
-  // independent samples as are effective, for a few large weights hide what they missed.
+  std::optional<Error> error;  // a factor failed for good: this is the estimate so far
+  Spending spent;              // what evaluating the samples cost
+  Configuration best;          // the sample with the largest density; empty x when there was none
+  Marginals marginals;         // weighted; empty when all weights are 0
+  // Per variable the largest standard error of its marginal probabilities, empty with them: by the delta method, and
+  // not below that of as many independent samples as are effective, for a few large weights hide what they missed.
+  std::vector<double> marginal_errors;
+  // The largest of all, and not below that of probability 1/2.
   double marginals_error = 1.0;
 };
 
+// Any sampler with weights of at most exp(log_bound).
+struct BoundedSampler {
+  double log_bound = 0.0;  // -inf: Z = 0
+  // One sample into x, which has a place for every variable of the graph; returns its log-probability.
+  std::function<double(std::span<int> x, Random& random)> sample_into;
+};
+
+BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSampler& sampler,
+                                     const BoundedImportanceOptions& options, Random& random);
 // `upper` is the sampler by upper bounds. Throws Error (kArgument) for another kind.
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
                                      const BoundedImportanceOptions& options, Random& random);

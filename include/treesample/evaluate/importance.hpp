@@ -8,7 +8,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
+#include "treesample/error.hpp"
 #include "treesample/model/budget.hpp"
 #include "treesample/search/approximation.hpp"
 
@@ -21,10 +23,11 @@ struct ImportanceEstimate {
   // heavy-tailed weights is itself underestimated, read it together with ess.
   double std_error = 0.0;
   double ess = 0.0;     // effective sample size (sum w)^2 / sum w^2, between 1 and num_samples; 0 without weight
-  int num_samples = 0;  // fewer than asked when the observer ended it
+  int num_samples = 0;  // fewer than asked when the observer ended it, or a factor failed or was interrupted
   // What evaluating the samples cost: a reward per variable and sample, and the factors that were read
   // (none after the first -inf; constants are free, as in the search).
   Spending spent;
+  std::optional<Error> error = {};  // a factor failed for good: this is the estimate so far
   // The sample with the largest gamma_hat: empty x when there were no samples; -inf when all are impossible.
   Configuration best;
 };

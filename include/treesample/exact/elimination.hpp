@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,9 +29,15 @@ namespace treesample {
 
 struct EliminationOptions {
   std::uint64_t memory_limit_bytes = std::uint64_t{2} << 30;
-  int restarts = 10;          // randomised min-fill orders; the one with the fewest bucket entries is used
-  std::uint64_t seed = 0;     // of the orders
-  bool keep_messages = true;  // false: log Z and log_prob only, each message is freed when it was used
+  int restarts = 10;            // randomised min-fill orders; the one with the fewest bucket entries is used
+  std::uint64_t seed = 0;       // of the orders
+  bool keep_messages = true;    // false: log Z and log_prob only, each message is freed when it was used
+  std::vector<int> order = {};  // first removed first; empty: looked for by restarts
+  // Asked between restarts: true ends with the best order so far.
+  std::function<bool()> should_settle = {};
+  // Asked before each bucket, with the share of all bucket entries that are done, for log Z and again for marginals:
+  // true gives up, with Error (kInterrupted).
+  std::function<bool(double done)> should_stop = {};
 };
 
 // What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000.

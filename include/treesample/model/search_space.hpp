@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -63,6 +64,7 @@ struct OrderOptions {
   OrderKind kind = OrderKind::kMinFill;
   int restarts = 0;  // randomised greedy runs; 0 chooses by the size of the model
   std::uint64_t seed = 0;
+  std::function<bool()> should_stop = {};  // asked between restarts; true ends with the best order so far
 };
 
 // An order for searching. Greedy orders are run `restarts` times with random ties; the one whose

@@ -41,6 +41,7 @@ class CalibratedValue final : public Fallback {
   [[nodiscard]] bool is_uniform() const override { return true; }
   double sample_below(int level, std::span<int> x, Random& random) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
+  void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;
 
  private:
   struct LevelRewards {

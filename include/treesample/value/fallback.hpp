@@ -12,6 +12,7 @@
 // model/search_space.hpp. x is indexed by variable; a level's value reads only the states of its ancestors.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -39,6 +40,8 @@ class Fallback {
   // Draws the states of the level's variable and of all its descendants. Returns log q of them.
   virtual double sample_below(int level, std::span<int> x, Random& random) const = 0;
   [[nodiscard]] virtual double log_prob_below(int level, std::span<const int> x) const = 0;
+  // q of the level's variable alone, given the states of its ancestors: sample_below draws level by level from it.
+  virtual void probabilities(int level, std::span<const int> x, std::span<double> probs) const = 0;
 };
 
 // One distribution per variable; what `product_fallback` draws from.
@@ -47,7 +50,9 @@ LocalDistributions uniform_distributions(const FactorGraph& graph);
 // Coordinate ascent on the ELBO of a product distribution (mean field), from a start near uniform that the
 // seed decides. States that cannot occur together with the others get probability 0 where that is found;
 // the ELBO of the result may still be -inf in a model with zeros. Needs tables.
-LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed);
+// `should_stop` is asked before each sweep but the first.
+LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed,
+                              const std::function<bool()>& should_stop = {});
 
 // L: the ELBO of independent variables, entropies plus expected factors given the ancestors' states. With
 // uniform distributions this is Jensen's bound, sum log K_i + sum of the factors' means. Every factor is a table.

@@ -48,7 +48,9 @@ class Random;
 
 struct MiniBucketOptions {
   std::uint64_t memory_limit_bytes = std::uint64_t{512} << 20;
-  std::optional<int> i_bound = {};  // none: the largest that fits into the memory limit
+  // What the i-bound is chosen by, where that is less. The least i-bound is used even if it takes more.
+  std::uint64_t wanted_bytes = UINT64_MAX;
+  std::optional<int> i_bound = {};  // none: the largest that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
   bool lower_bound = true;          // where it is possible
   // Time box: asked before each bucket, and the passes end when it returns true. One pass of the upper
@@ -101,7 +103,7 @@ class WeightedMiniBucket final : public ValueFunction {
   // At each level q(x_n | x) is the softmax of q_values: by the third inequality above the weights
   // telescope to at most U_j. (The mixture sum_c w_c p_c of Liu, Fisher and Ihler 2015 has the same
   // bound; its effective sample size was 7 % to 51 % smaller on four models, and it needs the cost shifts.)
-  // Where nothing is possible q is uniform, so it always adds up to 1. Returns log q.
+  // Where no state of a variable is possible q is uniform, so it always adds up to 1. Returns log q.
   double sample_below(int level, std::span<int> x, Random& random) const;
   // log q of the states that x holds.
   [[nodiscard]] double log_proposal_below(int level, std::span<const int> x) const;

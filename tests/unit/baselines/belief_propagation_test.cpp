@@ -112,6 +112,18 @@ TEST(BeliefPropagation, ReportsWhenItDidNotConverge) {
   EXPECT_EQ(late.report.spent.factor_evaluations, 6 * 9);
 }
 
+TEST(BeliefPropagation, EndsWithTheBeliefsSoFarWhenAsked) {
+  const FactorGraph graph = ring(6, 3);
+  BeliefPropagationOptions options{.max_steps = 7, .tolerance = 0.0};
+  const BeliefPropagationResult seven = belief_propagation(graph, options);
+  int num_asked = 0;
+  options.max_steps = 1000;
+  options.should_stop = [&] { return ++num_asked == 7; };
+  const BeliefPropagationResult stopped = belief_propagation(graph, options);
+  EXPECT_EQ(stopped.report.num_steps, 7);
+  EXPECT_EQ(stopped.marginals, seven.marginals);
+}
+
 TEST(BeliefPropagation, DegenerateModels) {
   FactorGraph nothing;
   nothing.add_table({}, {1.5});

@@ -122,8 +122,9 @@ TEST(BoundedImportance, LogZAndMarginalsConvergeAndKnowTheirErrors) {
       EXPECT_LE(width, width_before);  // infinite as long as L is -inf
       for (int v = 0; v < graph.num_variables(); ++v) {
         for (int a = 0; a < 2; ++a) {
-          EXPECT_NEAR(result.marginals[v][a], exact.marginals[v][a], 5.0 * result.marginals_error);
+          EXPECT_NEAR(result.marginals[v][a], exact.marginals[v][a], 5.0 * result.marginal_errors[v]);
         }
+        EXPECT_LE(result.marginal_errors[v], result.marginals_error);
       }
       EXPECT_GT(result.marginals_error, 0.0);
       EXPECT_LT(result.marginals_error, 5.0 / std::sqrt(result.ess));
@@ -151,6 +152,7 @@ TEST(BoundedImportance, MarginalsOfFewEffectiveSamplesAreNotCalledAccurate) {
   const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 0), {.max_samples = 20}, random);
   ASSERT_LT(result.ess, 1.2);
   EXPECT_GT(result.marginals_error, 0.4);
+  for (const double error : result.marginal_errors) EXPECT_GT(error, 0.4);
 }
 
 TEST(BoundedImportance, CountsWhatItEvaluatesAndKeepsTheBest) {

@@ -63,6 +63,18 @@ TEST_F(PythonFunctions, MistakesAreNamed) {
   has(failure(model_of(wear + "def likelihood(pumps, load):\n    return 0")), "unexpected keyword argument 'pump'");
 }
 
+// Trying again would not help, whatever the model allows.
+TEST_F(PythonFunctions, AFileThatCannotBeLoadedIsTriedOnce) {
+  JsonModel model = model_of("def likelihood(:\n");
+  model.programs[0].max_retries = 5;
+  OracleSet oracles(model, {});
+  const std::string message = message_of(ErrorCode::kIo, [&] {
+    static_cast<void>(oracles.graph().log_value(0, std::vector<int>{0, 0}));
+  });
+  EXPECT_EQ(message.rfind("program 'mine' cannot be used: SyntaxError: ", 0), 0U) << message;
+  EXPECT_EQ(oracles.counts()[0].failures, 1);
+}
+
 TEST_F(PythonFunctions, AChangedFileIsRefusedByTheJournal) {
   const OracleOptions options{.journal = in_folder("run.journal")};
   const std::string functions = "def wear(load):\n    return 0\ndef likelihood(pump, load):\n    return 0\n";

@@ -352,6 +352,13 @@ TEST(MeanField, FindsAPossibleSideOfASymmetricModel) {
   EXPECT_NEAR(root_elbo(graph, mean_field(graph, 20, 0)), 0.0, 1e-6);
 }
 
+TEST(MeanField, EndsAfterTheSweepWhenAsked) {
+  Random random(5);
+  const FactorGraph graph = testing::random_model(random, {.min_states = 2});
+  EXPECT_EQ(mean_field(graph, 5, 7, [] { return true; }), mean_field(graph, 1, 7));
+  EXPECT_NE(mean_field(graph, 5, 7), mean_field(graph, 1, 7));
+}
+
 TEST(MeanField, SameSeedGivesTheSameBits) {
   const FactorGraph graph = model_of_trial(4);
   EXPECT_EQ(mean_field(graph, 5, 7), mean_field(graph, 5, 7));
@@ -454,6 +461,38 @@ TEST(Fallback, ValuesOfAllStatesOfTheParentAreThoseOfEachToTheBit) {
       }
     });
   });
+}
+
+// Level by level they are the distribution of everything below.
+TEST(Fallback, ProbabilitiesMultiplyToTheDistributionBelow) {
+  int num_compared = 0;
+  for_each_case(0.0, [&](const FactorGraph& graph, const SearchSpace& space, int trial) {
+    MiniBucketOptions options;
+    options.i_bound = trial % 3;
+    const std::vector<std::shared_ptr<const Fallback>> fallbacks = {
+        mini_bucket_fallback(std::make_shared<WeightedMiniBucket>(graph, space, options)),
+        maxima_fallback(graph, space), value_fallback(std::make_shared<PrefixValue>(graph, space), space)};
+    const auto log_probability = [&](const Fallback& fallback, std::span<const int> x) {
+      Assignment prefix(x.size(), -1);
+      double sum = 0.0;
+      for (int n = 0; n < space.num_levels(); ++n) {
+        std::vector<double> probs(static_cast<std::size_t>(space.levels[n].num_states));
+        fallback.probabilities(n, prefix, probs);
+        prefix[space.levels[n].variable] = x[space.levels[n].variable];
+        sum += std::log(probs[x[space.levels[n].variable]]);
+      }
+      return sum;
+    };
+    if (space.roots.size() != 1 || space.kind == SpaceKind::kAndOr) return;
+    Random random(trial, "draws");
+    for (const auto& fallback : fallbacks) {
+      Assignment x(static_cast<std::size_t>(graph.num_variables()), -1);
+      const double log_prob = fallback->sample_below(space.roots[0], x, random);
+      EXPECT_NEAR(log_probability(*fallback, x), log_prob, 1e-9 * (1.0 + std::abs(log_prob)));
+      ++num_compared;
+    }
+  });
+  EXPECT_GT(num_compared, 100);
 }
 
 }  // namespace

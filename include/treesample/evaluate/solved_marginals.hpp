@@ -1,0 +1,36 @@
+// Exact marginals of a search that ended solved, by one pass over its store.
+//
+// At every configuration gamma_hat(x) <= exp(B) P_U(x), with B the value that the sampler by upper bounds attains.
+// Summed over x the two sides differ by exp(B) - Z. Once that is no more than rounding P_U is the target, up to
+//
+//   total variation(P_U, P*) <= 1 - Z exp(-B),
+//
+// and its marginals follow from the probability that it gives to each node, parents before children:
+//
+//   p(root) = 1,    p(child) += p(node) P_U(a | node),    p(x_v = a) = sum over the nodes of v of p(node) P_U(a |
+//   node).
+//
+// Below nodes that bounds closed without a search it goes on by the fall-back's distribution, with equal contexts
+// merged.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "treesample/search/bounded_approximation.hpp"
+
+namespace treesample {
+
+struct SolvedMarginalsOptions {
+  double tolerance = 1e-7;                        // on 1 - Z exp(-B)
+  std::uint64_t memory_limit_bytes = 1ULL << 30;  // for what is below the store
+  std::function<bool()> should_stop = {};         // asked now and then; true gives up
+};
+
+// `upper` is the sampler by upper bounds of `result`. Nothing when the search is not solved within the tolerance, when
+// Z = 0, in the space `tree` below the store, or when a limit is reached.
+std::optional<Marginals> solved_marginals(const AnytimeResult& result, const BoundedApproximation& upper,
+                                          const SolvedMarginalsOptions& options = {});
+
+}  // namespace treesample

@@ -1,0 +1,80 @@
+// A model without its barren variables: those whose sum says nothing about the rest.
+//
+// A variable v that occurs in one factor only, with a sum that does not depend on the factor's other variables,
+//
+//   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents,
+//
+// can be summed out: the factor becomes the constant c, and its parents may become barren in turn. In a Bayesian
+// network these are the unobserved variables without observed descendants. What was lost is known exactly,
+// p(x_v | x_parents) = exp(f - c), so that a configuration of the smaller model is completed by drawing the barren
+// variables, last removed first, and
+//
+//   P(x) = P_left(x_left) * product over v of p(x_v | x_parents),         Z = Z_left.
+//
+// Weights, bounds of log Z and divergences of samplers stay what they are in the smaller model. Marginals of barren
+// variables need the joint distribution of their parents, and the most probable configuration is not the completed
+// most probable one of the smaller model: where elimination of the whole model is cheap it says more.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "treesample/model/approximation.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class SummedModel {
+ public:
+  // Linear in the table entries of factors that could go. Functions stay, and so do their variables.
+  explicit SummedModel(const FactorGraph& graph);
+
+  [[nodiscard]] const FactorGraph& graph() const { return graph_; }  // over the variables that are left
+  // Variable of the smaller model -> original variable, rising.
+  [[nodiscard]] const std::vector<int>& variable_of() const { return variable_of_; }
+  [[nodiscard]] int num_summed_out() const { return static_cast<int>(barren_.size()); }
+  // Sums count as constant up to rounding: log Z of the smaller model differs from the original one by at most this.
+  [[nodiscard]] double log_slack() const { return log_slack_; }
+
+  // The states of the variables that are left put in their places, -1 elsewhere.
+  [[nodiscard]] Assignment spread(std::span<const int> left) const;
+  // Draws the barren variables of x given the others; returns the log-probability of what was drawn.
+  double draw(std::span<int> x, Random& random) const;
+  // The barren variables get their most probable states given those above them.
+  void choose_best(std::span<int> x) const;
+  // Of the barren variables of x given the others.
+  [[nodiscard]] double log_prob(std::span<const int> x) const;
+  // The states of the variables that are left.
+  [[nodiscard]] Assignment left(std::span<const int> x) const;
+
+ private:
+  struct Barren {
+    int variable = 0;
+    int factor = -1;  // of original_; -1 when it has none, and is uniform
+    std::size_t stride = 1;
+  };
+  void remove_barren(std::vector<char>& is_left);
+  // log p(x_v | x_parents) for all states of v.
+  [[nodiscard]] std::span<const double> conditional(const Barren& barren, std::span<const int> x,
+                                                    std::vector<double>& buffer) const;
+
+  FactorGraph original_, graph_;
+  std::vector<int> variable_of_;
+  std::vector<Barren> barren_;  // first removed first: the parents of one are left or come later
+  double log_constant_ = 0.0, log_slack_ = 0.0;
+};
+
+// An approximation of the smaller model, completed.
+class CompletedApproximation final : public Approximation {
+ public:
+  CompletedApproximation(std::shared_ptr<const SummedModel> model, std::shared_ptr<const Approximation> left);
+  [[nodiscard]] Assignment sample(Random& random) const override;
+  [[nodiscard]] double log_prob(std::span<const int> x) const override;
+
+ private:
+  std::shared_ptr<const SummedModel> model_;
+  std::shared_ptr<const Approximation> left_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,179 @@
+#include "treesample/model/summed_model.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// Rows of a conditional probability table add up to 1 within this, unless they were rounded when written.
+constexpr double kConstant = 0x1.0p-44;
+
+struct Sums {
+  double least = std::numeric_limits<double>::infinity(), most = kNegInf;
+};
+
+// Least and largest sum over the variable with this stride; nothing as soon as they differ.
+std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
+  Sums sums;
+  std::vector<double> row(num_states);
+  for (std::size_t block = 0; block < values.size(); block += stride * num_states) {
+    for (std::size_t i = block; i < block + stride; ++i) {
+      for (std::size_t s = 0; s < num_states; ++s) row[s] = values[i + s * stride];
+      const double sum = log_sum_exp(row);
+      sums.least = std::min(sums.least, sum);
+      sums.most = std::max(sums.most, sum);
+      if (sum == kNegInf || sums.most - sums.least > kConstant) return {};
+    }
+  }
+  return sums;
+}
+
+std::size_t stride_of(const FactorGraph& graph, const Factor& factor, int variable) {
+  std::size_t stride = 1;
+  for (auto v = factor.scope().rbegin(); *v != variable; ++v) stride *= static_cast<std::size_t>(graph.num_states(*v));
+  return stride;
+}
+
+}  // namespace
+
+SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
+  std::vector<char> is_left(static_cast<std::size_t>(graph.num_factors()), 1);
+  remove_barren(is_left);
+  if (barren_.empty()) {
+    graph_ = graph;
+    for (int v = 0; v < graph.num_variables(); ++v) variable_of_.push_back(v);
+    return;
+  }
+  std::vector<int> new_index(static_cast<std::size_t>(graph.num_variables()), 0);
+  for (const Barren& barren : barren_) new_index[barren.variable] = -1;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    if (new_index[v] < 0) continue;
+    new_index[v] = graph_.add_variable(graph.variable(v));
+    variable_of_.push_back(v);
+  }
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    if (is_left[m] == 0) continue;
+    std::vector<int> scope;
+    for (const int v : graph.factor(m).scope()) scope.push_back(new_index[v]);
+    graph_.add_factor(graph.factor(m).with_scope(std::move(scope)));
+  }
+  if (log_constant_ != 0.0) graph_.add_table({}, {log_constant_});
+}
+
+void SummedModel::remove_barren(std::vector<char>& is_left) {
+  std::vector<std::vector<int>> factors_of(static_cast<std::size_t>(original_.num_variables()));
+  for (int m = 0; m < original_.num_factors(); ++m) {
+    for (const int v : original_.factor(m).scope()) factors_of[v].push_back(m);
+  }
+  std::vector<int> open;  // variables with at most one factor, to be looked at
+  for (int v = original_.num_variables(); v-- > 0;) {
+    if (factors_of[v].size() <= 1) open.push_back(v);
+  }
+  std::vector<char> is_gone(factors_of.size(), 0);
+  while (!open.empty()) {
+    const int v = open.back();
+    open.pop_back();
+    if (is_gone[v] != 0) continue;
+    if (factors_of[v].empty()) {
+      barren_.push_back({.variable = v});
+      is_gone[v] = 1;
+      log_constant_ += std::log(original_.num_states(v));
+      continue;
+    }
+    const int m = factors_of[v].front();
+    const Factor& factor = original_.factor(m);
+    if (!factor.is_table()) continue;
+    const std::size_t stride = stride_of(original_, factor, v);
+    const auto num_states = static_cast<std::size_t>(original_.num_states(v));
+    const std::optional<Sums> sums = constant_sums(factor.log_values(), stride, num_states);
+    if (!sums) continue;
+    barren_.push_back({.variable = v, .factor = m, .stride = stride});
+    is_gone[v] = 1;
+    is_left[m] = 0;
+    log_constant_ += sums->least;
+    log_slack_ += sums->most - sums->least;
+    for (const int u : factor.scope()) {
+      std::erase(factors_of[u], m);
+      if (u != v && factors_of[u].size() <= 1) open.push_back(u);
+    }
+  }
+}
+
+std::span<const double> SummedModel::conditional(const Barren& barren, std::span<const int> x,
+                                                 std::vector<double>& buffer) const {
+  buffer.assign(static_cast<std::size_t>(original_.num_states(barren.variable)), 0.0);
+  if (barren.factor >= 0) {
+    const Factor& factor = original_.factor(barren.factor);
+    std::size_t index = 0;  // of state 0
+    for (const int u : factor.scope()) {
+      const int state = u == barren.variable ? 0 : x[u];
+      index = index * static_cast<std::size_t>(original_.num_states(u)) + static_cast<std::size_t>(state);
+    }
+    for (std::size_t s = 0; s < buffer.size(); ++s) buffer[s] = factor.log_values()[index + s * barren.stride];
+  }
+  const double log_sum = log_sum_exp(buffer);
+  for (double& value : buffer) value -= log_sum;
+  return buffer;
+}
+
+Assignment SummedModel::spread(std::span<const int> left) const {
+  Assignment x(static_cast<std::size_t>(original_.num_variables()), -1);
+  for (std::size_t i = 0; i < left.size(); ++i) x[variable_of_[i]] = left[i];
+  return x;
+}
+
+Assignment SummedModel::left(std::span<const int> x) const {
+  Assignment states;
+  for (const int v : variable_of_) states.push_back(x[v]);
+  return states;
+}
+
+double SummedModel::draw(std::span<int> x, Random& random) const {
+  double log_prob = 0.0;
+  std::vector<double> buffer, probs;
+  for (auto barren = barren_.rbegin(); barren != barren_.rend(); ++barren) {
+    const std::span<const double> log_probs = conditional(*barren, x, buffer);
+    probs.resize(log_probs.size());
+    softmax(log_probs, probs);
+    x[barren->variable] = random.categorical(probs);
+    log_prob += log_probs[x[barren->variable]];
+  }
+  return log_prob;
+}
+
+void SummedModel::choose_best(std::span<int> x) const {
+  std::vector<double> buffer;
+  for (auto barren = barren_.rbegin(); barren != barren_.rend(); ++barren) {
+    const std::span<const double> log_probs = conditional(*barren, x, buffer);
+    x[barren->variable] = static_cast<int>(std::max_element(log_probs.begin(), log_probs.end()) - log_probs.begin());
+  }
+}
+
+double SummedModel::log_prob(std::span<const int> x) const {
+  double sum = 0.0;
+  std::vector<double> buffer;
+  for (const Barren& barren : barren_) sum += conditional(barren, x, buffer)[x[barren.variable]];
+  return sum;
+}
+
+CompletedApproximation::CompletedApproximation(std::shared_ptr<const SummedModel> model,
+                                               std::shared_ptr<const Approximation> left)
+    : model_(std::move(model)), left_(std::move(left)) {}
+
+Assignment CompletedApproximation::sample(Random& random) const {
+  Assignment x = model_->spread(left_->sample(random));
+  model_->draw(x, random);
+  return x;
+}
+
+double CompletedApproximation::log_prob(std::span<const int> x) const {
+  const double log_left = left_->log_prob(model_->left(x));
+  return log_left == kNegInf ? kNegInf : log_left + model_->log_prob(x);
+}
+
+}  // namespace treesample

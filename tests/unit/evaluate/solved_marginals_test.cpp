@@ -1,0 +1,65 @@
+#include "treesample/evaluate/solved_marginals.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+AnytimeResult search(const FactorGraph& graph, SpaceKind kind, int i_bound, std::int64_t budget) {
+  const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
+  LeafValues leaves;
+  leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
+  leaves.upper = maxima_fallback(graph, space);
+  if (i_bound > 0) {
+    MiniBucketOptions options;
+    options.i_bound = i_bound;
+    leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, options),
+                                uniform_distributions(graph));
+  }
+  AnytimeOptions options;
+  options.budget = budget;
+  return anytime_search(graph, space, leaves, options);
+}
+
+// Without mini-buckets everything is in the store; with them most or all is below.
+TEST(SolvedMarginals, EqualEnumeration) {
+  int num_compared = 0;
+  for (int i = 0; i < 300; ++i) {
+    Random random(i, "solved");
+    const FactorGraph graph = testing::random_model(
+        random, {.num_factors = 8, .min_arity = 0, .zero_probability = 0.15 * (i % 3), .scale = 1.5});
+    const Enumeration exact = enumerate(graph);
+    const SpaceKind kind = i % 2 == 0 ? SpaceKind::kAndOr : SpaceKind::kGraph;
+    const AnytimeResult result = search(graph, kind, i % 5, 1'000'000);
+    const BoundedApproximation upper(result, SamplerKind::kUpper);
+    const std::optional<Marginals> found = solved_marginals(result, upper);
+    ASSERT_EQ(found.has_value(), exact.log_z != kNegInf) << i;
+    if (!found) continue;
+    ++num_compared;
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      for (int s = 0; s < graph.num_states(v); ++s) ASSERT_NEAR((*found)[v][s], exact.marginals[v][s], 1e-9) << i;
+    }
+  }
+  EXPECT_GT(num_compared, 150);
+}
+
+TEST(SolvedMarginals, ThereAreNoneOfAnOpenSearchOrWithinALimit) {
+  Random random(1);
+  const FactorGraph graph = testing::random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 14});
+  const AnytimeResult open = search(graph, SpaceKind::kAndOr, 0, 20);
+  ASSERT_NE(open.report.stop, StopReason::kExact);
+  EXPECT_FALSE(solved_marginals(open, {open, SamplerKind::kUpper}).has_value());
+  const AnytimeResult solved = search(graph, SpaceKind::kAndOr, 8, 1'000'000);
+  const BoundedApproximation upper(solved, SamplerKind::kUpper);
+  EXPECT_TRUE(solved_marginals(solved, upper).has_value());
+  EXPECT_FALSE(solved_marginals(solved, upper, {.memory_limit_bytes = 10}).has_value());
+  EXPECT_THROW(static_cast<void>(solved_marginals(solved, {solved, SamplerKind::kLower})), Error);
+}
+
+}  // namespace
+}  // namespace treesample

@@ -1,0 +1,140 @@
+#include "treesample/model/summed_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "treesample/exact/elimination.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// A conditional probability table of the last variable of the scope, with zeros but no row of them.
+void add_conditional(FactorGraph& graph, std::vector<int> scope, Random& random) {
+  std::size_t num_rows = 1;
+  for (std::size_t i = 0; i + 1 < scope.size(); ++i) num_rows *= static_cast<std::size_t>(graph.num_states(scope[i]));
+  std::vector<double> values;
+  for (std::size_t row = 0; row < num_rows; ++row) {
+    std::vector<double> logs(static_cast<std::size_t>(graph.num_states(scope.back())));
+    for (double& value : logs) value = random.uniform() < 0.2 ? kNegInf : random.normal();
+    logs.front() = random.normal();
+    const double log_sum = log_sum_exp(logs);
+    for (const double value : logs) values.push_back(value - log_sum);
+  }
+  graph.add_table(std::move(scope), std::move(values));
+}
+
+// A Bayesian network over six variables in which some have a further factor, as evidence leaves it.
+FactorGraph random_network(Random& random, double evidence_probability) {
+  FactorGraph graph;
+  for (int v = 0; v < 6; ++v) graph.add_variable(1 + static_cast<int>(random.below(3)));
+  for (int v = 0; v < 6; ++v) {
+    std::vector<int> scope;
+    for (int u = 0; u < v; ++u) {
+      if (random.uniform() < 0.4 && scope.size() < 3) scope.push_back(u);
+    }
+    scope.push_back(v);
+    add_conditional(graph, std::move(scope), random);
+  }
+  for (int v = 0; v < 6; ++v) {
+    if (random.uniform() >= evidence_probability) continue;
+    std::vector<double> values(static_cast<std::size_t>(graph.num_states(v)));
+    for (double& value : values) value = random.normal();
+    graph.add_table({v}, std::move(values));
+  }
+  return graph;
+}
+
+TEST(SummedModel, KeepsLogZAndLogProbs) {
+  Random random(1);
+  int num_summed_out = 0, num_left = 0;
+  for (int i = 0; i < 200; ++i) {
+    const FactorGraph graph = random_network(random, 0.05 * (i % 5));
+    const Enumeration exact = enumerate(graph);
+    const auto model = std::make_shared<const SummedModel>(graph);
+    num_summed_out += model->num_summed_out();
+    num_left += model->graph().num_variables();
+    ASSERT_EQ(model->num_summed_out() + model->graph().num_variables(), 6);
+    const auto elimination = std::make_shared<const Elimination>(model->graph());
+    ASSERT_NEAR(elimination->log_z(), exact.log_z, 1e-12);
+    ASSERT_LT(model->log_slack(), 1e-12);
+    const CompletedApproximation completed(model, elimination);
+    for (std::size_t c = 0; c < exact.log_probs.size(); ++c) {
+      const double found = completed.log_prob(configuration_at(graph, c));
+      ASSERT_TRUE(found == exact.log_probs[c] || std::abs(found - exact.log_probs[c]) < 1e-10) << i;
+    }
+  }
+  EXPECT_GT(num_summed_out, 200);
+  EXPECT_GT(num_left, 200);
+}
+
+TEST(SummedModel, ANetworkWithoutEvidenceVanishes) {
+  Random random(2);
+  const FactorGraph graph = random_network(random, 0.0);
+  const SummedModel model(graph);
+  EXPECT_EQ(model.graph().num_variables(), 0);
+  EXPECT_NEAR(Elimination(model.graph()).log_z(), 0.0, 1e-12);
+}
+
+// log p of what was drawn is that of the sample; frequencies are those of the target (5 standard errors each).
+TEST(SummedModel, DrawsFromTheTarget) {
+  Random random(3);
+  const FactorGraph graph = random_network(random, 0.0);
+  const Enumeration exact = enumerate(graph);
+  const SummedModel model(graph);
+  constexpr int kNumSamples = 20'000;
+  Marginals counts;
+  for (int v = 0; v < 6; ++v) counts.emplace_back(static_cast<std::size_t>(graph.num_states(v)), 0.0);
+  for (int i = 0; i < kNumSamples; ++i) {
+    Assignment x = model.spread({});
+    const double log_prob = model.draw(x, random);
+    ASSERT_NEAR(log_prob, graph.log_density(x), 1e-12);
+    ASSERT_NEAR(log_prob, model.log_prob(x), 1e-12);
+    for (int v = 0; v < 6; ++v) counts[v][x[v]] += 1.0 / kNumSamples;
+  }
+  for (int v = 0; v < 6; ++v) {
+    for (int s = 0; s < graph.num_states(v); ++s) {
+      const double p = exact.marginals[v][s];
+      EXPECT_NEAR(counts[v][s], p, 5.0 * std::sqrt(p * (1.0 - p) / kNumSamples) + 1e-12);
+    }
+  }
+}
+
+TEST(SummedModel, LeavesWhatSaysSomething) {
+  Random random(4);
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  for (const std::vector<int>& scope : {std::vector<int>{0, 1}, {1, 2}}) {
+    graph.add_table(scope, {random.normal(), random.normal(), random.normal(), random.normal()});
+  }
+  const SummedModel model(graph);
+  EXPECT_EQ(model.num_summed_out(), 0);
+  EXPECT_EQ(model.graph().num_factors(), graph.num_factors());
+  EXPECT_EQ(model.variable_of(), (std::vector<int>{0, 1, 2}));
+  // A row without a possible state is news about the parents, and functions are not looked into.
+  FactorGraph other;
+  other.add_variable(2);
+  other.add_variable(2);
+  other.add_variable(2);
+  other.add_table({0, 1}, {std::log(0.7), std::log(0.3), kNegInf, kNegInf});
+  other.add_factor(Factor::function({2}, [](std::span<const int>) { return 0.0; }));
+  EXPECT_EQ(SummedModel(other).num_summed_out(), 0);
+}
+
+TEST(SummedModel, BestCompletionIsTheMostProbableState) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(3);
+  graph.add_table({0}, {std::log(0.4), std::log(0.6)});
+  graph.add_table({1, 0}, {std::log(0.2), std::log(0.5), std::log(0.7), std::log(0.2), std::log(0.1), std::log(0.3)});
+  const SummedModel model(graph);
+  ASSERT_EQ(model.num_summed_out(), 2);
+  Assignment x = model.spread({});
+  model.choose_best(x);
+  EXPECT_EQ(x, (Assignment{1, 0}));
+}
+
+}  // namespace
+}  // namespace treesample
