@@ -185,7 +185,7 @@ class NodeStore {
     return {store.blocks + std::size_t{index} * store.layout.size, &store.layout};
   }
   // Asks for a node's first line of the cache.
-  void prefetch(int level, NodeIndex index) const {
+  [[gnu::always_inline]] void prefetch(int level, NodeIndex index) const {
     const LevelStore& store = levels_[level];
     __builtin_prefetch(store.blocks + std::size_t{index} * store.layout.size);
   }
