@@ -15,8 +15,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Sums of weights, of their squares and of both per state of a variable, in units of the largest weight so far. A state
 // counts with its indicator: p(x_v | the other variables) in its place made errors 15 % smaller per sample on a
-// pedigree model, but a sample took 1.5 times as long, so that after the same time they were larger on three models of
-// four.
+// pedigree model, but a sample took 1.5 times as long, so that after the same time they were larger on two models of
+// three.
 class WeightSums {
  public:
   explicit WeightSums(const FactorGraph& graph) {

@@ -38,8 +38,8 @@ double mean(std::span<const double> probs, std::span<const double> values) {
 // Independent variables below a value that is a sum of reduced tables.
 class ProductFallback final : public Fallback {
  public:
-  ProductFallback(const SearchSpace& space, LocalDistributions distributions, ReducedTables tables, double widen)
-      : space_(space), distributions_(std::move(distributions)), tables_(std::move(tables)), widen_(widen) {}
+  ProductFallback(SearchSpace space, LocalDistributions distributions, ReducedTables tables, double widen)
+      : space_(std::move(space)), distributions_(std::move(distributions)), tables_(std::move(tables)), widen_(widen) {}
 
   [[nodiscard]] double log_value(int level, std::span<const int> x) const override {
     return tables_.sum(level, x) + widen_ * tables_.rounding(level);
@@ -105,8 +105,8 @@ class MiniBucketFallback final : public Fallback {
 
 class ValueFallback final : public Fallback {
  public:
-  ValueFallback(std::shared_ptr<const ValueFunction> value, const SearchSpace& space)
-      : value_(std::move(value)), space_(space) {}
+  ValueFallback(std::shared_ptr<const ValueFunction> value, SearchSpace space)
+      : value_(std::move(value)), space_(std::move(space)) {}
 
   [[nodiscard]] double log_value(int level, std::span<const int> x) const override {
     return log_sum_exp(q_values(level, x));

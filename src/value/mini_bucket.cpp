@@ -22,13 +22,10 @@ constexpr const char* kFunction = "WeightedMiniBucket";
 constexpr double kEpsilon = 0x1.0p-52;
 
 bool has_zeros(const FactorGraph& graph) {
-  for (const Factor& factor : graph.factors()) {
-    if (factor.scope().empty()) continue;
-    if (std::find(factor.log_values().begin(), factor.log_values().end(), kNegInf) != factor.log_values().end()) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(graph.factors().begin(), graph.factors().end(), [](const Factor& factor) {
+    const std::span<const double> values = factor.log_values();
+    return !factor.scope().empty() && std::find(values.begin(), values.end(), kNegInf) != values.end();
+  });
 }
 
 double needed_bytes(const MiniBucketPlan& plan, bool with_lower) {
@@ -67,7 +64,7 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
 }  // namespace
 
 struct WeightedMiniBucket::State {
-  State(const FactorGraph& model, const SearchSpace& search_space) : graph(model), space(search_space) {}
+  State(FactorGraph model, SearchSpace search_space) : graph(std::move(model)), space(std::move(search_space)) {}
 
   const FactorGraph graph;  // a copy shares the tables, so the bounds can outlive the caller's
   const SearchSpace space;

@@ -99,7 +99,7 @@ NetworkValue::NetworkValue(std::shared_ptr<const Network> network, const std::op
   }
   if (const Gnn* const gnn = std::get_if<Gnn>(network_.get())) {
     check_argument(plan.has_value(), "NetworkValue", "a graph network needs a plan");
-    evaluator_.emplace(std::shared_ptr<const Gnn>(network_, gnn), *plan);
+    if (plan) evaluator_.emplace(std::shared_ptr<const Gnn>(network_, gnn), *plan);
     row_size_ = gnn->options().num_states;
   } else {
     row_size_ = std::get<Mlp>(*network_).options().num_states;
