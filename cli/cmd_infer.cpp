@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "command.hpp"
+#include "infer_defaults.hpp"
 #include "infer_methods.hpp"
 #include "infer_support.hpp"
 #include "terminal.hpp"
@@ -13,15 +14,11 @@
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "uai_output.hpp"
-#include "unused_options.hpp"
 
 namespace treesample::cli {
 namespace {
 
-constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
-constexpr double kDefaultEliminationSeconds = 20.0;
 constexpr double kImportanceEnd = 0.95;  // of --time, where --samples are to follow
-constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
 
 class InferCommand final : public Command {
  public:
@@ -40,16 +37,9 @@ class InferCommand final : public Command {
 
  private:
   void check_outputs() const;
-  void set_oracle_defaults(bool has_other_limit);
-  void choose_together();
-  void choose_method(const FactorGraph& graph);
-  bool can_eliminate(const FactorGraph& graph);
-  void choose_bounds();
   Answer answer_of(const FactorGraph& graph);
   Answer answer_within_time(const FactorGraph& graph);
-  [[nodiscard]] bool has_upper_bound(const FactorGraph& graph) const;
   [[nodiscard]] bool is_time_over() const;
-  void note_ignored_options(const FactorGraph& graph) const;
   void add_samples(Answer& answer, const FactorGraph& graph) const;
   const char* why_sampling_ended() const;
   std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
@@ -145,19 +135,19 @@ int InferCommand::run() {
   check_argument(options_.confidence > 0.0 && options_.confidence < 1.0, "--confidence",
                  fmt::format("is {}, allowed are numbers between 0 and 1, without them", options_.confidence));
   check_prior(options_.prior);
-  choose_together();
+  choose_together(options_, *line_);
   const bool wants_bounds = options_.select == "gap" && !line_->is_given("--prior");
   if (wants_bounds && graph.has_only_tables()) options_.prior = "mini-bucket";
   options_.sums_out = is_simplified && options_.method != "exact";
   was_auto_ = options_.method == "auto";
-  if (was_auto_) choose_method(graph);
-  const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(graph);
-  note_ignored_options(graph);
+  if (was_auto_) choose_method(options_, *line_, graph);
+  const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(options_, graph);
+  note_ignored_options(options_, *line_, graph);
   const bool has_other_limit = options_.time > 0.0 || ends_at_gap;
   // Particle filters choose their number of particles by the budget.
   const bool has_particles = options_.method == "sis" || options_.method == "smc";
   if (has_other_limit && !has_particles && !line_->is_given("--budget")) options_.budget = INT64_MAX;
-  if (input.oracles) set_oracle_defaults(has_other_limit);
+  if (input.oracles) set_oracle_defaults(options_, *line_, has_other_limit);
   clock_.emplace();
   Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
@@ -190,59 +180,6 @@ void InferCommand::check_outputs() const {
   if (uai_out_.empty()) return;
   check_writable(uai_out_ + ".PR");
   check_writable(uai_out_ + ".MAR");
-}
-
-// Evaluations by programs are what a user pays for: few, or none, are spent unasked.
-void InferCommand::set_oracle_defaults(bool has_other_limit) {
-  if (!line_->is_given("--importance")) options_.num_importance = 0;
-  if (line_->is_given("--budget") || has_other_limit) return;
-  options_.budget = options_.unit == "cost" ? kDefaultOracleSeconds : kDefaultOracleBudget;
-  note(options_.is_quiet, fmt::format("neither --budget nor --time is given: a budget of {} {}", options_.budget,
-                                      options_.unit == "cost" ? "seconds of evaluations" : "evaluations"));
-}
-
-// The mass rule and calibrated values belong together, whichever of them was asked for.
-void InferCommand::choose_together() {
-  if (options_.select == "mass" && !line_->is_given("--prior")) options_.prior = "calibrated";
-  if (options_.prior != "calibrated") return;
-  if (!line_->is_given("--select")) options_.select = "mass";
-  check_argument(options_.select == "mass", "--prior calibrated", "goes with --select mass only");
-}
-
-// Elimination needs tables; where they are small nothing is faster or more exact. Where they are not,
-// mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
-void InferCommand::choose_method(const FactorGraph& graph) {
-  options_.method = "treesample";
-  if (!graph.has_only_tables()) {
-    const bool is_paper = line_->is_given("--select") || line_->is_given("--epsilon") || line_->is_given("--ties");
-    if (is_paper) return;
-    options_.select = "mass";
-    choose_together();
-    note(options_.is_quiet, fmt::format("factors can only be evaluated: --select mass --prior {}", options_.prior));
-    return;
-  }
-  // These mean nothing without bounds.
-  const bool asks_for_bounds = line_->is_given("--sampler") || line_->is_given("--max-tries") ||
-                               line_->is_given("--confidence") || line_->is_given("--trace");
-  if (asks_for_bounds && !line_->is_given("--select")) options_.select = "gap";
-  for (const char* option :
-       {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
-    if (line_->is_given(option)) return;
-  }
-  if (!line_->is_given("--budget") && !asks_for_bounds && can_eliminate(graph)) {
-    options_.method = "exact";
-    return;
-  }
-  choose_bounds();
-  if (options_.time > 0.0 || line_->is_given("--budget") || options_.gap > 0.0) return;
-  options_.time = kDefaultSeconds;
-  note(options_.is_quiet, fmt::format("neither --time, --budget nor --gap is given: {} seconds", kDefaultSeconds));
-}
-
-void InferCommand::choose_bounds() {
-  options_.method = "treesample";
-  options_.select = "gap";
-  options_.prior = "mini-bucket";
 }
 
 // Errors of the library name its functions; a user knows options.
@@ -279,52 +216,14 @@ Answer InferCommand::answer_within_time(const FactorGraph& graph) {
   note(options_.is_quiet,
        fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
                    options_.clock.seconds()));
-  choose_bounds();
+  choose_bounds(options_);
   options_.sums_out = !is_kept_whole_;
   return run_method(graph, options_);
-}
-
-// Whether elimination is quick, if need be of the model without its barren variables.
-bool InferCommand::can_eliminate(const FactorGraph& graph) {
-  const double seconds = options_.time > 0.0 ? options_.time : kDefaultEliminationSeconds;
-  options_.elimination = cheap_elimination(graph, options_, seconds);
-  if (options_.elimination) {
-    options_.sums_out = false;
-    return true;
-  }
-  const auto summed = sum_out(graph, options_);
-  if (summed) options_.elimination = cheap_elimination(summed->graph(), options_, seconds);
-  return options_.elimination.has_value();
-}
-
-// Whether the method knows U, so that --gap can end it.
-bool InferCommand::has_upper_bound(const FactorGraph& graph) const {
-  if (options_.method != "treesample") return false;
-  if (options_.select != "mass") return options_.select == "gap";
-  return std::all_of(graph.factors().begin(), graph.factors().end(),
-                     [](const Factor& factor) { return factor.log_max().has_value(); });
 }
 
 // The search by mass looks at the clock between evaluations only, and one of them may hang.
 bool InferCommand::is_time_over() const {
   return clock_ && options_.select == "mass" && options_.seconds_left() <= 0.0;
-}
-
-void InferCommand::note_ignored_options(const FactorGraph& graph) const {
-  for (const UnusedOption& unused : unused_options(*line_, options_.method)) {
-    note(options_.is_quiet, fmt::format("{} is ignored: the method is {}, and it is for {} only", unused.option,
-                                        options_.method, unused.methods));
-  }
-  if (options_.method == "treesample" && options_.select == "gap") return;
-  for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
-    const bool is_gap = std::string(option) == "--gap";
-    // An exact answer has no gap.
-    if (!line_->is_given(option) || (is_gap && (options_.method == "exact" || has_upper_bound(graph)))) continue;
-    note(options_.is_quiet,
-         is_gap && options_.select == "mass"
-             ? "--gap is ignored: there is no upper bound, because a factor declares no maximum (log_max)"
-             : fmt::format("{} is ignored: only --method treesample --select gap has bounds", option));
-  }
 }
 
 void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
