@@ -18,7 +18,11 @@ using nlohmann::json;
 
 namespace {
 
-// For messages, which quote names from the file: one line, at most `limit` bytes, cut between characters.
+constexpr std::size_t kShownPath = 100;
+constexpr std::size_t kShownMessage = 250;
+
+}  // namespace
+
 std::string shortened(std::string_view text, std::size_t limit) {
   const bool is_long = text.size() > limit;
   if (is_long) {
@@ -31,11 +35,6 @@ std::string shortened(std::string_view text, std::size_t limit) {
   }
   return shown + (is_long ? "..." : "");
 }
-
-constexpr std::size_t kShownPath = 100;
-constexpr std::size_t kShownMessage = 250;
-
-}  // namespace
 
 json parse_json_text(std::string_view text, std::string_view source_name) {
   const SourceText source{text, source_name};

@@ -11,6 +11,9 @@
 
 namespace treesample {
 
+// For messages, which quote names from the file: one line, at most `limit` bytes, cut between characters.
+std::string shortened(std::string_view text, std::size_t limit);
+
 // The parsed text. Throws kParse with "name:line: ..." when it is not JSON or an object has a key twice.
 nlohmann::json parse_json_text(std::string_view text, std::string_view source_name);
 

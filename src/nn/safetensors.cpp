@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "io/json_fields.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -22,8 +23,10 @@ constexpr const char* kMetadata = "__metadata__";
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxDimensions = 8;
 
+constexpr std::size_t kShownMessage = 300;  // it may quote what the file holds
+
 [[noreturn]] void fail(const std::string& source, const std::string& message) {
-  throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, message));
+  throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, shortened(message, kShownMessage)));
 }
 
 // Where a tensor lies among the data bytes.
