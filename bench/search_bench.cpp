@@ -1,6 +1,6 @@
 // Speed of the search beside its deliberately naive twin (tests/support/literal_tree_sample.hpp), in one run and on
-// one core, so that the ratios hold on any machine. The twin keeps its nodes in a std::map from prefixes, or, as a
-// second yardstick, in a hash table. All must grow the same tree.
+// one core, so that the ratios hold on any machine. The twin keeps its nodes in a std::map from prefixes or, the
+// harder yardstick, in a hash table. All must grow the same tree.
 #include <fmt/format.h>
 
 #include <algorithm>
