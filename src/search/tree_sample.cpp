@@ -1,4 +1,5 @@
-// Algorithm 2 of the paper, top to bottom: tree_sample, tree_traversal, q_uct, expand, backup.
+// Algorithm 2 of the paper, top to bottom: tree_sample, tree_traversal, expand, backup. Its Q-UCT, for all nodes of a
+// path at once, is in selection.cpp.
 #include "treesample/search/tree_sample.hpp"
 
 #include <fmt/format.h>
@@ -132,7 +133,8 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
   return Outcome::kProgress;
 }
 
-// The node behind a link, created if need be, with its choice of action up to date.
+// The node behind a link, created if need be, with its choice of action up to date. Inline, as expand is: called once
+// per level.
 inline Node TreeSearch::visit(int level, NodeIndex& link) {
   if (link == kNoNode) link = create_node(level);
   const Node node = store_->node(level, link);
