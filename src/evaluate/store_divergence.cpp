@@ -7,6 +7,7 @@
 
 #include "evaluate/off_store_energy.hpp"
 #include "search/node_store.hpp"
+#include "search/soft_bellman.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -81,7 +82,7 @@ class StorePass {
       if (!(probability > 0.0)) continue;
       const double mass = std::max(reach * probability, kLeastReach);
       entropy_ -= mass * std::log(probability);
-      energy_ += mass * (node.is_expanded(a) ? node.reward(a) : rows().own(a));
+      energy_ += mass * (node.is_expanded(a) ? edge_reward(store_, level, node, a) : rows().own(a));
       for (std::size_t j = 0; j < children.size(); ++j) {
         const NodeIndex link = node.links(a)[j];
         if (link == kNoNode) {

@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
     !defined(__clang__)
-#define TS_DISPATCHED __attribute__((target_clones("avx512f", "avx2", "default")))
+#define TS_DISPATCHED __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define TS_DISPATCHED
 #endif

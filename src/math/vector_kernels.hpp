@@ -64,22 +64,4 @@ inline double log_one(double x) {
   return log_from_quotient(k, (m - 1.0) / (m + 1.0));
 }
 
-// log(x) and 1 / y with a single division, the slowest operation of both. One term less than above: absolute error
-// 2.4e-16 and rounding.
-struct LogAndInverse {
-  double log, inverse;
-};
-inline LogAndInverse log_and_inverse(double x, double y) {
-  const auto [k, m] = decompose(x);
-  const double inverse = 1.0 / ((m + 1.0) * y);
-  const double f = (m - 1.0) * y * inverse;
-  const double s = f * f;
-  const double s2 = s * s;
-  const double p0 = 0x1.55555555553b8p-1 + s * 0x1.9999999b8678bp-2;
-  const double p2 = 0x1.2492462af6fb9p-2 + s * 0x1.c71fccda707e5p-3;
-  const double p4 = 0x1.7382dbc9739eap-3 + s * 0x1.546a3434f4deap-3;
-  const double p = p0 + s2 * (p2 + s2 * p4);
-  return {(k * (kLn2High + kLn2Low) + 2.0 * f) + f * s * p, (m + 1.0) * inverse};
-}
-
 }  // namespace treesample

@@ -1,5 +1,7 @@
 #include "search/node_store.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,22 +15,19 @@ namespace {
 
 constexpr std::size_t kLineBytes = 64;
 
-BlockLayout make_layout(const SearchSpace& space, int n, bool has_prior) {
+BlockLayout make_layout(const SearchSpace& space, int n, bool has_prior, bool has_factors) {
   const Level& level = space.levels[n];
+  if (level.num_states >= Node::kMostStates) {
+    throw Error(ErrorCode::kResource, fmt::format("search: variable {} has {} states; at most {} are possible",
+                                                  level.variable, level.num_states, Node::kMostStates - 1));
+  }
   const auto k = static_cast<std::uint32_t>(level.num_states);
-  const auto c = static_cast<std::uint32_t>(level.children.size());
-  BlockLayout layout;
-  layout.num_states = level.num_states;
-  layout.num_children = static_cast<int>(c);
+  BlockLayout layout(level.num_states, static_cast<int>(level.children.size()));
+  layout.has_factors = has_factors;
   layout.has_stamps = level.is_shared || has_shared_children(space, n);
-  layout.visits = Node::kHeaderBytes + 4 * k * c;
-  layout.weights = (layout.visits + 4 * k + 7) / 8 * 8;
-  layout.factors = layout.weights + 8 * k;
-  layout.prior = layout.factors + 8 * k;
+  layout.prior = layout.factors + (has_factors ? 8 * k : 0);
   layout.stamps = layout.prior + (has_prior ? 8 * k : 0);
   layout.size = layout.stamps + (layout.has_stamps ? 8 : 0);
-  layout.has_hints = n >= Node::kFirstLevelWithHints && k == 2 && c == 1 && !layout.has_stamps &&
-                     space.levels[level.children[0]].children.size() == 1;
   return layout;
 }
 
@@ -39,21 +38,21 @@ bool has_shared_children(const SearchSpace& space, int level) {
   return std::any_of(children.begin(), children.end(), [&](int child) { return space.levels[child].is_shared; });
 }
 
-NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior)
+NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, const std::vector<bool>& has_factors)
     : space_(std::move(space)),
       has_prior_(has_prior),
       levels_(space_->levels.size()),
       contexts_(space_->levels.size()) {
   for (int n = 0; n < space_->num_levels(); ++n) {
     LevelStore& store = levels_[n];
-    store.layout = make_layout(*space_, n, has_prior);
+    store.layout = make_layout(*space_, n, has_prior, has_factors.empty() || has_factors[n]);
     store.prior_value = space_->levels[n].log_states_below + std::log(space_->levels[n].num_states);
     store.scaled_prior_value = ScaledValue::of_log(store.prior_value);
     store.blank.reset(static_cast<std::byte*>(std::calloc(1, store.layout.size)));
     if (!store.blank) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
     const auto num_states = static_cast<std::size_t>(store.layout.num_states);
-    std::fill_n(blank(n).links(0), num_states * static_cast<std::size_t>(store.layout.num_children), kNoNode);
-    for (int a = 0; store.layout.has_hints && a < 2; ++a) blank(n).set_hint(a, kNoNode);
+    std::fill_n(blank(n).links(0), num_states * static_cast<std::size_t>(store.layout.links_per_edge), kNoNode);
+    for (int a = 0; num_states == 2 && a < 2; ++a) blank(n).set_hints(a, {kNoNode, kNoNode});
     if (space_->levels[n].is_shared) contexts_[n] = ContextTable(*space_, n);
   }
   root_links_.assign(space_->roots.size(), kNoNode);

@@ -1,5 +1,6 @@
-// Positive numbers of any size as a product 2^exponent * sum, the form in which a search adds and multiplies
-// values: changing the scale is exact and takes no exponential.
+// Positive numbers as a product 2^(256 unit) * sum, the form in which a search adds and multiplies values: changing
+// the unit is exact and takes no exponential. 256 bits are 177 nats, so that a node and its child mostly have the same
+// unit and nothing is left to change.
 #pragma once
 
 #include <bit>
@@ -23,43 +24,59 @@ inline double reward_of_factor(double factor) {
   return factor < -1.0 ? factor : -1.0 / factor;
 }
 
-// factor * 2^exponent for an integer exponent; NaN where this is below 1e-200 (it may have lost bits), where the
-// exponent is beyond 1000 and for a factor that stands for no number. No branch is taken in the usual case.
-inline double scale_by_power(double factor, double exponent) {
-  // The sum's low bits are the exponent in the form that a double has it.
-  const auto bits = std::bit_cast<std::uint64_t>(exponent + (kRound + 1023.0));
-  if (!(std::abs(exponent) <= 1000.0)) [[unlikely]]
-    return NAN;
-  const double product = factor * std::bit_cast<double>(bits << 52);
+// factor * 2^(256 units); NaN where there are more than three units and where the product may have lost bits.
+inline double scale_by_units(double factor, std::int64_t units) {
+  if (units == 0) [[likely]]
+    return factor;
+  if (units > 3 || units < -3) return NAN;
+  const double product = factor * std::bit_cast<double>(static_cast<std::uint64_t>(1023 + 256 * units) << 52);
   return product > 1e-200 ? product : NAN;
 }
 
-// Must a node's exponent move? The bounds leave room for products with a factor.
+// Below this a weight may have lost bits.
+inline constexpr double kLeastWeight = 1e-300;
+
+// Must a node's unit change? The bounds leave room for products with a factor.
 inline bool is_out_of_range(double sum) { return !(sum > 1e-100 && sum < 1e100); }
 
+// Throws kNumeric for a value that no unit can hold.
+void check_log_size(double log_value);
+
 struct ScaledValue {
-  double exponent = 0.0;  // an integer
+  std::int64_t unit = 0;
   double sum = 1.0;
 
-  static double exponent_of_log(double log_value) { return std::round(log_value * 0x1.71547652b82fep+0); }
-  // log(exp(log_value) / 2^exponent)
-  static double unscaled_log(double log_value, double exponent) {
-    return (log_value - exponent * kLn2High) - exponent * kLn2Low;
+  static constexpr double kUnitHigh = 256.0 * kLn2High, kUnitLow = 256.0 * kLn2Low;  // log(2^256)
+
+  static constexpr double kMostLog = 3e11;  // units have 32 bits
+
+  // The unit in which exp(log_value) is between 2^-128 and 2^128; the least one for values below -kMostLog. Throws
+  // kNumeric above kMostLog.
+  static std::int32_t unit_of_log(double log_value);
+  // log(exp(log_value) / 2^(256 unit))
+  static double unscaled_log(double log_value, std::int64_t unit) {
+    const auto units = static_cast<double>(unit);
+    return (log_value - units * kUnitHigh) - units * kUnitLow;
+  }
+  // The inverse.
+  static double scaled_log(double log, std::int64_t unit) {
+    const auto units = static_cast<double>(unit);
+    return units * kUnitHigh + (log + units * kUnitLow);
   }
   static ScaledValue of_log(double log_value) {
-    const double exponent = exponent_of_log(log_value);
-    return {exponent, std::exp(unscaled_log(log_value, exponent))};
+    const std::int64_t unit = unit_of_log(log_value);
+    return {unit, std::exp(unscaled_log(log_value, unit))};
   }
-  [[nodiscard]] double log() const { return exponent * kLn2High + (std::log(sum) + exponent * kLn2Low); }
+  [[nodiscard]] double log() const { return scaled_log(std::log(sum), unit); }
 
   void operator*=(const ScaledValue& other) {
-    exponent += other.exponent;
+    unit += other.unit;
     sum *= other.sum;
   }
-  // factor * 2^exponent * sum; NaN where one of them is out of range.
+  // factor * 2^(256 unit) * sum; NaN where one of them is out of range and for a factor that stands for no number.
   [[nodiscard]] double times(double factor) const {
-    const double product = scale_by_power(factor, exponent);
-    return product < 1e200 && !is_out_of_range(sum) ? product * sum : NAN;
+    const double product = scale_by_units(factor, unit);
+    return product > 1e-200 && product < 1e200 && !is_out_of_range(sum) ? product * sum : NAN;
   }
 };
 

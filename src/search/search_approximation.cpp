@@ -146,7 +146,7 @@ void SearchApproximation::visit_path(std::span<const int> x, const PathVisitor& 
     q.resize(level.num_states);
     for (int a = 0; a < level.num_states; ++a) {
       is_evaluated = is_evaluated || node.is_expanded(a);
-      q[a] = edge_log_value(*store_, n, node, a);
+      q[a] = node.q(a);
     }
     if (is_evaluated) visit(n, q);
     walk.take(n, state);
@@ -229,7 +229,7 @@ std::optional<Configuration> SearchApproximation::best() const {
     for (NodeIndex i = 0; i < store_->num_nodes(n); ++i) {
       const Node node = store_->node(n, i);
       for (int a = 0; a < level.num_states; ++a) {
-        double value = node.is_expanded(a) ? node.reward(a) : kNegInf;
+        double value = node.is_expanded(a) ? edge_reward(*store_, n, node, a) : kNegInf;
         for (std::size_t j = 0; j < level.children.size() && value != kNegInf; ++j) {
           const NodeIndex link = node.links(a)[j];
           value += link == kNoNode ? kNegInf : best_value[level.children[j]][link];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "math/dispatched.hpp"
 #include "math/vector_kernels.hpp"
@@ -13,23 +14,21 @@
 namespace treesample {
 namespace {
 
-// Below this a weight has lost bits; its logarithm is then taken from the edge itself.
-constexpr double kLeastWeight = 1e-300;
-
 // 1 + eta from an edge's word. Through the bits of 2^52, because not every instruction set converts.
 inline double visits_and_one(std::uint64_t edge) {
   return std::bit_cast<double>((edge & Node::kVisitsMask) | 0x4330000000000000) - (0x1.0p52 - 1.0);
 }
 
-// Eq. 8 for the nodes of the blocks, of at most kRows states: the lowest action whose score ties with
-// the best, -1 at complete nodes. True when some weight is tiny. What unused columns hold does not matter.
+// The logarithms of the weights that the path changed, then eq. 8 for the nodes of the blocks, of at most kRows
+// states: the lowest action whose score ties with the best, kNoChoice at complete nodes. What unused columns hold does
+// not matter. The scales of action a are in row a & scale_rows.
 template <int kRows>
-[[gnu::always_inline]] inline bool choose_columns(const Selection::Block* blocks, std::size_t num_blocks,
-                                                  double* choices) {
-  constexpr auto kLeastBits = std::bit_cast<std::uint64_t>(kLeastWeight);
-  std::uint64_t differences = 0;  // the highest bit is set by any negative one
+[[gnu::always_inline]] inline void choose_columns(const Selection::Block* blocks, std::size_t num_blocks,
+                                                  int scale_rows, std::uint64_t* choices, double* log_weights) {
   for (const Selection::Block* block = blocks; block != blocks + num_blocks; ++block) {
     for (int i = 0; i < Selection::kColumns; ++i) {
+      const double changed = log_one(block->weights[i]);
+      log_weights[i] = changed;
       double node_visits = 1.0 - kRows;  // the visit that created the node, then one per edge visit
 #pragma GCC unroll 8
       for (int a = 0; a < kRows; ++a) node_visits += visits_and_one(block->edges[a][i]);
@@ -38,42 +37,41 @@ template <int kRows>
 #pragma GCC unroll 8
       for (int a = 0; a < kRows; ++a) {
         const std::uint64_t edge = block->edges[a][i];
-        const double stored = block->weights[a][i];
-        const double bonus = block->scales[a][i] * root;
-        const bool is_complete = (edge & Node::kComplete) != 0;
-        const double weight = is_complete ? 1.0 : stored;
-        differences |= std::bit_cast<std::uint64_t>(weight) - kLeastBits;
-        const auto [q, share] = log_and_inverse(weight, visits_and_one(edge));
-        const double score = q_uct(q, bonus, share);
-        scores[a] = is_complete ? kNegInf : score;
+        const double stored = block->log_weights[a][i];
+        // By masks: of conditions that exclude each other the compiler makes a case distinction.
+        const auto mask = static_cast<std::uint64_t>(static_cast<std::int64_t>(edge) >> 63);
+        const auto q = std::bit_cast<double>((std::bit_cast<std::uint64_t>(changed) & mask) |
+                                             (std::bit_cast<std::uint64_t>(stored) & ~mask));
+        const double score = q_uct(q, block->scales[a & scale_rows][i] * root, 1.0 / visits_and_one(edge));
+        scores[a] = (edge & Node::kComplete) != 0 ? kNegInf : score;
       }
       double best = kNegInf;
 #pragma GCC unroll 8
       for (int a = 0; a < kRows; ++a) best = scores[a] > best ? scores[a] : best;
       const double threshold = best - tie_tolerance(best);
-      double choice = 0.0;
+      std::uint64_t choice = 0;
 #pragma GCC unroll 8
-      for (int a = kRows - 1; a >= 0; --a) choice = scores[a] >= threshold ? a : choice;
-      choices[i] = best == kNegInf ? -1.0 : choice;
+      for (int a = kRows - 1; a >= 0; --a) choice = scores[a] >= threshold ? static_cast<std::uint64_t>(a) : choice;
+      choices[i] = best == kNegInf ? std::uint64_t{kNoChoice} : choice;
     }
     choices += Selection::kColumns;
+    log_weights += Selection::kColumns;
   }
-  return (differences >> 63) != 0;
 }
 
-TS_DISPATCHED bool choose_each(const Selection::Block* __restrict blocks, std::size_t num_blocks, int num_rows,
-                               double* __restrict choices) {
+TS_DISPATCHED void choose_each(const Selection::Block* __restrict blocks, std::size_t num_blocks, int num_rows,
+                               int scale_rows, std::uint64_t* __restrict choices, double* __restrict log_weights) {
   switch (num_rows) {
     case 2:
-      return choose_columns<2>(blocks, num_blocks, choices);
+      return choose_columns<2>(blocks, num_blocks, scale_rows, choices, log_weights);
     case 3:
-      return choose_columns<3>(blocks, num_blocks, choices);
+      return choose_columns<3>(blocks, num_blocks, scale_rows, choices, log_weights);
     case 4:
-      return choose_columns<4>(blocks, num_blocks, choices);
+      return choose_columns<4>(blocks, num_blocks, scale_rows, choices, log_weights);
     case 5:
-      return choose_columns<5>(blocks, num_blocks, choices);
+      return choose_columns<5>(blocks, num_blocks, scale_rows, choices, log_weights);
     default:
-      return choose_columns<Selection::kMostRows>(blocks, num_blocks, choices);
+      return choose_columns<Selection::kMostRows>(blocks, num_blocks, scale_rows, choices, log_weights);
   }
 }
 
@@ -88,10 +86,11 @@ Selection::Selection(const NodeStore& store, const SearchOptions& options)
   }
   q_.resize(most_states);
   has_wide_nodes_ = most_states > kMostRows;
+  has_prior_ = store.has_prior();
   num_rows_ = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
   blocks_.resize(level_scales_.size() / kColumns + 1);
   choices_.resize(blocks_.size() * kColumns);
-  for (Block& block : blocks_) std::fill_n(block.weights[0], kMostRows * kColumns, 1.0);
+  log_weights_.resize(choices_.size());
 }
 
 int Selection::choose_component(std::span<const int> levels, const NodeIndex* links) const {
@@ -124,12 +123,8 @@ void Selection::choose(int level, const Node& node) {
       q_[a] = kNegInf;
       continue;
     }
-    const double weight = node.weights()[a];
-    const double q = weight < kLeastWeight
-                         ? ScaledValue::unscaled_log(edge_log_value(store_, level, node, a), node.exponent())
-                         : std::log(weight);
     const double scale = store_.has_prior() ? c_ * std::max(node.priors()[a], epsilon_) : level_scales_[level];
-    q_[a] = q_uct(q, scale * root, 1.0 / (1.0 + node.visits(a)));
+    q_[a] = q_uct(node.log_weights()[a], scale * root, 1.0 / (1.0 + node.visits(a)));
     best = std::max(best, q_[a]);
   }
   const double threshold = best - tie_tolerance(best);
@@ -144,29 +139,34 @@ void Selection::choose(int level, const Node& node) {
   node.set_choice(choice);
 }
 
-void Selection::choose_all(std::span<const Step> path) {
-  const bool one_by_one = tie_rule_ == TieRule::kRandom;
-  bool has_unusual = one_by_one || has_wide_nodes_;
-  if (!one_by_one) {
-    const double* const choices = choices_.data();
-    has_unusual |= choose_each(blocks_.data(), (path.size() + kColumns - 1) / kColumns, num_rows_, choices_.data());
-    for (std::size_t i = 0; i < path.size(); ++i) {
-      path[i].node.set_choice(static_cast<std::uint32_t>(static_cast<std::int32_t>(choices[i])));
-    }
-  }
-  if (!has_unusual) return;
-  for (const auto& [node, level, action] : path) {
-    if (one_by_one || !is_usual(node)) choose(level, node);
+void Selection::score(std::size_t length) {
+  choose_each(blocks_.data(), (length + kColumns - 1) / kColumns, num_rows_, has_prior_ ? kMostRows - 1 : 0,
+              choices_.data(), log_weights_.data());
+}
+
+void Selection::set_refreshed_edge(std::size_t position, const Step& step) {
+  set_node<AnyShape>(position, step);
+  const double weight = step.node.weights()[step.action];
+  if (weight >= kLeastWeight) {
+    set_edge<AnyShape>(position, step, weight, step.node.edges()[step.action]);
+  } else {
+    has_tiny_ = true;
   }
 }
 
-// Could the node be scored as a column?
-bool Selection::is_usual(const Node& node) const {
-  bool is_usual = node.num_states() <= num_rows_;
-  for (int a = 0; a < node.num_states(); ++a) {
-    is_usual = is_usual && (node.is_complete(a) || node.weights()[a] >= kLeastWeight);
+// For a path with a node that cannot be scored as a column.
+void Selection::choose_unusual(std::span<const Step> path) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto& [node, level, action, factor] = path[i];
+    const double weight = node.weights()[action];
+    if (tie_rule_ == TieRule::kRandom || node.num_states() > num_rows_ || weight < kLeastWeight) {
+      if (weight >= kLeastWeight) node.log_weights()[action] = std::log(weight);
+      choose(level, node);
+    } else {
+      node.log_weights()[action] = log_weights_[i];
+      node.set_choice(static_cast<std::uint32_t>(choices_[i]));
+    }
   }
-  return is_usual;
 }
 
 }  // namespace treesample

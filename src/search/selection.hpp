@@ -22,26 +22,56 @@ class Selection {
   // Sets the choice to the argmax of eq. 8 over the incomplete edges; to kNoChoice when there is none.
   void choose(int level, const Node& node);
 
-  // The same for all nodes of a path at once, after set_node for each of its positions.
-  void choose_all(std::span<const Step> path);
+  // The same for all nodes of a path at once, after set_node and set_edge for each of its positions. Also gives the
+  // nodes the logarithms of the weights that the path changed.
+  template <class Shape>
+  void choose_all(std::span<const Step> path) {
+    const bool has_unusual = tie_rule_ == TieRule::kRandom || has_wide_nodes_ || has_tiny_;
+    has_tiny_ = false;
+    score(path.size());
+    if (has_unusual) return choose_unusual(path);
+    const std::uint64_t* const choices = choices_.data();
+    const double* const log_weights = log_weights_.data();
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const auto node = path[i].node.template as<Shape>();
+      node.log_weights()[path[i].action] = log_weights[i];
+      node.set_small_choice(choices[i]);
+    }
+  }
 
-  // Copies and nothing else: converting visits and testing flags here, edge by edge, was a fifth of the
-  // whole search. `num_states` is the node's, as a constant where it is known.
-  template <class NumStates>
-  void set_node(std::size_t position, const Step& step, NumStates num_states) {
-    if (num_states > num_rows_) return;  // left to choose
-    const double* const weights = step.node.weights();
-    const std::uint32_t* const edges = step.node.edges();
+  // Takes down the node before a backup changes it: loads would wait for the stores. Copies and nothing else:
+  // converting visits and testing flags here, edge by edge, was a fifth of the whole search.
+  template <class Shape>
+  void set_node(std::size_t position, const Step& step) {
+    const auto node = step.node.template as<Shape>();
+    const int num_states = node.num_states();
+    if (!fits<Shape>(node)) return;  // left to choose
+    const double* const log_weights = node.log_weights();
+    const std::uint32_t* const edges = node.edges();
     Block& block = blocks_[position / kColumns];
     const std::size_t column = position % kColumns;
     for (int a = 0; a < num_states; ++a) {
-      block.weights[a][column] = weights[a];
+      block.log_weights[a][column] = log_weights[a];
       block.edges[a][column] = edges[a];
     }
-    for (int a = num_states; a < num_rows_; ++a) block.edges[a][column] = Node::kComplete;
-    for (int a = 0; a < num_states; ++a) block.scales[a][column] = level_scales_[step.level];
-    if (store_.has_prior()) set_prior_scales(block, column, step.node);
+    if (Shape::kNumStates == 0) {
+      for (int a = num_states; a < num_rows_; ++a) block.edges[a][column] = Node::kComplete;
+    }
+    block.scales[0][column] = level_scales_[step.level];
+    if (has_prior_) set_prior_scales(block, column, step.node);
   }
+
+  // What the backup changed: the edge's weight and its word of visits and flags.
+  template <class Shape>
+  void set_edge(std::size_t position, const Step& step, double weight, std::uint32_t edge) {
+    if (!fits<Shape>(step.node.template as<Shape>())) return;
+    Block& block = blocks_[position / kColumns];
+    const std::size_t column = position % kColumns;
+    block.weights[column] = weight;
+    block.edges[step.action][column] = edge | kOnPath;
+  }
+  // Both for a node that was refreshed: it knows the logarithms of its weights, also of tiny ones.
+  void set_refreshed_edge(std::size_t position, const Step& step);
 
   // Nodes of a path side by side: a row per action, a column per node. The best actions are then found
   // several at a time and without a branch; taken node by node, that branch cannot be predicted and
@@ -49,14 +79,21 @@ class Selection {
   static constexpr int kColumns = 8;
   static constexpr int kMostRows = 8;  // nodes with more states are scored one by one
   struct Block {
-    double weights[kMostRows][kColumns];
+    double weights[kColumns];  // of the edge that the path takes, which is marked by kOnPath below
+    double log_weights[kMostRows][kColumns];
     std::uint64_t edges[kMostRows][kColumns];  // eta(x o a) and flags
-    double scales[kMostRows][kColumns];        // c max(Q_phi, epsilon)
+    double scales[kMostRows][kColumns];        // c max(Q_phi, epsilon); for a uniform prior only the first row
   };
+  static constexpr std::uint64_t kOnPath = std::uint64_t{1} << 63;
 
  private:
-  [[nodiscard]] bool is_usual(const Node& node) const;
-  void set_prior_scales(Block& block, std::size_t column, const Node& node) const {
+  template <class Shape>
+  [[nodiscard]] bool fits(const BasicNode<Shape>& node) const {
+    return Shape::kNumStates > 0 || node.num_states() <= num_rows_;
+  }
+  void score(std::size_t length);
+  void choose_unusual(std::span<const Step> path);
+  [[gnu::noinline]] void set_prior_scales(Block& block, std::size_t column, const Node& node) const {
     for (int a = 0; a < node.num_states(); ++a) block.scales[a][column] = c_ * std::max(node.priors()[a], epsilon_);
   }
 
@@ -67,9 +104,12 @@ class Selection {
   std::vector<double> level_scales_;  // c max(Q_phi, epsilon) for a uniform prior
   std::vector<double> q_;             // of one node
   int num_rows_ = 0;
+  bool has_prior_;
+  bool has_tiny_ = false;  // is a weight on the path below kLeastWeight?
   bool has_wide_nodes_ = false;
   std::vector<Block> blocks_;
-  std::vector<double> choices_;  // per column of all blocks
+  std::vector<std::uint64_t> choices_;  // per column of all blocks
+  std::vector<double> log_weights_;
 };
 
 }  // namespace treesample

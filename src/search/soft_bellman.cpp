@@ -1,5 +1,6 @@
 #include "search/soft_bellman.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "treesample/math/log_domain.hpp"
@@ -7,11 +8,17 @@
 namespace treesample {
 namespace {
 
-bool is_dead(const Node& node) { return node.is_complete() && node.sum() == 0.0; }
+bool is_dead(const Node& node) {
+  if (!node.is_complete() || node.sum() > 0.0) return false;
+  const double* const logs = node.log_weights();
+  return std::all_of(logs, logs + node.num_states(), [](double log) { return log == kNegInf; });
+}
 
-// The weight of an edge of this value.
-double unscaled_exp(double value, const Node& node) {
-  return std::exp(ScaledValue::unscaled_log(value, node.exponent()));
+double children_log_value(const NodeStore& store, int level, const NodeIndex* links) {
+  const std::vector<int>& children = store.space().levels[level].children;
+  double sum = 0.0;
+  for (std::size_t j = 0; j < children.size() && sum != kNegInf; ++j) sum += log_value(store, children[j], links[j]);
+  return sum;
 }
 
 }  // namespace
@@ -20,18 +27,24 @@ double log_value(const NodeStore& store, int level, NodeIndex index) {
   if (index == kNoNode) return store.prior_value(level);
   const Node node = store.node(level, index);
   const double sum = node.sum();
-  return sum > 0.0 ? ScaledValue{node.exponent(), sum}.log() : kNegInf;
+  if (!is_out_of_range(sum)) return ScaledValue{node.unit(), sum}.log();
+  const std::span<const double> logs(node.log_weights(), static_cast<std::size_t>(node.num_states()));
+  return ScaledValue::scaled_log(log_sum_exp(logs), node.unit());
 }
 
-double edge_log_value(const NodeStore& store, int level, const Node& node, int action) {
-  const Level& here = store.space().levels[level];
-  if (!node.is_expanded(action)) return store.has_prior() ? node.priors()[action] : here.log_states_below;
-  double sum = node.reward(action);
-  const NodeIndex* const links = node.links(action);
-  for (std::size_t j = 0; j < here.children.size() && sum != kNegInf; ++j) {
-    sum += log_value(store, here.children[j], links[j]);
+ScaledValue scaled_value_below(const NodeStore& store, std::span<const int> children, const NodeIndex* links,
+                               int level_on_path) {
+  ScaledValue value;
+  for (std::size_t j = 0; j < children.size(); ++j) {
+    if (children[j] != level_on_path) value *= scaled_value(store, children[j], links[j]);
   }
-  return sum;
+  return value;
+}
+
+double edge_reward(const NodeStore& store, int level, const Node& node, int action) {
+  if (node.has_factors()) return reward_of_factor(node.factors()[action]);
+  const double q = node.q(action);
+  return q == kNegInf ? q : q - children_log_value(store, level, node.links(action));
 }
 
 bool is_complete(const NodeStore& store, std::span<const int> children, const NodeIndex* links) {
@@ -51,23 +64,38 @@ bool is_complete(const NodeStore& store, std::span<const int> children, const No
   return all_complete;
 }
 
-void refresh_edge(const NodeStore& store, int level, const Node& node, int action) {
+void refresh_edge(const NodeStore& store, int level, const Node& node, int action, double factor) {
   const std::vector<int>& children = store.space().levels[level].children;
   const NodeIndex* const links = node.links(action);
-  ScaledValue value{-node.exponent(), 1.0};
-  for (std::size_t j = 0; j < children.size(); ++j) value *= scaled_value(store, children[j], links[j]);
-  double weight = value.times(node.factors()[action]);
-  if (std::isnan(weight)) weight = unscaled_exp(edge_log_value(store, level, node, action), node);
+  ScaledValue value = scaled_value_below(store, children, links);
+  value.unit -= node.unit();
+  double weight = value.times(factor);
+  double log_weight = std::log(weight);
+  if (std::isnan(weight)) {
+    const double reward = reward_of_factor(factor);
+    log_weight = reward == kNegInf
+                     ? kNegInf
+                     : ScaledValue::unscaled_log(reward + children_log_value(store, level, links), node.unit());
+    weight = std::exp(log_weight);
+  }
   node.weights()[action] = weight;
-  if (node.factors()[action] == 0.0 || is_complete(store, children, links)) node.set_complete(action);
+  node.log_weights()[action] = log_weight;
+  if (factor == 0.0 || is_complete(store, children, links)) node.set_complete(action);
 }
 
-void rebase(const NodeStore& store, int level, const Node& node) {
-  std::vector<double> values(node.num_states());
-  for (int a = 0; a < node.num_states(); ++a) values[a] = edge_log_value(store, level, node, a);
-  const double total = log_sum_exp(values);
-  node.exponent() = total == kNegInf ? 0.0 : ScaledValue::exponent_of_log(total);
-  for (int a = 0; a < node.num_states(); ++a) node.weights()[a] = unscaled_exp(values[a], node);
+void rebase(const Node& node) {
+  std::vector<double> q(static_cast<std::size_t>(node.num_states()));
+  for (int a = 0; a < node.num_states(); ++a) q[a] = node.q(a);
+  set_q(node, q);
+}
+
+void set_q(const Node& node, std::span<const double> q) {
+  const double total = log_sum_exp(q);
+  node.unit() = total == kNegInf ? 0 : ScaledValue::unit_of_log(total);
+  for (int a = 0; a < node.num_states(); ++a) {
+    node.log_weights()[a] = ScaledValue::unscaled_log(q[a], node.unit());
+    node.weights()[a] = std::exp(node.log_weights()[a]);
+  }
 }
 
 bool refresh_stale_edges(const NodeStore& store, int level, const Node& node) {
@@ -82,10 +110,10 @@ bool refresh_stale_edges(const NodeStore& store, int level, const Node& node) {
       if (!space.levels[children[j]].is_shared) continue;  // changes only when this node is visited
       is_stale = is_stale || store.node(children[j], links[j]).changed_at() > node.refreshed_at();
     }
-    if (is_stale) refresh_edge(store, level, node, a);
+    if (is_stale) refresh_edge(store, level, node, a, node.factors()[a]);
     is_changed = is_changed || is_stale;
   }
-  if (is_changed && is_out_of_range(node.sum())) rebase(store, level, node);
+  if (is_changed && is_out_of_range(node.sum())) rebase(node);
   return is_changed;
 }
 
@@ -96,9 +124,9 @@ void settle(const NodeStore& store) {
     for (NodeIndex i = 0; i < store.num_nodes(n); ++i) {
       const Node node = store.node(n, i);
       for (int a = 0; a < node.num_states(); ++a) {
-        if (node.is_expanded(a)) refresh_edge(store, n, node, a);
+        if (node.is_expanded(a)) refresh_edge(store, n, node, a, node.factors()[a]);
       }
-      if (is_out_of_range(node.sum())) rebase(store, n, node);
+      if (is_out_of_range(node.sum())) rebase(node);
     }
   }
 }

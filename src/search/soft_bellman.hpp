@@ -1,6 +1,10 @@
 // Values over a store: the soft-Bellman equation (eq. 7) for single edges and for whole stores.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+#include <span>
+
 #include "search/node_store.hpp"
 
 namespace treesample {
@@ -9,20 +13,51 @@ namespace treesample {
 inline ScaledValue scaled_value(const NodeStore& store, int level, NodeIndex index) {
   if (index == kNoNode) return store.scaled_prior_value(level);
   const Node node = store.node(level, index);
-  return {node.exponent(), node.sum()};
+  return {node.unit(), node.sum()};
 }
 double log_value(const NodeStore& store, int level, NodeIndex index);
 
-// Q(a) = R + sum of V over the children for an expanded edge, Q_phi(a) for any other.
-double edge_log_value(const NodeStore& store, int level, const Node& node, int action);
+// The product of V over the children of an edge but the one at `level_on_path`.
+ScaledValue scaled_value_below(const NodeStore& store, std::span<const int> children, const NodeIndex* links,
+                               int level_on_path = -1);
 
-// Brings weight and complete flag of an expanded edge up to date with its children. An edge is
-// complete when R = -inf, when one child is proved impossible, or when all children are complete.
-// The sum of the weights may leave its range: the caller then rebases.
-void refresh_edge(const NodeStore& store, int level, const Node& node, int action);
+// For sum_of_others: masks that let all numbers pass but that in the middle.
+inline constexpr int kMostMasked = 8;
+inline constexpr std::uint64_t kAll = ~std::uint64_t{0};
+inline constexpr std::uint64_t kAllButOne[] = {kAll, kAll, kAll, kAll, kAll, kAll, kAll, 0,
+                                               kAll, kAll, kAll, kAll, kAll, kAll, kAll};
 
-// Moves the exponent to the node's value, which brings the sum of the weights back to about 1.
-void rebase(const NodeStore& store, int level, const Node& node);
+// The sum of the weights but the action's own. By masks: what the action decides, neither a branch nor a store, can the
+// processor foresee.
+template <class Shape>
+double sum_of_others(const BasicNode<Shape>& node, int action) {
+  const double* const weights = node.weights();
+  if (node.num_states() == 2) return weights[1 - action];
+  double sum = 0.0;
+  if (node.num_states() > kMostMasked) {
+    for (int a = 0; a < node.num_states(); ++a) sum += a == action ? 0.0 : weights[a];
+    return sum;
+  }
+  const std::uint64_t* const masks = kAllButOne + (kMostMasked - 1 - action);
+  for (int a = 0; a < node.num_states(); ++a) {
+    sum += std::bit_cast<double>(std::bit_cast<std::uint64_t>(weights[a]) & masks[a]);
+  }
+  return sum;
+}
+
+// R of an expanded edge: log of the factor or, where the node does not keep it, Q(a) less the children's values.
+double edge_reward(const NodeStore& store, int level, const Node& node, int action);
+
+// Brings Q(a) = R + sum of V over the children, its weight and the complete flag of an expanded edge with factor =
+// exp(R) up to date with its children. An edge is complete when R = -inf, when one child is proved impossible, or when
+// all children are complete. The sum of the weights may leave its range: the caller then rebases.
+void refresh_edge(const NodeStore& store, int level, const Node& node, int action, double factor);
+
+// Moves the unit to the node's value, which brings the sum of the weights to between 2^-128 and 2^128.
+void rebase(const Node& node);
+
+// Gives the node these values, the prior's.
+void set_q(const Node& node, std::span<const double> q);
 
 // Refreshes the edges with a shared child that changed, by another path, after the node was refreshed.
 // True when there was one. Only for levels with shared children.

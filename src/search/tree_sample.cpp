@@ -2,13 +2,9 @@
 // path at once, is in selection.cpp.
 #include "treesample/search/tree_sample.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
-#include <cmath>
 #include <utility>
 
-#include "search/soft_bellman.hpp"
 #include "search/tree_search.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -18,45 +14,7 @@ namespace {
 
 constexpr std::size_t kCacheBytes = std::size_t{8} << 20;  // while the nodes take less, nothing is fetched ahead
 
-// A node's number of states: known to the compiler when it is common to all levels, else its own.
-template <int kCommon>
-constexpr auto own_or_common(const Node&, std::integral_constant<int, kCommon> common) {
-  return common;
-}
-int own_or_common(const Node& node, int) { return node.num_states(); }
-
 }  // namespace
-
-TreeSearch::TreeSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
-                       const SearchOptions& options, std::shared_ptr<const ValueFunction> prior)
-    : space_(*space),
-      options_(options),
-      prior_(std::move(prior)),
-      store_(std::make_shared<NodeStore>(space, !prior_->is_uniform())),
-      reward_(graph, *space),
-      budget_(options.budget, options.budget_unit),
-      selection_(*store_, options),
-      check_interval_(graph.has_only_tables() ? 256 : 1),
-      x_(graph.num_variables(), -1),
-      path_(*store_) {
-  for (int n = 0; n < space_.num_levels(); ++n) {
-    const std::vector<int>& children = space_.levels[n].children;
-    LevelFacts facts{children.data(),
-                     static_cast<int>(children.size()),
-                     space_.levels[n].variable,
-                     has_shared_children(space_, n),
-                     store_->blank(n).has_stamps(),
-                     0};
-    for (const int child : children) {
-      const std::vector<int>& context = space_.levels[child].context;
-      if (space_.levels[child].is_shared && (context.empty() || context.back() != n)) facts.lag = 1;
-    }
-    facts_.push_back(facts);
-    common_num_states_ = n == 0 || common_num_states_ == space_.levels[n].num_states ? space_.levels[n].num_states : 0;
-    fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
-    if (!store_->has_prior()) initialise(n, store_->blank(n));  // all new nodes of a level are alike
-  }
-}
 
 // Alg. 2, TreeSample. Pre: an empty store. Post: the budget is not exceeded; the store is settled.
 SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
@@ -66,7 +24,7 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
   SearchReport report;
   report.stop = space_.log_constant == kNegInf ? StopReason::kExact : StopReason::kInterrupted;
   while (report.stop != StopReason::kExact) {
-    const Outcome outcome = tree_traversal();
+    const Outcome outcome = (this->*tree_traversal_)();
     if (outcome == Outcome::kFailed) {
       const std::optional<Error>& failure = reward_.failure();
       if (!failure || failure->code() == ErrorCode::kInterrupted) break;
@@ -95,6 +53,7 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
     }
   }
   settle(*store_);
+  check_log_size(root_log_value(*store_));
   report.spent = budget_.spent();
   report.num_nodes = store_->num_nodes();
   report.used_bytes = store_->used_bytes();
@@ -105,31 +64,40 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
 // Alg. 2, TreeTraversal. Pre: values of the nodes that only one edge leads to are up to date.
 // Post: one more edge is evaluated, or a node completed elsewhere is known to the edge above it, or
 // (kSolved) nothing is left to do, or (kBudgetSpent, kFailed) no value has changed.
+template <class Shape>
 TreeSearch::Outcome TreeSearch::tree_traversal() {
   if (!budget_.allows(fewest_factors_)) return is_solved() ? Outcome::kSolved : Outcome::kBudgetSpent;
-  path_.clear();
+  const LevelFacts* const all_facts = facts_.data();
+  Step* const path = path_.first();
+  int length = 0;
   std::span<const int> components = space_.roots;
   NodeIndex* links = store_->root_links().data();
   while (true) {
-    const int component = components.size() == 1 ? 0 : selection_.choose_component(components, links);
+    const bool is_only_one = components.size() == 1;
+    if (Shape::kIsPath && !is_only_one) break;
+    const int component = is_only_one ? 0 : selection_.choose_component(components, links);
     if (component < 0) break;
     const int level = components[component];
-    const Node node = visit(level, links[component]);
+    const auto node = visit(level, links[component]).template as<Shape>();
     if (node.is_complete()) break;
     const int action = static_cast<int>(node.choice());
-    x_[facts_[level].variable] = action;
-    path_.add({node, level, action});
-    if (fetches_ahead_ && node.has_hints()) fetch_ahead(facts_[level], node.hint(action));
+    const LevelFacts& facts = all_facts[level];
+    Step& step = path[length++];
+    step = {node.template as<AnyShape>(), level, action,
+            facts.rewards.factors != nullptr ? facts.rewards.at(action, x_.data()) : node.factors()[action]};
+    x_[facts.variable] = action;
+    if (Shape::kHasHints && fetches_ahead_) fetch_ahead(level + 3, node.hints(action).third);
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.price(level))) return Outcome::kBudgetSpent;
-      if (!expand(path_.steps().back())) return Outcome::kFailed;
+      if (!expand(step)) return Outcome::kFailed;
       break;
     }
-    components = facts_[level].children_span();
+    components = facts.children_span();
     links = node.links(action);
   }
-  if (path_.length() == 0) return Outcome::kSolved;  // not even a root is left
-  with_num_states(common_num_states_, [this](auto num_states) { backup(num_states); });
+  if (length == 0) return Outcome::kSolved;  // not even a root is left
+  path_.set_length(length);
+  backup<Shape>();
   return Outcome::kProgress;
 }
 
@@ -138,24 +106,31 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
 inline Node TreeSearch::visit(int level, NodeIndex& link) {
   if (link == kNoNode) link = create_node(level);
   const Node node = store_->node(level, link);
-  if (facts_[level].has_shared_children && refresh_stale_edges(*store_, level, node)) {
-    node.changed_at() = now_;
-    node.refreshed_at() = now_ - facts_[level].lag;
-    if (!node.is_complete()) selection_.choose(level, node);
-  }
+  if (facts_[level].has_shared_children) refresh(level, node);
   return node;
+}
+
+void TreeSearch::refresh(int level, Node node) {
+  if (!refresh_stale_edges(*store_, level, node)) return;
+  node.changed_at() = now_;
+  node.refreshed_at() = now_ - facts_[level].lag;
+  if (!node.is_complete()) selection_.choose(level, node);
 }
 
 // Alg. 2, Expand: pays for R_n of the path's last edge and gives the edge its children. A child level
 // that several edges can reach is looked up by its context. False when there is no value.
-inline bool TreeSearch::expand(const Step& step) {
+inline bool TreeSearch::expand(Step& step) {
   const Level& level = space_.levels[step.level];
-  const std::optional<double> value = reward_.try_evaluate(step.level, x_, budget_);
-  if (!value) return false;
-  const double reward = *value;
+  if (facts_[step.level].rewards.factors != nullptr && step.factor != 0.0) {
+    budget_.spend(reward_.num_factors(step.level));
+  } else {
+    const std::optional<double> reward = reward_.try_evaluate(step.level, x_, budget_);
+    if (!reward) return false;
+    step.factor = factor_of_reward(*reward);
+    if (step.node.has_factors()) step.node.factors()[step.action] = step.factor;
+  }
   step.node.set_expanded(step.action);
-  step.node.factors()[step.action] = factor_of_reward(reward);
-  if (reward == kNegInf) return true;  // impossible: complete at once, no children
+  if (step.factor == 0.0) return true;  // impossible: complete at once, no children
   NodeIndex* const links = step.node.links(step.action);
   for (std::size_t j = 0; j < level.children.size(); ++j) {
     const int child = level.children[j];
@@ -170,69 +145,46 @@ inline bool TreeSearch::expand(const Step& step) {
   return true;
 }
 
-// A node whose values are the prior's.
-NodeIndex TreeSearch::create_node(int level) {
-  const NodeIndex index = store_->create(level);
-  if (store_->has_prior()) {
-    initialise(level, store_->node(level, index));
-  } else if (options_.ties == TieRule::kRandom) {
-    selection_.choose(level, store_->node(level, index));  // all edges tie
-  }
-  return index;
-}
-
-void TreeSearch::initialise(int level, const Node& node) {
-  if (store_->has_prior()) {
-    const std::span<double> q(node.priors(), node.num_states());
-    prior_->q_values(level, x_, 1, q);
-    for (const double value : q) {
-      if (!is_log_value(value)) {
-        throw Error(ErrorCode::kNumeric, fmt::format("the value function returned {} for variable {}", value,
-                                                     space_.levels[level].variable));
-      }
-    }
-  }
-  rebase(*store_, level, node);
-  selection_.choose(level, node);
-}
-
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
 // path to the root. All exponentials of the path are known beforehand, and the chain from level to
 // level is one product and one sum.
-template <class NumStates>
-void TreeSearch::backup(NumStates common_num_states) {
+template <class Shape>
+void TreeSearch::backup() {
   const std::span<const Step> path = path_.steps();
-  const double* const multipliers = path_.multiply_out();
   const LevelFacts* const all_facts = facts_.data();  // copies, or they are loaded again after each call
   const std::uint32_t now = now_;
-  double child_sum = 1.0;
+  ScaledValue below = scaled_value_below(*store_, all_facts[path.back().level].children_span(),
+                                         path.back().node.links(path.back().action));
   bool is_child_complete = true;  // below the last edge: to be seen
   for (std::size_t i = path.size(); i-- > 0;) {
-    const auto& [node, level, action] = path[i];
-    const LevelFacts& facts = all_facts[level];
-    const auto num_states = own_or_common(node, common_num_states);
-    double* const weights = node.weights();
-    weights[action] = 0.0;  // the sum of the others first: it waits for nothing
-    double others = weights[0];
-    for (int a = 1; a < num_states; ++a) others += weights[a];
-    const double weight = multipliers[i] * child_sum;
-    weights[action] = weight;
-    child_sum = others + weight;
+    const auto node = path[i].node.as<Shape>();
+    const int action = path[i].action;
+    const LevelFacts& facts = all_facts[path[i].level];
+    selection_.set_node<Shape>(i, path[i]);
+    if (!Shape::kIsPath && facts.num_children > 1 && i + 1 < path.size()) {
+      below *= scaled_value_below(*store_, facts.children_span(), node.links(action), path[i + 1].level);
+    }
+    const double others = sum_of_others(node, action);
+    const double weight = scale_by_units(path[i].factor, below.unit - node.unit()) * below.sum;
+    node.weights()[action] = weight;
+    below.sum = others + weight;
     node.add_visit(action);
     if (is_child_complete && is_complete(*store_, facts.children_span(), node.links(action))) {
       node.set_complete(action);
     }
-    if (is_out_of_range(child_sum)) child_sum = repair(i);
+    selection_.set_edge<Shape>(i, path[i], weight, node.edges()[action]);
+    if (!(weight >= kLeastWeight) || is_out_of_range(below.sum)) [[unlikely]]
+      below.sum = repair(i);
+    below.unit = node.unit();
     is_child_complete = node.is_complete();
     if (facts.has_stamps) {
       node.changed_at() = now;
       node.refreshed_at() = now - facts.lag;
     }
-    selection_.set_node(i, path[i], num_states);
   }
   // The next choice of each node is known now, unless a shared node below changes first.
-  selection_.choose_all(path);
-  if (fetches_ahead_) path_.leave_hints();
+  selection_.choose_all<Shape>(path);
+  if (Shape::kHasHints && fetches_ahead_) path_.leave_hints<Shape>();
   if (store_->has_prior()) {
     for (const Step& step : path) x_[all_facts[step.level].variable] = -1;
   }
@@ -241,16 +193,29 @@ void TreeSearch::backup(NumStates common_num_states) {
   }
 }
 
-// Backs up edge i where its multiplier is NaN or the node's sum leaves its range, and returns that sum.
-// A function of its own keeps the chain of backup in a register.
+// Backs up edge i from its children's values where the node's sum leaves its range or the weight loses bits, and
+// returns the sum. A function of its own keeps the chain of backup in a register.
 double TreeSearch::repair(std::size_t i) {
-  const auto& [node, level, action] = path_.steps()[i];
-  refresh_edge(*store_, level, node, action);
-  if (is_out_of_range(node.sum())) {
-    rebase(*store_, level, node);
-    if (i > 0) path_.invalidate_multiplier(i - 1);  // it was made with the old scale
-  }
+  const auto& [node, level, action, factor] = path_.steps()[i];
+  refresh_edge(*store_, level, node, action, factor);
+  if (is_out_of_range(node.sum())) rebase(node);
+  selection_.set_refreshed_edge(i, path_.steps()[i]);
   return node.sum();
+}
+
+// Chooses the traversal that is compiled for the shape of all nodes.
+void TreeSearch::specialise() {
+  int num_states = space_.num_levels() == 0 ? 0 : space_.levels[0].num_states;
+  bool is_path = space_.roots.size() == 1;
+  for (const Level& level : space_.levels) {
+    if (level.num_states != num_states) num_states = 0;
+    is_path = is_path && level.children.size() <= 1;
+  }
+  with_num_states(num_states, [&](auto known) {
+    constexpr int kStates = decltype(known)::value;
+    tree_traversal_ = is_path ? &TreeSearch::tree_traversal<NodeShape<kStates, true>>
+                              : &TreeSearch::tree_traversal<NodeShape<kStates, false>>;
+  });
 }
 
 SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options,

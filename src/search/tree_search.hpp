@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "search/node_store.hpp"
+#include "search/reward_tables.hpp"
 #include "search/search_path.hpp"
 #include "search/selection.hpp"
+#include "search/soft_bellman.hpp"
 #include "treesample/model/reward.hpp"
 #include "treesample/search/tree_sample.hpp"
 
@@ -33,31 +35,36 @@ class TreeSearch {
     bool has_stamps = false;
     // 1 when two edges of a node can lead to one child: a backup by one leaves the other stale.
     std::uint32_t lag = 0;
+    RewardTable rewards;
 
     [[nodiscard]] std::span<const int> children_span() const {
       return {children, static_cast<std::size_t>(num_children)};
     }
   };
 
-  [[gnu::noinline]] Outcome tree_traversal();
+  template <class Shape>
+  Outcome tree_traversal();
+  void specialise();
   [[nodiscard]] bool is_solved() const { return is_complete(*store_, space_.roots, store_->root_links().data()); }
   Node visit(int level, NodeIndex& link);
+  void refresh(int level, Node node);
   // Always inline: a call that only fetches ahead has no effect that the compiler sees, and may be left out.
-  [[gnu::always_inline]] void fetch_ahead(const LevelFacts& facts, NodeIndex hint) const {
-    if (hint != Node::kNoHint) store_->prefetch(facts_[facts.children[0]].children[0], hint);
+  [[gnu::always_inline]] void fetch_ahead(int level, NodeIndex hint) const {
+    if (hint != Node::kNoHint) store_->prefetch(level, hint);
   }
-  bool expand(const Step& step);
+  bool expand(Step& step);
   NodeIndex create_node(int level);
-  template <class NumStates>
-  [[gnu::noinline]] void backup(NumStates common_num_states);
+  template <class Shape>
+  [[gnu::noinline]] void backup();
   double repair(std::size_t i);
   void initialise(int level, const Node& node);
 
   const SearchSpace& space_;
   SearchOptions options_;
   std::shared_ptr<const ValueFunction> prior_;
-  std::shared_ptr<NodeStore> store_;
   Reward reward_;
+  RewardTables reward_tables_;
+  std::shared_ptr<NodeStore> store_;
   Budget budget_;
   Selection selection_;
   int fewest_factors_ = INT_MAX;  // of any reward
@@ -67,7 +74,7 @@ class TreeSearch {
   std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
   SearchPath path_;
   bool fetches_ahead_ = false;
-  int common_num_states_ = 0;  // of all levels, 0 if they differ
+  Outcome (TreeSearch::*tree_traversal_)() = nullptr;  // for the shape of all nodes
 };
 
 }  // namespace treesample

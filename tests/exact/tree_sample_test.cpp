@@ -192,6 +192,41 @@ TEST(TreeSample, HugeAndTinyValuesNeitherOverflowNorVanish) {
   }
 }
 
+// A large negative number in place of log 0, also where a node has nothing else.
+TEST(TreeSample, PenaltiesOfAnySizeActAsImpossible) {
+  Random random(15);
+  for (int variant = 0; variant < 40; ++variant) {
+    const double penalty = std::vector{-1e9, -1e12, -1e30, -1e300}[variant % 4];
+    FactorGraph graph;
+    for (int v = 0; v < 5; ++v) graph.add_variable(2 + variant % 3);
+    const int k = graph.num_states(0);
+    for (int v = 0; v + 1 < 5; ++v) {
+      std::vector<double> values(static_cast<std::size_t>(k) * k);
+      for (double& value : values) value = random.uniform() < 0.5 ? penalty : random.normal();
+      values[0] = 1.0;  // one configuration is possible
+      graph.add_table({v, v + 1}, values);
+    }
+    for (const SpaceKind kind : kSpaces) {
+      for (const std::int64_t budget : {std::int64_t{40}, kUnlimited}) {
+        const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = budget});
+        ASSERT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-9) << variant;
+        if (budget == kUnlimited) {
+          ASSERT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-9) << variant;
+        }
+      }
+    }
+  }
+}
+
+TEST(TreeSample, RefusesValuesThatItCannotHold) {
+  for (const double value : {-1e12, 1e12}) {
+    FactorGraph graph;
+    graph.add_variable(2);
+    graph.add_table({0}, {value, value});
+    for (const SpaceKind kind : kSpaces) EXPECT_THROW(tree_sample(graph, space_of(graph, kind), {}), Error);
+  }
+}
+
 TEST(TreeSample, BudgetIsNeverExceededInEitherUnit) {
   Random random(6);
   for (int variant = 0; variant < 40; ++variant) {

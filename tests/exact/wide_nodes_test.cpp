@@ -15,7 +15,8 @@ TEST(TreeSample, NodesOfAnyWidthEqualLiteralTranscription) {
   Random random(1);
   const std::vector<std::vector<int>> all_num_states = {{6, 6, 6, 6, 6},  {8, 8, 8, 8},       {9, 9, 9, 9},
                                                         {2, 9, 1, 7, 12}, {5, 3, 2, 4, 5, 2}, {1, 1, 2, 1, 2, 1},
-                                                        {3, 3, 3, 3, 3},  {40, 2, 40}};
+                                                        {3, 3, 3, 3, 3},  {40, 2, 40},        {2, 2, 2, 2, 2, 2, 2, 2},
+                                                        {4, 4, 4, 4, 4},  {5, 5, 5, 5, 5}};
   for (const std::vector<int>& num_states : all_num_states) {
     FactorGraph graph;
     for (const int k : num_states) graph.add_variable(k);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 
+#include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/value/value_function.hpp"
 
@@ -28,15 +29,18 @@ class RandomPath {
       const Node node = store_->node(n, store_->create(n));
       const int spared = random.below(num_states[n]);  // one edge stays incomplete
       for (int a = 0; a < num_states[n]; ++a) {
-        node.weights()[a] = random.uniform() < 0.3 ? 0.25 : std::exp(2.0 * random.normal());
+        node.log_weights()[a] = random.uniform() < 0.3 ? -1.5 : 2.0 * random.normal();
         if (has_prior) node.priors()[a] = 2.0 * random.normal();
-        if (random.uniform() < 0.05) node.weights()[a] = 1e-305;
+        if (random.uniform() < 0.05) node.log_weights()[a] = -705.0;
+        node.weights()[a] = std::exp(node.log_weights()[a]);
         for (int visits = random.below(4); visits > 0; --visits) node.add_visit(a);
         if (a == spared || random.uniform() < 0.6) continue;
         node.set_complete(a);
-        if (random.uniform() < 0.5) node.weights()[a] = 0.0;
+        if (random.uniform() > 0.5) continue;
+        node.weights()[a] = 0.0;
+        node.log_weights()[a] = kNegInf;
       }
-      steps_.push_back({node, n, 0});
+      steps_.push_back({node, n, static_cast<int>(random.below(num_states[n])), 1.0});
     }
   }
   [[nodiscard]] const NodeStore& store() const { return *store_; }
@@ -61,9 +65,18 @@ TEST(Selection, PathAndSingleNodesChooseAlike) {
       expected.push_back(step.node.choice());
       step.node.set_choice(kNoChoice);
     }
-    for (std::size_t i = 0; i < expected.size(); ++i) selection.set_node(i, path.steps()[i], num_states[i]);
-    selection.choose_all(path.steps());
+    // All but the logarithm of the path's edge is known to the nodes.
+    std::vector<double> logs;
     for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto& [node, level, action, factor] = path.steps()[i];
+      logs.push_back(node.log_weights()[action]);
+      if (node.weights()[action] >= kLeastWeight) node.log_weights()[action] = 99.0;
+      selection.set_refreshed_edge(i, path.steps()[i]);
+    }
+    selection.choose_all<AnyShape>(path.steps());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto& [node, level, action, factor] = path.steps()[i];
+      ASSERT_TRUE(node.log_weights()[action] == logs[i] || std::abs(node.log_weights()[action] - logs[i]) < 1e-13);
       ASSERT_EQ(path.steps()[i].node.choice(), expected[i]) << "round " << round << " level " << i;
       ASSERT_FALSE(path.steps()[i].node.is_complete(static_cast<int>(expected[i])));
     }
@@ -76,12 +89,12 @@ TEST(Selection, RandomTiesReachEveryTiedEdge) {
   const Step& step = path.steps()[0];
   step.node.copy_from(NodeStore(std::make_shared<const SearchSpace>(path.store().space()), false).blank(0));
   std::fill_n(step.node.weights(), 3, 1.0);
+  std::fill_n(step.node.log_weights(), 3, 0.0);
   step.node.set_complete(1);
   Selection selection(path.store(), {.ties = TieRule::kRandom});
   std::vector<int> counts(3, 0);
   for (int draw = 0; draw < 300; ++draw) {  // all 300 on one side: 1e-90
-    selection.set_node(0, step, 3);
-    selection.choose_all(path.steps());
+    selection.choose_all<AnyShape>(path.steps());
     ++counts[step.node.choice()];
   }
   EXPECT_GT(counts[0], 0);
