@@ -3,9 +3,9 @@
 // A block of a level with K states and C children is
 //
 //   int32     unit               u: the weights below are in units of 2^(256 u)
-//   uint8     choice             the action that q_uct chose last; 0xff = the node is complete, 0xfe = in the next
-//   bytes byte[3]                      a choice of 0xfe or more; K = 2: byte[11], hints for fetching ahead uint32
-//   link[K][C]         index of the child's block, per child level; close to the choice, because a descent
+//   uint8     choice             the action that q_uct chose last; 0xff = the node is complete, 0xfe = see below
+//   byte[3]                      a choice of 0xfe or more; K = 2: byte[11], hints for fetching ahead
+//   uint32    link[K][C]         index of the child's block, per child level; close to the choice, because a descent
 //                                waits for the one and then the other; one per edge also where C = 0
 //   uint32    visits[K]          eta, with two flags in the highest bits
 //   double    weight[K]          exp(Q(a)) / 2^(256 u)
@@ -16,9 +16,9 @@
 //   uint32    changed_at         time stamps, only at levels that are shared or have shared children:
 //   uint32    refreshed_at       an edge is stale if a child changed after the node was refreshed
 //
-// (64 bytes for K = 2, C = 1, which is one line of the cache, 128 for K = 5.) Values are kept in the linear domain,
-// because a chained log-sum-exp per level of a backup would cost several times the rest of it; changes of unit are
-// exact. The unit moves when a sum leaves a wide range (rebase).
+// With factors looked up and a uniform prior these are 64 bytes for K = 2, C = 1, one line of the cache, and 128 for
+// K = 5. Values are kept in the linear domain, because a chained log-sum-exp per level of a backup would cost several
+// times the rest of it. The unit moves when a sum leaves a wide range (rebase).
 #pragma once
 
 #include <algorithm>
@@ -145,7 +145,7 @@ class BasicNode {
     const std::uint64_t both = std::min(hints.second, kNoHint) | std::uint64_t{std::min(hints.third, kNoHint)}
                                                                      << kHintBits;
     const std::uint64_t word = (hint_word(action) & ~mask) | both << hint_shift(action);
-    std::memcpy(block_ + 5 + 3 * action, &word, sizeof word);
+    std::memcpy(hint_place(action), &word, sizeof word);
   }
   [[nodiscard]] double* weights() const { return at<double>(known().weights); }
   // Logarithms of the weights, right also where a weight is too small for a double.
@@ -201,8 +201,7 @@ class BasicNode {
   void copy_from(const BasicNode& other) const { std::memcpy(block_, other.block_, layout_->size); }
 
   static constexpr std::uint8_t kNoSmallChoice = 0xff;
-  static constexpr std::uint8_t kWideChoice = 0xfe;       // the choice is in the three bytes after this one
-  static constexpr std::int64_t kMostStates = 1LL << 24;  // what they can hold
+  static constexpr std::uint8_t kWideChoice = 0xfe;  // the choice is in the three bytes after this one
   static constexpr int kHintBits = 22;
   static constexpr NodeIndex kNoHint = (1U << kHintBits) - 1;
   static constexpr std::uint32_t kExpanded = 1U << 31;
@@ -215,10 +214,11 @@ class BasicNode {
   [[nodiscard]] T* at(std::uint32_t offset) const {
     return reinterpret_cast<T*>(block_ + offset);
   }
-  // Of the 88 bits from byte 5 on, edge 0 has the first 44, edge 1 the others.
+  // Of the 88 bits from byte 5 on, edge 0 has the first 44, edge 1 the others: those above bit 20 from byte 8 on.
+  [[nodiscard]] std::byte* hint_place(int action) const { return block_ + 5 + std::ptrdiff_t{3} * action; }
   [[nodiscard]] std::uint64_t hint_word(int action) const {
     std::uint64_t word = 0;
-    std::memcpy(&word, block_ + 5 + 3 * action, sizeof word);
+    std::memcpy(&word, hint_place(action), sizeof word);
     return word;
   }
   static int hint_shift(int action) { return 20 * action; }

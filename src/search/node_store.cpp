@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <utility>
 
-#include "math/vector_kernels.hpp"
 #include "treesample/error.hpp"
-#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
@@ -17,9 +15,11 @@ constexpr std::size_t kLineBytes = 64;
 
 BlockLayout make_layout(const SearchSpace& space, int n, bool has_prior, bool has_factors) {
   const Level& level = space.levels[n];
-  if (level.num_states >= Node::kMostStates) {
-    throw Error(ErrorCode::kResource, fmt::format("search: variable {} has {} states; at most {} are possible",
-                                                  level.variable, level.num_states, Node::kMostStates - 1));
+  // 4 bytes per link, 4 for visits and 8 for each of at most four numbers per edge.
+  if (level.num_states * (4.0 * static_cast<double>(level.children.size()) + 40.0) > 4e9) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("search: variable {} with {} states and {} components below is too much", level.variable,
+                            level.num_states, level.children.size()));
   }
   const auto k = static_cast<std::uint32_t>(level.num_states);
   BlockLayout layout(level.num_states, static_cast<int>(level.children.size()));

@@ -43,7 +43,7 @@ class NodeStore {
 
   // A copy of the level's blank node. Throws kResource when 32 bits or memory do not suffice.
   NodeIndex create(int level);
-  // What a new node looks like: no visits, no links, no weights; the search fills in its prior.
+  // What a new node looks like: no visits and no links; the search fills in its prior.
   [[nodiscard]] Node blank(int level) { return {levels_[level].blank.get(), &levels_[level].layout}; }
   // V of a node that has no block, by the uniform prior: log K + log_states_below.
   [[nodiscard]] double prior_value(int level) const { return levels_[level].prior_value; }

@@ -41,6 +41,7 @@ RewardTables::RewardTables(const FactorGraph& graph, const SearchSpace& space, c
     const std::vector<int> scope = scope_of(graph, level);
     std::vector<double>& factors = factors_[n];
     factors.resize(num_entries(graph, scope, most_entries));
+    most_entries -= factors.size();
     for (double& factor : factors) {
       int num_evaluated = 0;
       factor = factor_of_reward(reward.table_sum(n, x, num_evaluated));
@@ -49,8 +50,8 @@ RewardTables::RewardTables(const FactorGraph& graph, const SearchSpace& space, c
         x[v] = 0;
       }
     }
-    if (factors.empty() || *std::min_element(factors.begin(), factors.end()) < 0.0) continue;
-    most_entries -= factors.size();
+    if (std::any_of(factors.begin(), factors.end(), [](double factor) { return factor < 0.0; })) factors = {};
+    if (factors.empty()) continue;
     tables_[n].factors = factors.data();
     int stride = 1;
     for (std::size_t i = 1; i < scope.size(); ++i) {

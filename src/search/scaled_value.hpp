@@ -69,9 +69,12 @@ struct ScaledValue {
   }
   [[nodiscard]] double log() const { return scaled_log(std::log(sum), unit); }
 
+  // Exact for sums within their range, however many factors there are.
   void operator*=(const ScaledValue& other) {
     unit += other.unit;
     sum *= other.sum;
+    for (; sum < 1e-100 && sum > 0.0; --unit) sum *= 0x1.0p256;
+    for (; sum > 1e100 && sum < HUGE_VAL; ++unit) sum *= 0x1.0p-256;
   }
   // factor * 2^(256 unit) * sum; NaN where one of them is out of range and for a factor that stands for no number.
   [[nodiscard]] double times(double factor) const {

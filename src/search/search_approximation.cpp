@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "search/node_store.hpp"
+#include "search/q_uct.hpp"
 #include "search/soft_bellman.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -234,7 +235,7 @@ std::optional<Configuration> SearchApproximation::best() const {
           const NodeIndex link = node.links(a)[j];
           value += link == kNoNode ? kNegInf : best_value[level.children[j]][link];
         }
-        if (value > best_value[n][i]) {
+        if (is_higher(value, best_value[n][i])) {
           best_value[n][i] = value;
           best_action[n][i] = a;
         }

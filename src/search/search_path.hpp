@@ -28,6 +28,7 @@ class SearchPath {
   // Notes at each node those that the next traversal through it comes to after the child, once all choices are made.
   // When the nodes outgrow the caches, a traversal is a chain of waits for memory, each for the node that tells where
   // the next one is; with the notes three waits run side by side.
+  // Pre: the levels are a path, each below the one before.
   template <class Shape>
   void leave_hints() const {
     NodeIndex child = kNoNode, grandchild = kNoNode;  // that the next traversal through the node comes to

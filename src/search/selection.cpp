@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <utility>
 
 #include "math/dispatched.hpp"
 #include "math/vector_kernels.hpp"
@@ -17,6 +16,12 @@ namespace {
 // 1 + eta from an edge's word. Through the bits of 2^52, because not every instruction set converts.
 inline double visits_and_one(std::uint64_t edge) {
   return std::bit_cast<double>((edge & Node::kVisitsMask) | 0x4330000000000000) - (0x1.0p52 - 1.0);
+}
+
+// May it be that all incomplete edges have Q = -inf, which a prior may say?
+bool has_minus_infinity(const Node& node) {
+  const double* const logs = node.log_weights();
+  return std::any_of(logs, logs + node.num_states(), [](double log) { return log == kNegInf; });
 }
 
 // The logarithms of the weights that the path changed, then eq. 8 for the nodes of the blocks, of at most kRows
@@ -85,7 +90,8 @@ Selection::Selection(const NodeStore& store, const SearchOptions& options)
     most_states = std::max(most_states, level.num_states);
   }
   q_.resize(most_states);
-  has_wide_nodes_ = most_states > kMostRows;
+  is_always_unusual_ = most_states > kMostRows || tie_rule_ == TieRule::kRandom;
+  has_unusual_ = is_always_unusual_;
   has_prior_ = store.has_prior();
   num_rows_ = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
   blocks_.resize(level_scales_.size() / kColumns + 1);
@@ -150,16 +156,23 @@ void Selection::set_refreshed_edge(std::size_t position, const Step& step) {
   if (weight >= kLeastWeight) {
     set_edge<AnyShape>(position, step, weight, step.node.edges()[step.action]);
   } else {
-    has_tiny_ = true;
+    has_unusual_ = true;
   }
+}
+
+void Selection::set_prior_scales(Block& block, std::size_t column, const Node& node) {
+  for (int a = 0; a < node.num_states(); ++a) block.scales[a][column] = c_ * std::max(node.priors()[a], epsilon_);
+  has_unusual_ = has_unusual_ || has_minus_infinity(node);
 }
 
 // For a path with a node that cannot be scored as a column.
 void Selection::choose_unusual(std::span<const Step> path) {
+  has_unusual_ = is_always_unusual_;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto& [node, level, action, factor] = path[i];
     const double weight = node.weights()[action];
-    if (tie_rule_ == TieRule::kRandom || node.num_states() > num_rows_ || weight < kLeastWeight) {
+    if (tie_rule_ == TieRule::kRandom || node.num_states() > num_rows_ || weight < kLeastWeight ||
+        (has_prior_ && has_minus_infinity(node))) {
       if (weight >= kLeastWeight) node.log_weights()[action] = std::log(weight);
       choose(level, node);
     } else {

@@ -26,10 +26,8 @@ class Selection {
   // nodes the logarithms of the weights that the path changed.
   template <class Shape>
   void choose_all(std::span<const Step> path) {
-    const bool has_unusual = tie_rule_ == TieRule::kRandom || has_wide_nodes_ || has_tiny_;
-    has_tiny_ = false;
-    score(path.size());
-    if (has_unusual) return choose_unusual(path);
+    if (tie_rule_ == TieRule::kLowest) score(path.size());
+    if (has_unusual_) return choose_unusual(path);
     const std::uint64_t* const choices = choices_.data();
     const double* const log_weights = log_weights_.data();
     for (std::size_t i = 0; i < path.size(); ++i) {
@@ -70,7 +68,7 @@ class Selection {
     block.weights[column] = weight;
     block.edges[step.action][column] = edge | kOnPath;
   }
-  // Both for a node that was refreshed: it knows the logarithms of its weights, also of tiny ones.
+  // Both for a node that was refreshed: it knows the logarithms of its weights, also of those below kLeastWeight.
   void set_refreshed_edge(std::size_t position, const Step& step);
 
   // Nodes of a path side by side: a row per action, a column per node. The best actions are then found
@@ -93,9 +91,7 @@ class Selection {
   }
   void score(std::size_t length);
   void choose_unusual(std::span<const Step> path);
-  [[gnu::noinline]] void set_prior_scales(Block& block, std::size_t column, const Node& node) const {
-    for (int a = 0; a < node.num_states(); ++a) block.scales[a][column] = c_ * std::max(node.priors()[a], epsilon_);
-  }
+  void set_prior_scales(Block& block, std::size_t column, const Node& node);
 
   const NodeStore& store_;
   double c_, epsilon_;
@@ -105,8 +101,8 @@ class Selection {
   std::vector<double> q_;             // of one node
   int num_rows_ = 0;
   bool has_prior_;
-  bool has_tiny_ = false;  // is a weight on the path below kLeastWeight?
-  bool has_wide_nodes_ = false;
+  bool is_always_unusual_ = false;
+  bool has_unusual_ = false;  // may the path have a node that cannot be scored as a column?
   std::vector<Block> blocks_;
   std::vector<std::uint64_t> choices_;  // per column of all blocks
   std::vector<double> log_weights_;

@@ -84,18 +84,22 @@ void refresh_edge(const NodeStore& store, int level, const Node& node, int actio
 }
 
 void rebase(const Node& node) {
-  std::vector<double> q(static_cast<std::size_t>(node.num_states()));
-  for (int a = 0; a < node.num_states(); ++a) q[a] = node.q(a);
-  set_q(node, q);
+  const std::span<double> logs(node.log_weights(), static_cast<std::size_t>(node.num_states()));
+  const double total = log_sum_exp(logs);
+  const std::int32_t unit =
+      total == kNegInf ? 0 : ScaledValue::unit_of_log(ScaledValue::scaled_log(total, node.unit()));
+  const std::int64_t moved = std::int64_t{unit} - node.unit();
+  node.unit() = unit;
+  for (std::size_t a = 0; a < logs.size(); ++a) {
+    logs[a] = ScaledValue::unscaled_log(logs[a], moved);
+    node.weights()[a] = std::exp(logs[a]);
+  }
 }
 
 void set_q(const Node& node, std::span<const double> q) {
-  const double total = log_sum_exp(q);
-  node.unit() = total == kNegInf ? 0 : ScaledValue::unit_of_log(total);
-  for (int a = 0; a < node.num_states(); ++a) {
-    node.log_weights()[a] = ScaledValue::unscaled_log(q[a], node.unit());
-    node.weights()[a] = std::exp(node.log_weights()[a]);
-  }
+  node.unit() = 0;
+  std::copy(q.begin(), q.end(), node.log_weights());
+  rebase(node);
 }
 
 bool refresh_stale_edges(const NodeStore& store, int level, const Node& node) {

@@ -73,8 +73,8 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
   std::span<const int> components = space_.roots;
   NodeIndex* links = store_->root_links().data();
   while (true) {
-    const bool is_only_one = components.size() == 1;
-    if (Shape::kIsPath && !is_only_one) break;
+    if (components.empty()) break;  // below the last level
+    const bool is_only_one = Shape::kIsPath || components.size() == 1;
     const int component = is_only_one ? 0 : selection_.choose_component(components, links);
     if (component < 0) break;
     const int level = components[component];
@@ -86,7 +86,8 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
     step = {node.template as<AnyShape>(), level, action,
             facts.rewards.factors != nullptr ? facts.rewards.at(action, x_.data()) : node.factors()[action]};
     x_[facts.variable] = action;
-    if (Shape::kHasHints && fetches_ahead_) fetch_ahead(level + 3, node.hints(action).third);
+    if (Shape::kHasHints && fetches_ahead_)
+      fetch_ahead(level + 3, node.hints(action).third);  // a path: level + 1 is below
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.price(level))) return Outcome::kBudgetSpent;
       if (!expand(step)) return Outcome::kFailed;
@@ -121,6 +122,7 @@ void TreeSearch::refresh(int level, Node node) {
 // that several edges can reach is looked up by its context. False when there is no value.
 inline bool TreeSearch::expand(Step& step) {
   const Level& level = space_.levels[step.level];
+  // Where R = -inf, only the factors up to the first -inf are paid for, and a table does not know how many.
   if (facts_[step.level].rewards.factors != nullptr && step.factor != 0.0) {
     budget_.spend(reward_.num_factors(step.level));
   } else {
@@ -146,8 +148,7 @@ inline bool TreeSearch::expand(Step& step) {
 }
 
 // Alg. 2, backup: V = log sum exp Q, Q = R + V, complete flags and visits, from the last edge of the
-// path to the root. All exponentials of the path are known beforehand, and the chain from level to
-// level is one product and one sum.
+// path to the root. exp(R) of all its edges is known, so that the chain from level to level is one product and one sum.
 template <class Shape>
 void TreeSearch::backup() {
   const std::span<const Step> path = path_.steps();

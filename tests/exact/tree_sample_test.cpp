@@ -218,6 +218,23 @@ TEST(TreeSample, PenaltiesOfAnySizeActAsImpossible) {
   }
 }
 
+// The product of the components' values leaves the range of a double, the edge's own value does not.
+TEST(TreeSample, ComponentsOfExtremeValuesAreMultipliedExactly) {
+  for (const double r : {-62.5, -182.0, -186.5, -300.0, 186.5}) {
+    for (const bool is_mixed : {false, true}) {
+      FactorGraph graph;
+      const int root = graph.add_variable(2);
+      for (int i = 0; i < 8; ++i) {
+        const double value = is_mixed && i % 2 == 1 ? -r : r;
+        graph.add_table({root, graph.add_variable(2)}, {value, value + 0.5, value, value - 0.5});
+      }
+      const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kAndOr), {.budget = kUnlimited});
+      EXPECT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-10) << r << is_mixed;
+      EXPECT_NEAR(result.approximation.best()->log_density, graph.log_density(result.approximation.best()->x), 1e-9);
+    }
+  }
+}
+
 TEST(TreeSample, RefusesValuesThatItCannotHold) {
   for (const double value : {-1e12, 1e12}) {
     FactorGraph graph;
@@ -406,6 +423,39 @@ TEST(TreeSample, UnexploredMassIsWhereImportanceWeightsVary) {
       });
       EXPECT_NEAR(result.approximation.unexplored_mass(), varying, 1e-9);
     }
+  }
+}
+
+// A prior that takes possible states for impossible delays them, and no more.
+TEST(TreeSample, WrongPriorOfMinusInfinityIsOvercome) {
+  for (int first = 0; first < 3; ++first) {
+    FactorGraph graph;
+    for (int v = 0; v < 4; ++v) graph.add_variable(3);
+    for (int v = 0; v + 1 < 4; ++v) graph.add_table({v, v + 1}, {0, 1, 2, 1, 0, 1, 2, 1, 0});
+    for (const SpaceKind kind : kSpaces) {
+      const SearchSpace space = space_of(graph, kind);
+      struct Prior final : ValueFunction {
+        explicit Prior(int n) : first(n) {}
+        void q_values(int level, std::span<const int>, int, std::span<double> q) const override {
+          for (std::size_t a = 0; a < q.size(); ++a) q[a] = level >= first && a > 0 ? kNegInf : 0.0;
+        }
+        int first;
+      };
+      const SearchResult result =
+          tree_sample(graph, space, {.budget = kUnlimited}, std::make_shared<const Prior>(first));
+      ASSERT_TRUE(result.approximation.is_exact());
+      ASSERT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-10);
+    }
+  }
+}
+
+TEST(TreeSample, BestConfigurationIsTheLowestOfEquals) {
+  FactorGraph graph;
+  for (int v = 0; v < 5; ++v) graph.add_variable(3);
+  for (int v = 0; v + 1 < 5; ++v) graph.add_table({v, v + 1}, std::vector<double>(9, 0.1 + 0.2 * v));
+  for (const SpaceKind kind : kSpaces) {
+    const auto best = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited}).approximation.best();
+    EXPECT_EQ(best->x, Assignment(5, 0));
   }
 }
 
