@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "support/bounds_check.hpp"
 #include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -27,16 +28,7 @@ AnytimeReport checked_search(const FactorGraph& graph, const SearchSpace& space,
   AnytimeOptions options;
   options.select = rule;
   options.observer_interval = 1;
-  LogBounds before;
-  const auto check = [&](const AnytimeProgress& now) {
-    EXPECT_LE(now.log_z.lower, log_z);
-    EXPECT_GE(now.log_z.upper, log_z);
-    EXPECT_GE(now.log_z.lower, before.lower);
-    EXPECT_LE(now.log_z.upper, before.upper);
-    before = now.log_z;
-    return true;
-  };
-  return anytime_search(graph, space, maxima_and_means(graph, space), options, check).report;
+  return anytime_search(graph, space, maxima_and_means(graph, space), options, testing::BoundsCheck(log_z)).report;
 }
 
 TEST(AnytimeNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {

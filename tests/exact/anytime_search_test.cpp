@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "support/bounds_check.hpp"
 #include "support/configurations.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
@@ -92,16 +93,8 @@ double tolerance_at(double value) { return value == kNegInf ? 0.0 : 1e-10 * (1.0
 
 TEST(AnytimeSearch, BoundsHoldAndNeverGetWorseAfterEveryTraversal) {
   for_each_case([](const Case& test) {
-    LogBounds before;
     const AnytimeResult result =
-        anytime_search(test.graph, test.space, test.leaves, test.options, [&](const AnytimeProgress& now) {
-          EXPECT_LE(now.log_z.lower, test.log_z);
-          EXPECT_GE(now.log_z.upper, test.log_z);
-          EXPECT_GE(now.log_z.lower, before.lower);
-          EXPECT_LE(now.log_z.upper, before.upper);
-          before = now.log_z;
-          return true;
-        });
+        anytime_search(test.graph, test.space, test.leaves, test.options, testing::BoundsCheck(test.log_z));
     EXPECT_LE(result.report.log_z.lower, test.log_z);
     EXPECT_GE(result.report.log_z.upper, test.log_z);
   });
@@ -266,16 +259,8 @@ TEST(AnytimeSearch, CollapsedStoreKeepsItsBoundsAndGoesOnToTheExactAnswer) {
       options.memory_limit_bytes = 20'000;
       options.budget = 20'000;
       options.observer_interval = 1;
-      LogBounds before;
       const AnytimeResult result = anytime_search(graph, space, make_leaves(graph, space, kLeaves[trial % 3], trial),
-                                                  options, [&](const AnytimeProgress& now) {
-                                                    EXPECT_LE(now.log_z.lower, log_z);
-                                                    EXPECT_GE(now.log_z.upper, log_z);
-                                                    EXPECT_GE(now.log_z.lower, before.lower);
-                                                    EXPECT_LE(now.log_z.upper, before.upper);
-                                                    before = now.log_z;
-                                                    return true;
-                                                  });
+                                                  options, testing::BoundsCheck(log_z));
       num_collapses += static_cast<int>(result.report.num_collapses);
       EXPECT_LE(result.report.used_bytes, options.memory_limit_bytes);
       for (const SamplerKind sampler_kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {

@@ -1,0 +1,28 @@
+// An observer of a search with bounds that expects log Z within them at all times, and that they only become tighter.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "treesample/search/anytime_search.hpp"
+
+namespace treesample::testing {
+
+class BoundsCheck {
+ public:
+  explicit BoundsCheck(double log_z) : log_z_(log_z) {}
+
+  bool operator()(const AnytimeProgress& now) {
+    EXPECT_LE(now.log_z.lower, log_z_);
+    EXPECT_GE(now.log_z.upper, log_z_);
+    EXPECT_GE(now.log_z.lower, before_.lower);
+    EXPECT_LE(now.log_z.upper, before_.upper);
+    before_ = now.log_z;
+    return true;
+  }
+
+ private:
+  double log_z_;
+  LogBounds before_;
+};
+
+}  // namespace treesample::testing
