@@ -78,8 +78,8 @@ struct BlockLayout {
 };
 
 // What the compiler may know of all nodes of a store: their number of states (0: it does not), and that the levels are
-// a path, each the only child of the one above. With both it knows the offsets, which is a tenth of the time of a search
-// with K = 2.
+// a path, each the only child of the one above. With both it knows the offsets, which is a tenth of the time of a
+// search with K = 2.
 template <int kStates, bool kLevelsArePath>
 struct NodeShape {
   static constexpr int kNumStates = kStates;
