@@ -165,6 +165,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
   }
   settings.describe = [this](const Job& job) { return describe_job(model_, job); };
   settings.is_interrupted = options.is_interrupted;
+  settings.waits_for_confirmation = journal_.has_value();
   graph_.set_evaluation_queue(std::move(self));
   pool_ = std::make_unique<WorkerPool>(std::move(settings));
 }
@@ -258,6 +259,7 @@ void OracleSet::Impl::collect(bool wait) {
     entries.push_back({model_.factors[result.job.factor].name, keys.back(), result.log_value, result.seconds});
   }
   if (journal_ && !entries.empty()) journal_->append(entries);
+  pool_->confirm();
   for (std::size_t i = 0; i < arrived_.size(); ++i) apply(arrived_[i], keys[i]);
   arrived_.clear();
 }

@@ -67,6 +67,7 @@ void WorkerPool::stop() {
     stop_.raise();
   }
   has_work_.notify_all();
+  is_confirmed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -86,7 +87,16 @@ std::vector<JobResult> WorkerPool::take(bool wait) {
       throw Error(ErrorCode::kInterrupted, "interrupted while an evaluation was under way");
     }
   }
+  num_taken_ = num_finished_;
   return std::exchange(results_, {});
+}
+
+void WorkerPool::confirm() {
+  {
+    const std::lock_guard lock(mutex_);
+    num_confirmed_ = num_taken_;
+  }
+  is_confirmed_.notify_all();
 }
 
 void WorkerPool::work() {
@@ -102,11 +112,12 @@ void WorkerPool::work() {
     } catch (const OracleStopped&) {
       return;
     }
-    {
-      const std::lock_guard lock(mutex_);
-      for (JobResult& result : finished) results_.push_back(std::move(result));
-    }
+    std::unique_lock lock(mutex_);
+    for (JobResult& result : finished) results_.push_back(std::move(result));
+    const std::int64_t number = ++num_finished_;
     has_results_.notify_one();
+    if (!settings_.waits_for_confirmation) continue;
+    is_confirmed_.wait(lock, [&] { return stop_.is_raised() || num_confirmed_ >= number; });
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -37,6 +38,9 @@ class WorkerPool {
     std::function<std::string(const Job&)> describe = {};
     int num_workers = 1;
     std::function<bool()> is_interrupted = {};  // asked while take() waits
+    // A worker begins its next batch only when confirm() has been called for its last one, so that a kill
+    // costs at most what each worker has in hand.
+    bool waits_for_confirmation = false;
   };
 
   explicit WorkerPool(Settings settings);
@@ -49,6 +53,8 @@ class WorkerPool {
   // Everything that has been finished since the last call; with `wait`, at least one, or kInterrupted is
   // thrown.
   std::vector<JobResult> take(bool wait);
+  // All results that have been taken are safe.
+  void confirm();
 
  private:
   void stop();
@@ -58,11 +64,12 @@ class WorkerPool {
 
   const Settings settings_;
   StopSignal stop_;
-  std::mutex mutex_;  // guards the two queues
-  std::condition_variable has_work_, has_results_;
+  std::mutex mutex_;  // guards the two queues and the three numbers
+  std::condition_variable has_work_, has_results_, is_confirmed_;
   std::deque<Job> queue_;
   std::vector<JobResult> results_;
-  std::vector<std::thread> threads_;  // last: they use all of the above
+  std::int64_t num_finished_ = 0, num_taken_ = 0, num_confirmed_ = 0;  // batches
+  std::vector<std::thread> threads_;                                   // last: they use all of the above
 };
 
 }  // namespace treesample

@@ -4,9 +4,11 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "support/oracle_programs.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -183,6 +185,19 @@ TEST_F(OracleSetOfFunctions, WaitAnySaysWhichTicketFailed) {
 }
 
 // A limit on the size of files stands for a full disk.
+// What a kill would cost is one evaluation per worker: none begins another before its last one is on the disk.
+TEST_F(OracleSetOfFunctions, AWorkerRecordsItsEvaluationBeforeItBeginsAnother) {
+  OracleSet oracles(graph_, "1", with_journal(3));
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b < 4; ++b) oracles.submit({{1, {a, b}}});
+  }
+  while (calls_ < 3) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time for a worker that does not wait
+  EXPECT_EQ(calls_, 3);
+  while (oracles.num_pending() > 0) oracles.wait_any();
+  EXPECT_EQ(calls_, 12);
+}
+
 TEST_F(OracleSetOfFunctions, WhatCannotBeRecordedIsNotUsedAndNotLost) {
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
