@@ -78,7 +78,7 @@ class StorePass {
     };
     const std::vector<int>& children = space_.levels[level].children;
     for (int a = 0; a < node.num_states(); ++a) {
-      const double probability = node.weights()[a] / sum;
+      const double probability = node.weight(a) / sum;
       if (!(probability > 0.0)) continue;
       const double mass = std::max(reach * probability, kLeastReach);
       entropy_ -= mass * std::log(probability);

@@ -4,31 +4,39 @@
 //
 //   int32     unit               u: the weights below are in units of 2^(256 u)
 //   uint8     choice             the action that q_uct chose last; 0xff = the node is complete, 0xfe = see below
-//   byte[3]                      a choice of 0xfe or more; K = 2: byte[11], hints for fetching ahead
+//   byte[3]                      a choice of 0xfe or more
+//   byte[2][12]                  hints for fetching ahead; only in trees of binary variables
 //   uint32    link[K][C]         index of the child's block, per child level; close to the choice, because a descent
 //                                waits for the one and then the other; one per edge also where C = 0
 //   uint32    visits[K]          eta, with two flags in the highest bits
 //   double    weight[K]          exp(Q(a)) / 2^(256 u)
-//   double    log_weight[K]      its logarithm, so that only one has to be taken per visit
+//   double    log_weight[K]      its logarithm, so that only one has to be taken per visit; not in binary stores
 //   double    factor[K]          exp(R), once the edge is expanded (see factor_of_reward); only where the search cannot
 //                                look it up (see reward_tables.hpp)
 //   double    prior[K]           Q_phi(a); only when the prior is not uniform
 //   uint32    changed_at         time stamps, only at levels that are shared or have shared children:
 //   uint32    refreshed_at       an edge is stale if a child changed after the node was refreshed
 //
-// With factors looked up and a uniform prior these are 64 bytes for K = 2, C = 1, one line of the cache, and 128 for
-// K = 5. Values are kept in the linear domain, because a chained log-sum-exp per level of a backup would cost several
-// times the rest of it. The unit moves when a sum leaves a wide range (rebase).
+// In a binary store no variable has more than two states. One logarithm per visit is then enough anyway, that of
+// the quotient of the weights, and none is kept; a weight below kLeastWeight is there kept as its logarithm, which is
+// negative.
+//
+// With factors looked up and a uniform prior a node of a tree has 64 bytes for K = 2, one line of the cache, and 128
+// for K = 5. Values are kept in the linear domain, because a chained log-sum-exp per level of a backup would cost
+// several times the rest of it. The unit moves when a sum leaves a wide range (rebase).
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 #include "search/context_table.hpp"
 #include "search/scaled_value.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 
@@ -53,13 +61,14 @@ template <class F>
 
 // Offsets in bytes from the start of a block. Those that the constructor sets depend on its arguments alone.
 struct BlockLayout {
-  constexpr BlockLayout(int k, int c) : num_states(k), links_per_edge(std::max(c, 1)) {
+  constexpr BlockLayout(int k, int c, bool keeps_logs, bool has_hints)
+      : num_states(k), links_per_edge(std::max(c, 1)), has_logs(keeps_logs) {
     const auto num_edges = static_cast<std::uint32_t>(k);
-    links = k == 2 ? 16 : 8;  // the hints are before them
+    links = has_hints ? 32 : 8;
     visits = links + 4 * num_edges * static_cast<std::uint32_t>(links_per_edge);
     weights = (visits + 4 * num_edges + 7) / 8 * 8;
     log_weights = weights + 8 * num_edges;
-    factors = log_weights + 8 * num_edges;
+    factors = log_weights + (has_logs ? 8 * num_edges : 0);
   }
 
   int num_states = 1;
@@ -69,6 +78,7 @@ struct BlockLayout {
   std::uint32_t weights = 0;
   std::uint32_t log_weights = 0;
   std::uint32_t factors = 0;
+  bool has_logs = true;
 
   std::uint32_t prior = 0;
   std::uint32_t stamps = 0;
@@ -87,6 +97,7 @@ struct NodeShape {
   static constexpr bool kHasHints = kStates == 2 && kIsPath;
 
   static constexpr int num_states(const BlockLayout& own) { return kStates > 0 ? kStates : own.num_states; }
+  static constexpr bool has_logs(const BlockLayout& own) { return kStates > 0 ? kStates > 2 : own.has_logs; }
   static constexpr const BlockLayout& layout(const BlockLayout& own) {
     if constexpr (kStates > 0 && kIsPath) {
       return kLayout;
@@ -96,14 +107,25 @@ struct NodeShape {
   }
 
  private:
-  static constexpr BlockLayout kLayout{kStates, 1};
+  static constexpr BlockLayout kLayout{kStates, 1, kStates > 2, kHasHints};
 };
 using AnyShape = NodeShape<0, false>;
 
-// The two nodes that come after the child behind an edge, by the choices when it was last taken; kNoHint if there is
-// none. In a tree they are the nodes that the next traversal through the edge comes to.
+// The nodes two to five levels below a node's own that the next traversal through an edge comes to, by the choices when
+// the edge was last taken: in a tree no other traversal changes them. 24 bits for each, the nearest lowest.
 struct NodeHints {
-  NodeIndex second, third;
+  static constexpr int kFarthest = 5;
+  static constexpr int kBits = 24;
+  static constexpr NodeIndex kNone = (1U << kBits) - 1;  // there is no node, or its index has more bits
+
+  std::uint64_t low = ~std::uint64_t{0};
+  std::uint32_t high = ~std::uint32_t{0};
+
+  // The hints of an edge to a node that goes on to `child` by an edge with these hints.
+  [[nodiscard]] NodeHints behind(NodeIndex child) const {
+    return {low << kBits | std::min(child, kNone), high << kBits | static_cast<std::uint32_t>(low >> (64 - kBits))};
+  }
+  [[nodiscard]] NodeIndex farthest() const { return high >> 8; }
 };
 
 // A view of one block. Cheap to copy; valid until a node of the same level is created.
@@ -135,23 +157,44 @@ class BasicNode {
   }
   // The same for an action below kWideChoice, or kNoChoice.
   void set_small_choice(std::uint64_t action) const { *at<std::uint8_t>(4) = static_cast<std::uint8_t>(action); }
-  // Only where K = 2.
+  // Only for shapes that have them.
   [[nodiscard]] NodeHints hints(int action) const {
-    const std::uint64_t both = hint_word(action) >> hint_shift(action);
-    return {static_cast<NodeIndex>(both) & kNoHint, static_cast<NodeIndex>(both >> kHintBits) & kNoHint};
+    NodeHints hints;
+    std::memcpy(&hints.low, hint_place(action), 8);
+    std::memcpy(&hints.high, hint_place(action) + 8, 4);
+    return hints;
   }
   void set_hints(int action, const NodeHints& hints) const {
-    const std::uint64_t mask = ((std::uint64_t{1} << 2 * kHintBits) - 1) << hint_shift(action);
-    const std::uint64_t both = std::min(hints.second, kNoHint) | std::uint64_t{std::min(hints.third, kNoHint)}
-                                                                     << kHintBits;
-    const std::uint64_t word = (hint_word(action) & ~mask) | both << hint_shift(action);
-    std::memcpy(hint_place(action), &word, sizeof word);
+    std::memcpy(hint_place(action), &hints.low, 8);
+    std::memcpy(hint_place(action) + 8, &hints.high, 4);
   }
-  [[nodiscard]] double* weights() const { return at<double>(known().weights); }
-  // Logarithms of the weights, right also where a weight is too small for a double.
-  [[nodiscard]] double* log_weights() const { return at<double>(known().log_weights); }
+
+  [[nodiscard]] bool has_logs() const { return Shape::has_logs(*layout_); }
+  // The numbers as they are stored, for those who know whether logarithms are kept.
+  [[nodiscard]] double* stored_weights() const { return at<double>(known().weights); }
+  [[nodiscard]] double* stored_logs() const { return at<double>(known().log_weights); }
+  [[nodiscard]] double weight(int action) const {
+    const double stored = stored_weights()[action];
+    return has_logs() ? stored : std::max(stored, 0.0);
+  }
+  void copy_weights(std::span<double> to) const {
+    for (int a = 0; a < num_states(); ++a) to[static_cast<std::size_t>(a)] = weight(a);
+  }
+  // Right also where a weight is too small for a double.
+  [[nodiscard]] double log_weight(int action) const {
+    if (has_logs()) return stored_logs()[action];
+    const double stored = stored_weights()[action];
+    return stored > 0.0 ? std::log(stored) : stored;
+  }
+  void set_weight(int action, double weight, double log) const {
+    if (has_logs()) stored_logs()[action] = log;
+    stored_weights()[action] = has_logs() || weight >= kLeastWeight ? weight : log;
+  }
+  [[nodiscard]] bool is_impossible(int action) const {
+    return (has_logs() ? stored_logs() : stored_weights())[action] == kNegInf;
+  }
   // Q(a), the paper's.
-  [[nodiscard]] double q(int action) const { return ScaledValue::scaled_log(log_weights()[action], unit()); }
+  [[nodiscard]] double q(int action) const { return ScaledValue::scaled_log(log_weight(action), unit()); }
   [[nodiscard]] bool has_factors() const { return layout_->has_factors; }
   [[nodiscard]] double* factors() const { return at<double>(known().factors); }
   [[nodiscard]] double* priors() const { return at<double>(layout_->prior); }
@@ -189,10 +232,9 @@ class BasicNode {
   // Sum of the weights, always from all of them: updating a sum by differences loses it to cancellation.
   [[nodiscard]] double sum() const {
     return with_num_states(num_states(), [this](auto known) {
-      const double* const w = weights();
       const int num_states = known > 0 ? static_cast<int>(known) : this->num_states();
-      double total = w[0];
-      for (int a = 1; a < num_states; ++a) total += w[a];
+      double total = weight(0);
+      for (int a = 1; a < num_states; ++a) total += weight(a);
       return total;
     });
   }
@@ -202,8 +244,6 @@ class BasicNode {
 
   static constexpr std::uint8_t kNoSmallChoice = 0xff;
   static constexpr std::uint8_t kWideChoice = 0xfe;  // the choice is in the three bytes after this one
-  static constexpr int kHintBits = 22;
-  static constexpr NodeIndex kNoHint = (1U << kHintBits) - 1;
   static constexpr std::uint32_t kExpanded = 1U << 31;
   static constexpr std::uint32_t kComplete = 1U << 30;
   static constexpr std::uint32_t kVisitsMask = kComplete - 1;
@@ -214,14 +254,7 @@ class BasicNode {
   [[nodiscard]] T* at(std::uint32_t offset) const {
     return reinterpret_cast<T*>(block_ + offset);
   }
-  // Of the 88 bits from byte 5 on, edge 0 has the first 44, edge 1 the others: those above bit 20 from byte 8 on.
-  [[nodiscard]] std::byte* hint_place(int action) const { return block_ + 5 + std::ptrdiff_t{3} * action; }
-  [[nodiscard]] std::uint64_t hint_word(int action) const {
-    std::uint64_t word = 0;
-    std::memcpy(&word, hint_place(action), sizeof word);
-    return word;
-  }
-  static int hint_shift(int action) { return 20 * action; }
+  [[nodiscard]] std::byte* hint_place(int action) const { return block_ + 8 + std::ptrdiff_t{12} * action; }
   [[nodiscard]] std::uint32_t& edge(int action) const { return at<std::uint32_t>(known().visits)[action]; }
 
   std::byte* block_ = nullptr;

@@ -23,6 +23,14 @@ namespace treesample {
 // Can values below an edge of this level change without a visit of the node?
 bool has_shared_children(const SearchSpace& space, int level);
 
+// What all levels have in common: their number of states (0: they differ), and whether each is the only child of the
+// one above.
+struct CommonShape {
+  int num_states = 0;
+  bool is_path = false;
+};
+CommonShape common_shape(const SearchSpace& space);
+
 class NodeStore {
  public:
   // `has_factors` says by level whether nodes keep exp(R); empty: all do.
@@ -65,7 +73,7 @@ class NodeStore {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
   struct LevelStore {
-    BlockLayout layout{1, 0};
+    BlockLayout layout{1, 0, true, false};
     std::byte* blocks = nullptr;  // the first line of the cache in `memory`
     double prior_value = 0.0;
     ScaledValue scaled_prior_value;

@@ -33,8 +33,9 @@ inline double scale_by_units(double factor, std::int64_t units) {
   return product > 1e-200 ? product : NAN;
 }
 
-// Below this a weight may have lost bits.
-inline constexpr double kLeastWeight = 1e-300;
+// A weight below this is worth nothing beside the sum of its node and is known by its logarithm alone. The quotient of
+// two that are not is a number.
+inline constexpr double kLeastWeight = 1e-200;
 
 // Must a node's unit change? The bounds leave room for products with a factor.
 inline bool is_out_of_range(double sum) { return !(sum > 1e-100 && sum < 1e100); }

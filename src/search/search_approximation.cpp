@@ -52,14 +52,14 @@ Assignment SearchApproximation::sample(Random& random) const {
   for (int n = 0; n < space.num_levels(); ++n) {
     const Level& level = space.levels[n];
     int& state = x[level.variable];
+    q.resize(level.num_states);
     if (walk.is_on_store(n)) {
-      state = random.categorical({walk.node(n).weights(), static_cast<std::size_t>(level.num_states)});
+      walk.node(n).copy_weights(q);
     } else {
-      q.resize(level.num_states);
       prior_->q_values(n, x, 1, q);
       softmax(q, q);
-      state = random.categorical(q);
     }
+    state = random.categorical(q);
     walk.take(n, state);
   }
   return x;
@@ -73,9 +73,10 @@ SearchApproximation::SampleBatch SearchApproximation::sample_batch(int count, Ra
   SampleBatch batch = {std::vector<int>(static_cast<std::size_t>(count) * row_size, -1), std::vector<double>(count)};
   std::vector<Walk> walks(count, Walk(*store_));
   std::vector<int> prefixes;  // of the samples that are off the store
-  std::vector<double> q;
+  std::vector<double> q, on_store;
   for (int n = 0; n < space.num_levels(); ++n) {
     const Level& level = space.levels[n];
+    on_store.resize(level.num_states);
     prefixes.clear();
     for (int i = 0; i < count; ++i) {
       const auto row = batch.states.begin() + static_cast<std::ptrdiff_t>(i) * row_size;
@@ -88,7 +89,8 @@ SearchApproximation::SampleBatch SearchApproximation::sample_batch(int count, Ra
     for (int i = 0; i < count; ++i) {
       std::span<double> weights;
       if (walks[i].is_on_store(n)) {
-        weights = {walks[i].node(n).weights(), static_cast<std::size_t>(level.num_states)};
+        walks[i].node(n).copy_weights(on_store);
+        weights = on_store;
       } else {
         weights = {next_q, static_cast<std::size_t>(level.num_states)};
         softmax(weights, weights);
@@ -118,7 +120,7 @@ double SearchApproximation::log_prob(std::span<const int> x) const {
     check_range("log_prob", "state", state, 0, level.num_states - 1);
     if (walk.is_on_store(n)) {
       const Node node = walk.node(n);
-      const double weight = node.weights()[state];
+      const double weight = node.weight(state);
       sum += weight > 0.0 ? std::log(weight / node.sum()) : kNegInf;
     } else {
       q.resize(level.num_states);
@@ -180,7 +182,7 @@ Marginals SearchApproximation::marginals() const {
       if (reach[n][i] == 0.0) continue;
       const double sum = node.sum();
       for (int a = 0; a < level.num_states; ++a) {
-        const double probability = reach[n][i] * node.weights()[a] / sum;
+        const double probability = reach[n][i] * node.weight(a) / sum;
         marginal[a] += probability;
         for (std::size_t j = 0; j < level.children.size(); ++j) {
           arrive(level.children[j], node.links(a)[j], probability);
@@ -210,8 +212,8 @@ double SearchApproximation::unexplored_mass() const {
       const Node node = store_->node(n, i);
       const double sum = node.sum();
       for (int a = 0; a < node.num_states(); ++a) {
-        if (!node.is_expanded(a) || node.weights()[a] == 0.0) continue;
-        explored[n][i] += node.weights()[a] / sum * all_explored(space.levels[n].children, node.links(a));
+        if (!node.is_expanded(a) || node.weight(a) == 0.0) continue;
+        explored[n][i] += node.weight(a) / sum * all_explored(space.levels[n].children, node.links(a));
       }
     }
   }

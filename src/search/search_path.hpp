@@ -27,26 +27,25 @@ class SearchPath {
 
   // Notes at each node those that the next traversal through it comes to after the child, once all choices are made.
   // When the nodes outgrow the caches, a traversal is a chain of waits for memory, each for the node that tells where
-  // the next one is; with the notes three waits run side by side.
+  // the next one is; with the notes five waits run side by side.
   // Pre: the levels are a path, each below the one before.
   template <class Shape>
   void leave_hints() const {
-    NodeIndex child = kNoNode, grandchild = kNoNode;  // that the next traversal through the node comes to
+    NodeHints below;  // what the next traversal through the step's edge comes to after the child
     for (int i = length_ - 1; i >= kFirstLevelWithHints; --i) {
       const auto node = steps_[static_cast<std::size_t>(i)].node.template as<Shape>();
       const int action = steps_[static_cast<std::size_t>(i)].action;
-      const NodeHints hints{child, grandchild};
-      child = grandchild = kNoNode;
+      NodeHints above;
       if (!node.is_complete()) {
         const auto choice = static_cast<int>(node.choice());
-        child = *node.links(choice);
-        const NodeIndex noted = node.hints(choice).second;  // before the next store, which overlaps it
-        grandchild = choice == action ? hints.second : noted;
+        const NodeHints noted = node.hints(choice);
+        above = (choice == action ? below : noted).behind(*node.links(choice));
       }
-      if (i + 1 < length_) node.set_hints(action, hints);
+      node.set_hints(action, below);
+      below = above;
     }
   }
-  static constexpr int kFirstLevelWithHints = 12;  // with K = 2 the levels above have 4095 nodes, which stay in a cache
+  static constexpr int kFirstLevelWithHints = 12;  // the nodes of levels above 17 stay in a cache
 
  private:
   std::vector<Step> steps_;

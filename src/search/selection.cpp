@@ -20,8 +20,9 @@ inline double visits_and_one(std::uint64_t edge) {
 
 // May it be that all incomplete edges have Q = -inf, which a prior may say?
 bool has_minus_infinity(const Node& node) {
-  const double* const logs = node.log_weights();
-  return std::any_of(logs, logs + node.num_states(), [](double log) { return log == kNegInf; });
+  bool is_any = false;
+  for (int a = 0; a < node.num_states(); ++a) is_any = is_any || node.is_impossible(a);
+  return is_any;
 }
 
 // The logarithms of the weights that the path changed, then eq. 8 for the nodes of the blocks, of at most kRows
@@ -32,7 +33,7 @@ template <int kRows>
                                                   int scale_rows, std::uint64_t* choices, double* log_weights) {
   for (const Selection::Block* block = blocks; block != blocks + num_blocks; ++block) {
     for (int i = 0; i < Selection::kColumns; ++i) {
-      const double changed = log_one(block->weights[i]);
+      const double changed = log_one(block->changed[i]);
       log_weights[i] = changed;
       double node_visits = 1.0 - kRows;  // the visit that created the node, then one per edge visit
 #pragma GCC unroll 8
@@ -42,7 +43,7 @@ template <int kRows>
 #pragma GCC unroll 8
       for (int a = 0; a < kRows; ++a) {
         const std::uint64_t edge = block->edges[a][i];
-        const double stored = block->log_weights[a][i];
+        const double stored = block->values[a][i];
         // By masks: of conditions that exclude each other the compiler makes a case distinction.
         const auto mask = static_cast<std::uint64_t>(static_cast<std::int64_t>(edge) >> 63);
         const auto q = std::bit_cast<double>((std::bit_cast<std::uint64_t>(changed) & mask) |
@@ -64,11 +65,35 @@ template <int kRows>
   }
 }
 
+// The same in binary stores, with the one logarithm that the difference of the scores needs.
+[[gnu::always_inline]] inline void choose_binary(const Selection::Block* blocks, std::size_t num_blocks, int scale_rows,
+                                                 std::uint64_t* choices) {
+  for (const Selection::Block* block = blocks; block != blocks + num_blocks; ++block) {
+    for (int i = 0; i < Selection::kColumns; ++i) {
+      const std::uint64_t edges[] = {block->edges[0][i], block->edges[1][i]};
+      const double weights[] = {block->values[0][i], block->values[1][i]};
+      // Negative ones are logarithms. The others are at least kLeastWeight, which their quotient bears.
+      const double quotient = (weights[0] > 0.0 ? weights[0] : 1.0) / (weights[1] > 0.0 ? weights[1] : 1.0);
+      const double q =
+          log_one(quotient) + (weights[0] < 0.0 ? weights[0] : 0.0) - (weights[1] < 0.0 ? weights[1] : 0.0);
+      const double root = std::sqrt(visits_and_one(edges[0]) + visits_and_one(edges[1]) - 1.0);
+      const double score0 = q_uct(q, block->scales[0][i] * root, 1.0 / visits_and_one(edges[0]));
+      const double score1 = q_uct(0.0, block->scales[1 & scale_rows][i] * root, 1.0 / visits_and_one(edges[1]));
+      const double best = score0 > score1 ? score0 : score1;
+      const std::uint64_t by_score = score0 >= best - tie_tolerance(best) ? 0 : 1;
+      const std::uint64_t if_open = (edges[1] & Node::kComplete) != 0 ? 0 : by_score;
+      const std::uint64_t if_complete = (edges[1] & Node::kComplete) != 0 ? std::uint64_t{kNoChoice} : 1;
+      choices[i] = (edges[0] & Node::kComplete) != 0 ? if_complete : if_open;
+    }
+    choices += Selection::kColumns;
+  }
+}
+
 TS_DISPATCHED void choose_each(const Selection::Block* __restrict blocks, std::size_t num_blocks, int num_rows,
                                int scale_rows, std::uint64_t* __restrict choices, double* __restrict log_weights) {
   switch (num_rows) {
     case 2:
-      return choose_columns<2>(blocks, num_blocks, scale_rows, choices, log_weights);
+      return choose_binary(blocks, num_blocks, scale_rows, choices);
     case 3:
       return choose_columns<3>(blocks, num_blocks, scale_rows, choices, log_weights);
     case 4:
@@ -130,7 +155,7 @@ void Selection::choose(int level, const Node& node) {
       continue;
     }
     const double scale = store_.has_prior() ? c_ * std::max(node.priors()[a], epsilon_) : level_scales_[level];
-    q_[a] = q_uct(node.log_weights()[a], scale * root, 1.0 / (1.0 + node.visits(a)));
+    q_[a] = q_uct(node.log_weight(a), scale * root, 1.0 / (1.0 + node.visits(a)));
     best = std::max(best, q_[a]);
   }
   const double threshold = best - tie_tolerance(best);
@@ -152,7 +177,8 @@ void Selection::score(std::size_t length) {
 
 void Selection::set_refreshed_edge(std::size_t position, const Step& step) {
   set_node<AnyShape>(position, step);
-  const double weight = step.node.weights()[step.action];
+  if (!step.node.has_logs()) return;  // that was all
+  const double weight = step.node.stored_weights()[step.action];
   if (weight >= kLeastWeight) {
     set_edge<AnyShape>(position, step, weight, step.node.edges()[step.action]);
   } else {
@@ -170,13 +196,14 @@ void Selection::choose_unusual(std::span<const Step> path) {
   has_unusual_ = is_always_unusual_;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto& [node, level, action, factor] = path[i];
-    const double weight = node.weights()[action];
-    if (tie_rule_ == TieRule::kRandom || node.num_states() > num_rows_ || weight < kLeastWeight ||
+    const bool has_logs = node.has_logs();
+    const double weight = node.stored_weights()[action];
+    if (tie_rule_ == TieRule::kRandom || node.num_states() > num_rows_ || (has_logs && weight < kLeastWeight) ||
         (has_prior_ && has_minus_infinity(node))) {
-      if (weight >= kLeastWeight) node.log_weights()[action] = std::log(weight);
+      if (has_logs && weight >= kLeastWeight) node.stored_logs()[action] = std::log(weight);
       choose(level, node);
     } else {
-      node.log_weights()[action] = log_weights_[i];
+      if (has_logs) node.stored_logs()[action] = log_weights_[i];
       node.set_choice(static_cast<std::uint32_t>(choices_[i]));
     }
   }

@@ -32,7 +32,7 @@ class Selection {
     const double* const log_weights = log_weights_.data();
     for (std::size_t i = 0; i < path.size(); ++i) {
       const auto node = path[i].node.template as<Shape>();
-      node.log_weights()[path[i].action] = log_weights[i];
+      if (node.has_logs()) node.stored_logs()[path[i].action] = log_weights[i];
       node.set_small_choice(choices[i]);
     }
   }
@@ -44,12 +44,12 @@ class Selection {
     const auto node = step.node.template as<Shape>();
     const int num_states = node.num_states();
     if (!fits<Shape>(node)) return;  // left to choose
-    const double* const log_weights = node.log_weights();
+    const double* const values = node.has_logs() ? node.stored_logs() : node.stored_weights();
     const std::uint32_t* const edges = node.edges();
     Block& block = blocks_[position / kColumns];
     const std::size_t column = position % kColumns;
     for (int a = 0; a < num_states; ++a) {
-      block.log_weights[a][column] = log_weights[a];
+      block.values[a][column] = values[a];
       block.edges[a][column] = edges[a];
     }
     if (Shape::kNumStates == 0) {
@@ -62,10 +62,11 @@ class Selection {
   // What the backup changed: the edge's weight and its word of visits and flags.
   template <class Shape>
   void set_edge(std::size_t position, const Step& step, double weight, std::uint32_t edge) {
-    if (!fits<Shape>(step.node.template as<Shape>())) return;
+    const auto node = step.node.template as<Shape>();
+    if (!fits<Shape>(node)) return;
     Block& block = blocks_[position / kColumns];
     const std::size_t column = position % kColumns;
-    block.weights[column] = weight;
+    (node.has_logs() ? block.changed : block.values[step.action])[column] = weight;
     block.edges[step.action][column] = edge | kOnPath;
   }
   // Both for a node that was refreshed: it knows the logarithms of its weights, also of those below kLeastWeight.
@@ -77,8 +78,8 @@ class Selection {
   static constexpr int kColumns = 8;
   static constexpr int kMostRows = 8;  // nodes with more states are scored one by one
   struct Block {
-    double weights[kColumns];  // of the edge that the path takes, which is marked by kOnPath below
-    double log_weights[kMostRows][kColumns];
+    double values[kMostRows][kColumns];        // logarithms of the weights; in binary stores, stored weights
+    double changed[kColumns];                  // with logarithms: the weight of the path's edge, which kOnPath marks
     std::uint64_t edges[kMostRows][kColumns];  // eta(x o a) and flags
     double scales[kMostRows][kColumns];        // c max(Q_phi, epsilon); for a uniform prior only the first row
   };

@@ -10,8 +10,19 @@ namespace {
 
 bool is_dead(const Node& node) {
   if (!node.is_complete() || node.sum() > 0.0) return false;
-  const double* const logs = node.log_weights();
-  return std::all_of(logs, logs + node.num_states(), [](double log) { return log == kNegInf; });
+  bool is_dead = true;
+  for (int a = 0; a < node.num_states(); ++a) is_dead = is_dead && node.is_impossible(a);
+  return is_dead;
+}
+
+// The logarithm of the sum of the weights, also where all of them are too small for a double.
+double log_sum(const Node& node) {
+  double most = kNegInf;
+  for (int a = 0; a < node.num_states(); ++a) most = std::max(most, node.log_weight(a));
+  if (most == kNegInf) return kNegInf;
+  double sum = 0.0;
+  for (int a = 0; a < node.num_states(); ++a) sum += std::exp(node.log_weight(a) - most);
+  return most + std::log(sum);
 }
 
 double children_log_value(const NodeStore& store, int level, const NodeIndex* links) {
@@ -21,6 +32,15 @@ double children_log_value(const NodeStore& store, int level, const NodeIndex* li
   return sum;
 }
 
+void move_to_unit(const Node& node, std::int32_t unit) {
+  const std::int64_t moved = std::int64_t{unit} - node.unit();
+  node.unit() = unit;
+  for (int a = 0; a < node.num_states(); ++a) {
+    const double log = ScaledValue::unscaled_log(node.log_weight(a), moved);
+    node.set_weight(a, std::exp(log), log);
+  }
+}
+
 }  // namespace
 
 double log_value(const NodeStore& store, int level, NodeIndex index) {
@@ -28,8 +48,7 @@ double log_value(const NodeStore& store, int level, NodeIndex index) {
   const Node node = store.node(level, index);
   const double sum = node.sum();
   if (!is_out_of_range(sum)) return ScaledValue{node.unit(), sum}.log();
-  const std::span<const double> logs(node.log_weights(), static_cast<std::size_t>(node.num_states()));
-  return ScaledValue::scaled_log(log_sum_exp(logs), node.unit());
+  return ScaledValue::scaled_log(log_sum(node), node.unit());
 }
 
 ScaledValue scaled_value_below(const NodeStore& store, std::span<const int> children, const NodeIndex* links,
@@ -73,33 +92,30 @@ void refresh_edge(const NodeStore& store, int level, const Node& node, int actio
   double log_weight = std::log(weight);
   if (std::isnan(weight)) {
     const double reward = reward_of_factor(factor);
-    log_weight = reward == kNegInf
-                     ? kNegInf
-                     : ScaledValue::unscaled_log(reward + children_log_value(store, level, links), node.unit());
+    const double q = reward == kNegInf ? kNegInf : reward + children_log_value(store, level, links);
+    // A weight that is too large for a double cannot wait for the caller to rebase.
+    if (ScaledValue::unscaled_log(q, node.unit()) > 600.0) move_to_unit(node, ScaledValue::unit_of_log(q));
+    log_weight = ScaledValue::unscaled_log(q, node.unit());
     weight = std::exp(log_weight);
   }
-  node.weights()[action] = weight;
-  node.log_weights()[action] = log_weight;
+  node.set_weight(action, weight, log_weight);
   if (factor == 0.0 || is_complete(store, children, links)) node.set_complete(action);
 }
 
 void rebase(const Node& node) {
-  const std::span<double> logs(node.log_weights(), static_cast<std::size_t>(node.num_states()));
-  const double total = log_sum_exp(logs);
+  const double total = log_sum(node);
   const std::int32_t unit =
       total == kNegInf ? 0 : ScaledValue::unit_of_log(ScaledValue::scaled_log(total, node.unit()));
-  const std::int64_t moved = std::int64_t{unit} - node.unit();
-  node.unit() = unit;
-  for (std::size_t a = 0; a < logs.size(); ++a) {
-    logs[a] = ScaledValue::unscaled_log(logs[a], moved);
-    node.weights()[a] = std::exp(logs[a]);
-  }
+  move_to_unit(node, unit);
 }
 
 void set_q(const Node& node, std::span<const double> q) {
-  node.unit() = 0;
-  std::copy(q.begin(), q.end(), node.log_weights());
-  rebase(node);
+  const double total = log_sum_exp(q);
+  node.unit() = total == kNegInf ? 0 : ScaledValue::unit_of_log(total);
+  for (int a = 0; a < node.num_states(); ++a) {
+    const double log = ScaledValue::unscaled_log(q[static_cast<std::size_t>(a)], node.unit());
+    node.set_weight(a, std::exp(log), log);
+  }
 }
 
 bool refresh_stale_edges(const NodeStore& store, int level, const Node& node) {

@@ -31,13 +31,13 @@ inline constexpr std::uint64_t kAllButOne[] = {kAll, kAll, kAll, kAll, kAll, kAl
 // processor foresee.
 template <class Shape>
 double sum_of_others(const BasicNode<Shape>& node, int action) {
-  const double* const weights = node.weights();
-  if (node.num_states() == 2) return weights[1 - action];
+  if (node.num_states() == 2) return node.weight(1 - action);
   double sum = 0.0;
-  if (node.num_states() > kMostMasked) {
-    for (int a = 0; a < node.num_states(); ++a) sum += a == action ? 0.0 : weights[a];
+  if (!node.has_logs() || node.num_states() > kMostMasked) {
+    for (int a = 0; a < node.num_states(); ++a) sum += a == action ? 0.0 : node.weight(a);
     return sum;
   }
+  const double* const weights = node.stored_weights();
   const std::uint64_t* const masks = kAllButOne + (kMostMasked - 1 - action);
   for (int a = 0; a < node.num_states(); ++a) {
     sum += std::bit_cast<double>(std::bit_cast<std::uint64_t>(weights[a]) & masks[a]);

@@ -87,7 +87,7 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
             facts.rewards.factors != nullptr ? facts.rewards.at(action, x_.data()) : node.factors()[action]};
     x_[facts.variable] = action;
     if (Shape::kHasHints && fetches_ahead_)
-      fetch_ahead(level + 3, node.hints(action).third);  // a path: level + 1 is below
+      fetch_ahead(level + NodeHints::kFarthest, node.hints(action).farthest());  // a path: level + 1 is below
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.price(level))) return Outcome::kBudgetSpent;
       if (!expand(step)) return Outcome::kFailed;
@@ -167,7 +167,7 @@ void TreeSearch::backup() {
     }
     const double others = sum_of_others(node, action);
     const double weight = scale_by_units(path[i].factor, below.unit - node.unit()) * below.sum;
-    node.weights()[action] = weight;
+    node.stored_weights()[action] = weight;
     below.sum = others + weight;
     node.add_visit(action);
     if (is_child_complete && is_complete(*store_, facts.children_span(), node.links(action))) {
@@ -206,13 +206,8 @@ double TreeSearch::repair(std::size_t i) {
 
 // Chooses the traversal that is compiled for the shape of all nodes.
 void TreeSearch::specialise() {
-  int num_states = space_.num_levels() == 0 ? 0 : space_.levels[0].num_states;
-  bool is_path = space_.roots.size() == 1;
-  for (const Level& level : space_.levels) {
-    if (level.num_states != num_states) num_states = 0;
-    is_path = is_path && level.children.size() <= 1;
-  }
-  with_num_states(num_states, [&](auto known) {
+  const auto [num_states, is_path] = common_shape(space_);
+  with_num_states(num_states, [&, is_path = is_path](auto known) {
     constexpr int kStates = decltype(known)::value;
     tree_traversal_ = is_path ? &TreeSearch::tree_traversal<NodeShape<kStates, true>>
                               : &TreeSearch::tree_traversal<NodeShape<kStates, false>>;

@@ -50,7 +50,7 @@ class TreeSearch {
   void refresh(int level, Node node);
   // Always inline: a call that only fetches ahead has no effect that the compiler sees, and may be left out.
   [[gnu::always_inline]] void fetch_ahead(int level, NodeIndex hint) const {
-    if (hint != Node::kNoHint) store_->prefetch(level, hint);
+    if (hint != NodeHints::kNone) store_->prefetch(level, hint);
   }
   bool expand(Step& step);
   NodeIndex create_node(int level);

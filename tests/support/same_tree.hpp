@@ -38,7 +38,7 @@ std::string difference(const NodeStore& store, const Tree& tree) {
       if (node.is_complete(a) != expected.complete[a]) return fmt::format("complete flag of {} at node {}", a, prefix);
       const double value = node.q(a);
       const bool is_equal = value == expected.q[a] || std::abs(value - expected.q[a]) < 1e-9;
-      const double weight = node.weights()[a];
+      const double weight = node.weight(a);
       const bool is_weight_equal =
           weight < 1e-300 || std::abs(ScaledValue{node.unit(), weight}.log() - expected.q[a]) < 1e-9;
       if (!is_equal || !is_weight_equal) return fmt::format("value of {} at node {}", a, prefix);

@@ -38,44 +38,69 @@ TEST(NodeStore, NodeIsCompleteWithItsLastEdge) {
   EXPECT_TRUE(node.is_complete());
 }
 
-TEST(NodeStore, HintsAndChoiceShareWords) {
+TEST(NodeStore, HintsOfBothEdges) {
   NodeStore store = chain_store(4, 2);
-  const Node node = store.node(0, store.create(0));
-  const auto expect = [&](int action, NodeIndex second, NodeIndex third) {
-    EXPECT_EQ(node.hints(action).second, second);
-    EXPECT_EQ(node.hints(action).third, third);
-  };
-  for (const int action : {0, 1}) expect(action, Node::kNoHint, Node::kNoHint);
+  const auto node = store.node(0, store.create(0)).as<NodeShape<2, true>>();
+  for (const int action : {0, 1}) EXPECT_EQ(node.hints(action).farthest(), NodeHints::kNone);
   const std::vector<NodeIndex> links(node.links(0), node.links(0) + 2);
   node.unit() = -7;
-  node.set_hints(0, {123'456, 4'194'302});
-  node.set_hints(1, {5, 0});
+  node.set_hints(0, NodeHints().behind(5).behind(4).behind(3).behind(2));
+  node.set_hints(1, NodeHints().behind(16'777'214).behind(0).behind(kNoNode).behind(16'777'216));
   node.set_choice(1);
-  expect(0, 123'456, 4'194'302);
-  expect(1, 5, 0);
+  EXPECT_EQ(node.hints(0).farthest(), 5U);
+  EXPECT_EQ(node.hints(0).behind(1).farthest(), 4U);
+  EXPECT_EQ(node.hints(0).behind(1).behind(0).farthest(), 3U);
+  EXPECT_EQ(node.hints(1).farthest(), 16'777'214U);
+  EXPECT_EQ(node.hints(1).behind(0).farthest(), 0U);
+  EXPECT_EQ(node.hints(1).behind(0).behind(0).farthest(), NodeHints::kNone);
+  EXPECT_EQ(node.hints(1).behind(0).behind(0).behind(0).farthest(), NodeHints::kNone);  // too large for the bits
   EXPECT_EQ(node.choice(), 1U);
-  node.set_hints(0, {kNoNode, 4'194'304});  // too large for the bits
-  node.set_choice(kNoChoice);
-  expect(0, Node::kNoHint, Node::kNoHint);
-  expect(1, 5, 0);
-  EXPECT_TRUE(node.is_complete());
   EXPECT_EQ(node.unit(), -7);
   EXPECT_EQ(std::vector<NodeIndex>(node.links(0), node.links(0) + 2), links);
 }
 
+// With logarithms kept and, in a store of binary variables, without.
+TEST(NodeStore, WeightsOfAnySize) {
+  for (const int num_states : {2, 3}) {
+    NodeStore store = chain_store(2, num_states);
+    const Node node = store.node(0, store.create(0));
+    EXPECT_EQ(node.has_logs(), num_states > 2);
+    for (const double log : {0.0, 3.5, -400.0, -461.0, -700.0, -5000.0, -1e300}) {
+      node.set_weight(1, std::exp(log), log);
+      EXPECT_NEAR(node.log_weight(1), log, 1e-13) << log;
+      EXPECT_NEAR(node.weight(1), std::exp(log), kLeastWeight + 1e-14 * std::exp(log)) << log;
+      EXPECT_FALSE(node.is_impossible(1));
+    }
+    node.set_weight(1, 0.0, kNegInf);
+    EXPECT_EQ(node.log_weight(1), kNegInf);
+    EXPECT_EQ(node.weight(1), 0.0);
+    EXPECT_TRUE(node.is_impossible(1));
+    for (int a = 0; a < num_states; ++a) node.set_weight(a, a + 1.0, std::log(a + 1.0));
+    EXPECT_EQ(node.sum(), num_states * (num_states + 1) / 2.0);
+  }
+}
+
 // The offsets that the compiler knows are those of the store.
-TEST(NodeStore, KnownShapeIsTheOwnShape) {
-  NodeStore store = chain_store(3, 4);
+template <int kStates>
+void expect_known_shape() {
+  NodeStore store = chain_store(3, kStates);
   for (int level = 0; level < 3; ++level) {
     const Node node = store.node(level, store.create(level));
-    const auto known = node.as<NodeShape<4, true>>();
+    const auto known = node.as<NodeShape<kStates, true>>();
     EXPECT_EQ(known.num_states(), node.num_states());
-    EXPECT_EQ(known.links(3), node.links(3));
+    EXPECT_EQ(known.has_logs(), node.has_logs());
+    EXPECT_EQ(known.links(1), node.links(1));
     EXPECT_EQ(known.edges(), node.edges());
-    EXPECT_EQ(known.weights(), node.weights());
-    EXPECT_EQ(known.log_weights(), node.log_weights());
+    EXPECT_EQ(known.stored_weights(), node.stored_weights());
+    EXPECT_EQ(known.stored_logs(), node.stored_logs());
     EXPECT_EQ(known.factors(), node.factors());
   }
+}
+TEST(NodeStore, KnownShapeIsTheOwnShape) {
+  expect_known_shape<2>();
+  expect_known_shape<3>();
+  expect_known_shape<4>();
+  expect_known_shape<5>();
 }
 
 TEST(NodeStore, FactorKeepsRewardsOfAnySize) {

@@ -29,16 +29,15 @@ class RandomPath {
       const Node node = store_->node(n, store_->create(n));
       const int spared = random.below(num_states[n]);  // one edge stays incomplete
       for (int a = 0; a < num_states[n]; ++a) {
-        node.log_weights()[a] = random.uniform() < 0.3 ? -1.5 : 2.0 * random.normal();
+        double log = random.uniform() < 0.3 ? -1.5 : 2.0 * random.normal();
         if (has_prior) node.priors()[a] = 2.0 * random.normal();
-        if (random.uniform() < 0.05) node.log_weights()[a] = -705.0;
-        node.weights()[a] = std::exp(node.log_weights()[a]);
+        if (random.uniform() < 0.05) log = random.uniform() < 0.5 ? -705.0 : -5000.0;
+        node.set_weight(a, std::exp(log), log);
         for (int visits = random.below(4); visits > 0; --visits) node.add_visit(a);
         if (a == spared || random.uniform() < 0.6) continue;
         node.set_complete(a);
         if (random.uniform() > 0.5) continue;
-        node.weights()[a] = 0.0;
-        node.log_weights()[a] = kNegInf;
+        node.set_weight(a, 0.0, kNegInf);
       }
       steps_.push_back({node, n, static_cast<int>(random.below(num_states[n])), 1.0});
     }
@@ -69,14 +68,14 @@ TEST(Selection, PathAndSingleNodesChooseAlike) {
     std::vector<double> logs;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const auto& [node, level, action, factor] = path.steps()[i];
-      logs.push_back(node.log_weights()[action]);
-      if (node.weights()[action] >= kLeastWeight) node.log_weights()[action] = 99.0;
+      logs.push_back(node.log_weight(action));
+      if (node.has_logs() && node.weight(action) >= kLeastWeight) node.stored_logs()[action] = 99.0;
       selection.set_refreshed_edge(i, path.steps()[i]);
     }
     selection.choose_all<AnyShape>(path.steps());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const auto& [node, level, action, factor] = path.steps()[i];
-      ASSERT_TRUE(node.log_weights()[action] == logs[i] || std::abs(node.log_weights()[action] - logs[i]) < 1e-13);
+      ASSERT_TRUE(node.log_weight(action) == logs[i] || std::abs(node.log_weight(action) - logs[i]) < 1e-13);
       ASSERT_EQ(path.steps()[i].node.choice(), expected[i]) << "round " << round << " level " << i;
       ASSERT_FALSE(path.steps()[i].node.is_complete(static_cast<int>(expected[i])));
     }
@@ -88,8 +87,7 @@ TEST(Selection, RandomTiesReachEveryTiedEdge) {
   const RandomPath path(random, {3}, false);
   const Step& step = path.steps()[0];
   step.node.copy_from(NodeStore(std::make_shared<const SearchSpace>(path.store().space()), false).blank(0));
-  std::fill_n(step.node.weights(), 3, 1.0);
-  std::fill_n(step.node.log_weights(), 3, 0.0);
+  for (int a = 0; a < 3; ++a) step.node.set_weight(a, 1.0, 0.0);
   step.node.set_complete(1);
   Selection selection(path.store(), {.ties = TieRule::kRandom});
   std::vector<int> counts(3, 0);
