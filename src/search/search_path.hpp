@@ -45,7 +45,7 @@ class SearchPath {
       below = above;
     }
   }
-  static constexpr int kFirstLevelWithHints = 12;  // the nodes of levels above 17 stay in a cache
+  static constexpr int kFirstLevelWithHints = 9;  // they are for levels from 14 on; those above stay in a cache
 
  private:
   std::vector<Step> steps_;
