@@ -5,7 +5,7 @@
 //   int32     unit               u: the weights below are in units of 2^(256 u)
 //   uint8     choice             the action that q_uct chose last; 0xff = the node is complete, 0xfe = see below
 //   byte[3]                      a choice of 0xfe or more
-//   byte[2][12]                  hints for fetching ahead; only in trees of binary variables
+//   byte[2][12]                  hints for fetching ahead; only where all K = 2 and the levels are a path
 //   uint32    link[K][C]         index of the child's block, per child level; close to the choice, because a descent
 //                                waits for the one and then the other; one per edge also where C = 0
 //   uint32    visits[K]          eta, with two flags in the highest bits
