@@ -170,8 +170,9 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
   pool_ = std::make_unique<WorkerPool>(std::move(settings));
 }
 
-// What has arrived is recorded even if nobody waited for it.
+// What has been finished is recorded even if nobody waited for it; nothing more is begun.
 OracleSet::Impl::~Impl() {
+  pool_->stop();
   try {
     collect(/*wait=*/false);
   } catch (const Error&) {  // the journal cannot be written: it has been said, or nobody will ask

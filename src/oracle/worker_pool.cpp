@@ -69,6 +69,7 @@ void WorkerPool::stop() {
   has_work_.notify_all();
   is_confirmed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void WorkerPool::push(Job job) {

@@ -44,8 +44,7 @@ class WorkerPool {
   };
 
   explicit WorkerPool(Settings settings);
-  // Drops what is queued, interrupts programs and waits for the threads.
-  ~WorkerPool();
+  ~WorkerPool();  // stops
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
@@ -55,9 +54,10 @@ class WorkerPool {
   std::vector<JobResult> take(bool wait);
   // All results that have been taken are safe.
   void confirm();
+  // Drops what is queued, interrupts programs and waits for the threads. What they have finished can still be taken.
+  void stop();
 
  private:
-  void stop();
   void work();
   std::vector<Job> next_batch();
   std::vector<JobResult> evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch);
