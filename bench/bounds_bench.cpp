@@ -9,7 +9,7 @@
 #include <string>
 
 #include "search/bound_store.hpp"
-#include "search/node_store.hpp"
+#include "search/nodes_by_level.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/search/anytime_search.hpp"
@@ -53,11 +53,11 @@ Measured measure_plain(const FactorGraph& graph, const SearchSpace& space) {
     best.evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     best.per_second = std::max(best.per_second, best.evaluations / seconds);
     best.bytes_each = static_cast<double>(result.report.used_bytes) / best.evaluations;
-    const NodeStore& store = result.approximation.store();
+    const NodesByLevel nodes(result.approximation.store());
     best.levels = count_levels(space, [&](int n) {
       double visits = 0.0;
-      for (NodeIndex i = 0; i < store.num_nodes(n); ++i) {
-        for (int a = 0; a < space.levels[n].num_states; ++a) visits += store.node(n, i).visits(a);
+      for (std::uint32_t i = 0; i < nodes.size(n); ++i) {
+        for (int a = 0; a < space.levels[n].num_states; ++a) visits += nodes.node(n, i).visits(a);
       }
       return visits;
     });

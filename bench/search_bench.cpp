@@ -9,6 +9,7 @@
 #include <numeric>
 #include <string>
 
+#include "search/nodes_by_level.hpp"
 #include "support/literal_tree_sample.hpp"
 #include "support/same_tree.hpp"
 #include "treesample/families/family.hpp"
@@ -29,17 +30,17 @@ struct Measured {
 // Best of several runs: what the others measured is the machine's noise.
 Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
   Measured best;
-  for (int run = 0; run < (budget <= 100'000 ? 30 : 3); ++run) {
+  for (int run = 0; run < (budget <= 100'000 ? 300 : 6); ++run) {
     const double start = cpu_seconds();
     const SearchResult result = tree_sample(graph, space, {.budget = budget, .memory_limit_bytes = SIZE_MAX});
     const double seconds = cpu_seconds() - start;
     const auto evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     if (evaluations / seconds <= best.per_second) continue;
     best = {evaluations / seconds, static_cast<double>(result.report.used_bytes) / evaluations, 0.0};
-    const NodeStore& store = result.approximation.store();
+    const NodesByLevel nodes(result.approximation.store());
     for (int n = 0; n < space.num_levels(); ++n) {
-      for (NodeIndex i = 0; i < store.num_nodes(n); ++i) {
-        for (int a = 0; a < space.levels[n].num_states; ++a) best.levels += store.node(n, i).visits(a) / evaluations;
+      for (std::uint32_t i = 0; i < nodes.size(n); ++i) {
+        for (int a = 0; a < space.levels[n].num_states; ++a) best.levels += nodes.node(n, i).visits(a) / evaluations;
       }
     }
   }
@@ -53,7 +54,7 @@ double measure_naive(const FactorGraph& graph, const SearchSpace& space, std::in
   std::vector<int> order(graph.num_variables());
   std::iota(order.begin(), order.end(), 0);
   double best = 0.0;
-  for (int run = 0; run < (budget <= 100'000 ? 10 : 2); ++run) {
+  for (int run = 0; run < (budget <= 100'000 ? 40 : 2); ++run) {
     testing::LiteralTreeSample<Tree> naive(graph, order, SearchOptions{}.c, SearchOptions{}.epsilon);
     const double start = cpu_seconds();
     naive.tree_sample(budget);

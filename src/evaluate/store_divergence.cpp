@@ -7,6 +7,7 @@
 
 #include "evaluate/off_store_energy.hpp"
 #include "search/node_store.hpp"
+#include "search/nodes_by_level.hpp"
 #include "search/soft_bellman.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
@@ -25,6 +26,7 @@ class StorePass {
   // `off_store` is null for a complete store, where no mass leaves it.
   StorePass(const NodeStore& store, OffStoreEnergy* off_store)
       : store_(store),
+        nodes_(store),
         space_(store.space()),
         off_store_(off_store),
         reach_(space_.levels.size()),
@@ -37,14 +39,14 @@ class StorePass {
       const int root = space_.roots[r];
       const NodeIndex link = store_.root_links()[r];
       if (link != kNoNode) {
-        reach_[root][link] = 1.0;
+        reach_[root][nodes_.position(link)] = 1.0;
       } else {
         leave_store(root, 1.0, off_store_->at_root(root));
       }
     }
     for (int n = 0; n < space_.num_levels(); ++n) {
       for (const int child : space_.levels[n].children) make_room(child);
-      for (NodeIndex i = 0; i < store_.num_nodes(n); ++i) {
+      for (std::uint32_t i = 0; i < nodes_.size(n); ++i) {
         if (reach_[n][i] > 0.0) pass_node(n, i);
       }
       reach_[n] = {};
@@ -58,21 +60,21 @@ class StorePass {
   [[nodiscard]] std::size_t context_size(int level) const {
     return off_store_ == nullptr ? 0 : off_store_->context(level).size();
   }
-  [[nodiscard]] int* context(int level, NodeIndex index) {
-    return contexts_[level].data() + context_size(level) * index;
+  [[nodiscard]] int* context(int level, std::uint32_t position) {
+    return contexts_[level].data() + context_size(level) * position;
   }
   void make_room(int level) {
-    reach_[level].assign(store_.num_nodes(level), 0.0);
-    contexts_[level].resize(context_size(level) * store_.num_nodes(level));
+    reach_[level].assign(nodes_.size(level), 0.0);
+    contexts_[level].resize(context_size(level) * nodes_.size(level));
   }
 
-  void pass_node(int level, NodeIndex index) {
-    const Node node = store_.node(level, index);
-    const double reach = reach_[level][index];
+  void pass_node(int level, std::uint32_t position) {
+    const Node node = nodes_.node(level, position);
+    const double reach = reach_[level][position];
     const double sum = node.sum();
     bool has_rows = false;
     const auto rows = [&]() -> const OffStoreEnergy& {
-      if (!has_rows) off_store_->compute_rows(level, context(level, index));
+      if (!has_rows) off_store_->compute_rows(level, context(level, position));
       has_rows = true;
       return *off_store_;
     };
@@ -89,9 +91,10 @@ class StorePass {
           leave_store(children[j], mass, rows().below(j, a));
           continue;
         }
-        double& child_reach = reach_[children[j]][link];
+        const std::uint32_t child = nodes_.position(link);
+        double& child_reach = reach_[children[j]][child];
         if (child_reach == 0.0 && off_store_ != nullptr) {
-          off_store_->child_context(children[j], context(level, index), a, context(children[j], link));
+          off_store_->child_context(children[j], context(level, position), a, context(children[j], child));
         }
         child_reach += mass;
       }
@@ -105,6 +108,7 @@ class StorePass {
   }
 
   const NodeStore& store_;
+  NodesByLevel nodes_;
   const SearchSpace& space_;
   OffStoreEnergy* off_store_;
   std::vector<std::vector<double>> reach_;

@@ -5,14 +5,14 @@
 //   int32     unit               u: the weights below are in units of 2^(256 u)
 //   uint8     choice             the action that q_uct chose last; 0xff = the node is complete, 0xfe = see below
 //   byte[3]                      a choice of 0xfe or more
-//   byte[2][12]                  hints for fetching ahead; only where all K = 2 and the levels are a path
+//   byte[2][13]                  hints for fetching ahead, from byte 6 on; only where K = 2 and the store is one array
 //   uint32    link[K][C]         index of the child's block, per child level; close to the choice, because a descent
 //                                waits for the one and then the other; one per edge also where C = 0
 //   uint32    visits[K]          eta, with two flags in the highest bits
 //   double    weight[K]          exp(Q(a)) / 2^(256 u)
 //   double    log_weight[K]      its logarithm, so that only one has to be taken per visit; not in binary stores
 //   double    factor[K]          exp(R), once the edge is expanded (see factor_of_reward); only where the search cannot
-//                                look it up (see reward_tables.hpp)
+//                                look it up (see reward_tables.hpp), or where nodes of the same array need the room
 //   double    prior[K]           Q_phi(a); only when the prior is not uniform
 //   uint32    changed_at         time stamps, only at levels that are shared or have shared children:
 //   uint32    refreshed_at       an edge is stale if a child changed after the node was refreshed
@@ -87,19 +87,18 @@ struct BlockLayout {
   bool has_stamps = false;
 };
 
-// What the compiler may know of all nodes of a store: their number of states (0: it does not), and that the levels are
-// a path, each the only child of the one above. With both it knows the offsets, which is a tenth of the time of a
-// search with K = 2.
-template <int kStates, bool kLevelsArePath>
+// What the compiler may know of all nodes of a store: their number of states (0: it does not), and that they are in one
+// array (node_store.hpp). With both it knows the offsets, which is a tenth of the time of a search with K = 2.
+template <int kStates, bool kAllInOneArray>
 struct NodeShape {
   static constexpr int kNumStates = kStates;
-  static constexpr bool kIsPath = kLevelsArePath;
-  static constexpr bool kHasHints = kStates == 2 && kIsPath;
+  static constexpr bool kIsOneArray = kAllInOneArray;
+  static constexpr bool kHasHints = kStates == 2 && kIsOneArray;
 
   static constexpr int num_states(const BlockLayout& own) { return kStates > 0 ? kStates : own.num_states; }
   static constexpr bool has_logs(const BlockLayout& own) { return kStates > 0 ? kStates > 2 : own.has_logs; }
   static constexpr const BlockLayout& layout(const BlockLayout& own) {
-    if constexpr (kStates > 0 && kIsPath) {
+    if constexpr (kStates > 0 && kIsOneArray) {
       return kLayout;
     } else {
       return own;
@@ -112,23 +111,27 @@ struct NodeShape {
 using AnyShape = NodeShape<0, false>;
 
 // The nodes two to five levels below a node's own that the next traversal through an edge comes to, by the choices when
-// the edge was last taken: in a tree no other traversal changes them. 24 bits for each, the nearest lowest.
+// the edge was last taken: in a tree no other traversal changes them. 26 bits for each, the nearest lowest: 104, of
+// which `low` has the lowest 64 and `high` the highest 64.
 struct NodeHints {
   static constexpr int kFarthest = 5;
-  static constexpr int kBits = 24;
+  static constexpr int kBits = 26;
   static constexpr NodeIndex kNone = (1U << kBits) - 1;  // there is no node, or its index has more bits
 
   std::uint64_t low = ~std::uint64_t{0};
-  std::uint32_t high = ~std::uint32_t{0};
+  std::uint64_t high = ~std::uint64_t{0};
 
   // The hints of an edge to a node that goes on to `child` by an edge with these hints.
   [[nodiscard]] NodeHints behind(NodeIndex child) const {
-    return {low << kBits | std::min(child, kNone), high << kBits | static_cast<std::uint32_t>(low >> (64 - kBits))};
+    return {low << kBits | std::min(child, kNone), high << kBits | low >> (kHighBegin - kBits)};
   }
-  [[nodiscard]] NodeIndex farthest() const { return high >> 8; }
+  [[nodiscard]] NodeIndex farthest() const { return static_cast<NodeIndex>(high >> (64 - kBits)); }
+
+  static constexpr int kNumBytes = 4 * kBits / 8;
+  static constexpr int kHighBegin = 4 * kBits - 64;  // the lowest bit of `high`
 };
 
-// A view of one block. Cheap to copy; valid until a node of the same level is created.
+// A view of one block. Cheap to copy; valid until the block's array grows (NodeStore::make_room).
 template <class Shape>
 class BasicNode {
  public:
@@ -161,12 +164,12 @@ class BasicNode {
   [[nodiscard]] NodeHints hints(int action) const {
     NodeHints hints;
     std::memcpy(&hints.low, hint_place(action), 8);
-    std::memcpy(&hints.high, hint_place(action) + 8, 4);
+    std::memcpy(&hints.high, hint_place(action) + NodeHints::kNumBytes - 8, 8);
     return hints;
   }
   void set_hints(int action, const NodeHints& hints) const {
     std::memcpy(hint_place(action), &hints.low, 8);
-    std::memcpy(hint_place(action) + 8, &hints.high, 4);
+    std::memcpy(hint_place(action) + NodeHints::kNumBytes - 8, &hints.high, 8);
   }
 
   [[nodiscard]] bool has_logs() const { return Shape::has_logs(*layout_); }
@@ -254,7 +257,9 @@ class BasicNode {
   [[nodiscard]] T* at(std::uint32_t offset) const {
     return reinterpret_cast<T*>(block_ + offset);
   }
-  [[nodiscard]] std::byte* hint_place(int action) const { return block_ + 8 + std::ptrdiff_t{12} * action; }
+  [[nodiscard]] std::byte* hint_place(int action) const {
+    return block_ + 6 + std::ptrdiff_t{NodeHints::kNumBytes} * action;
+  }
   [[nodiscard]] std::uint32_t& edge(int action) const { return at<std::uint32_t>(known().visits)[action]; }
 
   std::byte* block_ = nullptr;

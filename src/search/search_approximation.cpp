@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "search/node_store.hpp"
+#include "search/nodes_by_level.hpp"
 #include "search/q_uct.hpp"
 #include "search/soft_bellman.hpp"
 #include "treesample/error.hpp"
@@ -164,12 +165,13 @@ Marginals SearchApproximation::marginals() const {
   check_argument(has_exact_marginals(), "marginals", "the prior is not uniform: use sampled_marginals");
   check_argument(log_z_ != kNegInf, "marginals", "no configuration has positive probability (Z = 0)");
   const SearchSpace& space = store_->space();
+  const NodesByLevel nodes(*store_);
   Marginals marginals(space.levels.size());
   std::vector<std::vector<double>> reach(space.levels.size());
   std::vector<double> off_store(space.levels.size(), 0.0);
-  for (int n = 0; n < space.num_levels(); ++n) reach[n].resize(store_->num_nodes(n));
+  for (int n = 0; n < space.num_levels(); ++n) reach[n].resize(nodes.size(n));
   const auto arrive = [&](int level, NodeIndex index, double probability) {
-    (index == kNoNode ? off_store[level] : reach[level][index]) += probability;
+    (index == kNoNode ? off_store[level] : reach[level][nodes.position(index)]) += probability;
   };
   for (std::size_t r = 0; r < space.roots.size(); ++r) arrive(space.roots[r], store_->root_links()[r], 1.0);
   for (int n = 0; n < space.num_levels(); ++n) {
@@ -177,8 +179,8 @@ Marginals SearchApproximation::marginals() const {
     std::vector<double>& marginal = marginals[level.variable];
     marginal.assign(level.num_states, off_store[n] / level.num_states);
     for (const int child : level.children) off_store[child] += off_store[n];
-    for (NodeIndex i = 0; i < store_->num_nodes(n); ++i) {
-      const Node node = store_->node(n, i);
+    for (std::uint32_t i = 0; i < nodes.size(n); ++i) {
+      const Node node = nodes.node(n, i);
       if (reach[n][i] == 0.0) continue;
       const double sum = node.sum();
       for (int a = 0; a < level.num_states; ++a) {
@@ -198,18 +200,19 @@ Marginals SearchApproximation::marginals() const {
 double SearchApproximation::unexplored_mass() const {
   const SearchSpace& space = store_->space();
   if (is_exact_) return 0.0;
+  const NodesByLevel nodes(*store_);
   std::vector<std::vector<double>> explored(space.levels.size());
   const auto all_explored = [&](std::span<const int> levels, const NodeIndex* links) {
     double product = 1.0;
     for (std::size_t j = 0; j < levels.size(); ++j) {
-      product *= links[j] == kNoNode ? 0.0 : explored[levels[j]][links[j]];
+      product *= links[j] == kNoNode ? 0.0 : explored[levels[j]][nodes.position(links[j])];
     }
     return product;
   };
   for (int n = space.num_levels() - 1; n >= 0; --n) {
-    explored[n].assign(store_->num_nodes(n), 0.0);
-    for (NodeIndex i = 0; i < store_->num_nodes(n); ++i) {
-      const Node node = store_->node(n, i);
+    explored[n].assign(nodes.size(n), 0.0);
+    for (std::uint32_t i = 0; i < nodes.size(n); ++i) {
+      const Node node = nodes.node(n, i);
       const double sum = node.sum();
       for (int a = 0; a < node.num_states(); ++a) {
         if (!node.is_expanded(a) || node.weight(a) == 0.0) continue;
@@ -223,19 +226,20 @@ double SearchApproximation::unexplored_mass() const {
 // The same recursion as the soft-Bellman one with max in place of log-sum-exp, over evaluated edges.
 std::optional<Configuration> SearchApproximation::best() const {
   const SearchSpace& space = store_->space();
+  const NodesByLevel nodes(*store_);
   std::vector<std::vector<double>> best_value(space.levels.size());
   std::vector<std::vector<int>> best_action(space.levels.size());
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     const Level& level = space.levels[n];
-    best_value[n].assign(store_->num_nodes(n), kNegInf);
-    best_action[n].assign(store_->num_nodes(n), 0);
-    for (NodeIndex i = 0; i < store_->num_nodes(n); ++i) {
-      const Node node = store_->node(n, i);
+    best_value[n].assign(nodes.size(n), kNegInf);
+    best_action[n].assign(nodes.size(n), 0);
+    for (std::uint32_t i = 0; i < nodes.size(n); ++i) {
+      const Node node = nodes.node(n, i);
       for (int a = 0; a < level.num_states; ++a) {
         double value = node.is_expanded(a) ? edge_reward(*store_, n, node, a) : kNegInf;
         for (std::size_t j = 0; j < level.children.size() && value != kNegInf; ++j) {
           const NodeIndex link = node.links(a)[j];
-          value += link == kNoNode ? kNegInf : best_value[level.children[j]][link];
+          value += link == kNoNode ? kNegInf : best_value[level.children[j]][nodes.position(link)];
         }
         if (is_higher(value, best_value[n][i])) {
           best_value[n][i] = value;
@@ -247,13 +251,13 @@ std::optional<Configuration> SearchApproximation::best() const {
   Configuration result{Assignment(space.levels.size(), 0), space.log_constant};
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const NodeIndex link = store_->root_links()[r];
-    result.log_density += link == kNoNode ? kNegInf : best_value[space.roots[r]][link];
+    result.log_density += link == kNoNode ? kNegInf : best_value[space.roots[r]][nodes.position(link)];
   }
   if (result.log_density == kNegInf) return std::nullopt;
   std::vector<NodeIndex> at(space.levels.size(), kNoNode);
   for (std::size_t r = 0; r < space.roots.size(); ++r) at[space.roots[r]] = store_->root_links()[r];
   for (int n = 0; n < space.num_levels(); ++n) {
-    const int action = best_action[n][at[n]];
+    const int action = best_action[n][nodes.position(at[n])];
     result.x[space.levels[n].variable] = action;
     const std::vector<int>& children = space.levels[n].children;
     for (std::size_t j = 0; j < children.size(); ++j) at[children[j]] = store_->node(n, at[n]).links(action)[j];

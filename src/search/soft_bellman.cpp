@@ -140,8 +140,8 @@ bool refresh_stale_edges(const NodeStore& store, int level, const Node& node) {
 void settle(const NodeStore& store) {
   const SearchSpace& space = store.space();
   for (int n = space.num_levels() - 1; n >= 0; --n) {
-    if (space.levels[n].is_private_below) continue;  // never stale
-    for (NodeIndex i = 0; i < store.num_nodes(n); ++i) {
+    if (space.levels[n].is_private_below) continue;  // never stale; else each level has its own array
+    for (NodeIndex i = 0; i < store.num_in_array(n); ++i) {
       const Node node = store.node(n, i);
       for (int a = 0; a < node.num_states(); ++a) {
         if (node.is_expanded(a)) refresh_edge(store, n, node, a, node.factors()[a]);

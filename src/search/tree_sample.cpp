@@ -13,6 +13,7 @@ namespace treesample {
 namespace {
 
 constexpr std::size_t kCacheBytes = std::size_t{8} << 20;  // while the nodes take less, nothing is fetched ahead
+constexpr int kLevelOfHints = 18;  // where a traversal, as it begins to wait for memory, leaves the last one's hints
 
 }  // namespace
 
@@ -67,6 +68,8 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
 template <class Shape>
 TreeSearch::Outcome TreeSearch::tree_traversal() {
   if (!budget_.allows(fewest_factors_)) return is_solved() ? Outcome::kSolved : Outcome::kBudgetSpent;
+  if (store_->make_room()) path_.set_length(0);  // no hints: the views are of nodes that moved
+  std::swap(path_, last_path_);
   const LevelFacts* const all_facts = facts_.data();
   Step* const path = path_.first();
   int length = 0;
@@ -74,7 +77,7 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
   NodeIndex* links = store_->root_links().data();
   while (true) {
     if (components.empty()) break;  // below the last level
-    const bool is_only_one = Shape::kIsPath || components.size() == 1;
+    const bool is_only_one = Shape::kIsOneArray || components.size() == 1;
     const int component = is_only_one ? 0 : selection_.choose_component(components, links);
     if (component < 0) break;
     const int level = components[component];
@@ -86,8 +89,10 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
     step = {node.template as<AnyShape>(), level, action,
             facts.rewards.factors != nullptr ? facts.rewards.at(action, x_.data()) : node.factors()[action]};
     x_[facts.variable] = action;
-    if (Shape::kHasHints && fetches_ahead_)
-      fetch_ahead(level + NodeHints::kFarthest, node.hints(action).farthest());  // a path: level + 1 is below
+    if (Shape::kHasHints && fetches_ahead_) {
+      fetch_ahead(level + NodeHints::kFarthest, node.hints(action).farthest());
+      if (length == kLevelOfHints) last_path_.leave_hints<Shape>();
+    }
     if (!node.is_expanded(action)) {
       if (!budget_.allows(reward_.price(level))) return Outcome::kBudgetSpent;
       if (!expand(step)) return Outcome::kFailed;
@@ -97,6 +102,7 @@ TreeSearch::Outcome TreeSearch::tree_traversal() {
     links = node.links(action);
   }
   if (length == 0) return Outcome::kSolved;  // not even a root is left
+  if (Shape::kHasHints && fetches_ahead_ && length < kLevelOfHints) last_path_.leave_hints<Shape>();
   path_.set_length(length);
   backup<Shape>();
   return Outcome::kProgress;
@@ -162,7 +168,7 @@ void TreeSearch::backup() {
     const int action = path[i].action;
     const LevelFacts& facts = all_facts[path[i].level];
     selection_.set_node<Shape>(i, path[i]);
-    if (!Shape::kIsPath && facts.num_children > 1 && i + 1 < path.size()) {
+    if (!Shape::kIsOneArray && facts.num_children > 1 && i + 1 < path.size()) {
       below *= scaled_value_below(*store_, facts.children_span(), node.links(action), path[i + 1].level);
     }
     const double others = sum_of_others(node, action);
@@ -185,7 +191,6 @@ void TreeSearch::backup() {
   }
   // The next choice of each node is known now, unless a shared node below changes first.
   selection_.choose_all<Shape>(path);
-  if (Shape::kHasHints && fetches_ahead_) path_.leave_hints<Shape>();
   if (store_->has_prior()) {
     for (const Step& step : path) x_[all_facts[step.level].variable] = -1;
   }
@@ -206,11 +211,10 @@ double TreeSearch::repair(std::size_t i) {
 
 // Chooses the traversal that is compiled for the shape of all nodes.
 void TreeSearch::specialise() {
-  const auto [num_states, is_path] = common_shape(space_);
-  with_num_states(num_states, [&, is_path = is_path](auto known) {
+  with_num_states(store_->common_num_states(), [this](auto known) {
     constexpr int kStates = decltype(known)::value;
-    tree_traversal_ = is_path ? &TreeSearch::tree_traversal<NodeShape<kStates, true>>
-                              : &TreeSearch::tree_traversal<NodeShape<kStates, false>>;
+    tree_traversal_ = store_->is_one_array() ? &TreeSearch::tree_traversal<NodeShape<kStates, true>>
+                                             : &TreeSearch::tree_traversal<NodeShape<kStates, false>>;
   });
 }
 

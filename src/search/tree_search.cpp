@@ -30,7 +30,8 @@ TreeSearch::TreeSearch(const FactorGraph& graph, const std::shared_ptr<const Sea
       selection_(*store_, options),
       check_interval_(graph.has_only_tables() ? 256 : 1),
       x_(graph.num_variables(), -1),
-      path_(space_.num_levels()) {
+      path_(space_.num_levels()),
+      last_path_(space_.num_levels()) {
   for (int n = 0; n < space_.num_levels(); ++n) {
     const std::vector<int>& children = space_.levels[n].children;
     LevelFacts facts{children.data(),

@@ -73,6 +73,7 @@ class TreeSearch {
   std::vector<LevelFacts> facts_;
   std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
   SearchPath path_;
+  SearchPath last_path_;  // of the traversal before
   bool fetches_ahead_ = false;
   Outcome (TreeSearch::*tree_traversal_)() = nullptr;  // for the shape of all nodes
 };

@@ -45,12 +45,12 @@ TEST(NodeStore, HintsOfBothEdges) {
   const std::vector<NodeIndex> links(node.links(0), node.links(0) + 2);
   node.unit() = -7;
   node.set_hints(0, NodeHints().behind(5).behind(4).behind(3).behind(2));
-  node.set_hints(1, NodeHints().behind(16'777'214).behind(0).behind(kNoNode).behind(16'777'216));
+  node.set_hints(1, NodeHints().behind(67'108'862).behind(0).behind(kNoNode).behind(67'108'864));
   node.set_choice(1);
   EXPECT_EQ(node.hints(0).farthest(), 5U);
   EXPECT_EQ(node.hints(0).behind(1).farthest(), 4U);
   EXPECT_EQ(node.hints(0).behind(1).behind(0).farthest(), 3U);
-  EXPECT_EQ(node.hints(1).farthest(), 16'777'214U);
+  EXPECT_EQ(node.hints(1).farthest(), 67'108'862U);
   EXPECT_EQ(node.hints(1).behind(0).farthest(), 0U);
   EXPECT_EQ(node.hints(1).behind(0).behind(0).farthest(), NodeHints::kNone);
   EXPECT_EQ(node.hints(1).behind(0).behind(0).behind(0).farthest(), NodeHints::kNone);  // too large for the bits

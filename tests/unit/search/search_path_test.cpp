@@ -18,14 +18,15 @@ TEST(SearchPath, HintsFollowTheChoices) {
   std::vector<int> order;
   for (int v = 0; v < kFirst + kDepth; ++v) order.push_back(graph.add_variable(2));
   NodeStore store(std::make_shared<const SearchSpace>(make_search_space(graph, order, SpaceKind::kTree)), false);
-  // All nodes of the last levels below one, the children of node i being 2 i and 2 i + 1.
+  // All nodes of the last levels below one, level by level, the children of node i being 2 i + 1 and 2 i + 2.
   for (int depth = 0; depth < kDepth; ++depth) {
     for (NodeIndex i = 0; i < 1U << depth; ++i) store.create(kFirst + depth);
   }
   const auto node = [&](int depth, NodeIndex i) { return store.node(kFirst + depth, i).as<Shape>(); };
+  const auto child = [](NodeIndex i, int action) { return 2 * i + 1 + static_cast<NodeIndex>(action); };
   for (int depth = 0; depth + 1 < kDepth; ++depth) {
-    for (NodeIndex i = 0; i < 1U << depth; ++i) {
-      for (int a = 0; a < 2; ++a) *node(depth, i).links(a) = 2 * i + static_cast<NodeIndex>(a);
+    for (NodeIndex i = (1U << depth) - 1; i < (1U << (depth + 1)) - 1; ++i) {
+      for (int a = 0; a < 2; ++a) *node(depth, i).links(a) = child(i, a);
     }
   }
   // Traversals by choices that turn at random; a few nodes become complete.
@@ -38,7 +39,7 @@ TEST(SearchPath, HintsFollowTheChoices) {
     while (length < kDepth && !node(length, i).is_complete()) {
       const auto action = static_cast<int>(node(length, i).choice());
       path.first()[kFirst + length] = {store.node(kFirst + length, i), kFirst + length, action, 1.0};
-      i = 2 * i + static_cast<NodeIndex>(action);
+      i = child(i, action);
       ++length;
     }
     // What the hints on the way promise is what comes.

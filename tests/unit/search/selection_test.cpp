@@ -25,8 +25,10 @@ class RandomPath {
     std::iota(order.begin(), order.end(), 0);
     store_ = std::make_unique<NodeStore>(
         std::make_shared<const SearchSpace>(make_search_space(graph, order, SpaceKind::kTree)), has_prior);
+    std::vector<NodeIndex> indices;
+    for (int n = 0; n < graph.num_variables(); ++n) indices.push_back(store_->create(n));
     for (int n = 0; n < graph.num_variables(); ++n) {
-      const Node node = store_->node(n, store_->create(n));
+      const Node node = store_->node(n, indices[n]);
       const int spared = random.below(num_states[n]);  // one edge stays incomplete
       for (int a = 0; a < num_states[n]; ++a) {
         double log = random.uniform() < 0.3 ? -1.5 : 2.0 * random.normal();
