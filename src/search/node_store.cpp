@@ -90,7 +90,7 @@ NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, c
 }
 
 void NodeStore::grow(int level) {
-  NodeArray& array = arrays_[is_one_array_ ? 0 : level];
+  NodeArray& array = arrays_[array_of(level)];
   // Growing moves pages instead of bytes once an array is large; by an eighth it then wastes little.
   constexpr std::uint32_t kSmall = 4096;
   const std::size_t size = levels_[level].layout.size;
@@ -107,7 +107,7 @@ void NodeStore::grow(int level) {
 }
 
 NodeIndex NodeStore::create(int level) {
-  NodeArray& array = arrays_[is_one_array_ ? 0 : level];
+  NodeArray& array = arrays_[array_of(level)];
   if (array.count == array.capacity) grow(level);
   const LevelStore& store = levels_[level];
   const NodeIndex index = array.count++;

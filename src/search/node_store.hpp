@@ -46,7 +46,7 @@ class NodeStore {
   // Do all levels share an array? Then level n + 1 is the only one below level n, and nodes come after their parents.
   // Else the nodes of each level are those from 0 to num_in_array - 1.
   [[nodiscard]] bool is_one_array() const { return is_one_array_; }
-  [[nodiscard]] std::uint32_t num_in_array(int level) const { return array_of(level).count; }
+  [[nodiscard]] std::uint32_t num_in_array(int level) const { return arrays_[array_of(level)].count; }
 
   // Makes room for the nodes that one traversal creates where levels share an array: views then stay valid until the
   // next call. Where they do not, a traversal creates nodes only at levels below its views. True when nodes moved.
@@ -96,7 +96,7 @@ class NodeStore {
     std::uint32_t capacity = 0;
   };
 
-  [[nodiscard]] const NodeArray& array_of(int level) const { return arrays_[is_one_array_ ? 0 : level]; }
+  [[nodiscard]] std::size_t array_of(int level) const { return is_one_array_ ? 0 : static_cast<std::size_t>(level); }
   void grow(int level);
 
   std::shared_ptr<const SearchSpace> space_;
