@@ -4,12 +4,13 @@
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting and clang-tidy          make format   apply the formatting
 #   make asan     fast tests under the address and undefined-behaviour sanitizers
+#   make torture  certified numbers against enumeration with 113 bits, for some minutes
 #   make fuzz     each parser's fuzzer for a minute
 #   make install  to PREFIX (/usr/local)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test bench build lint format asan tsan fuzz install clean packages-build packages-test packages-lint
+.PHONY: demo test bench build lint format asan tsan torture fuzz install clean packages-build packages-test packages-lint
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
@@ -57,6 +58,13 @@ asan tsan: packages-test
 	@cmake --preset $@ > /dev/null
 	@cmake --build build-$@
 	@ctest --test-dir build-$@ -L fast -j$$(nproc) --output-on-failure
+
+# TRIALS: how many times the share of `make test`. 300: about 450,000 searches and 600,000 eliminations.
+TRIALS ?= 300
+torture: packages-test
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
+	@cmake --build build --target test_torture
+	TREESAMPLE_TRIALS=$(TRIALS) build/test_torture
 
 fuzz: packages-lint
 	@cmake --preset fuzz > /dev/null

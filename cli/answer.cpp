@@ -20,12 +20,33 @@ constexpr int kMostShown = 12;                // variables whose marginals the s
 constexpr std::size_t kMostStatesShown = 24;  // of the best configuration
 
 Json number(double value) {
+  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
   if (std::isfinite(value)) return value;
   return value > 0 ? "inf" : "-inf";
 }
 
 std::string log_value_text(double value) {
   return value == kNegInf ? "-inf" : fmt::format("{:.6f} (log10: {:.6f})", value, value / kLog10);
+}
+
+// Six digits after the point, never above (below) what is a lower (an upper) bound.
+std::string decimal_bound(double value, double direction) {
+  const std::string nearest = fmt::format("{:.6f}", value);
+  return (std::stod(nearest) - value) * direction < 0.0 ? fmt::format("{:.6f}", value + direction * 1e-6) : nearest;
+}
+
+std::string bound_text(double value, double direction) {
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  const double log10 = value / kLog10;
+  return fmt::format("{} (log10: {})", decimal_bound(value, direction),
+                     decimal_bound(log10 + direction * 0x1.0p-50 * std::abs(log10), direction));
+}
+
+// Of text of log Z: what is certified, and what is not.
+std::string certainty_text(const Answer& answer) {
+  if (!answer.is_exact) return ", estimate";
+  const double width = *answer.log_z == kNegInf ? 0.0 : *answer.upper - *answer.lower;
+  return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {:.1g})", width);
 }
 
 std::string variable_name(const FactorGraph& graph, int v) {
@@ -102,12 +123,11 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
   }
   fmt::print("method      {}\n", answer.method);
   if (answer.log_z) {
-    fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), answer.is_exact ? ", exact" : ", estimate");
+    fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), certainty_text(answer));
   }
-  if (!answer.is_exact && answer.upper) {
-    fmt::print("            certified: {}at most {}\n",
-               answer.lower ? fmt::format("at least {}, ", log_value_text(*answer.lower)) : "",
-               log_value_text(*answer.upper));
+  if (!answer.is_exact && (answer.lower || answer.upper)) {
+    fmt::print("            certified: at least {}, at most {}\n", bound_text(answer.lower.value_or(kNegInf), -1.0),
+               bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
   if (answer.importance) {
     fmt::print("            {} +- {:.4f} by importance sampling: {} samples, effective {:.1f}, {} extra evaluations\n",
@@ -163,8 +183,8 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   Json& log_z = json["log_z"];
   const Json estimate = answer.log_z ? number(*answer.log_z) : Json();
   log_z["estimate"] = estimate;
-  log_z["lower"] = answer.is_exact ? estimate : answer.lower ? number(*answer.lower) : Json();
-  log_z["upper"] = answer.is_exact ? estimate : answer.upper ? number(*answer.upper) : Json();
+  log_z["lower"] = answer.lower ? number(*answer.lower) : Json();
+  log_z["upper"] = answer.upper ? number(*answer.upper) : Json();
   log_z["exact"] = answer.is_exact;
   log_z["importance"] = Json();
   if (answer.importance) {

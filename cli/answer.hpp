@@ -1,6 +1,7 @@
 // What `infer` answers, whatever the method, and how it is shown.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,16 +12,17 @@
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/summed_model.hpp"
 #include "treesample/search/approximation.hpp"
 
 namespace treesample::cli {
 
 struct Answer {
-  std::string method;           // one line on what was done
-  std::string stop;             // why it ended: exact, budget, time, memory, interrupted, factor failed
-  std::optional<double> log_z;  // the method's own estimate; Gibbs sampling has none
-  bool is_exact = false;
+  std::string method;                  // one line on what was done
+  std::string stop;                    // why it ended: exact, budget, time, memory, interrupted, factor failed
+  std::optional<double> log_z;         // the method's own estimate; Gibbs sampling has none
+  bool is_exact = false;               // its certified bounds are as close as LogBounds::kExact
   std::optional<double> lower, upper;  // certified bounds of log Z, where the method has them
   bool has_importance = false;         // the approximation covers the support: importance sampling makes sense
   std::optional<ImportanceEstimate> importance;
@@ -43,6 +45,23 @@ struct Answer {
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
 
+  // Certified bounds, and an estimate that lies within them.
+  void set_log_z(double estimate, const LogBounds& bounds) {
+    if (!(bounds.lower <= bounds.upper)) {
+      throw Error(ErrorCode::kNumeric,
+                  "the certified bounds of log Z contradict each other: is a declared log_max wrong?");
+    }
+    lower = bounds.lower;
+    if (bounds.upper < HUGE_VAL) upper = bounds.upper;
+    is_exact = bounds.is_exact();
+    log_z = bounds.clamp(estimate);
+  }
+  // The model that was answered for has a log Z this far off.
+  void widen(double log_error) {
+    if (!log_z || log_error == 0.0) return;
+    const LogBounds bounds{lower.value_or(-HUGE_VAL) - log_error, upper.value_or(HUGE_VAL) + log_error};
+    if (lower || upper) set_log_z(*log_z, bounds);
+  }
   void set_exact_marginals(Marginals exact) {
     marginals = std::move(exact);
     marginals_from = "exact";

@@ -129,7 +129,8 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper
                            StopReason stop) {
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
-  const bool fills_time = options.time > 0.0 && stop != StopReason::kExact && stop != StopReason::kGap;
+  const bool is_done = stop == StopReason::kExact || stop == StopReason::kRounding || stop == StopReason::kGap;
+  const bool fills_time = options.time > 0.0 && !is_done;
   importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   const double end_with_samples = options.sampler == "rejection" ? kRejectionEstimateEnd : kEstimateEnd;
@@ -206,6 +207,7 @@ void add_exact_marginals(Answer& answer, const FactorGraph& whole, const Anytime
 
 // What is drawn from the search: samples, an estimate with its interval, marginals.
 void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options) {
+  if (!(result.report.log_z.upper < HUGE_VAL)) return;  // beyond the range of the search's numbers
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
   if (upper->log_value() == kNegInf) return;
   choose_sampler(answer, result, upper, options);
@@ -213,9 +215,8 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   if (options.num_importance == 0) return;
   BoundedImportance sampled = estimate(whole, completed(*upper, answer.summed.get()), options, result.report.stop);
   if (sampled.error) answer.error = sampled.error;
-  if (!answer.is_exact && sampled.log_z != kNegInf) {
-    answer.log_z = std::clamp(sampled.log_z, bounds.lower, bounds.upper);
-  }
+  sampled.log_z = bounds.clamp(sampled.log_z);
+  if (!answer.is_exact && sampled.log_z != kNegInf) answer.log_z = sampled.log_z;
   // What is certified holds with any confidence.
   sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
   sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
@@ -269,11 +270,8 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   answer.stop = ends_far ? to_string(StopReason::kTime) : to_string(report.stop);
   answer.spent = report.spent;
   const LogBounds bounds = certified_bounds(result, summed.get());
-  answer.lower = bounds.lower;
-  answer.upper = bounds.upper;
-  answer.is_exact = report.stop == StopReason::kExact;
+  answer.set_log_z(bounds.is_exact() ? report.estimate : bounds.lower, bounds);
   answer.best = completed(best_configuration(result), whole, summed.get());
-  answer.log_z = answer.is_exact ? report.log_z.upper : report.log_z.lower;
   add_samplers(answer, whole, result, options);
   if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);

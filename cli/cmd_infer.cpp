@@ -151,6 +151,7 @@ int InferCommand::run() {
   clock_.emplace();
   Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
+  answer.widen(input.simplified.log_error);
   const bool is_cut_off = answer.stop == to_string(StopReason::kInterrupted) && !Interruption::is_asked();
   if (is_cut_off && options_.seconds_left() <= 0.0) answer.stop = to_string(StopReason::kTime);
   clock_.reset();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "anytime_method.hpp"
 #include "command.hpp"
@@ -72,17 +73,16 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   answer.method =
       fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations", options.space,
                   options.order, space.width(), prior.text, count_text(space.log_exact_cost()));
-  answer.lower = prior.lower;
-  answer.upper = prior.upper;
   answer.stop = to_string(result.report.stop);
-  answer.log_z = result.approximation.log_z();
-  answer.is_exact = result.approximation.is_exact();
+  answer.set_log_z(result.approximation.log_z(), {std::max(prior.lower.value_or(kNegInf), result.report.log_z.lower),
+                                                  std::min(prior.upper.value_or(HUGE_VAL), result.report.log_z.upper)});
   answer.spent = result.report.spent;
   answer.best = result.approximation.best();
   if (answer.log_z != kNegInf) {
     if (result.approximation.has_exact_marginals()) {
       answer.marginals = result.approximation.marginals();
-      answer.marginals_from = answer.is_exact ? "exact" : "of the approximation, by one pass over the search";
+      answer.marginals_from =
+          result.report.stop == StopReason::kExact ? "exact" : "of the approximation, by one pass over the search";
     } else {
       Random random(static_cast<std::uint64_t>(options.seed), "marginals");
       answer.marginals = sampled_marginals(result.approximation, graph, kMarginalSamples, random);
@@ -238,15 +238,22 @@ std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& op
   const auto elimination = std::make_shared<const Elimination>(*done);
   answer.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
                               summed_out_text(answer.summed.get()));
-  answer.stop = "exact";
-  answer.log_z = elimination->log_z();
-  answer.is_exact = true;
+  LogBounds bounds = elimination->bounds();
+  if (answer.summed) bounds = {bounds.lower - answer.summed->log_slack(), bounds.upper + answer.summed->log_slack()};
+  answer.set_log_z(elimination->log_z(), bounds);
+  answer.stop = to_string(answer.is_exact ? StopReason::kExact : StopReason::kRounding);
   answer.marginals_from = "exact";
   answer.approximation = elimination;
   if (answer.log_z == kNegInf) return answer;
   const std::optional<Marginals> marginals = unless_given_up([&] { return elimination->marginals(); });
   if (marginals && !answer.summed) {
     answer.set_exact_marginals(*marginals);
+    if (!answer.is_exact) {
+      answer.marginals_error = std::min(1.0, std::expm1(2.0 * (bounds.upper - bounds.lower)));
+      answer.marginal_errors.assign(marginals->size(), *answer.marginals_error);
+      answer.marginals_from =
+          fmt::format("by elimination, which rounding puts in doubt: errors up to {:.2g}", *answer.marginals_error);
+    }
     return answer;
   }
   if (answer.summed) answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);

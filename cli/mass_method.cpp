@@ -83,10 +83,7 @@ Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   answer.stop = to_string(report.stop);
   answer.error = report.error;
   answer.spent = report.spent;
-  answer.is_exact = report.stop == StopReason::kExact;
-  answer.lower = report.log_z.lower;
-  if (std::isfinite(report.log_z.upper) || answer.is_exact) answer.upper = report.log_z.upper;
-  answer.log_z = answer.is_exact ? report.log_z.upper : report.estimate;
+  answer.set_log_z(report.estimate, report.log_z);
   add_sampler(answer, graph, result, options);
   return answer;
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "exact/message_error.hpp"
 #include "model/dense_table.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -82,12 +83,12 @@ class SeparatorSums {
 
 struct Elimination::State {
   struct Bucket {
-    std::vector<int> scope;     // the last removed variable first, v itself last
-    std::vector<int> factors;   // that belong to v: the first of their scope to be removed
-    std::vector<int> children;  // the variables whose messages go to v
-    std::vector<double> message;
-    double log_max = kNegInf;  // of the message
-    double log_shift = 0.0;    // was taken off the bucket: its log-values are at most 0
+    std::vector<int> scope;       // the last removed variable first, v itself last
+    std::vector<int> factors;     // that belong to v: the first of their scope to be removed
+    std::vector<int> children;    // the variables whose messages go to v
+    std::vector<double> message;  // less log_max: its largest entry is 0
+    double log_max = kNegInf;     // of the message as it was
+    MessageError error;           // of the message
 
     [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
   };
@@ -99,12 +100,13 @@ struct Elimination::State {
   EliminationOptions options;
   EliminationCost cost;
   std::vector<Bucket> buckets;  // by variable
-  double log_z = 0.0;
+  CompensatedSum log_z;         // the largest entries that were taken off factors and messages
+  double error = 0.0;           // of log Z
 
   void build_buckets();
   void eliminate_all();
   void eliminate(int v);
-  // log p(x_sep, x_v) of a bucket is a product of these, up to log_shift.
+  // log p(x_sep, x_v) of a bucket is a product of these, up to a constant. All are at most 0.
   template <typename Visit>
   void for_each_input(const Bucket& bucket, Visit visit) const;
   [[nodiscard]] TableProduct product(const Bucket& bucket) const;
@@ -126,7 +128,9 @@ void Elimination::State::build_buckets() {
   for (int m = 0; m < graph.num_factors(); ++m) {
     const std::vector<int>& scope = graph.factor(m).scope();
     if (scope.empty()) {
-      log_z += graph.factor(m).log_values().front();
+      const double value = graph.factor(m).log_values().front();
+      log_z.add(value);
+      error += value == kNegInf ? 0.0 : kEpsilon * std::abs(value);
       continue;
     }
     const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });
@@ -136,7 +140,10 @@ void Elimination::State::build_buckets() {
 
 template <typename Visit>
 void Elimination::State::for_each_input(const Bucket& bucket, Visit visit) const {
-  for (const int m : bucket.factors) visit(TableView{graph.factor(m).scope(), graph.factor(m).log_values().data()});
+  for (const int m : bucket.factors) {
+    const Factor& factor = graph.factor(m);
+    visit(TableView{factor.scope(), factor.log_values().data(), *factor.log_max()});
+  }
   for (const int c : bucket.children) visit(TableView{buckets[c].separator(), buckets[c].message.data()});
 }
 
@@ -148,33 +155,44 @@ TableProduct Elimination::State::product(const Bucket& bucket) const {
 
 void Elimination::State::eliminate(int v) {
   Bucket& bucket = buckets[v];
-  for (const int m : bucket.factors) bucket.log_shift += graph.factor(m).log_max().value_or(0.0);
-  for (const int c : bucket.children) bucket.log_shift += buckets[c].log_max;
-  if (bucket.log_shift == kNegInf) return;  // Z = 0, which log_max = -inf of the message says
+  for (const int m : bucket.factors) {
+    const double largest = *graph.factor(m).log_max();
+    log_z.add(largest);
+    bucket.error.add(MessageError::of_factor(largest));
+  }
+  for (const int c : bucket.children) bucket.error.add(buckets[c].error);
+  if (log_z.value() == kNegInf) return;
   bucket.message.resize(num_table_entries(graph, bucket.separator()));
   const auto num_states = static_cast<std::size_t>(graph.num_states(v));
   TableProduct inputs = product(bucket);
   BlockWalk& walk = inputs.walk();
   std::vector<double> block(walk.block_size());
   do {
-    inputs.fill(-bucket.log_shift, block);
+    inputs.fill(0.0, block);
     double* const out = bucket.message.data() + walk.first_entry() / num_states;
     log_sum_rows(block, graph.num_states(v), 1.0, out);
     bucket.log_max = std::max(bucket.log_max, *std::max_element(out, out + block.size() / num_states));
   } while (walk.next());
+  log_z.add(bucket.log_max);
+  if (bucket.log_max == kNegInf) return;
+  double least = 0.0;
+  for (double& entry : bucket.message) {
+    entry -= bucket.log_max;
+    if (entry != kNegInf) least = std::min(least, entry);
+  }
+  bucket.error.sum_out(graph.num_states(v));
+  bucket.error.take_off(bucket.log_max, least);
+  if (bucket.separator().empty()) error += bucket.error.of_number();
 }
 
 void Elimination::State::eliminate_all() {
   double num_done = 0.0;
   for (const int v : cost.order) {
-    if (log_z == kNegInf) return;
+    if (log_z.value() == kNegInf) return;
     check_going_on(options, num_done / cost.num_entries);
     Bucket& bucket = buckets[v];
     eliminate(v);
     num_done += static_cast<double>(num_table_entries(graph, bucket.scope));
-    // A separator is empty: the message is its maximum. Otherwise -inf is the only news.
-    if (bucket.separator().empty() || bucket.log_max == kNegInf) log_z += bucket.log_max;
-    log_z += bucket.log_shift;
     if (options.keep_messages) continue;
     for (const int c : bucket.children) buckets[c].message = {};
   }
@@ -193,19 +211,21 @@ Elimination::Elimination(const FactorGraph& graph, const EliminationOptions& opt
   state_ = state;
 }
 
-double Elimination::log_z() const { return state_->log_z; }
+double Elimination::log_z() const { return state_->log_z.value(); }
+
+LogBounds Elimination::bounds() const { return LogBounds::around(log_z(), state_->error + state_->log_z.rounding()); }
 
 const EliminationCost& Elimination::cost() const { return state_->cost; }
 
 double Elimination::log_prob(std::span<const int> x) const {
   state_->graph.check_assignment(x, "Elimination::log_prob");
-  return state_->log_z == kNegInf ? kNegInf : state_->graph.log_density(x) - state_->log_z;
+  return log_z() == kNegInf ? kNegInf : state_->graph.log_density(x) - log_z();
 }
 
 Assignment Elimination::sample(Random& random) const {
   const State& s = *state_;
   check_argument(s.options.keep_messages, "Elimination::sample", "needs the option keep_messages");
-  check_argument(s.log_z != kNegInf, "Elimination::sample",
+  check_argument(log_z() != kNegInf, "Elimination::sample",
                  "the distribution has no configuration with positive probability");
   Assignment x(s.buckets.size(), 0);
   std::vector<double> weights;
@@ -219,7 +239,7 @@ Assignment Elimination::sample(Random& random) const {
         index = index * num_states + static_cast<std::size_t>(u == *v ? 0 : x[u]);
         stride = u == *v ? 1 : stride * num_states;
       }
-      for (std::size_t a = 0; a < weights.size(); ++a) weights[a] += table.values[index + a * stride];
+      for (std::size_t a = 0; a < weights.size(); ++a) weights[a] += table.values[index + a * stride] - table.shift;
     });
     softmax(weights, weights);
     x[*v] = random.categorical(weights);
@@ -241,7 +261,7 @@ std::vector<double> Elimination::State::sum_bucket(int v, Distributions& separat
   std::vector<double> marginal(static_cast<std::size_t>(graph.num_states(v)), 0.0);
   std::vector<double> block(walk.block_size());
   do {
-    inputs.fill(-bucket.log_shift, block);
+    inputs.fill(-bucket.log_max, block);
     std::size_t row = walk.first_entry() / marginal.size();
     for (std::size_t i = 0; i < block.size(); ++row) {
       const double prob = separator_prob[row];
@@ -265,7 +285,7 @@ std::vector<std::vector<double>> Elimination::marginals() const {
   for (int v = 0; v < s.graph.num_variables(); ++v) {
     result[v].assign(static_cast<std::size_t>(s.graph.num_states(v)), 0.0);
   }
-  if (s.log_z == kNegInf) return result;
+  if (log_z() == kNegInf) return result;
 
   double num_done = 0.0;
   Distributions separator_probs(s.buckets.size());

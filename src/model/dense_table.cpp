@@ -90,19 +90,19 @@ bool BlockWalk::next() {
   return false;
 }
 
-void BlockWalk::add(int id, const double* values, std::span<double> block) const {
+void BlockWalk::add(int id, const double* values, std::span<double> block, double shift) const {
   const Table& table = tables_[id];
   const double* from = values + table.offset;
   const std::size_t size = block_size_;
   double* to = block.data();
   if (table.shape == Shape::kSame) {
-    for (std::size_t i = 0; i < size; ++i) to[i] += from[i];
+    for (std::size_t i = 0; i < size; ++i) to[i] += from[i] - shift;
   } else if (table.shape == Shape::kConstant) {
-    const double value = *from;
+    const double value = *from - shift;
     for (std::size_t i = 0; i < size; ++i) to[i] += value;
   } else {
     const std::uint32_t* index = table.inner_index.data();
-    for (std::size_t i = 0; i < size; ++i) to[i] += from[index[i]];
+    for (std::size_t i = 0; i < size; ++i) to[i] += from[index[i]] - shift;
   }
 }
 
@@ -177,7 +177,7 @@ TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope,
   for (const ScopeGroup& group : group_scopes(graph, scope, subsets)) {
     if (group.members.size() == 1) {
       const TableView& table = tables[group.members.front()];
-      terms_.push_back({walk_.add_table(table.scope), table.values});
+      terms_.push_back({walk_.add_table(table.scope), table.values, table.shift});
       continue;
     }
     std::vector<double>& sum = combined_.emplace_back(num_table_entries(graph, group.scope), 0.0);
@@ -186,7 +186,7 @@ TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope,
     do {
       const std::span<double> block(sum.data() + walk.first_entry(), walk.block_size());
       int id = 0;
-      for (const int member : group.members) walk.add(id++, tables[member].values, block);
+      for (const int member : group.members) walk.add(id++, tables[member].values, block, tables[member].shift);
     } while (walk.next());
     terms_.push_back({walk_.add_table(group.scope), sum.data()});
   }
@@ -194,7 +194,7 @@ TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope,
 
 void TableProduct::fill(double constant, std::span<double> block) const {
   std::fill(block.begin(), block.end(), constant);
-  for (const Term& term : terms_) walk_.add(term.id, term.values, block);
+  for (const Term& term : terms_) walk_.add(term.id, term.values, block, term.shift);
 }
 
 void log_sum_rows(std::span<double> block, int num_states, double weight, double* out) {

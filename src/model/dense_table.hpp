@@ -22,6 +22,7 @@ namespace treesample {
 struct TableView {
   std::span<const int> scope;
   const double* values = nullptr;
+  double shift = 0.0;  // is taken off every entry of a product
 };
 
 // Product of the numbers of states. The caller knows that it fits.
@@ -41,8 +42,8 @@ class BlockWalk {
   // Moves to the next block; false, and back at the first block, after the last one.
   bool next();
 
-  // block[i] += the entry of the table that belongs to entry i of the block.
-  void add(int id, const double* values, std::span<double> block) const;
+  // block[i] += the entry of the table that belongs to entry i of the block, less the shift.
+  void add(int id, const double* values, std::span<double> block, double shift = 0.0) const;
   // The reverse: every entry of the block is added to the table entry that it belongs to.
   void accumulate(int id, std::span<const double> block, double* values) const;
   // The same with the maximum in place of the sum.
@@ -91,6 +92,7 @@ class TableProduct {
   struct Term {
     int id = 0;  // in walk_
     const double* values = nullptr;
+    double shift = 0.0;
   };
 
   BlockWalk walk_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "treesample/math/log_domain.hpp"
@@ -63,12 +64,14 @@ double Reward::sum_up(int level, std::span<const int> x, Budget& budget) {
   int num_evaluated = 0;
   double sum = table_sum(level, x, num_evaluated);
   double seconds = 0.0;
+  magnitude_ = functions(level).empty() ? 0.0 : std::abs(sum);
   const EvaluationQueue* const queue = graph_->evaluation_queue();
   for (const int factor : functions(level)) {
     if (sum == kNegInf) break;
     const std::optional<Value> value = queue != nullptr && queue->answers(factor) ? ask(factor, x) : call(factor, x);
     if (!value) return 0.0;
     sum += value->log_value;
+    magnitude_ += std::abs(value->log_value);
     seconds += value->seconds;
     ++num_evaluated;
   }

@@ -1,5 +1,6 @@
 #include "treesample/model/reward_queue.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "treesample/math/log_domain.hpp"
@@ -19,6 +20,7 @@ std::optional<RewardAnswer> RewardQueue::submit(const Request& request, std::spa
     part.x.assign(x.begin(), x.end());
     part.x[variable_of_[request.level]] = request.first_action + i;
     part.sum = reward_.table_sum(request.level, part.x, part.num_evaluated);
+    if (!reward_.functions(request.level).empty()) part.magnitude = std::abs(part.sum);
     if (auto question = next_question(request.level, part)) {
       questions.emplace_back(std::move(*question), Place{next_id_, static_cast<std::size_t>(i)});
     }
@@ -45,6 +47,7 @@ std::optional<OracleQuestion> RewardQueue::next_question(int level, Part& part) 
     }
     const Reward::Value value = reward_.call(factor, part.x);
     part.sum += value.log_value;
+    part.magnitude += std::abs(value.log_value);
     part.seconds += value.seconds;
     ++part.num_evaluated;
   }
@@ -94,6 +97,7 @@ void RewardQueue::apply(const OracleAnswer& answer) {
     if (!submission.error) submission.error = answer.error;
   } else {
     part.sum += answer.log_values[0];
+    part.magnitude += std::abs(answer.log_values[0]);
     part.seconds += answer.costs[0];
     ++part.num_evaluated;
     ++part.next_function;
@@ -106,9 +110,10 @@ void RewardQueue::apply(const OracleAnswer& answer) {
 }
 
 RewardAnswer RewardQueue::finish(std::int64_t id, Submission submission) {
-  RewardAnswer answer{.id = id, .rewards = {}, .error = std::move(submission.error)};
+  RewardAnswer answer{.id = id, .rewards = {}, .magnitudes = {}, .error = std::move(submission.error)};
   for (const Part& part : submission.parts) {
     answer.rewards.push_back(part.sum);
+    answer.magnitudes.push_back(part.magnitude);
     if (!answer.error) budget_->spend({1, part.num_evaluated, part.seconds});
   }
   return answer;

@@ -1,4 +1,5 @@
 #include "treesample/model/search_space.hpp"
+#include "math/compensated_sum.hpp"
 
 #include <fmt/format.h>
 
@@ -112,16 +113,19 @@ SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> ord
     space.levels[n].variable = order[n];
     space.levels[n].num_states = graph.num_states(order[n]);
   }
+  CompensatedSum constant;
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);
     int deepest = -1;
     for (const int v : factor.scope()) deepest = std::max(deepest, level_of[v]);
     if (deepest < 0) {
-      space.log_constant += factor.log_values()[0];
+      constant.add(factor.log_values()[0]);
     } else {
       space.levels[deepest].factors.push_back(m);
     }
   }
+  space.log_constant = constant.value();
+  space.log_constant_error = constant.error();
   const Adjacency adjacency = adjacency_of(graph);
   if (kind == SpaceKind::kAndOr) {
     make_pseudo_tree(space, adjacency, order, level_of);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/propagator.hpp"
 
@@ -56,7 +57,7 @@ bool depends_on_all(const FactorGraph& graph, const Factor& factor) {
 void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
   FactorGraph smaller;
   for (int v = 0; v < graph.num_variables(); ++v) smaller.add_variable(graph.variable(v));
-  double constant = 0.0;
+  CompensatedSum constant;
   for (const Factor& factor : graph.factors()) {
     if (!factor.is_table() || depends_on_all(graph, factor)) {
       smaller.add_factor(factor);
@@ -66,14 +67,15 @@ void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
     std::vector<double> values = factor.log_values();
     const bool is_smaller = shrink(graph, scope, values);
     if (scope.empty()) {
-      constant += values[0];
+      constant.add(values[0]);
       ++report.num_dropped_factors;
     } else {
       smaller.add_table(std::move(scope), std::move(values));
       report.num_smaller_factors += is_smaller ? 1 : 0;
     }
   }
-  if (constant != 0.0) smaller.add_table({}, {constant});
+  if (constant.value() != 0.0) smaller.add_table({}, {constant.value()});
+  report.log_error = constant.error();
   graph = std::move(smaller);
 }
 

@@ -1,10 +1,12 @@
 #include "treesample/model/summed_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -66,6 +68,7 @@ SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
 }
 
 void SummedModel::remove_barren(std::vector<char>& is_left) {
+  CompensatedSum constant;
   std::vector<std::vector<int>> factors_of(static_cast<std::size_t>(original_.num_variables()));
   for (int m = 0; m < original_.num_factors(); ++m) {
     for (const int v : original_.factor(m).scope()) factors_of[v].push_back(m);
@@ -82,7 +85,7 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     if (factors_of[v].empty()) {
       barren_.push_back({.variable = v});
       is_gone[v] = 1;
-      log_constant_ += std::log(original_.num_states(v));
+      constant.add(std::log(original_.num_states(v)));
       continue;
     }
     const int m = factors_of[v].front();
@@ -95,13 +98,19 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     barren_.push_back({.variable = v, .factor = m, .stride = stride});
     is_gone[v] = 1;
     is_left[m] = 0;
-    log_constant_ += sums->least;
-    log_slack_ += sums->most - sums->least;
+    constant.add(sums->least);
+    // The sums as computed, and the entries as they are known (math/compensated_sum.hpp); entries far below the largest
+    // of their row do not count.
+    const auto states = static_cast<double>(num_states);
+    const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
+    log_slack_ += sums->most - sums->least + kEpsilon * (states + 16.0 + 4.0 * largest);
     for (const int u : factor.scope()) {
       std::erase(factors_of[u], m);
       if (u != v && factors_of[u].size() <= 1) open.push_back(u);
     }
   }
+  log_constant_ = constant.value();
+  log_slack_ += barren_.empty() ? 0.0 : constant.error();
 }
 
 std::span<const double> SummedModel::conditional(const Barren& barren, std::span<const int> x,

@@ -2,6 +2,8 @@
 // passes over all nodes in sweep.cpp.
 #include "treesample/search/anytime_search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,9 +59,10 @@ AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
   search(observer, report);
   settle();
   tighten_bounds();
-  report.estimate = root_estimate(*store_);
-  refit();
   report.log_z = bounds_;
+  if (report.stop == StopReason::kExact && !bounds_.is_exact()) report.stop = StopReason::kRounding;
+  report.estimate = bounds_.clamp(root_estimate(*store_));
+  refit();
   report.spent = budget_.spent();
   report.num_traversals = num_traversals_;
   report.num_dives = num_dives_;
@@ -97,7 +100,7 @@ void BoundedSearch::search(const AnytimeObserver& observer, AnytimeReport& repor
       return;
     }
     if (observer && num_traversals_ % options_.observer_interval == 0 &&
-        !observer({budget_.spent(), bounds_, root_estimate(*store_), store_->num_nodes(), seconds()})) {
+        !observer({budget_.spent(), bounds_, bounds_.clamp(root_estimate(*store_)), store_->num_nodes(), seconds()})) {
       return;  // interrupted
     }
     const Outcome outcome = step();
@@ -157,6 +160,7 @@ BoundedSearch::Outcome BoundedSearch::wait_for_rewards(bool can_submit) {
     x_ = std::move(pending.x);
     store_->node(level, index).is_pending = false;
     edge_rewards_ = std::move(answer.rewards);
+    edge_magnitudes_ = std::move(answer.magnitudes);
     add_edges(level, index);
     back_up(level, index);
     if (is_dive_due(level, index)) dive(level, index);
@@ -217,6 +221,7 @@ BoundedSearch::Outcome BoundedSearch::begin_expansion(int level, NodeIndex index
   std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
   if (answer) {
     edge_rewards_ = std::move(answer->rewards);
+    edge_magnitudes_ = std::move(answer->magnitudes);
     add_edges(level, index);
   } else {
     pending_[rewards_->last_id()] = {path_, x_, {level, index}};
@@ -243,10 +248,12 @@ void BoundedSearch::back_up_path() {
 bool BoundedSearch::expand(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   edge_rewards_.resize(here.num_states);
+  edge_magnitudes_.resize(here.num_states);
   for (int a = 0; a < here.num_states && !failure_; ++a) {
     x_[here.variable] = a;
     if (const std::optional<double> reward = reward_.try_evaluate(level, x_, budget_)) {
       edge_rewards_[a] = *reward;
+      edge_magnitudes_[a] = reward_.magnitude();
     } else {
       failure_ = reward_.failure();
     }
@@ -269,7 +276,7 @@ void BoundedSearch::add_edges(int level, NodeIndex index) {
     x_[here.variable] = a;
     const double reward = edge_rewards_[a];
     expansion.set_reward(a, reward);
-    edges_.see_reward(level, reward);
+    edges_.see_reward(level, reward, edge_magnitudes_[a]);
     has_zeros_ = has_zeros_ || reward == kNegInf;
     calibration_.add(level, reward);
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
@@ -316,6 +323,10 @@ NodeIndex BoundedSearch::create_node(int level, LogBounds leaf) {
     leaf.lower = std::max(leaf.lower, leaves_.lower_bound(level, x_));
   }
   double estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : leaf.upper;
+  if (leaves_.estimate && !node.is_complete && !(estimate < kInf)) {
+    throw Error(ErrorCode::kNumeric,
+                fmt::format("search: an estimate of level {} is {}, allowed are numbers and -inf", level, estimate));
+  }
   if (!calibration_.is_on()) estimate = std::min(estimate, leaf.upper);
   node.set_values(BoundValues::of_logs(leaf.lower, leaf.upper, std::max(estimate, leaf.lower)));
   return index;
@@ -418,7 +429,7 @@ AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space,
   for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
   BoundedSearch search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
   const AnytimeReport report = search.run(observer);
-  return {search.store(), search.leaves(), report};
+  return {search.store(), search.leaves(), report, search.reward_rounding()};
 }
 
 }  // namespace treesample

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/compensated_sum.hpp"
 #include "math/vector_kernels.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -10,7 +11,6 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kEpsilon = 0x1.0p-52;
 constexpr double kLargest = 0x1.fffffffffffffp383;  // of the mantissas
 constexpr double kMostLog = 1e10;                   // beyond it no exponent fits anyway
 constexpr int kMaxUnit = INT16_MAX, kMinUnit = INT16_MIN;
@@ -109,11 +109,29 @@ void BoundValues::tighten_slowly(const BoundValues& backup, bool is_estimate_fre
   *this = BoundValues(lower, upper, estimate);
 }
 
+// Why no sum of aligned values is on the wrong side, given that tighten() then moves L down and U up by at least
+// 8 2^-52 of themselves. Let e be the exponent of a number and E that of its sum's unit; mantissas m, if neither 0 nor
+// inf, are 2^-576 .. 2^576 (times_factor), and the number is m 2^(768 (e - E)) of its unit.
+//
+//   U    One inf makes the sum inf, whatever the others become. Else E is the largest e, and it fits, because each e
+//        does: no number is moved down but those with e < E, each by less than 2^-190 (e = E - 1, where the quotient
+//        may be below the normal numbers, by 2^-1075) or 2^-960 (e < E - 1) in a sum of at least 2^-576; relatively
+//        by less than 2^-380 each.
+//   L    E is the largest e of L unless U or V, which are finite for all summands then, are further away than a
+//        BoundValues can say: down from there L becomes 0, and where E is less than e the number is at least
+//        2^-576 2^768 = 2^192 of its unit. If e = E + 1 it is m 2^768, or less where that exceeds kLargest; if e is
+//        larger it is at least 2^960, and becomes kLargest < 2^384. Both are moved down or not at all. What e < E
+//        moves up (by 2^-1075) or down is as little of the sum as above.
+//   V    as L; it is no bound.
 void BoundValues::align(std::span<BoundValues> values) {
-  WideNumber lower, upper, estimate;  // the largest units
+  WideNumber lower, upper, estimate;  // of the units that the sums need
   const auto raise = [](WideNumber& most, const WideNumber& value) {
-    if (!is_number(value.mantissa)) return;
-    if (most.mantissa == 0.0 || value.exponent > most.exponent) most = {1.0, value.exponent};
+    if (value.mantissa == 0.0 || most.mantissa == kInf) return;
+    if (value.mantissa == kInf) {
+      most = value;
+    } else if (most.mantissa == 0.0 || value.exponent > most.exponent) {
+      most = {1.0, value.exponent};
+    }
   };
   for (const BoundValues& value : values) {
     raise(lower, value.lower());
@@ -121,17 +139,19 @@ void BoundValues::align(std::span<BoundValues> values) {
     raise(estimate, value.estimate());
   }
   const BoundValues common(lower, upper, estimate);
-  // What is two units down is less than 2^-380 of the sum, mantissas being 2^-576 .. 2^576 after times_factor.
-  const auto in_units = [](const WideNumber& value, const WideNumber& unit) {
+  const auto in_units = [](const WideNumber& value, int unit, double most) {
     if (!is_number(value.mantissa)) return value.mantissa;
-    if (unit.mantissa == 0.0 || value.exponent < unit.exponent - 1) return 0.0;
-    if (value.exponent > unit.exponent) return kLargest;  // an estimate that does not fit
-    return value.exponent == unit.exponent ? value.mantissa : value.mantissa / WideNumber::kUnit;
+    const int units = value.exponent - unit;
+    if (units == 0) return value.mantissa;
+    if (units < 0) return units == -1 ? value.mantissa / WideNumber::kUnit : 0.0;
+    return units == 1 ? std::min(value.mantissa * WideNumber::kUnit, most) : most;
   };
+  const int unit = common.unit();
+  const bool has_lower = common.lower_ > 0.0;  // else it is too far down
   for (BoundValues& value : values) {
-    value.lower_ = in_units(value.lower(), common.lower());
-    value.upper_ = in_units(value.upper(), common.upper());
-    value.estimate_ = in_units(value.estimate(), common.estimate());
+    value.lower_ = has_lower ? in_units(value.lower(), unit - common.units_below(), kLargest) : 0.0;
+    value.upper_ = in_units(value.upper(), unit, kInf);
+    value.estimate_ = in_units(value.estimate(), unit + common.units_off(), kLargest);
     value.units_ = common.units_;
   }
 }

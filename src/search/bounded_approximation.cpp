@@ -1,8 +1,11 @@
 #include "treesample/search/bounded_approximation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "math/compensated_sum.hpp"
 #include "search/bound_store.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -11,7 +14,6 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 0x1.0p-40;  // relative; far above that of adding up a path
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -20,8 +22,12 @@ constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 // goes depth-first; a shared node is valued once.
 class BoundedApproximation::Builder {
  public:
-  explicit Builder(BoundedApproximation& target)
-      : target_(target), store_(*target.store_), x_(store_.space().levels.size(), -1) {
+  Builder(BoundedApproximation& target, const std::vector<double>& reward_rounding)
+      : target_(target),
+        store_(*target.store_),
+        reward_rounding_(reward_rounding),
+        rounding_(store_.space().levels.size(), 0.0),
+        x_(store_.space().levels.size(), -1) {
     for (int n = 0; n < store_.space().num_levels(); ++n) target_.values_.emplace_back(store_.end_index(n), kUnset);
   }
 
@@ -42,10 +48,31 @@ class BoundedApproximation::Builder {
       edges[a] = target_.edge_value(level, index, a);
     }
     x_[here.variable] = -1;
-    return known = log_sum_exp(edges);
+    known = log_sum_exp(edges);
+    see_rounding(level, expansion, edges, known);
+    return known;
   }
 
+  // The largest error of a level, added up over the levels: of the sum of rewards and of log-probabilities along any
+  // path that can be drawn, against the sum of its factors as they are known (to one unit in the last place).
+  [[nodiscard]] double rounding() const { return std::accumulate(rounding_.begin(), rounding_.end(), 0.0); }
+
  private:
+  void see_rounding(int level, const Expansion& expansion, std::span<const double> edges, double value) {
+    constexpr double kNeverDrawn = 800.0;  // nats below the best edge
+    if (value == kNegInf) return;
+    double largest = 0.0;
+    for (std::size_t a = 0; a < edges.size(); ++a) {
+      if (edges[a] < value - kNeverDrawn) continue;
+      largest = std::max(largest, std::abs(expansion.reward(static_cast<int>(a))));
+    }
+    const Level& here = store_.space().levels[level];
+    const double terms = here.num_states + static_cast<double>(here.children.size()) + 16.0;
+    const double of_reward = static_cast<double>(here.factors.size() + 1) * largest;
+    rounding_[level] =
+        std::max(rounding_[level], reward_rounding_[level] + kEpsilon * (terms + of_reward + 4.0 * std::abs(value)));
+  }
+
   double leaf_value(int level, NodeIndex index) const {
     const BoundNode& node = store_.node(level, index);
     if (node.is_dead()) return kNegInf;
@@ -64,6 +91,8 @@ class BoundedApproximation::Builder {
 
   BoundedApproximation& target_;
   const BoundStore& store_;
+  const std::vector<double>& reward_rounding_;
+  std::vector<double> rounding_;  // by level
   Assignment x_;
 };
 
@@ -74,13 +103,18 @@ BoundedApproximation::BoundedApproximation(const AnytimeResult& result, SamplerK
                  "the search has no upper bounds to sample from");
   check_argument(kind != SamplerKind::kEstimate || leaves_.estimate != nullptr || leaves_.upper != nullptr,
                  "BoundedApproximation", "the search has no estimates to sample from");
-  Builder builder(*this);
+  Builder builder(*this, result.reward_rounding);
   log_value_ = space.log_constant;
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const double value = builder.value(space.roots[r], store_->root_links()[r]);
-    log_value_ = value == kNegInf ? kNegInf : log_value_ + value;
+    log_value_ = value == kNegInf || log_value_ == kNegInf ? kNegInf : log_value_ + value;
   }
-  if (kind == SamplerKind::kUpper) log_value_ += log_value_ == kNegInf ? 0.0 : kRounding * (1.0 + std::abs(log_value_));
+  // What the sampler attains is at least this (P_L), what its weights are is at most this (P_U).
+  const double error = log_value_ == kNegInf ? 0.0
+                                             : builder.rounding() + space.log_constant_error +
+                                                   4.0 * kEpsilon * (1.0 + std::abs(log_value_));
+  if (kind == SamplerKind::kUpper) log_value_ += error;
+  if (kind == SamplerKind::kLower) log_value_ -= error;
   check_argument(kind != SamplerKind::kUpper || log_value_ < kInf, "BoundedApproximation",
                  "an edge of the search has no upper bound");
 }
@@ -133,7 +167,10 @@ double BoundedApproximation::walk(std::span<int> x, Choose choose, Below below) 
     const double log_total = softmax(values, probs);
     const int action = choose(here.variable, probs);
     x[here.variable] = action;
-    log_prob += values[action] == kNegInf ? kNegInf : values[action] - log_total;
+    // The probabilities add up to 1 however large the values are; their differences are for what they cannot hold.
+    log_prob += values[action] == kNegInf ? kNegInf
+                : probs[action] > 1e-290  ? std::log(probs[action])
+                                          : values[action] - log_total;
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
     for (std::size_t j = 0; j < here.children.size(); ++j)
       open.emplace_back(here.children[j], expansion.links(action)[j]);

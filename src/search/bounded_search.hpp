@@ -29,6 +29,7 @@ class BoundedSearch {
   AnytimeReport run(const AnytimeObserver& observer);
   [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
   [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
+  [[nodiscard]] std::vector<double> reward_rounding() const { return edges_.reward_rounding(); }
 
  private:
   enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
@@ -102,7 +103,8 @@ class BoundedSearch {
   ComponentRule components_;
   Assignment x_;  // by variable; -1 off the current path
   std::vector<Step> path_;
-  std::vector<double> edge_rewards_;         // of the node that is being expanded
+  // Of the node that is being expanded; Reward::magnitude() of each reward.
+  std::vector<double> edge_rewards_, edge_magnitudes_;
   std::vector<LeafRow> leaf_rows_;           // by child level
   std::unique_ptr<RewardQueue> rewards_;     // with several workers
   std::map<std::int64_t, Pending> pending_;  // by id in that queue

@@ -10,7 +10,16 @@
 namespace treesample {
 namespace {
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kCompleteShare = 1e-3;
+
+// Shares of a node's mass by the logarithms of its edges' values; those that are infinite share it evenly.
+void share_mass(std::vector<double>& log_values) {
+  if (std::find(log_values.begin(), log_values.end(), kInf) != log_values.end()) {
+    for (double& value : log_values) value = value == kInf ? 0.0 : kNegInf;
+  }
+  softmax(log_values, log_values);
+}
 
 }  // namespace
 
@@ -30,11 +39,11 @@ void collapse_least(BoundStore& store, double share) {
       if (node.is_given_back || !node.is_expanded()) continue;
       edges.gather(store, n, node);
       probs.resize(edges.num_states());
-      const bool is_bounded = node.log_upper() < std::numeric_limits<double>::infinity();
+      const bool is_bounded = node.log_upper() < kInf;
       for (int a = 0; a < edges.num_states(); ++a) {
         probs[a] = is_bounded ? edges.values(a).log_upper() : edges.values(a).log_estimate();
       }
-      softmax(probs, probs);
+      share_mass(probs);
       const Expansion expansion = store.expansion(n, node);
       for (int a = 0; a < edges.num_states(); ++a) {
         if (probs[a] == 0.0) continue;

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-constexpr double kEpsilon = 0x1.0p-52;
+constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMostError = 0.5;  // of a backup that says anything
 // Masses and gaps this close, relatively, are equal: which one is larger is then a matter of rounding, and a constant
 // added to a factor must not decide it.
@@ -38,7 +40,7 @@ EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates)
 // exponential. Where the sum R is small, positive and negative numbers have about the same sum, so that of their
 // magnitudes is at most |R| and twice the lesser of what either can reach.
 void EdgeBounds::Rounding::update() {
-  error = kEpsilon * (num_terms + (num_factors + 1.0) * (most_reward + 2.0 * cancelling));
+  error = kEpsilon * (num_terms + (num_factors + 1.0) * (most_reward + 2.0 * (cancelling + cancelling_functions)));
   if (error < kMostError) outward = Outward(error);
 }
 
@@ -63,18 +65,31 @@ void EdgeBounds::see_factors(const FactorGraph& graph, const SearchSpace& space)
 }
 
 // Rewards that are not kept as exponentials have the error in their bounds, see exp_reward.
-void EdgeBounds::see_reward(int level, double reward) {
+void EdgeBounds::see_reward(int level, double reward, double magnitude) {
+  if (reward == kNegInf) return;
   Rounding& here = rounding_[level];
-  if (!(std::abs(reward) > here.most_reward && std::abs(reward) <= Expansion::kMostReward)) return;
-  here.most_reward = std::abs(reward);
+  const double cancelling = 0.5 * (magnitude - std::abs(reward));
+  const bool is_larger = std::abs(reward) > here.most_reward && std::abs(reward) <= Expansion::kMostReward;
+  if (!is_larger && !(cancelling > here.cancelling_functions)) return;
+  if (is_larger) here.most_reward = std::abs(reward);
+  here.cancelling_functions = std::max(here.cancelling_functions, cancelling);
   here.update();
+}
+
+std::vector<double> EdgeBounds::reward_rounding() const {
+  std::vector<double> result;
+  for (const Rounding& here : rounding_) {
+    result.push_back(2.0 * kEpsilon * (here.num_factors + 1.0) * (here.cancelling + here.cancelling_functions));
+  }
+  return result;
 }
 
 BoundValues EdgeBounds::exp_reward(double factor) const {
   if (factor >= 0.0) return BoundValues(factor);
   const double reward = reward_of_factor(factor);
   const Rounding& here = rounding_[level_];
-  const double error = kEpsilon * (here.num_factors + 1.0) * (std::abs(reward) + 2.0 * here.cancelling);
+  const double cancelling = here.cancelling + here.cancelling_functions;
+  const double error = kEpsilon * (here.num_factors + 1.0) * (std::abs(reward) + 2.0 * cancelling);
   return BoundValues::of_logs(reward - error, reward + error, reward);
 }
 
@@ -188,26 +203,32 @@ int ComponentRule::choose(const BoundStore& store, std::span<const int> levels, 
 LogBounds root_bounds(const BoundStore& store) {
   const SearchSpace& space = store.space();
   if (space.log_constant == kNegInf) return {kNegInf, kNegInf};
-  LogBounds bounds{space.log_constant, space.log_constant};
-  double magnitude = std::abs(space.log_constant);
+  CompensatedSum lower, upper;
+  lower.add(space.log_constant);
+  upper.add(space.log_constant);
+  double error = space.log_constant_error;
+  bool has_upper = true;
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const BoundNode& root = store.node(space.roots[r], store.root_links()[r]);
     if (root.is_dead()) return {kNegInf, kNegInf};
     const LogBounds values{root.log_lower(), root.log_upper()};
-    bounds.lower += values.lower;
-    bounds.upper += values.upper;
-    magnitude += 1.0 + finite_magnitude(values.lower) + finite_magnitude(values.upper);
+    lower.add(values.lower);
+    has_upper = has_upper && values.upper < kInf;
+    if (has_upper) upper.add(values.upper);
+    // Of the logarithms, see WideNumber.
+    error += 2.0 * kEpsilon * (1.0 + finite_magnitude(values.lower) + finite_magnitude(values.upper));
   }
-  // Of the logarithms, see WideNumber, and of adding them up.
-  const double rounding = kEpsilon * static_cast<double>(space.roots.size() + 3) * magnitude;
-  return {bounds.lower - rounding, bounds.upper + rounding};
+  return {LogBounds::around(lower.value(), error + lower.rounding()).lower,
+          has_upper ? LogBounds::around(upper.value(), error + upper.rounding()).upper : kInf};
 }
 
 double root_estimate(const BoundStore& store) {
   const SearchSpace& space = store.space();
   double sum = space.log_constant;
   for (std::size_t r = 0; r < space.roots.size() && sum != kNegInf; ++r) {
-    sum += store.node(space.roots[r], store.root_links()[r]).log_estimate();
+    const BoundNode& root = store.node(space.roots[r], store.root_links()[r]);
+    if (root.is_dead()) return kNegInf;  // whatever the others are, inf too
+    sum += root.log_estimate();
   }
   return sum;
 }

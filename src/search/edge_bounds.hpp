@@ -3,7 +3,8 @@
 //   exp X(c, a) = exp R(c, a) prod over the children j of exp X(c_j),     exp X(c) = sum_a exp X(c, a)      X = L, U, V
 //
 // in numbers, without a logarithm (search/bound_values.hpp). All roundings together are bounded by one factor per
-// level, see see_reward(): L and U are moved outward by it.
+// level, see see_reward(): L and U are moved outward by it. The rewards' factors are taken to be known to one unit in
+// their last place.
 #pragma once
 
 #include <vector>
@@ -18,9 +19,12 @@ class EdgeBounds {
   // Estimates that are learned stay free above: while a level is unknown, they lack what U has of it.
   explicit EdgeBounds(const SearchSpace& space, bool has_free_estimates = false);
 
-  // Before edges are backed up their rewards must have been seen, and of tables what they can add up to.
+  // Before edges are backed up their rewards must have been seen, and of tables what they can add up to. `magnitude`
+  // is that of the sum of the tables and those of the functions, added up; 0 where there are none.
   void see_factors(const FactorGraph& graph, const SearchSpace& space);
-  void see_reward(int level, double reward);
+  void see_reward(int level, double reward, double magnitude);
+  // By level: what cancels adds this much to the rounding error of a reward.
+  [[nodiscard]] std::vector<double> reward_rounding() const;
   // The edges of an expanded node.
   void gather(const BoundStore& store, int level, const BoundNode& node);
   // X(c) from the edges gathered last: L and U widened by their rounding error, and never worse than what
@@ -42,8 +46,9 @@ class EdgeBounds {
   struct Rounding {
     double num_terms = 0.0;
     double num_factors = 0.0;
-    double cancelling = 0.0;   // at most this much, twice, cancels when the factors of a reward are added up
-    double most_reward = 0.0;  // |R| of those that are kept as exponentials
+    double cancelling = 0.0;            // at most this much, twice, cancels when the tables of a reward are added up
+    double cancelling_functions = 0.0;  // the same for that sum and the functions that were evaluated
+    double most_reward = 0.0;           // |R| of those that are kept as exponentials
     double error = 0.0;
     Outward outward;
 

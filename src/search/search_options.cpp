@@ -17,6 +17,8 @@ const char* to_string(StopReason reason) {
   switch (reason) {
     case StopReason::kExact:
       return "exact";
+    case StopReason::kRounding:
+      return "rounding";
     case StopReason::kBudget:
       return "budget";
     case StopReason::kTime:

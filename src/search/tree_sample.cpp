@@ -2,9 +2,11 @@
 // path at once, is in selection.cpp.
 #include "treesample/search/tree_sample.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "search/search_rounding.hpp"
 #include "search/tree_search.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -54,7 +56,12 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
     }
   }
   settle(*store_);
-  check_log_size(root_log_value(*store_));
+  const double log_z = root_log_value(*store_);
+  check_log_size(log_z);
+  if (report.stop == StopReason::kExact) {
+    report.log_z = LogBounds::around(log_z, search_rounding(graph_, space_, function_magnitudes_, log_z));
+    if (!report.log_z.is_exact()) report.stop = StopReason::kRounding;
+  }
   report.spent = budget_.spent();
   report.num_nodes = store_->num_nodes();
   report.used_bytes = store_->used_bytes();
@@ -134,6 +141,8 @@ inline bool TreeSearch::expand(Step& step) {
   } else {
     const std::optional<double> reward = reward_.try_evaluate(step.level, x_, budget_);
     if (!reward) return false;
+    double& magnitude = function_magnitudes_[step.level];
+    magnitude = std::max(magnitude, reward_.magnitude());
     step.factor = factor_of_reward(*reward);
     if (step.node.has_factors()) step.node.factors()[step.action] = step.factor;
   }

@@ -20,7 +20,8 @@ std::size_t num_table_entries(const SearchOptions& options) {
 
 TreeSearch::TreeSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
                        const SearchOptions& options, std::shared_ptr<const ValueFunction> prior)
-    : space_(*space),
+    : graph_(graph),
+      space_(*space),
       options_(options),
       prior_(std::move(prior)),
       reward_(graph, *space),
@@ -30,6 +31,7 @@ TreeSearch::TreeSearch(const FactorGraph& graph, const std::shared_ptr<const Sea
       selection_(*store_, options),
       check_interval_(graph.has_only_tables() ? 256 : 1),
       x_(graph.num_variables(), -1),
+      function_magnitudes_(space_.levels.size(), 0.0),
       path_(space_.num_levels()),
       last_path_(space_.num_levels()) {
   for (int n = 0; n < space_.num_levels(); ++n) {

@@ -59,6 +59,7 @@ class TreeSearch {
   double repair(std::size_t i);
   void initialise(int level, const Node& node);
 
+  const FactorGraph& graph_;
   const SearchSpace& space_;
   SearchOptions options_;
   std::shared_ptr<const ValueFunction> prior_;
@@ -71,7 +72,8 @@ class TreeSearch {
   int check_interval_;            // traversals between looks at the clock; a function may take seconds
   Assignment x_;                  // by variable; -1 off the current path, if there is a prior to see it
   std::vector<LevelFacts> facts_;
-  std::uint32_t now_ = 1;  // counts traversals, for the time stamps of nodes
+  std::vector<double> function_magnitudes_;  // by level: the largest Reward::magnitude()
+  std::uint32_t now_ = 1;                    // counts traversals, for the time stamps of nodes
   SearchPath path_;
   SearchPath last_path_;  // of the traversal before
   bool fetches_ahead_ = false;

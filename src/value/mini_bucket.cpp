@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/compensated_sum.hpp"
 #include "math/vector_kernels.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -19,7 +20,6 @@ namespace {
 using Side = MiniBucketPasses::Side;
 
 constexpr const char* kFunction = "WeightedMiniBucket";
-constexpr double kEpsilon = 0x1.0p-52;
 
 bool has_zeros(const FactorGraph& graph) {
   return std::any_of(graph.factors().begin(), graph.factors().end(), [](const Factor& factor) {
@@ -193,7 +193,7 @@ void WeightedMiniBucket::State::summarise() {
     magnitude += std::abs(upper_rows.sum(root, {}));
   }
   if (report.log_upper == kNegInf) return;
-  const double widening = kEpsilon * magnitude * static_cast<double>(space.roots.size() + 1);
+  const double widening = space.log_constant_error + kEpsilon * magnitude * static_cast<double>(space.roots.size() + 1);
   report.log_upper += widening;
   report.log_lower -= widening;
 }

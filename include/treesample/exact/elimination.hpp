@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 
@@ -61,6 +62,8 @@ class Elimination final : public Approximation {
 
   // -inf when no configuration has positive probability.
   [[nodiscard]] double log_z() const;
+  // Certified: log_z() and its rounding error, which is large where large factors cancel (exact/message_error.hpp).
+  [[nodiscard]] LogBounds bounds() const;
   // [variable][state]; all 0 when Z = 0. Throws kResource when the limit does not allow it.
   [[nodiscard]] Marginals marginals() const;
   // One exact sample. Throws kArgument when Z = 0.

@@ -40,6 +40,9 @@ class Reward {
     return failure_ ? std::nullopt : std::optional<double>(sum);
   }
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
+  // Of the reward evaluated last, if it called functions: the magnitudes of the tables' sum and of each function, added
+  // up. How much more this is than the reward's says how much cancelled. 0 without functions.
+  [[nodiscard]] double magnitude() const { return magnitude_; }
 
   // The two parts of a reward. The first stops at -inf and adds up what it evaluated.
   double table_sum(int level, std::span<const int> x, int& num_evaluated) const;
@@ -79,6 +82,7 @@ class Reward {
   std::vector<std::pair<int, std::int64_t>> strides_;  // variable, stride in the table
   std::vector<int> states_;                            // arguments of a function factor
   std::optional<Error> failure_;
+  double magnitude_ = 0.0;
 };
 
 }  // namespace treesample

@@ -23,6 +23,7 @@ namespace treesample {
 struct RewardAnswer {
   std::int64_t id = 0;              // of the submission
   std::vector<double> rewards;      // R_n for each of its actions
+  std::vector<double> magnitudes;   // see Reward::magnitude()
   std::optional<Error> error = {};  // a factor failed for good; nothing was charged
 };
 
@@ -59,7 +60,7 @@ class RewardQueue {
   // One reward of a submission.
   struct Part {
     std::vector<int> x;
-    double sum = 0.0;
+    double sum = 0.0, magnitude = 0.0;
     int num_evaluated = 0;
     double seconds = 0.0;
     std::size_t next_function = 0;  // of the level

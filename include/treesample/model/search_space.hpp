@@ -46,8 +46,9 @@ struct Level {
 struct SearchSpace {
   SpaceKind kind = SpaceKind::kTree;
   std::vector<Level> levels;
-  std::vector<int> roots;     // levels without parent: one, or one per independent component in `andor`
-  double log_constant = 0.0;  // sum of the factors with an empty scope
+  std::vector<int> roots;           // levels without parent: one, or one per independent component in `andor`
+  double log_constant = 0.0;        // sum of the factors with an empty scope
+  double log_constant_error = 0.0;  // of that sum, each factor being known to one unit in its last place
 
   [[nodiscard]] int num_levels() const { return static_cast<int>(levels.size()); }
   // Log of the number of reward evaluations that an exact answer takes: sum over n of

@@ -28,6 +28,9 @@ struct SimplifyReport {
   int num_removed_states = 0;   // of variables that stay
   int num_dropped_factors = 0;  // constant now, or constants from the start
   int num_smaller_factors = 0;  // lost a variable on which they did not depend
+  // Factors that were dropped are one constant now: log Z differs from the original one by at most this, each factor
+  // being known to one unit in its last place.
+  double log_error = 0.0;
 
   [[nodiscard]] bool is_changed() const {
     return is_impossible || num_fixed_variables + num_removed_states + num_dropped_factors + num_smaller_factors > 0;

@@ -34,7 +34,8 @@ class SummedModel {
   // Variable of the smaller model -> original variable, rising.
   [[nodiscard]] const std::vector<int>& variable_of() const { return variable_of_; }
   [[nodiscard]] int num_summed_out() const { return static_cast<int>(barren_.size()); }
-  // Sums count as constant up to rounding: log Z of the smaller model differs from the original one by at most this.
+  // Sums count as constant up to rounding: log Z of the smaller model differs from the original one by at most this,
+  // the rounding of the sums included.
   [[nodiscard]] double log_slack() const { return log_slack_; }
 
   // The states of the variables that are left put in their places, -1 elsewhere.

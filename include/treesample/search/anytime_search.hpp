@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/reward_queue.hpp"
@@ -50,11 +51,6 @@
 namespace treesample {
 
 class BoundStore;
-
-struct LogBounds {
-  double lower = -std::numeric_limits<double>::infinity();
-  double upper = std::numeric_limits<double>::infinity();
-};
 
 // What is known of sub-problems that have not been searched.
 struct LeafValues {
@@ -127,6 +123,7 @@ struct AnytimeResult {
   std::shared_ptr<const BoundStore> store;
   LeafValues leaves;  // those given, and the calibrated estimate if there is one
   AnytimeReport report;
+  std::vector<double> reward_rounding;  // by level: of a reward R at most this plus 2^-52 (m + 1) |R|, m factors
 };
 
 // The graph is not needed after the call.

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "treesample/error.hpp"
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/search_space.hpp"
@@ -46,6 +47,7 @@ struct SearchOptions {
 
 enum class StopReason {
   kExact,
+  kRounding,  // nothing is left to search, but rounding leaves log Z less certain than LogBounds::kExact
   kBudget,
   kTime,
   kMemory,
@@ -58,6 +60,7 @@ const char* to_string(StopReason reason);
 struct SearchReport {
   StopReason stop = StopReason::kBudget;
   std::optional<Error> error = {};  // of kFactorFailed
+  LogBounds log_z;                  // certified; anything is possible until everything is searched
   Spending spent;
   std::int64_t num_traversals = 0;
   std::uint64_t num_nodes = 0;  // blocks in the store

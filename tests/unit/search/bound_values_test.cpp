@@ -27,6 +27,23 @@ BoundValues sum_of(std::vector<BoundValues> values) {
   return sum;
 }
 
+// The sum of the numbers that `part` takes from the values, in units of 2^(768 exponent), with 113 bits. What is ten
+// thousand bits below is left out: of a lower bound that is allowed, of an upper one it cannot be seen.
+template <typename Part>
+__float128 quad_sum(const std::vector<BoundValues>& values, int exponent, Part part) {
+  __float128 sum = 0;
+  for (const BoundValues& value : values) {
+    const WideNumber number = part(value);
+    const int units = number.exponent - exponent;
+    if (number.mantissa == 0.0 || units < -13) continue;
+    __float128 term = number.mantissa;
+    for (int i = 0; i < units; ++i) term *= WideNumber::kUnit;
+    for (int i = 0; i > units; --i) term /= WideNumber::kUnit;
+    sum += term;
+  }
+  return sum;
+}
+
 // A node that knows nothing.
 BoundValues unknown() { return BoundValues::of_logs(kNegInf, kInf, kInf); }
 
@@ -162,6 +179,44 @@ TEST(BoundValues, SumsAreThoseOfLogSumExp) {
     expect_near(node.log_upper(), log_sum_exp(upper));
     expect_near(node.log_estimate(), log_sum_exp(estimate));
   }
+}
+
+// Ends of units (266 + 532 k nats), factors that take mantissas far out of their range, bounds some of which are
+// infinite, 1 to 5 edges: a sum never has an L above that of its summands, nor a U below.
+TEST(BoundValues, SumsOfAnyMixtureAreOnTheRightSide) {
+  Random random(4, "bound values test");
+  int num_close = 0;
+  const int num_trials = 200'000;
+  for (int trial = 0; trial < num_trials; ++trial) {
+    const auto below = [&](int end) { return static_cast<int>(random.below(static_cast<std::uint64_t>(end))); };
+    const auto corner = [&] { return kUnitNats * (below(4) - 2 + 0.5) + 2.0 * random.normal(); };
+    std::vector<BoundValues> edges;
+    const int num_edges = 1 + below(5);
+    for (int a = 0; a < num_edges; ++a) {
+      const double lower = below(4) == 0 ? kNegInf : corner();
+      const double upper = below(3) == 0 ? kInf : std::max(corner(), lower);
+      const double estimate = below(4) == 0 ? upper : std::max(lower, std::min(upper, corner()));
+      const double factor = std::exp((below(3) - 1) * 128.0);
+      edges.push_back(BoundValues::of_logs(lower, upper, estimate).times_factor(factor));
+    }
+    BoundValues node = unknown();
+    node.tighten(sum_of(edges), Outward(8 * 0x1.0p-52), true);
+    const auto lower_of = [](const BoundValues& value) { return value.lower(); };
+    const auto upper_of = [](const BoundValues& value) { return value.upper(); };
+    const WideNumber lower = node.lower();
+    const WideNumber upper = node.upper();
+    const __float128 most = quad_sum(edges, lower.exponent, lower_of);
+    ASSERT_LE(static_cast<__float128>(lower.mantissa), most) << trial;
+    num_close += lower.mantissa >= most * 0.999999 ? 1 : 0;
+    const bool has_upper =
+        std::none_of(edges.begin(), edges.end(), [](const BoundValues& edge) { return edge.upper().mantissa == kInf; });
+    ASSERT_EQ(upper.mantissa < kInf, has_upper) << trial;
+    if (!has_upper) continue;
+    const __float128 least = quad_sum(edges, upper.exponent, upper_of);
+    ASSERT_GE(static_cast<__float128>(upper.mantissa), least) << trial;
+    ASSERT_LE(static_cast<__float128>(upper.mantissa), least * 1.000001) << trial;
+  }
+  EXPECT_GT(num_close, num_trials * 9 / 10);  // nothing is given away
 }
 
 TEST(BoundValues, TighteningNeverLosesABoundAndKeepsVBetweenThem) {

@@ -1,0 +1,41 @@
+// A sum of numbers of which large ones may cancel (Neumaier's form of Kahan's sum).
+#pragma once
+
+#include <cmath>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+inline constexpr double kEpsilon = 0x1.0p-52;
+
+class CompensatedSum {
+ public:
+  // Finite, or -inf, which the sum then is.
+  void add(double number) {
+    if (number == kNegInf) {
+      is_minus_infinite_ = true;
+      return;
+    }
+    const double sum = sum_ + number;
+    lost_ += std::abs(sum_) >= std::abs(number) ? (sum_ - sum) + number : (number - sum) + sum_;
+    sum_ = sum;
+    magnitude_ += std::abs(number);
+    ++count_;
+  }
+
+  [[nodiscard]] double value() const { return is_minus_infinite_ ? kNegInf : sum_ + lost_; }
+  // |value() - the sum of the numbers| is at most this: the last addition, and what was lost of `lost_`.
+  [[nodiscard]] double rounding() const {
+    return is_minus_infinite_ ? 0.0 : kEpsilon * std::abs(value()) + count_ * kEpsilon * kEpsilon * magnitude_;
+  }
+  // The same where each number is known to one unit in its last place only.
+  [[nodiscard]] double error() const { return is_minus_infinite_ ? 0.0 : rounding() + kEpsilon * magnitude_; }
+
+ private:
+  double sum_ = 0.0, lost_ = 0.0, magnitude_ = 0.0;
+  double count_ = 0.0;
+  bool is_minus_infinite_ = false;
+};
+
+}  // namespace treesample

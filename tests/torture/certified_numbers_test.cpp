@@ -1,0 +1,212 @@
+// Certified numbers against enumeration with 113 bits: after every step, in all spaces, rules and leaf values.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "torture/torture.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/model/simplify.hpp"
+#include "treesample/model/summed_model.hpp"
+#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/value/mini_bucket.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::below;
+using testing::num_trials;
+using testing::Quad;
+using testing::torture_model;
+using testing::TortureModel;
+
+void expect_contains(const LogBounds& bounds, const TortureModel& model) {
+  EXPECT_LE(static_cast<Quad>(bounds.lower), model.least());
+  EXPECT_GE(static_cast<Quad>(bounds.upper), model.most());
+}
+
+SearchSpace random_space(const FactorGraph& graph, Random& random) {
+  const auto kind = static_cast<SpaceKind>(below(random, 3));
+  return make_search_space(graph, random.permutation(graph.num_variables()), kind);
+}
+
+LeafValues random_leaves(const FactorGraph& graph, const SearchSpace& space, Random& random) {
+  const bool has_tables = graph.has_only_tables();
+  LeafValues leaves;
+  const int kind = below(random, has_tables ? 5 : 2);
+  if (kind >= 3) {
+    MiniBucketOptions options;
+    options.i_bound = below(random, 3);
+    options.passes = 1 + below(random, 4);
+    const auto buckets = std::make_shared<const WeightedMiniBucket>(graph, space, options);
+    leaves = mini_bucket_leaves(graph, space, buckets,
+                                kind == 3 ? uniform_distributions(graph) : mean_field(graph, 3, 1, {}));
+  }
+  if (kind == 1 || kind == 2) leaves.upper = maxima_fallback(graph, space);
+  if (kind == 2) leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
+  if (below(random, 4) == 0) leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
+  return leaves;
+}
+
+AnytimeOptions random_options(Random& random) {
+  AnytimeOptions options;
+  options.select = static_cast<SelectRule>(below(random, 3));
+  options.expansions_per_traversal = 1 + below(random, 3);
+  options.dive_interval = below(random, 3);
+  options.observer_interval = 1;
+  if (below(random, 3) == 0) options.budget = below(random, 60);
+  if (below(random, 4) == 0) {
+    options.memory_limit_bytes = 2000;  // nodes are given back, and searched again
+    options.budget = std::min<std::int64_t>(options.budget, 2000);
+  }
+  return options;
+}
+
+TEST(CertifiedNumbers, BoundsOfASearchHoldAfterEveryStep) {
+  int num_exact = 0;
+  for (int trial = 0; trial < num_trials(2000); ++trial) {
+    Random random(trial, "certified bounds");
+    const TortureModel model = torture_model(random);
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    const SearchSpace space = random_space(model.graph, random);
+    const LeafValues leaves = random_leaves(model.graph, space, random);
+    const AnytimeOptions options = random_options(random);
+    LogBounds before;
+    const auto check = [&](const AnytimeProgress& now) {
+      expect_contains(now.log_z, model);
+      EXPECT_GE(now.log_z.lower, before.lower);
+      EXPECT_LE(now.log_z.upper, before.upper);
+      EXPECT_GE(now.estimate, now.log_z.lower);
+      EXPECT_LE(now.estimate, now.log_z.upper);
+      before = now.log_z;
+      return !::testing::Test::HasFailure();
+    };
+    const AnytimeReport report = anytime_search(model.graph, space, leaves, options, check).report;
+    expect_contains(report.log_z, model);
+    EXPECT_GE(report.estimate, report.log_z.lower);
+    EXPECT_LE(report.estimate, report.log_z.upper);
+    EXPECT_TRUE(report.stop != StopReason::kExact || report.log_z.is_exact());
+    EXPECT_TRUE(report.stop != StopReason::kRounding || !report.log_z.is_exact());
+    num_exact += report.stop == StopReason::kExact ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_exact, num_trials(2000) / 3);
+}
+
+// What the samplers promise, over all configurations.
+TEST(CertifiedNumbers, SamplersKeepTheirPromises) {
+  for (int trial = 0; trial < num_trials(300); ++trial) {
+    Random random(trial, "certified samplers");
+    const TortureModel model = torture_model(random, {.max_variables = 4, .has_functions = false});
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    const SearchSpace space = random_space(model.graph, random);
+    LeafValues leaves;
+    leaves.upper = maxima_fallback(model.graph, space);
+    leaves.lower = product_fallback(model.graph, space, uniform_distributions(model.graph));
+    const AnytimeResult result = anytime_search(model.graph, space, leaves, random_options(random));
+    if (model.is_beyond_range) continue;  // of wide numbers: some U are infinite
+    for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
+      const BoundedApproximation sampler(result, kind);
+      if (sampler.log_value() == kNegInf) {
+        EXPECT_THROW(static_cast<void>(sampler.sample(random)), Error);
+        continue;
+      }
+      double total = 0.0;
+      double divergence = 0.0;  // KL(sampler || target) - log Z
+      std::size_t i = 0;
+      testing::for_each_configuration(model.graph, [&](const Assignment& x) {
+        const double log_prob = sampler.log_prob(x);
+        const auto log_density = static_cast<double>(model.log_densities[i++]);
+        EXPECT_FALSE(std::isnan(log_prob));
+        total += std::exp(log_prob);
+        if (log_prob != kNegInf) divergence += std::exp(log_prob) * (log_prob - log_density);
+        if (kind == SamplerKind::kUpper && log_density != kNegInf) {
+          EXPECT_LE(log_density - log_prob, sampler.log_value() + 1e-12 * (1.0 + std::abs(log_density)));
+        }
+      });
+      EXPECT_NEAR(total, 1.0, 1e-6);
+      const double tolerance = 1e-9 * (1.0 + std::abs(sampler.log_value()));
+      if (kind == SamplerKind::kLower) {
+        EXPECT_GE(-divergence, sampler.log_value() - tolerance);
+      }
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(CertifiedNumbers, EliminationKnowsItsRounding) {
+  int num_exact = 0;
+  for (int trial = 0; trial < num_trials(2000); ++trial) {
+    Random random(trial, "certified elimination");
+    const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    EliminationOptions options;
+    options.order = random.permutation(model.graph.num_variables());
+    const Elimination elimination(model.graph, options);
+    const LogBounds bounds = elimination.bounds();
+    expect_contains(bounds, model);
+    EXPECT_EQ(bounds.clamp(elimination.log_z()), elimination.log_z());
+    num_exact += bounds.is_exact() ? 1 : 0;
+    if (model.log_z != -HUGE_VALQ) {
+      double largest = 0.0;
+      for (const std::vector<double>& probs : elimination.marginals()) {
+        for (const double p : probs) {
+          EXPECT_FALSE(std::isnan(p));
+          largest = std::max(largest, p);
+        }
+      }
+      EXPECT_LE(largest, 1.0 + 1e-9);
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_exact, num_trials(2000) / 2);
+}
+
+TEST(CertifiedNumbers, SmallerModelsKeepWhatTheyStandFor) {
+  int num_smaller = 0;
+  for (int trial = 0; trial < num_trials(1000); ++trial) {
+    Random random(trial, "certified reductions");
+    const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    const SimplifiedModel simplified = simplify(model.graph);
+    if (simplified.report.is_impossible) {
+      EXPECT_TRUE(model.log_z == -HUGE_VALQ);
+      continue;
+    }
+    const SummedModel summed(simplified.model.graph);
+    num_smaller += summed.num_summed_out() > 0 ? 1 : 0;
+    const LogBounds bounds = Elimination(summed.graph()).bounds();
+    const double slack = simplified.report.log_error + summed.log_slack();
+    expect_contains({bounds.lower - slack, bounds.upper + slack}, model);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_smaller, num_trials(1000) / 10);
+}
+
+TEST(CertifiedNumbers, ASolvedTreeSearchKnowsItsRounding) {
+  int num_exact = 0;
+  for (int trial = 0; trial < num_trials(2000); ++trial) {
+    Random random(trial, "certified tree search");
+    const TortureModel model = torture_model(random);
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    const SearchSpace space = random_space(model.graph, random);
+    SearchOptions options;
+    options.budget = 100'000;
+    std::optional<SearchResult> solved;
+    try {
+      solved = tree_sample(model.graph, space, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kNumeric);  // beyond its range, and it says so
+      continue;
+    }
+    const SearchResult& result = *solved;
+    EXPECT_TRUE(result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding);
+    expect_contains(result.report.log_z, model);
+    EXPECT_EQ(result.report.log_z.clamp(result.approximation.log_z()), result.approximation.log_z());
+    num_exact += result.report.stop == StopReason::kExact ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_exact, num_trials(2000) / 2);
+}
+
+}  // namespace
+}  // namespace treesample
