@@ -75,6 +75,7 @@ double Reward::sum_up(int level, std::span<const int> x, Budget& budget) {
     seconds += value->seconds;
     ++num_evaluated;
   }
+  if (sum == kNegInf) magnitude_ = 0.0;
   budget.spend({1, num_evaluated, seconds});
   return sum;
 }

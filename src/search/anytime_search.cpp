@@ -388,9 +388,10 @@ bool BoundedSearch::make_room() {
   return store_->used_bytes() < before - before / 10;
 }
 
-// What is left is what the outward rounding of a backup per level adds up to.
+// What is left is what the outward rounding of a backup per level adds up to. With the mass rule the answer is P_V, which
+// knows nothing of bounds that have closed.
 bool BoundedSearch::is_closed_up_to_rounding() const {
-  if (!std::isfinite(bounds_.upper)) return false;
+  if (!std::isfinite(bounds_.upper) || options_.select == SelectRule::kMass) return false;
   const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));
   return bounds_.upper - bounds_.lower <= rounding;
 }

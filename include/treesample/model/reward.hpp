@@ -41,7 +41,7 @@ class Reward {
   }
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
   // Of the reward evaluated last, if it called functions: the magnitudes of the tables' sum and of each function, added
-  // up. How much more this is than the reward's says how much cancelled. 0 without functions.
+  // up. How much more this is than the reward's says how much cancelled. 0 without functions and for -inf.
   [[nodiscard]] double magnitude() const { return magnitude_; }
 
   // The two parts of a reward. The first stops at -inf and adds up what it evaluated.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 #include "experiments/experiment.hpp"
 #include "experiments/tune.hpp"
@@ -28,10 +29,16 @@ TEST(ParallelFor, CallsEachIndexOnceOnAnyNumberOfThreads) {
 
 TEST(ParallelFor, PassesTheExceptionOnAndStopsEarly) {
   std::atomic<int> num_calls = 0;
+  std::atomic<bool> has_thrown = false;
   EXPECT_THROW(parallel_for(100'000, 2,
                             [&](int i) {
                               ++num_calls;
-                              if (i == 3) throw std::runtime_error("bad");
+                              if (i == 3) {
+                                has_thrown = true;
+                                throw std::runtime_error("bad");
+                              }
+                              // On a busy machine one thread could else make all calls while the other waits.
+                              while (num_calls > 50'000 && !has_thrown) std::this_thread::yield();
                               return true;
                             }),
                std::runtime_error);

@@ -19,7 +19,7 @@ using Check = void (*)(std::string_view);
 constexpr int kMutations = 4000;
 
 std::vector<std::string> corpus(const std::string& name) {
-  const fs::path tests = fs::path(__FILE__).parent_path().parent_path().parent_path();
+  const fs::path tests = fs::path(TREESAMPLE_SOURCE_DIR) / "tests";
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(tests / "fuzz" / "corpus" / name)) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());

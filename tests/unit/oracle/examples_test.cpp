@@ -10,8 +10,7 @@ namespace treesample {
 namespace {
 
 TEST(OracleExamples, ThePythonSimulatorComputesItsFactor) {
-  const std::filesystem::path examples =
-      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path() / "examples/oracle";
+  const std::filesystem::path examples = std::filesystem::path(TREESAMPLE_SOURCE_DIR) / "examples/oracle";
   const JsonModel model = read_json_model(examples / "model.json");
   OracleSet oracles(model, {});
   const int likelihood = oracles.graph().num_factors() - 1;
