@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -21,18 +24,18 @@ constexpr std::size_t kMostStatesShown = 24;  // of the best configuration
 
 Json number(double value) {
   if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
-  if (std::isfinite(value)) return value;
+  if (std::isfinite(value)) return value + 0.0;  // -0 is 0
   return value > 0 ? "inf" : "-inf";
 }
 
 std::string log_value_text(double value) {
-  return value == kNegInf ? "-inf" : fmt::format("{:.6f} (log10: {:.6f})", value, value / kLog10);
+  return value == kNegInf ? "-inf" : fmt::format("{} (log10: {})", fixed(value), fixed(value / kLog10));
 }
 
 // Six digits after the point, never above (below) what is a lower (an upper) bound.
 std::string decimal_bound(double value, double direction) {
-  const std::string nearest = fmt::format("{:.6f}", value);
-  return (std::stod(nearest) - value) * direction < 0.0 ? fmt::format("{:.6f}", value + direction * 1e-6) : nearest;
+  const std::string nearest = fixed(value);
+  return (std::stod(nearest) - value) * direction < 0.0 ? fixed(value + direction * 1e-6) : nearest;
 }
 
 std::string bound_text(double value, double direction) {
@@ -50,12 +53,12 @@ std::string certainty_text(const Answer& answer) {
 }
 
 std::string variable_name(const FactorGraph& graph, int v) {
-  return graph.variable(v).name.empty() ? fmt::format("x{}", v) : graph.variable(v).name;
+  return graph.variable(v).name.empty() ? fmt::format("x{}", v) : printable(graph.variable(v).name);
 }
 
 std::string state_name(const FactorGraph& graph, int v, int state) {
   const std::vector<std::string>& names = graph.variable(v).state_names;
-  return names.empty() ? fmt::format("{}", state) : names[state];
+  return names.empty() ? fmt::format("{}", state) : printable(names[state]);
 }
 
 // By name where the model has names; "..." where there are more than `most`.
@@ -65,6 +68,19 @@ std::string states_text(const FactorGraph& graph, const Assignment& x, std::size
     states.push_back(state_name(graph, static_cast<int>(v), x[v]));
   }
   return fmt::format("{}{}", fmt::join(states, " "), x.size() > most ? " ..." : "");
+}
+
+std::string sample_line(const ModelInput& input, const Assignment& sample) {
+  return fmt::format("  {}\n", states_text(input.original, input.model.lift(sample), SIZE_MAX));
+}
+
+Json sample_json(const Answer& answer, const ModelInput& input, const Assignment& sample) {
+  Json row = {{"x", input.model.lift(sample)}};
+  // Programs are not called unasked.
+  if (!input.oracles) row["log_density"] = number(input.model.graph.log_density(sample));
+  // Exact samples have the target's probability, which only an exact log Z would give.
+  if (!answer.exact_sampler) row["log_prob"] = number(answer.approximation->log_prob(sample));
+  return row;
 }
 
 // What the model lost before the method saw it.
@@ -113,15 +129,36 @@ Marginals lifted_marginals(const Answer& answer, const ModelInput& input) {
   return input.model.lift(answer.marginals);
 }
 
+double seconds_to_show_samples(const Answer& answer, const ModelInput& input, bool as_text, bool as_json) {
+  constexpr std::size_t kMostTried = 256;
+  // A trial stays in the cache; all samples together do not.
+  constexpr double kSlower = 2.0;
+  const std::size_t num_tried = std::min(answer.samples.size(), kMostTried);
+  if (num_tried == 0) return 0.0;
+  const auto start = std::chrono::steady_clock::now();
+  std::string text;
+  {
+    Json rows = Json::array();
+    for (std::size_t i = answer.samples.size() - num_tried; i < answer.samples.size(); ++i) {
+      if (as_text) text += sample_line(input, answer.samples[i]);
+      if (as_json) rows.push_back(sample_json(answer, input, answer.samples[i]));
+    }
+    text += json_text(rows, 1);
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return kSlower * seconds.count() * static_cast<double>(answer.samples.size()) / static_cast<double>(num_tried);
+}
+
 void print_summary(const Answer& answer, const ModelInput& input, const std::string& model_file) {
-  fmt::print("model       {}: {} variables, {} factors{}\n", model_file, input.original.num_variables(),
-             input.original.num_factors(),
+  fmt::print("model       {}: {}, {}{}\n", printable(model_file), counted(input.original.num_variables(), "variable"),
+             counted(input.original.num_factors(), "factor"),
              input.evidence.empty() ? "" : fmt::format(", {} observed", input.evidence.size()));
   if (input.simplified.is_changed()) {
-    fmt::print("simplified  {}; left: {} variables, {} factors\n", input.simplified.brief(),
-               input.model.graph.num_variables(), input.model.graph.num_factors());
+    fmt::print("simplified  {}; left: {}, {}\n", input.simplified.brief(),
+               counted(input.model.graph.num_variables(), "variable"),
+               counted(input.model.graph.num_factors(), "factor"));
   }
-  fmt::print("method      {}\n", answer.method);
+  fmt::print("method      {}\n", printable(answer.method));
   if (answer.log_z) {
     fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), certainty_text(answer));
   }
@@ -130,17 +167,18 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
   if (answer.importance) {
-    fmt::print("            {} +- {:.4f} by importance sampling: {} samples, effective {:.1f}, {} extra evaluations\n",
-               log_value_text(answer.importance->log_z), answer.importance->std_error, answer.importance->num_samples,
-               answer.importance->ess, answer.importance->spent.reward_evaluations);
+    fmt::print("            {} +- {:.4f} by importance sampling: {}, effective {:.1f}, {}\n",
+               log_value_text(answer.importance->log_z), answer.importance->std_error,
+               counted(answer.importance->num_samples, "sample"), answer.importance->ess,
+               counted(answer.importance->spent.reward_evaluations, "extra evaluation"));
   }
   if (answer.bounded_importance && !answer.is_exact) {
     const BoundedImportance& sampled = *answer.bounded_importance;
-    fmt::print("            in [{:.6f}, {:.6f}] with confidence {}: {} samples, effective {:.1f}\n",
-               sampled.interval.lower, sampled.interval.upper, sampled.confidence, sampled.num_samples, sampled.ess);
+    fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n", fixed(sampled.interval.lower),
+               fixed(sampled.interval.upper), sampled.confidence, counted(sampled.num_samples, "sample"), sampled.ess);
   }
   if (answer.sampler_divergence) {
-    fmt::print("sampler     KL(sampler || target) certified to be at most {:.6f}\n", *answer.sampler_divergence);
+    fmt::print("sampler     KL(sampler || target) certified to be at most {}\n", fixed(*answer.sampler_divergence));
   }
   if (answer.unexplored_mass) {
     // Fewer than this many samples outside of what was evaluated cannot show how much is missing.
@@ -150,19 +188,19 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
                *answer.unexplored_mass, is_blind ? "; too little for the standard error above to mean much" : "");
   }
   if (answer.best) {
-    fmt::print("best        log density {:.6f} at {}\n", answer.best->log_density,
+    fmt::print("best        log density {} at {}\n", fixed(answer.best->log_density),
                states_text(input.original, input.model.lift(answer.best->x), kMostStatesShown));
   }
   print_marginals(answer, input);
   if (!answer.samples.empty()) fmt::print("samples     {}\n", answer.samples.size());
-  for (const Assignment& sample : answer.samples) {
-    fmt::print("  {}\n", states_text(input.original, input.model.lift(sample), SIZE_MAX));
-  }
-  fmt::print("spent       {} reward evaluations ({} factor evaluations) in {:.3f} s; stopped: {}\n",
-             answer.spent.reward_evaluations, answer.spent.factor_evaluations, answer.seconds, answer.stop);
+  for (const Assignment& sample : answer.samples) fmt::print("{}", sample_line(input, sample));
+  fmt::print("spent       {} ({}) in {:.3f} s; stopped: {}\n",
+             counted(answer.spent.reward_evaluations, "reward evaluation"),
+             counted(answer.spent.factor_evaluations, "factor evaluation"), answer.seconds, answer.stop);
   for (const OracleCounts& counts : answer.oracle_counts) {
-    fmt::print("program     {}: {} evaluations paid in {:.1f} s, {} from the journal, {} failed attempts\n",
-               counts.name, counts.paid, counts.paid_seconds, counts.from_journal, counts.failures);
+    fmt::print("program     {}: {} paid in {:.1f} s, {} from the journal, {}\n", printable(counts.name),
+               counted(counts.paid, "evaluation"), counts.paid_seconds, counts.from_journal,
+               counted(counts.failures, "failed attempt"));
   }
   if (answer.error) fmt::print("error       this is the answer so far: a factor could not be evaluated\n");
 }
@@ -229,15 +267,8 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["marginal_errors"] = lifted_errors(answer, input);
   json["marginals"] = lifted_marginals(answer, input);
   json["samples"] = Json::array();
-  for (const Assignment& sample : answer.samples) {
-    Json row = {{"x", input.model.lift(sample)}};
-    // Programs are not called unasked.
-    if (!input.oracles) row["log_density"] = number(input.model.graph.log_density(sample));
-    // Exact samples have the target's probability, which only an exact log Z would give.
-    if (!answer.exact_sampler) row["log_prob"] = number(answer.approximation->log_prob(sample));
-    json["samples"].push_back(row);
-  }
-  const std::string text = json.dump(1) + "\n";
+  for (const Assignment& sample : answer.samples) json["samples"].push_back(sample_json(answer, input, sample));
+  const std::string text = json_text(json, 1) + "\n";
   if (path == "-") {
     fmt::print("{}", text);
   } else {

@@ -13,6 +13,8 @@
 #include "run_display.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/text.hpp"
+#include "words.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -31,18 +33,12 @@ std::vector<std::string> split(const std::string& text) {
 std::vector<std::int64_t> parse_budgets(const std::string& text) {
   std::vector<std::int64_t> budgets;
   for (const std::string& word : split(text)) {
-    std::size_t used = 0;
-    double value = -1.0;
-    try {
-      value = std::stod(word, &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used == 0 || used != word.size() || std::isnan(value) || value < 0.0 || value > 1e15 ||
-        value != std::floor(value)) {
+    constexpr std::int64_t kMost = 1'000'000'000'000'000;
+    const std::optional<std::int64_t> value = parse_integer(word);
+    if (!value || *value < 0 || *value > kMost) {
       throw_argument("--budgets", fmt::format("'{}' is not a whole number from 0 to 1e15, such as 10000 or 1e4", word));
     }
-    budgets.push_back(static_cast<std::int64_t>(value));
+    budgets.push_back(*value);
   }
   std::sort(budgets.begin(), budgets.end());
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
@@ -89,7 +85,8 @@ void CompareCommand::declare(CommandLine& line) {
   line.optional_positional("MODEL", model_, "Model file (.uai, .bif, .json); none with --trace");
   line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
   line.option("--methods", methods_, "LIST",
-              "Which of andor, graph, tree (the search), mass (for opaque factors), smc, sis, gibbs, bp, uniform");
+              "Which of " + experiments::all_method_words() +
+                  "; andor, graph and tree are the search, mass is for opaque factors");
   line.option("--budgets", budgets_, "LIST", "Reward evaluations");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
@@ -141,7 +138,7 @@ int CompareCommand::compare_traces() const {
     const bool has_label = equals != std::string::npos && !std::filesystem::exists(word);
     const std::string file = has_label ? word.substr(equals + 1) : word;
     const std::string label = has_label ? word.substr(0, equals) : std::filesystem::path(file).stem().string();
-    traces.push_back(experiments::read_trace(label, file));
+    traces.push_back(experiments::read_trace(printable(label), file));
   }
   if (!out_.empty()) make_folder(out_);
   return show_report(experiments::trace_report(traces), out_, is_quiet_);
@@ -157,7 +154,7 @@ int CompareCommand::run() {
   options.budgets = parse_budgets(budgets_);
   options.num_runs = static_cast<int>(num_runs_);
   options.seed = static_cast<std::uint64_t>(seed_);
-  options.model_name = std::filesystem::path(model_).filename().string();
+  options.model_name = printable(std::filesystem::path(model_).filename().string());
   const ModelInput input = read_input(model_, evidence_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));

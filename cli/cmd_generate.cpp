@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
+#include "treesample/io/file.hpp"
 #include "treesample/io/uai.hpp"
 
 namespace treesample::cli {
@@ -72,6 +73,7 @@ int GenerateCommand::run() {
     }
     options.values[setting.substr(0, equals)] = value;
   }
+  if (!out_.empty()) check_writable(out_);
   const FamilyInstance instance = make_family(family_, options);
   if (out_.empty()) {
     fmt::print("{}", format_uai(instance.graph));

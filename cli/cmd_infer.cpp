@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include "command.hpp"
@@ -18,7 +19,11 @@
 namespace treesample::cli {
 namespace {
 
+constexpr std::int64_t kLeastDrawn = 100;
 constexpr double kImportanceEnd = 0.95;  // of --time, where --samples are to follow
+
+// Adds up to `count` samples to the answer, fewer once it should stop.
+using DrawChunk = std::function<void(std::int64_t count, const std::function<bool()>& should_stop)>;
 
 class InferCommand final : public Command {
  public:
@@ -40,9 +45,10 @@ class InferCommand final : public Command {
   Answer answer_of(const FactorGraph& graph);
   Answer answer_within_time(const FactorGraph& graph);
   [[nodiscard]] bool is_time_over() const;
-  void add_samples(Answer& answer, const FactorGraph& graph) const;
-  const char* why_sampling_ended() const;
-  std::vector<Assignment> exact_samples(const Answer& answer, const FactorGraph& graph, Random& random) const;
+  void add_samples(Answer& answer, const ModelInput& input) const;
+  void add_exact_samples(Answer& answer, const ModelInput& input, Random& random) const;
+  void draw_within_time(Answer& answer, const ModelInput& input, const DrawChunk& draw) const;
+  const char* why_sampling_ended(bool is_out_of_tries) const;
   std::vector<std::pair<std::string, std::string>> resolved_options(const ModelInput& input) const;
 
   InferOptions options_;
@@ -147,6 +153,9 @@ int InferCommand::run() {
   // Particle filters choose their number of particles by the budget.
   const bool has_particles = options_.method == "sis" || options_.method == "smc";
   if (has_other_limit && !has_particles && !line_->is_given("--budget")) options_.budget = INT64_MAX;
+  // A budget that nobody named is no reason to draw nothing where a single sample costs more.
+  if (!line_->is_given("--budget"))
+    options_.min_samples = std::clamp<std::int64_t>(options_.num_samples, 1, kLeastDrawn);
   if (input.oracles) set_oracle_defaults(options_, *line_, has_other_limit);
   clock_.emplace();
   Answer answer = answer_of(graph);
@@ -160,16 +169,17 @@ int InferCommand::run() {
     note(options_.is_quiet,
          fmt::format("--budget {} buys nothing: the first step of the search costs more", options_.budget));
   }
-  add_samples(answer, graph);
+  add_samples(answer, input);
   answer.options = resolved_options(input);
   if (input.oracles) answer.oracle_counts = input.oracles->counts();
   // Without one value of a program there is no answer so far.
   const bool has_value = std::any_of(answer.oracle_counts.begin(), answer.oracle_counts.end(),
                                      [](const OracleCounts& counts) { return counts.paid + counts.from_journal > 0; });
   if (answer.error && input.oracles && !has_value) throw Error(*answer.error);
-  if (json_ != "-") print_summary(answer, input, model_);
+  // Files first: standard output may be a pipe that nobody reads any more.
   if (!json_.empty()) write_json(answer, input, model_, json_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, options_.is_quiet);
+  if (json_ != "-") print_summary(answer, input, model_);
   if (answer.error) throw Error(*answer.error);
   return 0;
 }
@@ -227,7 +237,8 @@ bool InferCommand::is_time_over() const {
   return clock_ && options_.select == "mass" && options_.seconds_left() <= 0.0;
 }
 
-void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
+void InferCommand::add_samples(Answer& answer, const ModelInput& input) const {
+  const FactorGraph& graph = input.model.graph;
   if (answer.log_z == kNegInf || !answer.approximation) {
     note(options_.is_quiet || options_.num_samples == 0, "no state of positive probability was found: no samples");
     return;
@@ -246,48 +257,71 @@ void InferCommand::add_samples(Answer& answer, const FactorGraph& graph) const {
   }
   const Interruption interruption;
   Random random(static_cast<std::uint64_t>(options_.seed), "samples");
-  if (answer.exact_sampler && options_.num_samples > 0) {
-    answer.samples = exact_samples(answer, graph, random);
+  if (options_.num_samples == 0) return;
+  if (answer.exact_sampler) {
+    add_exact_samples(answer, input, random);
     return;
   }
-  const std::function<bool()> should_stop = time_limit(options_);
-  while (static_cast<std::int64_t>(answer.samples.size()) < options_.num_samples) {
-    if (!answer.samples.empty() && should_stop()) {
-      note(options_.is_quiet,
-           fmt::format("{} of {} samples: {}", answer.samples.size(), options_.num_samples, why_sampling_ended()));
-      return;
+  draw_within_time(answer, input, [&](std::int64_t count, const std::function<bool()>& should_stop) {
+    for (; count > 0 && (answer.samples.empty() || !should_stop()); --count) {
+      answer.samples.push_back(answer.approximation->sample(random));
     }
-    answer.samples.push_back(answer.approximation->sample(random));
+  });
+  if (std::ssize(answer.samples) < options_.num_samples) {
+    note(options_.is_quiet,
+         fmt::format("{} of {} samples: {}", answer.samples.size(), options_.num_samples, why_sampling_ended(false)));
   }
 }
 
-const char* InferCommand::why_sampling_ended() const {
+// In chunks that double: after each it is known what showing a sample takes, and --time leaves room for that.
+void InferCommand::draw_within_time(Answer& answer, const ModelInput& input, const DrawChunk& draw) const {
+  const std::vector<Assignment>& samples = answer.samples;
+  double each = 0.0;  // seconds to show one
+  const auto should_stop = [&] {
+    return Interruption::is_asked() || options_.seconds_left() <= each * static_cast<double>(samples.size() + 1);
+  };
+  for (std::int64_t chunk = 1; std::ssize(samples) < options_.num_samples; chunk *= 2) {
+    const std::int64_t count = std::min(chunk, options_.num_samples - std::ssize(samples));
+    const std::int64_t wanted = std::ssize(samples) + count;
+    draw(count, should_stop);
+    if (std::ssize(samples) < wanted) return;
+    if (options_.time <= 0.0) continue;
+    const double seconds = seconds_to_show_samples(answer, input, json_ != "-", !json_.empty());
+    each = seconds / static_cast<double>(samples.size());
+  }
+}
+
+const char* InferCommand::why_sampling_ended(bool is_out_of_tries) const {
   if (Interruption::is_asked()) return "interrupted";
-  return options_.seconds_left() <= 0.0 ? "the time limit (--time) is over" : "the limit of tries (--max-tries)";
+  return is_out_of_tries ? "the limit of tries (--max-tries)" : "the time limit (--time) is over";
 }
 
 // By rejection; says beforehand what it will take.
-std::vector<Assignment> InferCommand::exact_samples(const Answer& answer, const FactorGraph& graph,
-                                                    Random& random) const {
+void InferCommand::add_exact_samples(Answer& answer, const ModelInput& input, Random& random) const {
   const double log_tries = answer.exact_sampler->log_value() - answer.log_z.value_or(kNegInf);
   const double expected = std::exp(log_tries) * static_cast<double>(options_.num_samples);
   note(options_.is_quiet, fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed",
                                       expected, options_.max_tries));
-  RejectionOptions rejection{.num_samples = options_.num_samples, .max_tries = options_.max_tries};
-  rejection.should_stop = time_limit(options_);
   const SummedModel* const summed = answer.summed.get();
-  RejectionSamples drawn =
-      rejection_samples(summed != nullptr ? summed->graph() : graph, *answer.exact_sampler, rejection, random);
-  for (Assignment& x : drawn.samples) {
-    if (summed == nullptr) break;
-    x = summed->spread(x);
-    summed->draw(x, random);
-  }
-  const bool is_done = static_cast<std::int64_t>(drawn.samples.size()) == options_.num_samples;
+  const FactorGraph& graph = summed != nullptr ? summed->graph() : input.model.graph;
+  std::int64_t num_tries = 0;
+  draw_within_time(answer, input, [&](std::int64_t count, const std::function<bool()>& should_stop) {
+    const RejectionOptions rejection{
+        .num_samples = count, .max_tries = options_.max_tries - num_tries, .should_stop = should_stop};
+    RejectionSamples drawn = rejection_samples(graph, *answer.exact_sampler, rejection, random);
+    num_tries += drawn.num_tries;
+    for (Assignment& x : drawn.samples) {
+      if (summed != nullptr) {
+        x = summed->spread(x);
+        summed->draw(x, random);
+      }
+      answer.samples.push_back(std::move(x));
+    }
+  });
+  const bool is_done = std::ssize(answer.samples) == options_.num_samples;
   note(options_.is_quiet,
-       fmt::format("{} of {} exact samples after {} tries{}", drawn.samples.size(), options_.num_samples,
-                   drawn.num_tries, is_done ? "" : fmt::format(": {}", why_sampling_ended())));
-  return std::move(drawn.samples);
+       fmt::format("{} of {} exact samples after {} tries{}", answer.samples.size(), options_.num_samples, num_tries,
+                   is_done ? "" : fmt::format(": {}", why_sampling_ended(num_tries >= options_.max_tries))));
 }
 
 std::vector<std::pair<std::string, std::string>> InferCommand::resolved_options(const ModelInput& input) const {

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 
 #include "command.hpp"
 #include "model_input.hpp"
 #include "number_text.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -17,10 +19,11 @@ class InfoCommand final : public Command {
   std::string name() const override { return "info"; }
   std::string summary() const override { return "Sizes of a model, and what exact inference would cost"; }
   std::string examples() const override {
-    return "  treesample info model.uai\n  treesample info network.bif --evidence observed.evid";
+    return "  treesample info model.uai\n  treesample info network.bif --evidence observed.evid\n"
+           "  treesample info model.json";
   }
   void declare(CommandLine& line) override {
-    line.positional("MODEL", model_, "Model file (.uai, .bif)");
+    line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
     line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
   }
@@ -40,7 +43,8 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
     most_states = std::max(most_states, graph.num_states(v));
     fewest_states = std::min(fewest_states, graph.num_states(v));
   }
-  std::size_t largest_scope = 0, num_entries = 0, num_zeros = 0, num_functions = 0;
+  std::size_t largest_scope = 0, num_entries = 0, num_zeros = 0;
+  int num_functions = 0;
   for (const Factor& factor : graph.factors()) {
     largest_scope = std::max(largest_scope, factor.scope().size());
     if (!factor.is_table()) {
@@ -50,10 +54,11 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
     num_entries += factor.log_values().size();
     for (const double value : factor.log_values()) num_zeros += value == kNegInf ? 1 : 0;
   }
-  fmt::print("variables       {}, with {} to {} states; {} configurations\n", graph.num_variables(), fewest_states,
-             most_states, count_text(graph.log_num_configurations()));
-  fmt::print("factors         {} ({} functions), over at most {} variables\n", graph.num_factors(), num_functions,
-             largest_scope);
+  const std::string configurations = count_text(graph.log_num_configurations());
+  fmt::print("variables       {}, with {} to {}; {} configuration{}\n", graph.num_variables(), fewest_states,
+             counted(most_states, "state"), configurations, configurations == "1" ? "" : "s");
+  fmt::print("factors         {} ({}), over at most {}\n", graph.num_factors(), counted(num_functions, "function"),
+             counted(static_cast<std::int64_t>(largest_scope), "variable"));
   fmt::print("table entries   {}, {:.0f} % of them zero\n", num_entries,
              num_entries == 0 ? 0.0 : 100.0 * static_cast<double>(num_zeros) / static_cast<double>(num_entries));
 }
@@ -77,17 +82,17 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
 
 int InfoCommand::run() {
   ModelInput input = read_input(model_, evidence_);
-  fmt::print("model           {}\n", model_);
+  fmt::print("model           {}\n", printable(model_));
   if (!input.evidence_file.empty()) {
-    fmt::print("evidence        {}: {} variables observed; what follows is the model without them\n",
-               input.evidence_file, input.evidence.size());
+    fmt::print("evidence        {}: {} observed; what follows is the model without them\n",
+               printable(input.evidence_file), counted(std::ssize(input.evidence), "variable"));
   }
   print_factors(input.model.graph);
   simplify_input(input);
   const FactorGraph& graph = input.model.graph;
   if (input.simplified.is_changed()) {
-    fmt::print("simplified      {}; left, and in what follows: {} variables, {} factors\n", input.simplified.brief(),
-               graph.num_variables(), graph.num_factors());
+    fmt::print("simplified      {}; left, and in what follows: {}, {}\n", input.simplified.brief(),
+               counted(graph.num_variables(), "variable"), counted(graph.num_factors(), "factor"));
   }
   const EliminationCost cost = elimination_cost(graph, {.seed = static_cast<std::uint64_t>(seed_)});
   fmt::print("elimination     width {}, largest table 2^{:.1f} entries, {} for log Z, {} for marginals\n", cost.width,

@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "treesample/oracle/journal.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -25,22 +26,24 @@ class JournalCommand final : public Command {
 
 int JournalCommand::run() {
   const JournalSummary summary = journal_summary(file_);
-  fmt::print("journal         {}\n", file_);
-  fmt::print("model           {}\n", summary.model);
-  fmt::print("created         {} UTC\n", summary.created);
-  fmt::print("fingerprint     {}\n", summary.fingerprint);
-  for (const auto& [name, fingerprint] : summary.parts) fmt::print("  {}  {}\n", fingerprint, name);
+  fmt::print("journal         {}\n", printable(file_));
+  fmt::print("model           {}\n", printable(summary.model));
+  fmt::print("created         {} UTC\n", printable(summary.created));
+  fmt::print("fingerprint     {}\n", printable(summary.fingerprint));
+  for (const auto& [name, fingerprint] : summary.parts) {
+    fmt::print("  {}  {}\n", printable(fingerprint), printable(name));
+  }
 
   std::size_t width = std::string("factor").size();
-  for (const JournalSummary::Factor& factor : summary.factors) width = std::max(width, factor.name.size());
+  for (const JournalSummary::Factor& factor : summary.factors) width = std::max(width, printable(factor.name).size());
   fmt::print("\n{:<{}} {:>12} {:>14} {:>14}  {}\n", "factor", width, "evaluations", "seconds paid", "seconds each",
              "variables");
   for (const JournalSummary::Factor& factor : summary.factors) {
     const std::string mean = factor.num_evaluations == 0
                                  ? "-"
                                  : fmt::format("{:.4g}", factor.seconds / static_cast<double>(factor.num_evaluations));
-    fmt::print("{:<{}} {:>12} {:>14.2f} {:>14}  {}\n", factor.name, width, factor.num_evaluations, factor.seconds, mean,
-               factor.scope);
+    fmt::print("{:<{}} {:>12} {:>14.2f} {:>14}  {}\n", printable(factor.name), width, factor.num_evaluations,
+               factor.seconds, mean, printable(factor.scope));
   }
   return 0;
 }

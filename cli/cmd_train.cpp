@@ -13,6 +13,7 @@
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/text.hpp"
 #include "treesample/train/distributed.hpp"
 #include "treesample/train/train.hpp"
 
@@ -178,13 +179,14 @@ int TrainCommand::run() {
                                                                             [] { return !Interruption::is_asked(); })
                                                         : train(options, observe);
   progress.clear();
-  fmt::print("{} episodes, {} learner steps{}\n", report.num_episodes, report.num_steps,
+  fmt::print("{}, {}{}\n", counted(report.num_episodes, "episode"), counted(report.num_steps, "learner step"),
              report.is_finished ? "" : "; interrupted, go on with --resume");
   if (report.num_rejected > 0) fmt::print("{} damaged or repeated episodes were left out\n", report.num_rejected);
   fmt::print("delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone\n",
              with_search.text(), alone.text());
-  fmt::print("network   {}\nprogress  {}{}\n", (options.folder / "network.safetensors").string(),
-             (options.folder / "progress.csv").string(), report.has_figure ? ", progress.svg, progress.png" : "");
+  fmt::print("network   {}\nprogress  {}{}\n", printable((options.folder / "network.safetensors").string()),
+             printable((options.folder / "progress.csv").string()),
+             report.has_figure ? ", progress.svg, progress.png" : "");
   return 0;
 }
 

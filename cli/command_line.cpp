@@ -8,9 +8,14 @@
 #include <cstdio>
 #include <deque>
 #include <exception>
+#include <sstream>
+#include <system_error>
 
 #include "command.hpp"
+#include "standard_streams.hpp"
 #include "treesample/error.hpp"
+#include "treesample/text.hpp"
+#include "words.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -19,12 +24,19 @@ namespace {
 template <class T>
 std::string parse_number(const std::string& name, const std::string& text, T low, T high, T& value) {
   T parsed{};
-  const bool is_number = CLI::detail::lexical_cast(text, parsed);
+  bool is_number = false;
+  if constexpr (std::is_integral_v<T>) {
+    const std::optional<std::int64_t> integer = parse_integer(text);
+    is_number = integer.has_value();
+    parsed = integer.value_or(0);
+  } else {
+    is_number = CLI::detail::lexical_cast(text, parsed);
+  }
   if (is_number && parsed >= low && parsed <= high) {
     value = parsed;
     return {};
   }
-  const char* const kind = std::is_integral_v<T> ? "integers" : "numbers";
+  const char* const kind = std::is_integral_v<T> ? "whole numbers" : "numbers";
   if (high == std::numeric_limits<T>::max() || high == static_cast<T>(HUGE_VAL)) {
     return fmt::format("{} is '{}', allowed are {} from {} up", name, text, kind, low);
   }
@@ -97,6 +109,7 @@ class Cli11CommandLine final : public CommandLine {
   CLI::App& app_;
 };
 
+constexpr std::size_t kShownWord = 100;
 constexpr int kInterruptedExit = 130;  // what shells give a program that Ctrl-C ended
 
 int exit_code(ErrorCode code) {
@@ -108,6 +121,8 @@ int exit_code(ErrorCode code) {
       return EX_DATAERR;
     case ErrorCode::kIo:
       return EX_NOINPUT;
+    case ErrorCode::kWrite:
+      return EX_IOERR;
     case ErrorCode::kResource:
       return EX_UNAVAILABLE;
     case ErrorCode::kInterrupted:
@@ -119,27 +134,64 @@ int exit_code(ErrorCode code) {
 }
 
 int fail(int code, const std::string& message) {
-  fmt::print(stderr, "treesample: {}\n", message);
+  say(fmt::format("treesample: {}\n", printable(message)));
   return code;
 }
 
-// The parser would say only that a command is missing.
-void check_command(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string> names;
-  for (const auto& command : commands) names.push_back(command->name());
-  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
-  throw Error(ErrorCode::kArgument, fmt::format("'{}' is no command, allowed are {} (see 'treesample --help')", argv[1],
-                                                fmt::join(names, "|")));
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words) {
+  const std::string nearest = nearest_word(typed, words);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
 }
 
-}  // namespace
+// The words of the line after the program's name. Nothing at all asks for help, and so does the command `help`, whose
+// argument is a command.
+std::vector<std::string> words_of(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) return {"--help"};
+  if (words[0] != "help") return words;
+  check_argument(words.size() <= 2, "help", fmt::format("takes one command, '{}' is one word more", words.back()));
+  if (words.size() == 1 || words[1] == "help" || words[1] == "--help") return {"--help"};
+  return {words[1], "--help"};
+}
 
-int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
-  CLI::App app("Samples from, and scores, unnormalised discrete distributions under a budget of evaluations.",
-               "treesample");
-  app.set_version_flag("--version", "treesample " TREESAMPLE_VERSION);
-  app.require_subcommand(1);
+// The parser would say only that a command is missing.
+void check_command(const std::string& word, const std::vector<std::unique_ptr<Command>>& commands) {
+  if (word.starts_with('-')) return;
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command->name());
+  if (std::find(names.begin(), names.end(), word) != names.end()) return;
+  throw Error(ErrorCode::kArgument,
+              fmt::format("'{}' is no command{}; allowed are {} (see 'treesample --help')", shortened(word, kShownWord),
+                          did_you_mean(word, names), fmt::join(names, "|")));
+}
+
+// One line about the first word that nothing was declared for, or what the parser says.
+std::string describe(const CLI::ParseError& error, const CLI::App& app) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  const CLI::App& parser = used.empty() ? app : *used.front();
+  const std::string see =
+      fmt::format("see 'treesample {}--help'", used.empty() ? std::string() : parser.get_name() + " ");
+  const std::vector<std::string> rest = app.remaining(/*recurse=*/true);
+  const auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-'; };
+  auto unknown = std::find_if(rest.begin(), rest.end(), is_option);
+  if (unknown == rest.end() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) unknown = rest.begin();
+  if (unknown != rest.end()) {
+    const std::string word = unknown->substr(0, unknown->find('='));
+    if (!is_option(word)) return fmt::format("'{}' is one word too many ({})", shortened(word, kShownWord), see);
+    std::vector<std::string> names;
+    for (const CLI::Option* option : parser.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    return fmt::format("unknown option '{}'{} ({})", shortened(word, kShownWord), did_you_mean(word, names), see);
+  }
+  std::string message = error.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return fmt::format("{} ({})", message, see);
+}
+
+// Parses and runs.
+int run_command(CLI::App& app, int argc, const char* const* argv,
+                const std::vector<std::unique_ptr<Command>>& commands) {
   std::deque<Cli11CommandLine> lines;  // a deque: commands keep references
   std::vector<std::pair<CLI::App*, Command*>> parsers;
   for (const auto& command : commands) {
@@ -149,25 +201,59 @@ int run_program(int argc, const char* const* argv, const std::vector<std::unique
     command->declare(lines.back());
     parsers.emplace_back(sub, command.get());
   }
+  std::vector<std::string> words = words_of(argc, argv);
+  check_command(words[0], commands);
+  std::reverse(words.begin(), words.end());  // as the parser wants them
   try {
-    check_command(argc, argv, commands);
-    app.parse(argc, argv);
-    for (const auto& [parser, command] : parsers) {
-      if (parser->parsed()) return command->run();
-    }
-    return EX_USAGE;
+    app.parse(std::move(words));
+  } catch (const CLI::Success& help_or_version) {
+    std::ostringstream text;
+    app.exit(help_or_version, text, text);
+    fmt::print("{}", text.str());
+    return 0;
+  }
+  for (const auto& [parser, command] : parsers) {
+    if (parser->parsed()) return command->run();
+  }
+  return EX_USAGE;
+}
+
+// The exit code of everything that may happen.
+int run_guarded(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
+  CLI::App app("Samples from, and scores, unnormalised discrete distributions under a budget of evaluations.",
+               "treesample");
+  app.set_version_flag("-v,--version", "treesample " TREESAMPLE_VERSION);
+  app.footer("'treesample help COMMAND' explains one of them.");
+  app.require_subcommand(1);
+  try {
+    check_output();
+    return run_command(app, argc, argv, commands);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    std::string message = error.what();
-    std::replace(message.begin(), message.end(), '\n', ' ');
-    return fail(EX_USAGE, fmt::format("{} (see 'treesample --help')", message));
+    return fail(EX_USAGE, describe(error, app));
   } catch (const Error& error) {
     return fail(exit_code(error.code()), error.what());
   } catch (const std::bad_alloc&) {
     return fail(EX_UNAVAILABLE, "out of memory");
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) == 0) return fail(EX_SOFTWARE, fmt::format("unexpected: {}", error.what()));
+    return fail(EX_IOERR, fmt::format("standard output: cannot be written: {}", error.code().message()));
   } catch (const std::exception& error) {
     return fail(EX_SOFTWARE, fmt::format("unexpected: {}", error.what()));
   }
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
+  open_standard_streams();
+  const int code = run_guarded(argc, argv, commands);
+  if (code != 0) return code;
+  try {
+    flush_output();
+  } catch (const Error& error) {
+    return fail(exit_code(error.code()), error.what());
+  }
+  return 0;
 }
 
 std::uint64_t parse_size(const std::string& option, const std::string& text) {

@@ -152,6 +152,7 @@ Answer particle_answer(const ParticleApproximation& particles, StopReason stop, 
 Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
   SmcOptions smc_options;
   smc_options.budget = options.budget;
+  smc_options.min_samples = options.min_samples;
   smc_options.budget_unit = options.budget_unit();
   smc_options.ess_threshold = options.method == "sis" ? 0.0 : options.ess_threshold;
   smc_options.resampling = options.resampling == "multinomial"  ? ResamplingScheme::kMultinomial
@@ -174,6 +175,7 @@ Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
 Answer gibbs_sampling(const FactorGraph& graph, const InferOptions& options) {
   GibbsOptions gibbs_options;
   gibbs_options.budget = options.budget;
+  gibbs_options.min_samples = options.min_samples;
   gibbs_options.budget_unit = options.budget_unit();
   gibbs_options.mode = options.gibbs_mode == "chain" ? GibbsMode::kChain : GibbsMode::kRestarts;
   gibbs_options.num_sweeps = static_cast<int>(options.num_sweeps);
@@ -197,6 +199,7 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
   if (options.num_samples > 0) {
     BpSampleOptions sample_options;
     sample_options.budget = options.budget;
+    sample_options.min_samples = options.min_samples;
     sample_options.budget_unit = options.budget_unit();
     sample_options.num_steps = static_cast<int>(options.num_messages);
     sample_options.damping = options.damping;

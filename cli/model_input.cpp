@@ -8,8 +8,25 @@
 #include "treesample/error.hpp"
 #include "treesample/io/model_file.hpp"
 #include "treesample/io/uai.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
+namespace {
+
+// A function of the library that refuses what a model holds names itself; a user knows the file.
+template <class Work>
+auto naming(const std::string& file, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    const std::string name = printable(file);
+    if (std::string_view(error.what()).starts_with(name)) throw;
+    const ErrorCode code = error.code() == ErrorCode::kArgument ? ErrorCode::kParse : error.code();
+    throw Error(code, fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+}  // namespace
 
 ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const OracleOptions& options) {
   ModelInput input;
@@ -31,13 +48,14 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
   if (evidence_file.empty() && std::filesystem::exists(model_file + ".evid"))
     input.evidence_file = model_file + ".evid";
   if (!input.evidence_file.empty()) input.evidence = read_uai_evidence(input.evidence_file, input.original);
-  input.model = condition(input.original, input.evidence);
+  input.model = naming(model_file, [&] { return condition(input.original, input.evidence); });
+  input.model_file = model_file;
   return input;
 }
 
 void simplify_input(ModelInput& input) {
   if (!input.original.has_only_tables()) return;
-  SimplifiedModel simplified = simplify(input.original, input.evidence);
+  SimplifiedModel simplified = naming(input.model_file, [&] { return simplify(input.original, input.evidence); });
   if (!simplified.report.is_changed()) return;
   input.model = std::move(simplified.model);
   input.simplified = simplified.report;

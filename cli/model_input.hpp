@@ -13,6 +13,7 @@ namespace treesample::cli {
 
 struct ModelInput {
   std::shared_ptr<OracleSet> oracles;  // null unless factors are computed by programs
+  std::string model_file;
   FactorGraph original;
   Evidence evidence;
   std::string evidence_file;  // empty when there is none

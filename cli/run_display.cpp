@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "treesample/error.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -44,7 +45,7 @@ void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    throw Error(ErrorCode::kIo, fmt::format("{}: cannot make this folder: {}", folder.string(), error.message()));
+    throw Error(ErrorCode::kWrite, fmt::format("{}: cannot make this folder: {}", folder.string(), error.message()));
 }
 
 experiments::RunControl run_control(Progress& progress, int num_threads) {
@@ -62,10 +63,11 @@ experiments::RunControl run_control(Progress& progress, int num_threads) {
 
 int report_interruption(Progress& progress, const std::filesystem::path& folder) {
   progress.clear();
-  fmt::print(stderr, "treesample: interrupted{}\n",
-             folder.empty() ? ""
-                            : fmt::format("; finished problems are kept in {}, the same command goes on from there",
-                                          folder.string()));
+  note(false, fmt::format("treesample: interrupted{}",
+                          folder.empty()
+                              ? ""
+                              : fmt::format("; finished problems are kept in {}, the same command goes on from there",
+                                            folder.string())));
   return kInterruptedExit;
 }
 
@@ -73,7 +75,7 @@ int show_report(const experiments::Report& report, const std::filesystem::path& 
   fmt::print("{}\n{}\n\n{}", report.title, wrapped(report.introduction), experiments::format_tables(report.tables));
   if (folder.empty()) return 0;
   for (const std::string& remark : experiments::write_report(report, folder)) note(is_quiet, "note: " + remark);
-  fmt::print("\nreport      {}\n", (folder / "report.html").string());
+  fmt::print("\nreport      {}\n", printable((folder / "report.html").string()));
   return 0;
 }
 

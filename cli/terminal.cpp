@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "standard_streams.hpp"
+#include "treesample/text.hpp"
+
 namespace treesample::cli {
 namespace {
 
@@ -54,21 +57,19 @@ void Progress::show(double fraction, const std::string& text) {
     line =
         fmt::format("[{:#<{}}{: <{}}] {:3.0f}%  ", "", filled, "", kBarWidth - filled, 100.0 * std::min(fraction, 1.0));
   }
-  line += text;
+  line += printable(text);
   line.resize(std::min(line.size(), terminal_width() - 1));
-  fmt::print(stderr, "\r{}\033[K", line);
-  std::fflush(stderr);
+  say(fmt::format("\r{}\033[K", line));
 }
 
 void Progress::clear() {
   if (!is_shown_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  say("\r\033[K");
   is_shown_ = false;
 }
 
 void note(bool is_quiet, const std::string& text) {
-  if (!is_quiet) fmt::print(stderr, "{}\n", text);
+  if (!is_quiet) say(printable(text) + "\n");
 }
 
 }  // namespace treesample::cli

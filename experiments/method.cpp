@@ -150,13 +150,17 @@ const char* word_of(Method method) { return name_of(method).word; }
 const char* title_of(Method method) { return name_of(method).title; }
 int color_of(Method method) { return name_of(method).color; }
 
+std::string all_method_words() {
+  std::string words;
+  for (const MethodName& name : kNames) words += fmt::format("{}{}", words.empty() ? "" : ", ", name.word);
+  return words;
+}
+
 Method parse_method(const std::string& option, const std::string& word) {
-  std::string allowed;
   for (const MethodName& name : kNames) {
     if (word == name.word) return name.method;
-    allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", name.word);
   }
-  throw_argument(option, fmt::format("'{}' is none of {}", word, allowed));
+  throw_argument(option, fmt::format("'{}' is none of {}", word, all_method_words()));
 }
 
 std::string MethodSetting::tuned_text() const {

@@ -39,6 +39,8 @@ const char* word_of(Method method);
 const char* title_of(Method method);
 // Its colour in every figure, an index of the palette in plot.hpp.
 int color_of(Method method);
+// All words, with commas between them.
+std::string all_method_words();
 // Throws Error (kArgument) naming the allowed words.
 Method parse_method(const std::string& option, const std::string& word);
 

@@ -54,8 +54,9 @@ RunStore::RunStore(const std::filesystem::path& file, const Fingerprint& fingerp
 RunStore::~RunStore() { sqlite3_close(database_); }
 
 void RunStore::fail(const char* action) const {
-  const bool is_busy = sqlite3_errcode(database_) == SQLITE_BUSY;
-  throw Error(ErrorCode::kIo,
+  const int code = sqlite3_errcode(database_);
+  const bool is_busy = code == SQLITE_BUSY;
+  throw Error(code == SQLITE_FULL || code == SQLITE_READONLY ? ErrorCode::kWrite : ErrorCode::kIo,
               fmt::format("{}: {}: {}", file_.string(), action,
                           is_busy ? "another process is working on this run" : sqlite3_errmsg(database_)));
 }

@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "treesample/text.hpp"
+
 namespace treesample {
+
+// Even where a message quotes all that a program said.
+constexpr std::size_t kMaxMessageBytes = 10'000;
+
+Error::Error(ErrorCode code, std::string_view message)
+    : std::runtime_error(shortened(message, kMaxMessageBytes)), code_(code) {}
 
 void check_range(std::string_view function, std::string_view argument, std::int64_t value, std::int64_t low,
                  std::int64_t high) {

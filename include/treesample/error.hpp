@@ -1,7 +1,8 @@
 // The one exception of the library, and the checks that throw it.
 //
 // A message names the function or file, the argument, the value it had and what is allowed, so that
-// it can be shown to a user as it is. The library never prints, exits or aborts.
+// it can be shown to a user as it is: one line of printable text (treesample/text.hpp), whatever the names in it
+// hold. The library never prints, exits or aborts.
 #pragma once
 
 #include <cmath>
@@ -15,7 +16,8 @@ namespace treesample {
 enum class ErrorCode {
   kArgument,     // a caller passed something outside the documented range
   kParse,        // a file or text does not follow its format
-  kIo,           // a file could not be read or written
+  kIo,           // a file could not be read, a program or a server did not answer
+  kWrite,        // a file could not be written
   kNumeric,      // a factor or network handed in NaN or +inf
   kResource,     // the request needs more memory than is allowed
   kInterrupted,  // the caller asked a wait to end
@@ -24,7 +26,7 @@ enum class ErrorCode {
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, std::string_view message);
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
 
  private:

@@ -40,6 +40,7 @@ bool decimate(MessagePassing& messages, int num_steps, Random& random, Assignmen
 
 void BpSampleOptions::validate() const {
   check_range("BpSampleOptions", "budget", budget, 0, INT64_MAX);
+  check_range("BpSampleOptions", "min_samples", min_samples, 0, INT32_MAX);
   check_range("BpSampleOptions", "num_steps", num_steps, 1, 1'000'000);
   check_argument(damping >= 0.0 && damping < 1.0, "BpSampleOptions",
                  fmt::format("damping is {}, allowed are values from 0 to below 1", damping));
@@ -53,8 +54,9 @@ BpSampleResult bp_sample(const FactorGraph& graph, const BpSampleOptions& option
   MessagePassing messages(graph, options.damping);
   const Spending cost = step_cost(messages, options.charge);
   const std::int64_t steps_per_sample = std::int64_t{options.num_steps} * graph.num_variables();
-  const std::int64_t num_samples = sample_count(
-      "bp_sample", options.budget, saturating_product(steps_per_sample, in_unit(cost, options.budget_unit)));
+  const std::int64_t num_samples =
+      sample_count("bp_sample", options.budget,
+                   {saturating_product(steps_per_sample, in_unit(cost, options.budget_unit))}, options.min_samples);
 
   Random random(options.seed, "decimation");
   BpSampleReport report;

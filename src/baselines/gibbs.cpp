@@ -53,6 +53,7 @@ class Walk {
 
 void GibbsOptions::validate() const {
   check_range("GibbsOptions", "budget", budget, 0, INT64_MAX);
+  check_range("GibbsOptions", "min_samples", min_samples, 0, INT32_MAX);
   check_range("GibbsOptions", "num_sweeps", num_sweeps, 1, 1'000'000'000);
   check_range("GibbsOptions", "burn_in", burn_in, 0, mode == GibbsMode::kChain ? 1'000'000'000 : 0);
 }
@@ -65,9 +66,10 @@ GibbsResult gibbs(const FactorGraph& graph, const GibbsOptions& options, const B
   Walk walk(graph, options.seed);
   const Spending cost = sweep_cost(graph, walk.kernel(), options.charge);
   const std::int64_t unit_cost = in_unit(cost, options.budget_unit);
-  const std::int64_t num_samples =
-      sample_count("gibbs", options.budget, saturating_product(options.num_sweeps, unit_cost),
-                   saturating_product(options.burn_in, unit_cost));
+  const std::int64_t num_samples = sample_count("gibbs", options.budget,
+                                                {.each = saturating_product(options.num_sweeps, unit_cost),
+                                                 .first = saturating_product(options.burn_in, unit_cost)},
+                                                options.min_samples);
 
   GibbsReport report;
   Particles particles;

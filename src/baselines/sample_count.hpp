@@ -12,15 +12,22 @@
 
 namespace treesample {
 
-// Both in the budget's unit. `first` is paid once, before the first sample. A sample of a model without
-// factors costs nothing in factor units and counts as 1, so that the number stays finite.
-inline std::int64_t sample_count(std::string_view function, std::int64_t budget, std::int64_t per_sample,
-                                 std::int64_t first = 0) {
-  const std::int64_t cost = std::max<std::int64_t>(per_sample, 1);
-  check_argument(budget >= first && (budget - first) / cost >= 1, function,
+// What a method pays, in the budget's unit. A sample of a model without factors costs nothing in factor units and
+// counts as 1, so that the number stays finite.
+struct SamplePrice {
+  std::int64_t each = 0;
+  std::int64_t first = 0;  // once, before the first sample
+};
+
+// Throws kArgument when the budget pays for none and none is wanted all the same.
+inline std::int64_t sample_count(std::string_view function, std::int64_t budget, SamplePrice price,
+                                 std::int64_t min_samples) {
+  const std::int64_t each = std::max<std::int64_t>(price.each, 1);
+  const std::int64_t paid = budget >= price.first ? (budget - price.first) / each : 0;
+  check_argument(std::max(paid, min_samples) >= 1, function,
                  fmt::format("the budget is {}, the first sample costs {}", budget,
-                             static_cast<double>(first) + static_cast<double>(cost)));
-  return (budget - first) / cost;
+                             static_cast<double>(price.first) + static_cast<double>(each)));
+  return std::max(paid, min_samples);
 }
 
 // Numbers that do not fit are taken as the largest: such a cost is above every budget.

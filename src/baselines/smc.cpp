@@ -67,7 +67,8 @@ std::int64_t particle_count(const SearchSpace& space, const SmcOptions& options,
   Spending cost;
   cost.reward_evaluations = space.num_levels();
   for (const Level& level : space.levels) cost.factor_evaluations += static_cast<std::int64_t>(level.factors.size());
-  const std::int64_t count = sample_count("smc", options.budget, in_unit(cost, options.budget_unit));
+  const std::int64_t count =
+      sample_count("smc", options.budget, {in_unit(cost, options.budget_unit)}, options.min_samples);
   // States, weight and density, twice because of resampling; parent and weight; a copy for the atoms.
   const auto bytes_each = static_cast<double>(3 * (width * sizeof(int) + 2 * sizeof(double)) + 3 * sizeof(double));
   const double bytes = static_cast<double>(count) * bytes_each;
@@ -234,6 +235,7 @@ void ParticleFilter::resample_if_needed() {
 
 void SmcOptions::validate() const {
   check_range("SmcOptions", "budget", budget, 0, INT64_MAX);
+  check_range("SmcOptions", "min_samples", min_samples, 0, INT32_MAX);
   check_argument(ess_threshold >= 0.0 && ess_threshold <= 1.0, "SmcOptions",
                  fmt::format("ess_threshold is {}, allowed are values from 0 to 1", ess_threshold));
 }

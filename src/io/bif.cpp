@@ -35,7 +35,8 @@ struct Block {
 class BifParser {
  public:
   BifParser(std::string_view text, std::string_view source_name)
-      : lexer_({text, source_name}), entries_left_(kBifFreeEntries + static_cast<std::int64_t>(text.size())) {}
+      : lexer_(source_text(text, source_name)),
+        entries_left_(kBifFreeEntries + static_cast<std::int64_t>(text.size())) {}
 
   FactorGraph parse();
 
@@ -44,7 +45,7 @@ class BifParser {
   void variable();
   void type(Variable& variable, IndexOf& states);
   void probability();
-  Block block_head();
+  Block block_head(BifToken& child_token);
   void allocate(Block& block, const BifToken& place);
   void block_body(Block& block);
   void row(Block& block, const BifToken& place);
@@ -165,15 +166,20 @@ void BifParser::type(Variable& variable, IndexOf& states) {
 
 // probability ( CHILD | PARENT, ... ) { table ...; (STATE, ...) ...; default ...; property ...; }
 void BifParser::probability() {
-  Block block = block_head();
+  BifToken place;
+  Block block = block_head(place);
   block_body(block);
   has_block_[block.scope.back()] = 1;
-  graph_.add_table(std::move(block.scope), std::move(block.log_values));
+  try {
+    graph_.add_table(std::move(block.scope), std::move(block.log_values));
+  } catch (const Error& error) {
+    lexer_.fail_with(place, fmt::format("the table of variable {}: {}", shown(place.text), error.what()));
+  }
 }
 
-Block BifParser::block_head() {
+Block BifParser::block_head(BifToken& child_token) {
   expect_mark('(');
-  const BifToken child_token = lexer_.next();
+  child_token = lexer_.next();
   const int child = known_variable(child_token);
   if (has_block_[child] != 0) {
     lexer_.fail_with(child_token, fmt::format("variable {} has a probability block already", shown(child_token.text)));

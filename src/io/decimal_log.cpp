@@ -48,6 +48,10 @@ std::optional<double> log_beyond_double(std::string_view token) {
 
 std::optional<double> log_of_decimal(std::string_view token) {
   if (token == "0") return kNegInf;  // most entries of real files
+  if (token.starts_with('-')) {      // -0 is what some programs write for an underflow
+    const std::optional<double> log_value = token.starts_with("--") ? std::nullopt : log_of_decimal(token.substr(1));
+    return log_value == kNegInf ? log_value : std::nullopt;
+  }
   if (token.empty() || !(is_digit(token.front()) || token.front() == '.')) return {};
   double value = 0.0;
   const char* const end = token.data() + token.size();

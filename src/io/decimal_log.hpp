@@ -12,8 +12,8 @@ namespace treesample {
 // log-value resolves single digits of the exponent.
 inline constexpr double kMaxDecimalLog = 1e15;
 
-// The log of a decimal number such as 0, .5, 12.25 or 1e-400. Nothing when the token is anything else:
-// signs, inf, nan, hexadecimal, or an exponent beyond kMaxDecimalLog.
+// The log of a decimal number such as 0, .5, 12.25, 1e-400 or -0. Nothing when the token is anything else:
+// other signs, inf, nan, hexadecimal, or an exponent beyond kMaxDecimalLog.
 std::optional<double> log_of_decimal(std::string_view token);
 
 // Appends exp(log_value) as log_of_decimal reads it. Requires -inf or |log_value| <= kMaxDecimalLog.

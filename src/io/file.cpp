@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -17,9 +18,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kChunkBytes = 1 << 16;
+constexpr std::size_t kBlockBytes = 1 << 12;
 
-[[noreturn]] void throw_io(const fs::path& path, const char* what, int error) {
-  throw Error(ErrorCode::kIo, fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(error)));
+[[noreturn]] void throw_read(const fs::path& path, int error) {
+  throw Error(ErrorCode::kIo,
+              fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(error)));
+}
+
+[[noreturn]] void throw_write(const fs::path& path, int error) {
+  throw Error(ErrorCode::kWrite,
+              fmt::format("{}: cannot be written: {}", path.string(), std::generic_category().message(error)));
 }
 
 // An open file, closed at the end of its life.
@@ -43,10 +51,10 @@ void write_all(File file, const fs::path& path, std::string_view contents) {
   while (!contents.empty()) {
     const ssize_t written = ::write(file.descriptor(), contents.data(), contents.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_io(path, "cannot be written", errno);
+    if (written < 0) throw_write(path, errno);
     contents.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (!file.close()) throw_io(path, "cannot be written", errno);
+  if (!file.close()) throw_write(path, errno);
 }
 
 // A new file beside the target; O_EXCL keeps threads and processes apart.
@@ -57,9 +65,9 @@ std::pair<File, fs::path> create_beside(const fs::path& target) {
     path += fmt::format(".{}-{}.tmp", ::getpid(), attempt);
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) return {File(descriptor), path};
-    if (errno != EEXIST) throw_io(target, "cannot be written", errno);
+    if (errno != EEXIST) throw_write(target, errno);
   }
-  throw_io(target, "cannot be written", EEXIST);
+  throw_write(target, EEXIST);
 }
 
 }  // namespace
@@ -67,21 +75,23 @@ std::pair<File, fs::path> create_beside(const fs::path& target) {
 std::string read_file(const fs::path& path, std::int64_t max_bytes) {
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status = {};
-  if (file.descriptor() < 0 || ::fstat(file.descriptor(), &status) != 0) throw_io(path, "cannot be read", errno);
+  if (file.descriptor() < 0 || ::fstat(file.descriptor(), &status) != 0) throw_read(path, errno);
+  const bool is_regular = S_ISREG(status.st_mode);
+  if (!is_regular) max_bytes = std::min(max_bytes, kMaxStreamBytes);
   const auto check_size = [&](std::int64_t bytes) {
     if (bytes > max_bytes) {
-      throw Error(ErrorCode::kResource,
-                  fmt::format("{}: too large to be read, allowed are {} bytes", path.string(), max_bytes));
+      throw Error(ErrorCode::kResource, fmt::format("{}: too large to be read, allowed are {} bytes{}", path.string(),
+                                                    max_bytes, is_regular ? "" : " of what is no regular file"));
     }
   };
-  if (S_ISREG(status.st_mode)) check_size(status.st_size);
+  if (is_regular) check_size(status.st_size);
   std::string contents;
-  std::size_t room = kChunkBytes + (S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0);
+  std::size_t room = kChunkBytes + (is_regular ? static_cast<std::size_t>(status.st_size) : 0);
   for (std::size_t used = 0;; room = kChunkBytes) {
     contents.resize(used + room);
     const ssize_t received = ::read(file.descriptor(), contents.data() + used, room);
     if (received < 0 && errno == EINTR) continue;
-    if (received < 0) throw_io(path, "cannot be read", errno);
+    if (received < 0) throw_read(path, errno);
     used += static_cast<std::size_t>(received);
     check_size(static_cast<std::int64_t>(used));
     contents.resize(used);
@@ -92,9 +102,20 @@ std::string read_file(const fs::path& path, std::int64_t max_bytes) {
 void check_writable(const fs::path& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
-  if (fs::is_directory(status)) throw_io(path, "cannot be written", EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status)) return;
-  ::unlink(create_beside(fs::exists(status) ? fs::canonical(path, ignored) : path).second.c_str());
+  if (fs::is_directory(status)) throw_write(path, EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    if (::access(path.c_str(), W_OK) != 0) throw_write(path, errno);
+    return;
+  }
+  auto [file, temporary] = create_beside(fs::exists(status) ? fs::canonical(path, ignored) : path);
+  try {
+    // A new file needs no block of a full disk; its first byte does.
+    write_all(std::move(file), path, std::string(kBlockBytes, '\0'));
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  ::unlink(temporary.c_str());
 }
 
 void write_file_atomically(const fs::path& path, std::string_view contents) {
@@ -102,7 +123,7 @@ void write_file_atomically(const fs::path& path, std::string_view contents) {
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) throw_io(path, "cannot be written", errno);
+    if (descriptor < 0) throw_write(path, errno);
     write_all(File(descriptor), path, contents);
     return;
   }
@@ -110,7 +131,7 @@ void write_file_atomically(const fs::path& path, std::string_view contents) {
   auto [file, temporary] = create_beside(target);
   try {
     write_all(std::move(file), path, contents);
-    if (::rename(temporary.c_str(), target.c_str()) != 0) throw_io(path, "cannot be written", errno);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) throw_write(path, errno);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;

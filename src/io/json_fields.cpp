@@ -10,7 +10,9 @@
 
 #include "source_text.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 
@@ -20,50 +22,70 @@ namespace {
 
 constexpr std::size_t kShownPath = 100;
 constexpr std::size_t kShownMessage = 250;
+constexpr std::size_t kShownValue = 40;
+
+// Counts brackets outside of strings, which is all that nesting is in a text that is JSON.
+void check_depth(std::string_view text) {
+  int depth = 0;
+  bool is_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') is_string = !is_string;
+    if (is_string) {
+      i += c == '\\' ? 1 : 0;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxJsonDepth) {
+        throw JsonProblem{fmt::format("lists and objects are nested deeper than the allowed {} levels", kMaxJsonDepth),
+                          i, /*is_syntax=*/false};
+      }
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+}
 
 }  // namespace
 
-std::string shortened(std::string_view text, std::size_t limit) {
-  const bool is_long = text.size() > limit;
-  if (is_long) {
-    while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
-    text = text.substr(0, limit);
-  }
-  std::string shown(text);
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  }
-  return shown + (is_long ? "..." : "");
-}
-
-json parse_json_text(std::string_view text, std::string_view source_name) {
-  const SourceText source{text, source_name};
-  // The library keeps the last of two equal keys; a model file with two is a mistake.
+json parse_json(std::string_view text) {
+  check_depth(text);
+  // The library keeps the last of two equal keys; a text with two is a mistake.
   std::vector<std::set<std::string>> keys;
   const auto check_keys = [&](int, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      throw Error(ErrorCode::kParse, fmt::format("{}: the key {} is twice in one object", source_name,
-                                                 shortened(parsed.dump(), kShownPath)));
+      throw JsonProblem{fmt::format("the key {} is twice in one object", shown(parsed)), {}, /*is_syntax=*/false};
     }
     return true;
+  };
+  // "[...] parse error at line 3, column 5: syntax error while ...": the place is ours to say.
+  const auto reason = [](std::string_view what, std::string_view start) {
+    const std::size_t found = what.find(start);
+    return "not JSON: " +
+           shortened(what.substr(found == std::string_view::npos ? 0 : found + start.size()), kShownMessage);
   };
   try {
     return json::parse(text.begin(), text.end(), check_keys);
   } catch (const json::parse_error& error) {
-    // "[...] parse error at line 3, column 5: syntax error while ...": the line is ours to say.
-    const std::string_view what = error.what();
-    const std::size_t colon = what.find(": ");
-    throw_parse_error(
-        source, std::min<std::size_t>(error.byte, text.size()),
-        fmt::format("not JSON: {}",
-                    shortened(what.substr(colon == std::string_view::npos ? 0 : colon + 2), kShownMessage)));
+    throw JsonProblem{reason(error.what(), ": "), std::min<std::size_t>(error.byte, text.size())};
   } catch (const json::exception& error) {  // a number beyond the range of a double
-    const std::string_view what = error.what();
-    throw Error(ErrorCode::kParse, fmt::format("{}: not JSON: {}", source_name,
-                                               shortened(what.substr(what.find("] ") + 2), kShownMessage)));
+    throw JsonProblem{reason(error.what(), "] "), {}};
   }
+}
+
+json parse_json_text(std::string_view text, std::string_view source_name) {
+  try {
+    return parse_json(text);
+  } catch (const JsonProblem& problem) {
+    if (problem.offset) throw_parse_error({text, source_name}, *problem.offset, problem.message);
+    throw Error(ErrorCode::kParse, fmt::format("{}: {}", source_name, problem.message));
+  }
+}
+
+std::string shown(const json& value) {
+  if (value.is_array()) return "a list of " + counted(static_cast<std::int64_t>(value.size()), "value");
+  if (value.is_object()) return "an object of " + counted(static_cast<std::int64_t>(value.size()), "field");
+  return shortened(json_text(value), kShownValue);
 }
 
 void JsonField::fail(std::string_view message) const {
@@ -72,10 +94,7 @@ void JsonField::fail(std::string_view message) const {
 }
 
 void JsonField::fail_expected(std::string_view expected) const {
-  constexpr std::size_t kShownBytes = 40;
-  const std::string found = value_->dump(-1, ' ', true);  // ASCII
-  fail(fmt::format("allowed is {}, found {}{}", expected, found.substr(0, kShownBytes),
-                   found.size() > kShownBytes ? "..." : ""));
+  fail(fmt::format("allowed is {}, found {}", expected, shown(*value_)));
 }
 
 void JsonField::require_object(std::initializer_list<std::string_view> allowed_keys) const {

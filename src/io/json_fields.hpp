@@ -11,11 +11,24 @@
 
 namespace treesample {
 
-// For messages, which quote names from the file: one line, at most `limit` bytes, cut between characters.
-std::string shortened(std::string_view text, std::size_t limit);
+// How deep lists and objects may be nested. The formats that are read need five levels; without a limit a file of
+// brackets would end the program, because what works on nested values calls itself for each level.
+inline constexpr int kMaxJsonDepth = 64;
 
-// The parsed text. Throws kParse with "name:line: ..." when it is not JSON or an object has a key twice.
+struct JsonProblem {
+  std::string message;
+  std::optional<std::size_t> offset;  // in the text, where it is known
+  bool is_syntax = true;              // not JSON at all
+};
+
+// The parsed text: every JSON text that is read, of a file, a program or a server, goes through here. Throws
+// JsonProblem when it is not JSON, is nested deeper than kMaxJsonDepth or has a key twice in one object.
+nlohmann::json parse_json(std::string_view text);
+// The same; throws Error (kParse) with "name:line: ...".
 nlohmann::json parse_json_text(std::string_view text, std::string_view source_name);
+
+// A value as messages show it: its text, shortened, or its kind where it is a list or an object.
+std::string shown(const nlohmann::json& value);
 
 class JsonField {
  public:

@@ -11,6 +11,7 @@
 #include "json_fields.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -107,7 +108,7 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
       log_values.push_back(std::log(entry.get<double>()));
     } else {
       entries.at(static_cast<int>(log_values.size()))
-          .fail(fmt::format("allowed is a number from 0 up, found {}", entry.dump(-1, ' ', true)));
+          .fail(fmt::format("allowed is a number from 0 up, found {}", shown(entry)));
     }
   }
   return log_values;
@@ -187,7 +188,7 @@ json factor_to_json(const FactorDescription& factor, const JsonModel& model) {
 }  // namespace
 
 JsonModel read_json_model(const std::filesystem::path& path) {
-  JsonModel model = parse_json_model(read_file(path), path.string());
+  JsonModel model = parse_json_model(read_file(path, kMaxJsonModelBytes), path.string());
   model.folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   return model;
 }
@@ -224,7 +225,7 @@ std::string format_json_model(const JsonModel& model) {
   }
   for (const ProgramDescription& program : model.programs) root["programs"][program.name] = program_to_json(program);
   for (const FactorDescription& factor : model.factors) root["factors"].push_back(factor_to_json(factor, model));
-  return root.dump(1) + "\n";
+  return json_text(root, 1) + "\n";
 }
 
 JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name) {
@@ -250,13 +251,18 @@ JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name
 FactorGraph table_model(const JsonModel& model) {
   FactorGraph graph;
   for (const Variable& variable : model.variables) graph.add_variable(variable);
-  for (const FactorDescription& factor : model.factors) {
+  for (std::size_t m = 0; m < model.factors.size(); ++m) {
+    const FactorDescription& factor = model.factors[m];
     if (!factor.is_table()) {
       throw Error(ErrorCode::kArgument,
                   fmt::format("{}: the factor '{}' is computed by the program '{}', allowed here are only tables",
                               model.source_name, factor.name, model.programs[factor.program].name));
     }
-    graph.add_table(factor.scope, factor.log_values);
+    try {
+      graph.add_table(factor.scope, factor.log_values);
+    } catch (const Error& error) {
+      throw Error(ErrorCode::kParse, fmt::format("{}: factors[{}]: {}", model.source_name, m, error.what()));
+    }
   }
   return graph;
 }

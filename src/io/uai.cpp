@@ -152,7 +152,7 @@ std::size_t first_pair(const UaiTokens& tokens, const std::vector<std::string_vi
 }  // namespace
 
 FactorGraph parse_uai(std::string_view text, std::string_view source_name) {
-  UaiTokens tokens({text, source_name});
+  UaiTokens tokens(source_text(text, source_name));
   read_network_type(tokens);
   FactorGraph graph;
   const int num_variables = tokens.next_integer("a number of variables", 0, kMaxCount);
@@ -160,8 +160,13 @@ FactorGraph parse_uai(std::string_view text, std::string_view source_name) {
     graph.add_variable(tokens.next_integer("a number of states", 1, FactorGraph::kMaxStates));
   }
   for (Scope& scope : read_scopes(tokens, graph)) {
+    UaiTokens table = tokens;
     std::vector<double> log_values = read_table(tokens, scope.num_entries, graph.num_factors());
-    graph.add_table(std::move(scope.variables), std::move(log_values));
+    try {
+      graph.add_table(std::move(scope.variables), std::move(log_values));
+    } catch (const Error& error) {
+      table.fail_with(table.next(), fmt::format("factor {}: {}", graph.num_factors(), error.what()));
+    }
   }
   tokens.end();
   return graph;
@@ -170,7 +175,7 @@ FactorGraph parse_uai(std::string_view text, std::string_view source_name) {
 FactorGraph read_uai(const std::filesystem::path& path) { return parse_uai(read_file(path), path.string()); }
 
 Evidence parse_uai_evidence(std::string_view text, std::string_view source_name, const FactorGraph& graph) {
-  UaiTokens tokens({text, source_name});
+  UaiTokens tokens(source_text(text, source_name));
   std::vector<std::string_view> all;
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) all.push_back(token);
   if (all.empty()) return {};

@@ -9,6 +9,7 @@
 #include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/propagator.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -146,13 +147,13 @@ SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence) {
 std::string SimplifyReport::brief() const {
   if (is_impossible) return "no configuration is possible (Z = 0)";
   std::vector<std::string> parts;
-  const auto say = [&](int count, const char* what) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  const auto say = [&](int count, const char* noun, const char* rest) {
+    if (count > 0) parts.push_back(counted(count, noun) + rest);
   };
-  say(num_fixed_variables, "variables forced");
-  say(num_removed_states, "impossible states removed");
-  say(num_dropped_factors, "constant factors");
-  say(num_smaller_factors, "factors over fewer variables");
+  say(num_fixed_variables, "variable", " forced");
+  say(num_removed_states, "impossible state", " removed");
+  say(num_dropped_factors, "constant factor", "");
+  say(num_smaller_factors, "factor", " over fewer variables");
   return parts.empty() ? "nothing to remove" : fmt::format("{}", fmt::join(parts, ", "));
 }
 

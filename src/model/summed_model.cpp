@@ -14,6 +14,7 @@ namespace {
 
 // Rows of a conditional probability table add up to 1 within this, unless they were rounded when written.
 constexpr double kConstant = 0x1.0p-44;
+constexpr int kManyStates = 256;
 
 struct Sums {
   double least = std::numeric_limits<double>::infinity(), most = kNegInf;
@@ -95,7 +96,8 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     const auto num_states = static_cast<std::size_t>(original_.num_states(v));
     const std::optional<Sums> sums = constant_sums(factor.log_values(), stride, num_states);
     if (!sums) continue;
-    barren_.push_back({.variable = v, .factor = m, .stride = stride});
+    barren_.push_back({.variable = v, .factor = m, .stride = stride, .log_sum = sums->least});
+    if (is_wide(barren_.back())) barren_.back().cumulative = cumulative_rows(barren_.back());
     is_gone[v] = 1;
     is_left[m] = 0;
     constant.add(sums->least);
@@ -113,17 +115,61 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
   log_slack_ += barren_.empty() ? 0.0 : constant.error();
 }
 
+bool SummedModel::is_wide(const Barren& barren) const { return original_.num_states(barren.variable) > kManyStates; }
+
+std::size_t SummedModel::first_entry(const Barren& barren, std::span<const int> x) const {
+  std::size_t index = 0;
+  for (const int u : original_.factor(barren.factor).scope()) {
+    const int state = u == barren.variable ? 0 : x[u];
+    index = index * static_cast<std::size_t>(original_.num_states(u)) + static_cast<std::size_t>(state);
+  }
+  return index;
+}
+
+std::vector<double> SummedModel::cumulative_rows(const Barren& barren) const {
+  const std::vector<double>& log_values = original_.factor(barren.factor).log_values();
+  const auto num_states = static_cast<std::size_t>(original_.num_states(barren.variable));
+  std::vector<double> cumulative, row(num_states), probs(num_states);
+  cumulative.reserve(log_values.size());
+  for (std::size_t block = 0; block < log_values.size(); block += barren.stride * num_states) {
+    for (std::size_t first = block; first < block + barren.stride; ++first) {
+      for (std::size_t s = 0; s < num_states; ++s) row[s] = log_values[first + s * barren.stride];
+      softmax(row, probs);
+      double sum = 0.0;
+      for (const double p : probs) cumulative.push_back(sum += p);
+    }
+  }
+  return cumulative;
+}
+
+// Without a factor all states are alike; else the state is looked for among the cumulative probabilities of the row.
+double SummedModel::draw_wide(const Barren& barren, std::span<int> x, Random& random) const {
+  const auto num_states = static_cast<std::size_t>(original_.num_states(barren.variable));
+  if (barren.factor < 0) {
+    x[barren.variable] = static_cast<int>(random.below(num_states));
+    return -std::log(static_cast<double>(num_states));
+  }
+  const std::size_t entry = first_entry(barren, x);
+  const std::size_t block = entry / (barren.stride * num_states);
+  const std::size_t row = block * barren.stride + entry % barren.stride;
+  const auto begin = barren.cumulative.begin() + static_cast<std::ptrdiff_t>(row * num_states);
+  const auto end = begin + static_cast<std::ptrdiff_t>(num_states);
+  const double total = *(end - 1);
+  // The first sum above what was drawn; should rounding leave none, the first that has reached the total.
+  auto found = std::upper_bound(begin, end, random.uniform() * total);
+  if (found == end) found = std::lower_bound(begin, end, total);
+  x[barren.variable] = static_cast<int>(found - begin);
+  const std::size_t drawn = entry + static_cast<std::size_t>(found - begin) * barren.stride;
+  return original_.factor(barren.factor).log_values()[drawn] - barren.log_sum;
+}
+
 std::span<const double> SummedModel::conditional(const Barren& barren, std::span<const int> x,
                                                  std::vector<double>& buffer) const {
   buffer.assign(static_cast<std::size_t>(original_.num_states(barren.variable)), 0.0);
   if (barren.factor >= 0) {
-    const Factor& factor = original_.factor(barren.factor);
-    std::size_t index = 0;  // of state 0
-    for (const int u : factor.scope()) {
-      const int state = u == barren.variable ? 0 : x[u];
-      index = index * static_cast<std::size_t>(original_.num_states(u)) + static_cast<std::size_t>(state);
-    }
-    for (std::size_t s = 0; s < buffer.size(); ++s) buffer[s] = factor.log_values()[index + s * barren.stride];
+    const std::vector<double>& log_values = original_.factor(barren.factor).log_values();
+    const std::size_t first = first_entry(barren, x);
+    for (std::size_t s = 0; s < buffer.size(); ++s) buffer[s] = log_values[first + s * barren.stride];
   }
   const double log_sum = log_sum_exp(buffer);
   for (double& value : buffer) value -= log_sum;
@@ -146,6 +192,10 @@ double SummedModel::draw(std::span<int> x, Random& random) const {
   double log_prob = 0.0;
   std::vector<double> buffer, probs;
   for (auto barren = barren_.rbegin(); barren != barren_.rend(); ++barren) {
+    if (is_wide(*barren)) {
+      log_prob += draw_wide(*barren, x, random);
+      continue;
+    }
     const std::span<const double> log_probs = conditional(*barren, x, buffer);
     probs.resize(log_probs.size());
     softmax(log_probs, probs);

@@ -5,9 +5,12 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "io/json_fields.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/json_text.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -18,7 +21,8 @@ constexpr const char* kFormat = "treesample-network";
 constexpr const char* kFormatVersion = "1";
 
 [[noreturn]] void fail(const std::string& source, const std::string& message) {
-  throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, message));
+  constexpr std::size_t kShownMessage = 300;  // it may quote what the file holds
+  throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, shortened(message, kShownMessage)));
 }
 
 TensorFile make_file(const Parameters& parameters, const Metadata& own, const Metadata& extra) {
@@ -56,10 +60,11 @@ class MetadataReader {
   template <typename T>
   [[nodiscard]] std::vector<T> array(const std::string& key) const {
     const std::string& value = text(key);
+    const json parsed = parse_json_text(value, fmt::format("{}: metadata '{}'", source_, key));
     try {
-      return json::parse(value).get<std::vector<T>>();
+      return parsed.get<std::vector<T>>();
     } catch (const json::exception&) {
-      fail(source_, fmt::format("metadata '{}' is '{}', expected is a JSON array", key, value));
+      fail(source_, fmt::format("metadata '{}' is {}, expected is a list", key, shown(parsed)));
     }
   }
 
@@ -125,7 +130,7 @@ TensorFile network_tensors(const Mlp& network, const Metadata& extra) {
                    {{"architecture", "mlp"},
                     {"num_variables", std::to_string(options.num_variables)},
                     {"num_states", std::to_string(options.num_states)},
-                    {"hidden", json(options.hidden).dump()}},
+                    {"hidden", json_text(json(options.hidden))}},
                    extra);
 }
 
@@ -134,7 +139,7 @@ TensorFile network_tensors(const Gnn& network, const Metadata& extra) {
   return make_file(network.parameters(),
                    {{"architecture", "gnn"},
                     {"num_states", std::to_string(options.num_states)},
-                    {"kinds", json(options.kinds).dump(-1, ' ', false, json::error_handler_t::replace)},
+                    {"kinds", json_text(json(options.kinds))},
                     {"iterations", std::to_string(options.iterations)}},
                    extra);
 }

@@ -1,6 +1,7 @@
 #include "treesample/nn/safetensors.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +12,8 @@
 
 #include "io/json_fields.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/json_text.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -24,6 +27,7 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxDimensions = 8;
 
 constexpr std::size_t kShownMessage = 300;  // it may quote what the file holds
+constexpr std::size_t kShownName = 100;
 
 [[noreturn]] void fail(const std::string& source, const std::string& message) {
   throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, shortened(message, kShownMessage)));
@@ -37,14 +41,6 @@ struct Place {
   std::uint64_t end = 0;
 };
 
-json parse_header(std::string_view text, const std::string& source) {
-  try {
-    return json::parse(text.begin(), text.end());
-  } catch (const json::exception& error) {
-    fail(source, fmt::format("the header is not JSON: {}", error.what()));
-  }
-}
-
 std::uint64_t unsigned_entry(const json& array, std::size_t index, const std::string& where) {
   const json& value = array[index];
   if (!value.is_number_unsigned()) fail(where, "shape and data_offsets must hold integers from 0 up");
@@ -52,11 +48,11 @@ std::uint64_t unsigned_entry(const json& array, std::size_t index, const std::st
 }
 
 Place parse_place(const std::string& name, const json& entry, std::uint64_t data_bytes, const std::string& source) {
-  const std::string where = fmt::format("{}: tensor '{}'", source, name);
+  const std::string where = fmt::format("{}: tensor '{}'", source, shortened(name, kShownName));
   if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets")) {
     fail(where, "dtype, shape and data_offsets are needed");
   }
-  if (entry["dtype"] != "F32") fail(where, fmt::format("dtype is {}, expected is \"F32\"", entry["dtype"].dump()));
+  if (entry["dtype"] != "F32") fail(where, fmt::format("dtype is {}, expected is \"F32\"", shown(entry["dtype"])));
   const json& shape = entry["shape"];
   const json& offsets = entry["data_offsets"];
   if (!shape.is_array() || shape.size() > kMaxDimensions) {
@@ -77,8 +73,8 @@ Place parse_place(const std::string& name, const json& entry, std::uint64_t data
     place.shape.push_back(static_cast<std::int64_t>(size));
   }
   if (bytes != place.end - place.begin) {
-    fail(where,
-         fmt::format("shape {} does not fill the {} bytes of its data_offsets", shape.dump(), place.end - place.begin));
+    fail(where, fmt::format("shape [{}] does not fill the {} bytes of its data_offsets", fmt::join(place.shape, ","),
+                            place.end - place.begin));
   }
   return place;
 }
@@ -110,7 +106,7 @@ std::string write_safetensors(const TensorFile& file) {
     header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = json_text(header);
   text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');  // keeps the data aligned
   const std::uint64_t length = text.size();
   std::string bytes(kLengthBytes, '\0');
@@ -132,7 +128,7 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& source) 
     fail(source, fmt::format("the header's length is {}, the file has {} bytes and {} are allowed", length,
                              bytes.size(), kMaxTensorHeaderBytes));
   }
-  const json header = parse_header(bytes.substr(kLengthBytes, length), source);
+  const json header = parse_json_text(bytes.substr(kLengthBytes, length), source + ": the header");
   if (!header.is_object()) fail(source, "the header is not a JSON object");
   const std::string_view data = bytes.substr(kLengthBytes + length);
   TensorFile file;

@@ -4,23 +4,24 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/json_fields.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
 
 using nlohmann::json;
 
-std::string shown(std::string_view line) {
+std::string quoted_line(std::string_view line) {
   constexpr std::size_t kShownBytes = 80;
-  std::string text;
-  for (const char c : line.substr(0, kShownBytes)) text += c >= ' ' && c <= '~' ? c : '?';
-  return fmt::format("'{}{}'", text, line.size() > kShownBytes ? "..." : "");
+  return fmt::format("'{}'", shortened(line, kShownBytes));
 }
 
 [[noreturn]] void fail(std::string_view line, std::string_view message) {
-  throw Error(ErrorCode::kParse, fmt::format("{} in its line {}", message, shown(line)));
+  throw Error(ErrorCode::kParse, fmt::format("{} in its line {}", message, quoted_line(line)));
 }
 
 // Python's json module writes the words NaN, Infinity and -Infinity, which are not JSON: quoted, they
@@ -48,11 +49,17 @@ std::string quote_python_words(std::string_view line) {
 }
 
 json parse_object(std::string_view line) {
-  json object = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) object = json::parse(quote_python_words(line), nullptr, false);
-  if (object.is_discarded()) fail(line, "no JSON");
-  if (!object.is_object()) fail(line, "no JSON object");
-  return object;
+  try {
+    json object = parse_json(quote_python_words(line));
+    if (!object.is_object()) fail(line, "no JSON object");
+    return object;
+  } catch (const JsonProblem& problem) {
+    fail(line, problem.is_syntax ? "no JSON" : problem.message);
+  }
+}
+
+[[noreturn]] void complain(const json& error) {
+  throw ProgramComplaint{error.is_string() ? error.get<std::string>() : shown(error)};
 }
 
 double parse_value(const json& value, std::string_view line) {
@@ -61,9 +68,9 @@ double parse_value(const json& value, std::string_view line) {
   const std::string text = value.is_string() ? value.get<std::string>() : "";
   if (text == "-inf" || text == "-Infinity") return kNegInf;
   if (text == "NaN" || text == "Infinity") {
-    throw Error(ErrorCode::kNumeric, fmt::format("a log-value of {} in its line {}", text, shown(line)));
+    throw Error(ErrorCode::kNumeric, fmt::format("a log-value of {} in its line {}", text, quoted_line(line)));
   }
-  fail(line, fmt::format("{} instead of a number or \"-inf\"", value.dump(-1, ' ', true)));
+  fail(line, fmt::format("{} instead of a number or \"-inf\"", shown(value)));
 }
 
 }  // namespace
@@ -80,31 +87,25 @@ std::string format_hello(const JsonModel& model, int program) {
     }
     factors.push_back({{"name", factor.name}, {"variables", variables}});
   }
-  return json{{"treesample", kProtocolVersion}, {"factors", factors}}.dump();
+  return json_text(json{{"treesample", kProtocolVersion}, {"factors", factors}});
 }
 
 std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments) {
   json lists = json::array();
   for (const std::vector<int>& states : assignments) lists.push_back(states);
-  return json{{"id", id}, {"factor", factor}, {"assignments", lists}}.dump();
+  return json_text(json{{"id", id}, {"factor", factor}, {"assignments", lists}});
 }
 
 void check_ready(std::string_view line) {
   const json object = parse_object(line);
-  if (object.contains("error")) {
-    const json& error = object["error"];
-    throw ProgramComplaint{error.is_string() ? error.get<std::string>() : error.dump()};
-  }
+  if (object.contains("error")) complain(object["error"]);
   if (object.value("ready", json()) != json(true)) fail(line, "no \"ready\": true");
 }
 
 std::vector<double> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values) {
   const json object = parse_object(line);
   if (object.value("id", json()) != json(id)) fail(line, fmt::format("no \"id\": {}, which was asked,", id));
-  if (object.contains("error")) {
-    const json& error = object["error"];
-    throw ProgramComplaint{error.is_string() ? error.get<std::string>() : error.dump()};
-  }
+  if (object.contains("error")) complain(object["error"]);
   if (!object.contains("log_values") || !object["log_values"].is_array()) fail(line, "no list \"log_values\"");
   const json& values = object["log_values"];
   if (values.size() != num_values) {

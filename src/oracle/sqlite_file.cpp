@@ -23,8 +23,8 @@ SqliteFile::SqliteFile(const std::filesystem::path& path, bool create) : name_(p
 
 void SqliteFile::Close::operator()(sqlite3* handle) const { sqlite3_close(handle); }
 
-void SqliteFile::fail(std::string_view message) const {
-  throw Error(ErrorCode::kIo, fmt::format("{}: {}", name_, message));
+void SqliteFile::fail(std::string_view message, ErrorCode code) const {
+  throw Error(code, fmt::format("{}: {}", name_, message));
 }
 
 void SqliteFile::check(int result) const {
@@ -45,11 +45,11 @@ void SqliteFile::check(int result) const {
     case SQLITE_CORRUPT:
       fail(fmt::format("the journal is damaged ({}); it was left as it is", reason));
     case SQLITE_FULL:
-      fail("cannot be written: the disk is full; what was recorded before is safe");
+      fail("cannot be written: the disk is full; what was recorded before is safe", ErrorCode::kWrite);
     case SQLITE_IOERR:
       fail(fmt::format("cannot be read or written ({}{}); what was recorded before is safe", reason, cause));
     case SQLITE_READONLY:
-      fail("cannot be written: it is read-only");
+      fail("cannot be written: it is read-only", ErrorCode::kWrite);
     case SQLITE_CANTOPEN:
       fail(fmt::format("cannot be opened{}", cause));
     default:

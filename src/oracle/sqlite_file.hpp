@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "treesample/error.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -26,7 +28,7 @@ class SqliteFile {
   std::int64_t integer(const char* sql);
   std::string text(const char* sql);
 
-  [[noreturn]] void fail(std::string_view message) const;
+  [[noreturn]] void fail(std::string_view message, ErrorCode code = ErrorCode::kIo) const;
   void check(int result) const;
 
  private:

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "io/json_fields.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/json_text.hpp"
 #include "treesample/nn/safetensors.hpp"
 
 namespace treesample {
@@ -102,13 +104,12 @@ void restore_replay(TensorFile& file, const json& problem_numbers, const Trainin
 
 // Names the first option that differs.
 void check_options(const std::string& source, const std::string& stored, const TrainOptions& options) {
-  const json old_fields = json::parse(stored);
-  const json new_fields = json::parse(format_train_options(options));
+  const json old_fields = parse_json_text(stored, source + ": the options");
+  const json new_fields = parse_json_text(format_train_options(options), source + ": the options");
   for (const auto& [name, value] : new_fields.items()) {
     check_argument(old_fields.contains(name) && old_fields[name] == value, source,
                    fmt::format("the run was started with other options: '{}' is {} there and {} now", name,
-                               old_fields.contains(name) ? old_fields[name].dump().substr(0, 80) : "missing",
-                               value.dump().substr(0, 80)));
+                               old_fields.contains(name) ? shown(old_fields[name]) : "missing", shown(value)));
   }
 }
 
@@ -127,7 +128,7 @@ void save_checkpoint(const std::filesystem::path& path, const TrainOptions& opti
   file.metadata = {{"format", kFormat},
                    {"format_version", kFormatVersion},
                    {"options", format_train_options(options)},
-                   {"state", state.dump()}};
+                   {"state", json_text(state)}};
   write_file_atomically(path, write_safetensors(file));
 }
 
@@ -140,7 +141,7 @@ RunCounters load_checkpoint(const std::filesystem::path& path, const TrainOption
   }
   try {
     check_options(source, file.metadata["options"], options);
-    const json state = json::parse(file.metadata["state"]);
+    const json state = parse_json_text(file.metadata["state"], source + ": the state");
     RunCounters counters;
     state.at("num_episodes").get_to(counters.num_episodes);
     state.at("next_number").get_to(counters.next_number);

@@ -135,7 +135,7 @@ void ProgressFile::append(const EpisodeRecord& record) {
                          record.steps, record.loss, record.num_rows, cell(record.delta_kl), cell(record.delta_kl_phi),
                          cell(record.delta_kl_plain));
   stream_.flush();
-  if (!stream_) throw Error(ErrorCode::kIo, fmt::format("{}: cannot be written", path_.string()));
+  if (!stream_) throw Error(ErrorCode::kWrite, fmt::format("{}: cannot be written", path_.string()));
 }
 
 bool draw_progress(const std::filesystem::path& csv) {

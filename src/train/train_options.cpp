@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/json_fields.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/json_text.hpp"
 #include "treesample/train/train.hpp"
 
 namespace treesample {
@@ -62,13 +64,13 @@ void TrainOptions::validate() const {
 std::string format_train_options(const TrainOptions& options) {
   json fields;
   visit_fields(options, [&](const char* name, const auto& value) { fields[name] = value; });
-  return fields.dump();
+  return json_text(fields);
 }
 
 TrainOptions parse_train_options(const std::string& text) {
   TrainOptions options;
+  const json fields = parse_json_text(text, "training options");
   try {
-    const json fields = json::parse(text);
     visit_fields(options, [&](const char* name, auto& value) { fields.at(name).get_to(value); });
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kParse, fmt::format("training options: {}", error.what()));

@@ -28,7 +28,7 @@ LearnerOptions seeded_learner(const TrainOptions& options) {
 void create_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw Error(ErrorCode::kIo, fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
+  if (error) throw Error(ErrorCode::kWrite, fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
 }
 
 }  // namespace

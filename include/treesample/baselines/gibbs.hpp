@@ -36,6 +36,7 @@ enum class GibbsMode { kRestarts, kChain };
 struct GibbsOptions {
   std::int64_t budget = 10'000;
   BudgetUnit budget_unit = BudgetUnit::kReward;
+  std::int64_t min_samples = 0;  // drawn even where the budget pays for fewer
   GibbsMode mode = GibbsMode::kRestarts;
   int num_sweeps = 10;  // N_gibbs: sweeps per sample; the thinning of a chain
   int burn_in = 0;      // sweeps before the first sample; only of a chain

@@ -13,6 +13,7 @@
 // "file: factors[3].scope[1]: ..." for everything else, kIo, kResource.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -56,6 +57,8 @@ struct JsonModel {
 };
 
 inline constexpr double kMaxProgramSeconds = 1e6;
+// Of a file: parsed JSON takes up to twenty times the room of its text.
+inline constexpr std::int64_t kMaxJsonModelBytes = std::int64_t{1} << 27;
 
 JsonModel read_json_model(const std::filesystem::path& path);
 // `source_name` stands for the file in messages; `folder` stays the current one.

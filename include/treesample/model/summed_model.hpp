@@ -54,8 +54,17 @@ class SummedModel {
     int variable = 0;
     int factor = -1;  // of original_; -1 when it has none, and is uniform
     std::size_t stride = 1;
+    double log_sum = 0.0;  // of each row of the factor, up to rounding
+    // Of a variable with many states: the sums of the probabilities of states 0..s, a row after the other. Drawing
+    // then looks at few of them.
+    std::vector<double> cumulative = {};
   };
   void remove_barren(std::vector<char>& is_left);
+  // Where the row p(x_v | x_parents) has its state 0 among the entries of the factor.
+  [[nodiscard]] std::size_t first_entry(const Barren& barren, std::span<const int> x) const;
+  [[nodiscard]] bool is_wide(const Barren& barren) const;
+  [[nodiscard]] std::vector<double> cumulative_rows(const Barren& barren) const;
+  double draw_wide(const Barren& barren, std::span<int> x, Random& random) const;
   // log p(x_v | x_parents) for all states of v.
   [[nodiscard]] std::span<const double> conditional(const Barren& barren, std::span<const int> x,
                                                     std::vector<double>& buffer) const;

@@ -58,20 +58,20 @@ TEST_F(WholeFile, ErrorsNameTheFileAndTheReason) {
             missing + ": cannot be read: No such file or directory");
   const std::string folder = in_folder("").string();
   EXPECT_EQ(message_of(ErrorCode::kIo, [&] { read_file(folder); }), folder + ": cannot be read: Is a directory");
-  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { write_file_atomically(folder, "x"); }),
+  EXPECT_EQ(message_of(ErrorCode::kWrite, [&] { write_file_atomically(folder, "x"); }),
             folder + ": cannot be written: Is a directory");
   const std::string nowhere = in_folder("no/such/folder/file").string();
-  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { write_file_atomically(nowhere, "x"); }),
+  EXPECT_EQ(message_of(ErrorCode::kWrite, [&] { write_file_atomically(nowhere, "x"); }),
             nowhere + ": cannot be written: No such file or directory");
   EXPECT_EQ(num_files(), 0);
 }
 
 TEST_F(WholeFile, WhatCannotBeWrittenIsKnownBefore) {
   const std::string folder = in_folder("").string();
-  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { check_writable(folder); }),
+  EXPECT_EQ(message_of(ErrorCode::kWrite, [&] { check_writable(folder); }),
             folder + ": cannot be written: Is a directory");
   const std::string nowhere = in_folder("no/such/folder/file").string();
-  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { check_writable(nowhere); }),
+  EXPECT_EQ(message_of(ErrorCode::kWrite, [&] { check_writable(nowhere); }),
             nowhere + ": cannot be written: No such file or directory");
   check_writable("/dev/null");
   check_writable(in_folder("new"));

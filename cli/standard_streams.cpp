@@ -1,0 +1,65 @@
+#include "standard_streams.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+
+#include "treesample/error.hpp"
+
+namespace treesample::cli {
+namespace {
+
+[[noreturn]] void fail_output(int error) {
+  throw Error(ErrorCode::kWrite,
+              fmt::format("standard output: cannot be written: {}", std::generic_category().message(error)));
+}
+
+bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) >= 0; }
+
+}  // namespace
+
+void open_standard_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  // What is opened gets the lowest free descriptor. Standard output stays closed, for check_output to see.
+  if (!is_open(STDIN_FILENO)) ::open("/dev/null", O_RDONLY);
+  if (is_open(STDERR_FILENO)) return;
+  const int descriptor = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (descriptor >= 0 && descriptor != STDERR_FILENO) {
+    ::dup2(descriptor, STDERR_FILENO);
+    ::close(descriptor);
+  }
+}
+
+void check_output() {
+  const int mode = ::fcntl(STDOUT_FILENO, F_GETFL);
+  if (mode < 0 || (mode & O_ACCMODE) == O_RDONLY) fail_output(EBADF);
+  struct stat status = {};
+  struct statvfs disk = {};
+  if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (::fstatvfs(STDOUT_FILENO, &disk) != 0 || disk.f_blocks == 0) return;
+  const auto free_blocks = ::geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+  if (free_blocks == 0) fail_output(ENOSPC);
+}
+
+void flush_output() {
+  errno = 0;
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!is_written) fail_output(errno == 0 ? EIO : errno);
+  // Some file systems report a full disk only when a file is closed.
+  const int copy = ::dup(STDOUT_FILENO);
+  if (copy >= 0 && ::close(copy) != 0) fail_output(errno);
+}
+
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace treesample::cli

@@ -1,0 +1,24 @@
+// Text from files, programs and command lines as it may be shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace treesample {
+
+// One line that does nothing to a terminal: control characters, line and paragraph separators, characters that turn
+// the direction of writing, and bytes that are not UTF-8 are shown as \xNN, one escape per byte. Everything else stays,
+// so that text which is printable already is returned as it is.
+std::string printable(std::string_view text);
+
+// The same, at most `limit` bytes and "...", cut between characters: for messages that quote from a file.
+std::string shortened(std::string_view text, std::size_t limit);
+
+// "1 factor", "2 factors".
+std::string counted(std::int64_t count, std::string_view noun);
+
+// With this many decimals, and without a sign where all of them are 0.
+std::string fixed(double value, int decimals = 6);
+
+}  // namespace treesample

@@ -1,0 +1,76 @@
+#include "treesample/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace treesample {
+namespace {
+
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t num_bytes = 0;  // 0: the bytes are not UTF-8
+};
+
+// The first character of a text that is not empty. Overlong forms and surrogates are not UTF-8.
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return {byte(0), 1};
+  const std::size_t num_bytes = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < num_bytes) return {};
+  std::uint32_t code = byte(0) & (0xFFU >> (num_bytes + 1));
+  for (std::size_t i = 1; i < num_bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {};
+    code = (code << 6U) | (byte(i) & 0x3FU);
+  }
+  const std::uint32_t lowest = num_bytes == 4 ? 0x10000 : num_bytes == 3 ? 0x800 : 0x80;
+  if (code < lowest || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
+  return {code, num_bytes};
+}
+
+bool is_shown(std::uint32_t code) {
+  const auto is_in = [code](std::uint32_t low, std::uint32_t high) { return code >= low && code <= high; };
+  const bool is_control = code < 0x20 || is_in(0x7F, 0x9F);
+  // Marks and overrides of direction, and the two separators between them.
+  const bool is_direction = code == 0x061C || is_in(0x200E, 0x200F) || is_in(0x2028, 0x202E) || is_in(0x2066, 0x2069);
+  return !is_control && !is_direction;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const auto [code, num_bytes] = first_character(text);
+    if (num_bytes > 0 && is_shown(code)) {
+      shown += text.substr(0, num_bytes);
+      text.remove_prefix(num_bytes);
+    } else {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+      text.remove_prefix(1);  // the rest of such a character is no UTF-8 either
+    }
+  }
+  return shown;
+}
+
+std::string shortened(std::string_view text, std::size_t limit) {
+  // Three bytes more, so that a character which the limit cuts is still whole.
+  std::string shown = printable(text.substr(0, limit + 3));
+  if (shown.size() <= limit) return shown;
+  while (limit > 0 && (static_cast<unsigned char>(shown[limit]) & 0xC0U) == 0x80U) --limit;
+  shown.resize(limit);
+  return shown + "...";
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string fixed(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);
+  return text;
+}
+
+}  // namespace treesample
