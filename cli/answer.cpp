@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "treesample/error.hpp"
@@ -135,7 +135,7 @@ double seconds_to_show_samples(const Answer& answer, const ModelInput& input, bo
   constexpr double kSlower = 2.0;
   const std::size_t num_tried = std::min(answer.samples.size(), kMostTried);
   if (num_tried == 0) return 0.0;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   std::string text;
   {
     Json rows = Json::array();
@@ -145,8 +145,8 @@ double seconds_to_show_samples(const Answer& answer, const ModelInput& input, bo
     }
     text += json_text(rows, 1);
   }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  return kSlower * seconds.count() * static_cast<double>(answer.samples.size()) / static_cast<double>(num_tried);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  return kSlower * seconds * static_cast<double>(answer.samples.size()) / static_cast<double>(num_tried);
 }
 
 void print_summary(const Answer& answer, const ModelInput& input, const std::string& model_file) {

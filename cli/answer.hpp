@@ -81,7 +81,7 @@ struct Answer {
 // Marginals of all variables of the original model; empty when Z = 0 or the method has none.
 Marginals lifted_marginals(const Answer& answer, const ModelInput& input);
 
-// How long showing the samples will take, by a trial with some of them: --time has to leave room for it.
+// The processor time that showing the samples will take, by a trial with some of them: --time has to leave room for it.
 double seconds_to_show_samples(const Answer& answer, const ModelInput& input, bool as_text, bool as_json);
 
 // A short readable summary on standard output.

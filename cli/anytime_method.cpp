@@ -32,7 +32,7 @@ constexpr int kMeanFieldSweeps = 20;
 constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
 constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // of the time limit, where --samples are to follow
 constexpr std::int64_t kFewestSamples = 10'000;
-constexpr double kExtraSamplesSeconds = 10.0;
+constexpr double kExtraSamplesSeconds = 10.0, kSolvedSamplesSeconds = 5.0;
 
 // Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning.
 class Trace {
@@ -136,11 +136,14 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper
   const double end_with_samples = options.sampler == "rejection" ? kRejectionEstimateEnd : kEstimateEnd;
   importance.should_stop = time_limit(options, options.num_samples > 0 ? end_with_samples : 1.0);
   if (options.time <= 0.0) {
-    // More than were asked for only as long as they are cheap.
-    importance.should_stop = [num_drawn = std::int64_t{0}, most = options.num_importance,
-                              is_late = time_box(options, 1.0, kExtraSamplesSeconds)]() mutable {
-      return Interruption::is_asked() || (++num_drawn >= most && is_late());
-    };
+    // More than were asked for only as long as they are cheap. What is solved needs none of them: a sample of a
+    // variable with a million states takes a hundredth of a second.
+    const bool is_solved = stop == StopReason::kExact;
+    importance.should_stop =
+        [num_drawn = std::int64_t{0}, most = is_solved ? 1 : options.num_importance,
+         is_late = time_box(options, 1.0, is_solved ? kSolvedSamplesSeconds : kExtraSamplesSeconds)]() mutable {
+          return Interruption::is_asked() || (++num_drawn >= most && is_late());
+        };
   }
   Random random(static_cast<std::uint64_t>(options.seed), "importance");
   return bounded_importance(graph, upper, importance, random);

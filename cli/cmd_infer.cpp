@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <iterator>
 #include <optional>
 
@@ -273,9 +274,12 @@ void InferCommand::add_samples(Answer& answer, const ModelInput& input) const {
   }
 }
 
-// In chunks that double: after each it is known what showing a sample takes, and --time leaves room for that.
+// In chunks that double: after each it is known what showing a sample takes, and --time leaves room for that. A short
+// trial can be interrupted for as long again, so it counts processor time; drawing tells how much of that one gets.
 void InferCommand::draw_within_time(Answer& answer, const ModelInput& input, const DrawChunk& draw) const {
   const std::vector<Assignment>& samples = answer.samples;
+  const Stopwatch watch;
+  const std::clock_t start = std::clock();
   double each = 0.0;  // seconds to show one
   const auto should_stop = [&] {
     return Interruption::is_asked() || options_.seconds_left() <= each * static_cast<double>(samples.size() + 1);
@@ -286,8 +290,10 @@ void InferCommand::draw_within_time(Answer& answer, const ModelInput& input, con
     draw(count, should_stop);
     if (std::ssize(samples) < wanted) return;
     if (options_.time <= 0.0) continue;
+    const double busy = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    const double slowness = std::max(1.0, watch.seconds() / std::max(busy, 1e-3));
     const double seconds = seconds_to_show_samples(answer, input, json_ != "-", !json_.empty());
-    each = seconds / static_cast<double>(samples.size());
+    each = slowness * seconds / static_cast<double>(samples.size());
   }
 }
 

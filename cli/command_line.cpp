@@ -36,11 +36,13 @@ std::string parse_number(const std::string& name, const std::string& text, T low
     value = parsed;
     return {};
   }
-  const char* const kind = std::is_integral_v<T> ? "whole numbers" : "numbers";
-  if (high == std::numeric_limits<T>::max() || high == static_cast<T>(HUGE_VAL)) {
-    return fmt::format("{} is '{}', allowed are {} from {} up", name, text, kind, low);
+  if (std::is_integral_v<T>) {
+    return fmt::format("{} is '{}', allowed are whole numbers from {} to {}", name, text, low, high);
   }
-  return fmt::format("{} is '{}', allowed are {} from {} to {}", name, text, kind, low, high);
+  if (high == static_cast<T>(HUGE_VAL)) {
+    return fmt::format("{} is '{}', allowed are numbers from {} up", name, text, low);
+  }
+  return fmt::format("{} is '{}', allowed are numbers from {} to {}", name, text, low, high);
 }
 
 class Cli11CommandLine final : public CommandLine {
@@ -161,8 +163,8 @@ void check_command(const std::string& word, const std::vector<std::unique_ptr<Co
   for (const auto& command : commands) names.push_back(command->name());
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
   throw Error(ErrorCode::kArgument,
-              fmt::format("'{}' is no command{}; allowed are {} (see 'treesample --help')", shortened(word, kShownWord),
-                          did_you_mean(word, names), fmt::join(names, "|")));
+              fmt::format("'{}' is no command, allowed are {}{} (see 'treesample --help')", shortened(word, kShownWord),
+                          fmt::join(names, "|"), did_you_mean(word, names)));
 }
 
 // One line about the first word that nothing was declared for, or what the parser says.

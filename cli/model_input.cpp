@@ -45,8 +45,10 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
     input.original = read_model(model_file);
   }
   input.evidence_file = evidence_file;
-  if (evidence_file.empty() && std::filesystem::exists(model_file + ".evid"))
+  std::error_code ignored;
+  if (evidence_file.empty() && std::filesystem::exists(model_file + ".evid", ignored)) {
     input.evidence_file = model_file + ".evid";
+  }
   if (!input.evidence_file.empty()) input.evidence = read_uai_evidence(input.evidence_file, input.original);
   input.model = naming(model_file, [&] { return condition(input.original, input.evidence); });
   input.model_file = model_file;

@@ -39,7 +39,8 @@ void open_standard_streams() {
 
 void check_output() {
   const int mode = ::fcntl(STDOUT_FILENO, F_GETFL);
-  if (mode < 0 || (mode & O_ACCMODE) == O_RDONLY) fail_output(EBADF);
+  if (mode < 0) throw Error(ErrorCode::kWrite, "standard output: cannot be written: it is closed");
+  if ((mode & O_ACCMODE) == O_RDONLY) fail_output(EBADF);
   struct stat status = {};
   struct statvfs disk = {};
   if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return;

@@ -83,6 +83,7 @@ json parse_json_text(std::string_view text, std::string_view source_name) {
 }
 
 std::string shown(const json& value) {
+  if (value.is_structured() && value.empty()) return value.is_array() ? "[]" : "{}";
   if (value.is_array()) return "a list of " + counted(static_cast<std::int64_t>(value.size()), "value");
   if (value.is_object()) return "an object of " + counted(static_cast<std::int64_t>(value.size()), "field");
   return shortened(json_text(value), kShownValue);

@@ -218,7 +218,7 @@ for options in "--gap -1" "--gap wide" "--confidence 1" "--confidence 0" "--samp
 done
 for option in --trace --json --uai-out; do
   run infer "$grid" --select gap --budget 100 $option /no/such/folder/file
-  check "$option that cannot be written" exits 66
+  check "$option that cannot be written" exits 74
   check "$option: one line" lines err 1
   check "$option: nothing was computed" lines out 0
 done

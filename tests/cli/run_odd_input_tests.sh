@@ -16,12 +16,12 @@ for method in "" "--select gap" "--space tree" "--select mass" "--method smc" "-
   for simplify in "" "--no-simplify"; do
     run infer no_variable.uai $method $simplify --samples 1 --json answer.json
     check "no variable $method $simplify" exits 0
-    check "no variable: log Z $method $simplify" says out '^log Z       -*0.000000'
+    check "no variable: log Z $method $simplify" says out '^log Z       0.000000'
     run infer no_factor.uai $method $simplify --samples 1 --json answer.json
     check "no factor $method $simplify" says out '^log Z       1.098612'
     check "no factor: a sample $method $simplify" says out '^samples     1$'
     run infer no_choice.uai $method $simplify --samples 1
-    check "no choice $method $simplify" says out '^log Z       -*0.000000'
+    check "no choice $method $simplify" says out '^log Z       0.000000'
     run infer nothing_possible.uai $method $simplify --samples 1 --json answer.json
     check "nothing possible $method $simplify" exits 0
     check "nothing possible: log Z $method $simplify" says out '^log Z       -inf'

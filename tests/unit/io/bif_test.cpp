@@ -86,6 +86,12 @@ std::string bif_message(const std::string& text) {
   return message_of(ErrorCode::kParse, [&] { parse_bif(text, "m.bif"); });
 }
 
+TEST(Bif, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(bif_message("\xEF\xBB\xBF\nnet"), "m.bif:2: expected 'network', 'variable' or 'probability', found 'net'");
+  EXPECT_EQ(parse_bif("\xEF\xBB\xBFnetwork x {}", "m.bif").num_variables(), 0);
+  EXPECT_EQ(bif_message("\xFE\xFFn"), "m.bif:1: the file is UTF-16, allowed is UTF-8");
+}
+
 TEST(Bif, ErrorsOutsideAndInNetworkBlocks) {
   EXPECT_EQ(bif_message("net x {}"), "m.bif:1: expected 'network', 'variable' or 'probability', found 'net'");
   EXPECT_EQ(bif_message("\n}"), "m.bif:2: expected 'network', 'variable' or 'probability', found '}'");

@@ -1,5 +1,8 @@
 #include "treesample/io/file.hpp"
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <string>
 
 #include "expect_error.hpp"
@@ -80,6 +83,52 @@ TEST_F(WholeFile, WhatCannotBeWrittenIsKnownBefore) {
   check_writable(in_folder("old"));
   EXPECT_EQ(read_file(in_folder("old")), "kept");
   EXPECT_EQ(num_files(), 1);
+}
+
+// As on a full disk: no file of this process may grow.
+class NoRoom {
+ public:
+  NoRoom() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit none = {.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~NoRoom() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST_F(WholeFile, WithoutRoomTheOldFileStaysWhole) {
+  const std::string path = in_folder("old").string();
+  write_file_atomically(path, "kept");
+  std::string message, message_before;
+  {
+    const NoRoom no_room;
+    message_before = message_of(ErrorCode::kWrite, [&] { check_writable(path); });
+    message = message_of(ErrorCode::kWrite, [&] { write_file_atomically(path, "new"); });
+  }
+  EXPECT_EQ(message, path + ": cannot be written: File too large");
+  EXPECT_EQ(message_before, message);
+  EXPECT_EQ(read_file(path), "kept");
+  EXPECT_EQ(num_files(), 1);
+}
+
+TEST_F(WholeFile, AFullDeviceIsAnError) {
+  EXPECT_EQ(message_of(ErrorCode::kWrite, [] { write_file_atomically("/dev/full", "x"); }),
+            "/dev/full: cannot be written: No space left on device");
+}
+
+TEST_F(WholeFile, WhatHasNoEndIsReadUpToAStatedLimit) {
+  EXPECT_EQ(message_of(ErrorCode::kResource, [] { read_file("/dev/zero"); }),
+            "/dev/zero: too large to be read, allowed are 67108864 bytes of what is no regular file");
+  fs::create_symlink("/dev/zero", in_folder("link.uai"));
+  EXPECT_NE(message_of(ErrorCode::kResource, [&] { read_file(in_folder("link.uai")); }).find("link.uai: too large"),
+            std::string::npos);
 }
 
 }  // namespace

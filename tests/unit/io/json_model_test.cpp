@@ -239,6 +239,30 @@ TEST(JsonModel, TextThatIsNotJsonIsRefusedWithItsLine) {
   EXPECT_EQ(message_of(ErrorCode::kParse, [] { parse_json_model("", "m.json"); }).rfind("m.json:1: not JSON: ", 0), 0U);
 }
 
+TEST(JsonModel, AByteOrderMarkIsSkipped) {
+  EXPECT_TRUE(parse_json_model("\xEF\xBB\xBF{\"variables\": [], \"factors\": []}", "m.json").variables.empty());
+}
+
+TEST(JsonModel, DeepNestingIsRefusedInEveryField) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const std::string start :
+       {"", R"({"variables": )", R"({"variables": [{"name": )", R"({"variables": [{"name": "a", "states": )",
+        R"({"variables": [], "programs": {"p": )", R"({"variables": [], "factors": [{"scope": [], "values": [)",
+        R"({"description": )"}) {
+    EXPECT_EQ(message_of(ErrorCode::kParse, [&] { parse_json_model(start + deep, "m.json"); }),
+              "m.json:1: lists and objects are nested deeper than the allowed 64 levels");
+  }
+}
+
+TEST(JsonModel, WhatATableCannotHoldNamesFileAndFactor) {
+  JsonModel model{
+      .source_name = "m.json", .variables = {{.num_states = 2, .name = "a"}}, .programs = {}, .factors = {}};
+  model.factors.push_back({.scope = {0}, .log_values = {0.0, 0.0}});
+  model.factors.push_back({.scope = {0}, .log_values = {HUGE_VAL, 0.0}});
+  const std::string message = message_of(ErrorCode::kParse, [&] { table_model(model); });
+  EXPECT_EQ(message.rfind("m.json: factors[1]: ", 0), 0U) << message;
+}
+
 TEST(JsonModel, AScopeThatNeedsAHugeTableIsRefusedBeforeAnythingIsAllocated) {
   const std::string text = R"({"variables": [{"name": "a", "states": 1000000}, {"name": "b", "states": 1000000}],
                                "factors": [{"scope": ["a", "b"], "values": []}]})";

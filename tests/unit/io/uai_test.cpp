@@ -131,9 +131,29 @@ TEST(Uai, ErrorsInTablesNameLineAndToken) {
 }
 
 TEST(Uai, LongAndUnprintableTokensAreShownShort) {
-  EXPECT_EQ(uai_message("\xEF\xBB\xBFMARKOV"), "model.uai:1: expected MARKOV or BAYES, found '\\xEF\\xBB\\xBFMARKOV'");
+  EXPECT_EQ(uai_message("\x1b[2JMARKOV"), "model.uai:1: expected MARKOV or BAYES, found '\\x1b[2JMARKOV'");
   EXPECT_EQ(uai_message(std::string(1000, 'a')),
             "model.uai:1: expected MARKOV or BAYES, found '" + std::string(40, 'a') + "...'");
+}
+
+TEST(Uai, AByteOrderMarkIsSkipped) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const FactorGraph graph = parse_uai(mark + "MARKOV 1 2 1 1 0 2 1 3", "model.uai");
+  EXPECT_EQ(graph.num_factors(), 1);
+  EXPECT_EQ(parse_uai_evidence(mark + "1 0 1", "e", graph).size(), 1U);
+  EXPECT_EQ(uai_message(mark + "\nX"), "model.uai:2: expected MARKOV or BAYES, found 'X'");
+  EXPECT_EQ(uai_message("\xFF\xFEM"), "model.uai:1: the file is UTF-16, allowed is UTF-8");
+}
+
+TEST(Uai, MinusZeroIsZero) {
+  for (const std::string zero : {"-0", "-0.0", "-0e5", "-.0", "-0.000e-400"}) {
+    const FactorGraph graph = parse_uai("MARKOV 1 2 1 1 0 2 1 " + zero, "model.uai");
+    EXPECT_EQ(graph.factor(0).log_values()[1], kNegInf) << zero;
+  }
+  for (const std::string token : {"--0", "-", "-1e-400", "-nan", "-0x", "+0"}) {
+    EXPECT_EQ(uai_message("MARKOV 1 2 1 1 0 2 1 " + token),
+              "model.uai:1: expected entry 1 of factor 0, a finite number of at least 0, found '" + token + "'");
+  }
 }
 
 // With allocation ahead of the tokens this would need gigabytes for each line.

@@ -139,7 +139,7 @@ TEST(Simplify, SaysWhatItRemoved) {
   EXPECT_EQ(report.num_dropped_factors, 1);
   EXPECT_EQ(report.num_smaller_factors, 1);
   EXPECT_EQ(report.brief(),
-            "1 variables forced, 1 impossible states removed, 1 constant factors, 1 factors over fewer variables");
+            "1 variable forced, 1 impossible state removed, 1 constant factor, 1 factor over fewer variables");
   ASSERT_EQ(model.graph.num_variables(), 2);
   EXPECT_EQ(model.graph.variable(0).state_names, (std::vector<std::string>{"low", "high"}));
   ASSERT_EQ(model.graph.num_factors(), 3);

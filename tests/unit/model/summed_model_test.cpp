@@ -1,6 +1,7 @@
 #include "treesample/model/summed_model.hpp"
 
 #include <gtest/gtest.h>
+#include <array>
 
 #include <cmath>
 
@@ -100,6 +101,42 @@ TEST(SummedModel, DrawsFromTheTarget) {
       EXPECT_NEAR(counts[v][s], p, 5.0 * std::sqrt(p * (1.0 - p) / kNumSamples) + 1e-12);
     }
   }
+}
+
+// A variable of many states is drawn from sums made beforehand. x1 has two rows, and every third state is impossible.
+TEST(SummedModel, DrawsVariablesOfManyStatesFromTheTarget) {
+  constexpr int kStates = 1000, kNumSamples = 20'000;
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(kStates);
+  graph.add_variable(kStates);  // without a factor
+  std::vector<double> table(2 * kStates);
+  for (int row = 0; row < 2; ++row) {
+    double sum = 0.0;
+    const auto weight = [&](int s) { return s % 3 == 0 ? 0.0 : 1.0 + (row == 0 ? s : kStates - s); };
+    for (int s = 0; s < kStates; ++s) sum += weight(s);
+    for (int s = 0; s < kStates; ++s) table[s * 2 + row] = std::log(weight(s) / sum);
+  }
+  graph.add_table({1, 0}, table);
+  graph.add_table({0}, {std::log(0.5), std::log(0.5)});
+  const SummedModel model(graph);
+  ASSERT_EQ(model.num_summed_out(), 3);
+  Random random(4);
+  std::array<double, 2> low = {}, count = {};
+  double low_uniform = 0.0;
+  for (int i = 0; i < kNumSamples; ++i) {
+    Assignment x = model.spread({});
+    const double log_prob = model.draw(x, random);
+    ASSERT_NE(x[1] % 3, 0);
+    ASSERT_NEAR(log_prob, model.log_prob(x), 1e-10);
+    count[x[0]] += 1.0;
+    low[x[0]] += x[1] < kStates / 2 ? 1.0 : 0.0;
+    low_uniform += x[2] < kStates / 2 ? 1.0 : 0.0;
+  }
+  // Five standard deviations: a false alarm in a million runs.
+  EXPECT_NEAR(low[0] / count[0], 0.25, 5.0 * std::sqrt(0.1875 / count[0]) + 1e-3);
+  EXPECT_NEAR(low[1] / count[1], 0.75, 5.0 * std::sqrt(0.1875 / count[1]) + 1e-3);
+  EXPECT_NEAR(low_uniform / kNumSamples, 0.5, 5.0 * std::sqrt(0.25 / kNumSamples));
 }
 
 TEST(SummedModel, LeavesWhatSaysSomething) {

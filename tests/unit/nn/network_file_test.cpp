@@ -86,7 +86,9 @@ TEST(NetworkFile, MetadataIsChecked) {
   EXPECT_NE(with("architecture", "cnn").find("known are 'mlp' and 'gnn'"), std::string::npos);
   EXPECT_NE(with("num_states", "2x").find("expected is an integer"), std::string::npos);
   EXPECT_NE(with("num_states", "3").find("entries"), std::string::npos);
-  EXPECT_NE(with("hidden", "[16,").find("expected is a JSON array"), std::string::npos);
+  EXPECT_NE(with("hidden", "[16,").find("metadata 'hidden':1: not JSON"), std::string::npos);
+  EXPECT_NE(with("hidden", "{\"a\": [16]}").find("is an object of 1 field, expected is a list"), std::string::npos);
+  EXPECT_NE(with("hidden", std::string(100'000, '[')).find("deeper than the allowed 64 levels"), std::string::npos);
   EXPECT_NE(with("hidden", "[17]").find("multiples of 16"), std::string::npos);
   // Far larger than the file: refused before memory is taken.
   EXPECT_NE(with("hidden", "[16384,16384,16384,16384,16384]").find("describes a network with"), std::string::npos);

@@ -115,6 +115,17 @@ TEST(Safetensors, HeadersThatLieAreRefused) {
   EXPECT_NE(error_of(huge), "no error");
 }
 
+TEST(Safetensors, DeepNestingIsRefusedInEveryField) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const std::string start :
+       {"", "{\"w\":", "{\"w\":{\"dtype\":", "{\"w\":{\"shape\":", "{\"__metadata__\":{\"a\":"}) {
+    const std::string message = error_of(with_header(start + deep + "}}", 8));
+    EXPECT_NE(message.find("the header:1: lists and objects are nested deeper than the allowed 64 levels"),
+              std::string::npos)
+        << message;
+  }
+}
+
 TEST(Safetensors, WriterRefusesWhatItCannotName) {
   TensorFile file = small_file();
   file.tensors[1].name = "b";

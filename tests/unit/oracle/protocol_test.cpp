@@ -60,8 +60,30 @@ TEST(Protocol, AnythingElseIsRefusedWithTheLine) {
             R"(null instead of a number or "-inf" in its line '{"id": 7, "log_values": [0, null]}')");
   EXPECT_EQ(refusal(R"({"id": 7, "log_values": [0, 1e999]})"),
             "no JSON in its line '{\"id\": 7, \"log_values\": [0, 1e999]}'");
-  EXPECT_EQ(refusal("\x01\xff{"), "no JSON in its line '??{'");
+  EXPECT_EQ(refusal("\x01\xff{"), "no JSON in its line '\\x01\\xff{'");
   EXPECT_EQ(refusal(std::string(100, 'x').c_str()), "no JSON in its line '" + std::string(80, 'x') + "...'");
+}
+
+TEST(Protocol, DeepNestingIsRefusedInEveryField) {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  for (const std::string start : {"", R"({"id": )", R"({"id": 7, "log_values": )", R"({"id": 7, "error": )"}) {
+    const std::string message = message_of(ErrorCode::kParse, [&] { parse_answer(start + deep + "}", 7, 2); });
+    EXPECT_EQ(message.rfind("lists and objects are nested deeper than the allowed 64 levels in its line '", 0), 0U)
+        << message;
+    EXPECT_LT(message.size(), 200U);
+  }
+  EXPECT_THROW(check_ready("{\"ready\": " + deep + "}"), Error);
+}
+
+TEST(Protocol, NestedValuesAreNotQuoted) {
+  EXPECT_EQ(message_of(ErrorCode::kParse, [] { parse_answer(R"({"id": 7, "log_values": [0, [1, [2]]]})", 7, 2); }),
+            R"(a list of 2 values instead of a number or "-inf" in its line '{"id": 7, "log_values": [0, [1, [2]]]}')");
+  try {
+    parse_answer(R"({"id": 7, "error": {"why": [1]}})", 7, 2);
+    ADD_FAILURE() << "a complaint is expected";
+  } catch (const ProgramComplaint& complaint) {
+    EXPECT_EQ(complaint.text, "an object of 1 field");
+  }
 }
 
 TEST(Protocol, NanAndInfinityAreNumericErrors) {
