@@ -69,10 +69,10 @@ torture: packages-test
 fuzz: packages-lint
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz
-	@for target in uai uai_evidence bif json_model safetensors; do \
+	@for target in uai uai_evidence bif json_model safetensors program_answer; do \
 	  mkdir -p build-fuzz/corpus-$$target; \
-	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 \
-	    build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done
+	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 -max_len=300000 \
+	    -dict=tests/fuzz/dictionary/$$target.dict build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done
 
 install: build
 	@cmake --install build --prefix $(PREFIX)

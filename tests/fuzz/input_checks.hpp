@@ -12,11 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/protocol.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/nn/safetensors.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::testing {
 
@@ -33,6 +35,7 @@ auto parsed_or_refused(const Parse& parse) -> std::optional<decltype(parse())> {
     require(error.code() == ErrorCode::kParse, "refused input is a parse error");
     require(std::string_view(error.what()).starts_with("input:"), "a parse error names its source");
     require(std::string_view(error.what()).size() < 500, "a message stays short");
+    require(printable(error.what()) == error.what(), "a message is printable");
     return {};
   }
 }
@@ -99,6 +102,26 @@ inline void check_safetensors_input(std::string_view bytes) {
     require(again.tensors[i].name == file->tensors[i].name && again.tensors[i].shape == file->tensors[i].shape,
             "names and shapes return");
   }
+}
+
+// A line of a program, as the answer to request 7 for two values and as its first word.
+inline void check_program_answer_input(std::string_view line) {
+  const auto answered_or_refused = [](const auto& read) {
+    try {
+      read();
+    } catch (const ProgramComplaint&) {  // whatever it says
+    } catch (const Error& error) {
+      require(error.code() == ErrorCode::kParse || error.code() == ErrorCode::kNumeric, "a bad line is a bad answer");
+      require(std::string_view(error.what()).size() < 500, "a message stays short");
+      require(printable(error.what()) == error.what(), "a message is printable");
+    }
+  };
+  answered_or_refused([&] {
+    const std::vector<double> values = parse_answer(line, 7, 2);
+    require(values.size() == 2, "as many values as were asked for");
+    for (const double value : values) require(is_log_value(value), "values are log-values");
+  });
+  answered_or_refused([&] { check_ready(line); });
 }
 
 }  // namespace treesample::testing

@@ -81,6 +81,7 @@ TEST(FuzzCorpus, UaiEvidenceInputIsReadOrRefused) { replay("uai_evidence", testi
 TEST(FuzzCorpus, BifInputIsReadOrRefused) { replay("bif", testing::check_bif_input); }
 TEST(FuzzCorpus, SafetensorsInputIsReadOrRefused) { replay("safetensors", testing::check_safetensors_input); }
 TEST(FuzzCorpus, JsonModelInputIsReadOrRefused) { replay("json_model", testing::check_json_model_input); }
+TEST(FuzzCorpus, ProgramAnswerIsReadOrRefused) { replay("program_answer", testing::check_program_answer_input); }
 
 }  // namespace
 }  // namespace treesample
