@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "redis_input.hpp"
 #include "terminal.hpp"
+#include "treesample/text.hpp"
 #include "treesample/train/distributed.hpp"
 
 namespace treesample::cli {
@@ -24,7 +25,8 @@ class WorkerCommand final : public Command {
   int run() override {
     const Interruption interruption;
     const WorkerReport report = run_worker(redis_.options(), [] { return !Interruption::is_asked(); });
-    note(is_quiet_, fmt::format("{} episodes, {} reconnections; {}", report.num_episodes, report.num_reconnects,
+    note(is_quiet_, fmt::format("{}, {}; {}", counted(report.num_episodes, "episode"),
+                                counted(report.num_reconnects, "reconnection"),
                                 report.is_run_finished ? "the run is finished" : "interrupted"));
     return 0;
   }

@@ -16,6 +16,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/text.hpp"
 #include "treesample/value/mini_bucket.hpp"
 #include "treesample/value/network_value.hpp"
 
@@ -108,8 +109,8 @@ void add_sampled_marginals(Answer& answer, const FactorGraph& whole, double log_
   };
   Random random(static_cast<std::uint64_t>(options.seed), "marginals");
   BoundedImportance sampled = bounded_importance(whole, {log_z, draw}, sampling, random);
-  answer.marginals_from = fmt::format("from {} exact samples, standard errors at most {:.2g}", sampled.num_samples,
-                                      sampled.marginals_error);
+  answer.marginals_from = fmt::format("from {}, standard errors at most {:.2g}",
+                                      counted(sampled.num_samples, "exact sample"), sampled.marginals_error);
   answer.marginals = std::move(sampled.marginals);
   answer.marginal_errors = std::move(sampled.marginal_errors);
   answer.marginals_error = sampled.marginals_error;
@@ -166,9 +167,9 @@ Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   const bool is_cut_off = result.report.stop == StopReason::kInterrupted;
   if (!is_cut_off || !result.approximation.is_empty()) answer.log_z = result.report.log_z;
-  answer.method =
-      fmt::format("{}, order {}: {} particles, {} resamplings, effective sample size {:.1f}", options.method,
-                  options.order, result.report.num_particles, result.report.num_resamplings, result.report.ess);
+  answer.method = fmt::format("{}, order {}: {}, {}, effective sample size {:.1f}", options.method, options.order,
+                              counted(result.report.num_particles, "particle"),
+                              counted(result.report.num_resamplings, "resampling"), result.report.ess);
   return answer;
 }
 
@@ -184,8 +185,9 @@ Answer gibbs_sampling(const FactorGraph& graph, const InferOptions& options) {
   Watch watch(options);
   const GibbsResult result = gibbs(graph, gibbs_options, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
-  answer.method = fmt::format("gibbs ({}): {} samples, {} sweeps each, {} of them without density", options.gibbs_mode,
-                              result.report.num_samples, options.num_sweeps, result.report.num_zero_density);
+  answer.method = fmt::format("gibbs ({}): {}, {} each, {} of them without density", options.gibbs_mode,
+                              counted(result.report.num_samples, "sample"), counted(options.num_sweeps, "sweep"),
+                              result.report.num_zero_density);
   return answer;
 }
 
@@ -210,8 +212,9 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
     answer.stop = beliefs.report.is_converged ? "converged" : "not converged";
     answer.spent = beliefs.report.spent;
   }
-  answer.method = fmt::format("bp: {} after {} steps; log Z is the Bethe value, no bound",
-                              beliefs.report.is_converged ? "converged" : "NOT converged", beliefs.report.num_steps);
+  answer.method = fmt::format("bp: {} after {}; log Z is the Bethe value, no bound",
+                              beliefs.report.is_converged ? "converged" : "NOT converged",
+                              counted(beliefs.report.num_steps, "step"));
   answer.log_z = beliefs.log_z;
   answer.marginals = beliefs.marginals;
   answer.marginals_from = "beliefs";

@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "treesample/error.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -102,7 +103,9 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Infer
 }
 
 std::string summed_out_text(const SummedModel* summed) {
-  return summed == nullptr ? "" : fmt::format("; {} barren variables summed out before", summed->num_summed_out());
+  return summed == nullptr
+             ? ""
+             : fmt::format("; {} summed out before", counted(summed->num_summed_out(), "barren variable"));
 }
 
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferOptions& options,

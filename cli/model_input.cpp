@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <new>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "treesample/error.hpp"
@@ -23,6 +26,8 @@ auto naming(const std::string& file, const Work& work) {
     if (std::string_view(error.what()).starts_with(name)) throw;
     const ErrorCode code = error.code() == ErrorCode::kArgument ? ErrorCode::kParse : error.code();
     throw Error(code, fmt::format("{}: {}", name, error.what()));
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::kResource, fmt::format("{}: the memory is not enough for it", printable(file)));
   }
 }
 
@@ -32,7 +37,7 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
   ModelInput input;
   const bool is_json = std::filesystem::path(model_file).extension() == ".json";
   if (is_json) {
-    const JsonModel model = read_json_model(model_file);
+    const JsonModel model = naming(model_file, [&] { return read_json_model(model_file); });
     if (!model.programs.empty()) {
       input.oracles = std::make_shared<OracleSet>(model, options);
       input.original = input.oracles->graph();
@@ -42,7 +47,7 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
     const char* const message = "the model has no factors that are computed by programs";
     check_argument(options.journal.empty(), "--journal", message);
     check_argument(options.num_workers == 1, "--oracle-workers", message);
-    input.original = read_model(model_file);
+    input.original = naming(model_file, [&] { return read_model(model_file); });
   }
   input.evidence_file = evidence_file;
   std::error_code ignored;

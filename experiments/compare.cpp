@@ -11,6 +11,7 @@
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -231,8 +232,8 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
   report.title = fmt::format("Methods compared on {}", options.model_name);
   report.introduction =
       target.at("is_exact") != 0.0
-          ? fmt::format("{} variables, {} factors; log Z = {:.6f}, exact.", graph.num_variables(), graph.num_factors(),
-                        target.at("log_z"))
+          ? fmt::format("{}, {}; log Z = {}, exact.", counted(graph.num_variables(), "variable"),
+                        counted(graph.num_factors(), "factor"), fixed(target.at("log_z")))
           : fmt::format(
                 "{} variables, {} factors; log Z = {:.4f} +- {:.4f} by importance sampling from the andor "
                 "search with the largest budget: every KL is off by the same unknown error.",

@@ -1,15 +1,11 @@
 #include "report.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "treesample/error.hpp"
+#include "treesample/io/figure.hpp"
 #include "treesample/io/file.hpp"
 
 namespace treesample::experiments {
@@ -22,27 +18,6 @@ std::string csv_text(const Report& report, const CsvFile& csv) {
     text += fmt::format("{} {} {}", text.size() > 1 ? ";" : "", name, value);
   }
   return text + "\n" + csv.text;
-}
-
-// Runs gnuplot on the script in the folder; true when it made both pictures. The shell stays out of it: the
-// folder's name may hold anything.
-bool run_gnuplot(const std::filesystem::path& folder, const std::string& script) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::string program = "gnuplot";
-  std::string file = script;
-  char* const arguments[] = {program.data(), file.data(), nullptr};
-  pid_t pid = 0;
-  const int code = posix_spawnp(&pid, "gnuplot", &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (code != 0) return false;
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 std::string full_script(const Figure& figure) {
@@ -90,14 +65,8 @@ std::vector<std::string> write_report(const Report& report, const std::filesyste
   std::vector<std::string> pictures;
   bool is_drawn = true;
   for (const Figure& figure : report.figures) {
-    const std::filesystem::path svg = folder / (figure.name + ".svg");
-    // A picture of an earlier run must not pass for one of this run.
-    std::error_code ignored;
-    std::filesystem::remove(svg, ignored);
-    std::filesystem::remove(folder / (figure.name + ".png"), ignored);
-    write_file_atomically(folder / (figure.name + ".gp"), full_script(figure));
-    const bool is_good = run_gnuplot(folder, figure.name + ".gp") && std::filesystem::exists(svg);
-    pictures.push_back(is_good ? read_file(svg) : "");
+    const bool is_good = draw_figure(folder, figure.name, full_script(figure));
+    pictures.push_back(is_good ? read_file(folder / (figure.name + ".svg")) : "");
     is_drawn = is_drawn && is_good;
   }
   if (!is_drawn) {

@@ -1,10 +1,6 @@
 #include "train/progress.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +10,7 @@
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/io/figure.hpp"
 #include "treesample/io/file.hpp"
 
 namespace treesample {
@@ -96,24 +93,6 @@ do for [format in 'svg png'] {
   return script;
 }
 
-// Runs gnuplot in the folder, silently.
-bool run_gnuplot(const std::filesystem::path& folder) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  for (const int descriptor : {0, 1, 2}) {
-    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
-  }
-  std::string program = "gnuplot";
-  std::string script = "progress.gp";
-  char* const arguments[] = {program.data(), script.data(), nullptr};
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  return error == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 }  // namespace
 
 ProgressFile::ProgressFile(const std::filesystem::path& path, std::int64_t num_rows) : path_(path) {
@@ -141,8 +120,7 @@ void ProgressFile::append(const EpisodeRecord& record) {
 bool draw_progress(const std::filesystem::path& csv) {
   const std::vector<Block> blocks = read_blocks(csv);
   if (blocks.empty()) return false;
-  write_file_atomically(csv.parent_path() / "progress.gp", gnuplot_script(blocks));
-  return run_gnuplot(csv.parent_path());
+  return draw_figure(csv.parent_path(), "progress", gnuplot_script(blocks));
 }
 
 }  // namespace treesample
