@@ -259,6 +259,9 @@ int run_program(int argc, const char* const* argv, const std::vector<std::unique
 }
 
 std::uint64_t parse_size(const std::string& option, const std::string& text) {
+  constexpr std::int64_t kMostBytes = 1'000'000'000'000'000'000;
+  const std::int64_t bytes = parse_integer(text).value_or(-1);  // 1e9
+  if (bytes >= 0 && bytes <= kMostBytes) return static_cast<std::uint64_t>(bytes);
   const std::size_t end = text.find_first_not_of("0123456789.");
   const std::string suffix = end == std::string::npos ? "" : text.substr(end);
   double number = 0.0;
@@ -272,7 +275,7 @@ std::uint64_t parse_size(const std::string& option, const std::string& text) {
     unit = std::uint64_t{1} << (10 * (power + 1));
   }
   if (!CLI::detail::lexical_cast(text.substr(0, end), number) || number < 0.0 ||
-      number * static_cast<double>(unit) > 1e18) {
+      number * static_cast<double>(unit) > static_cast<double>(kMostBytes)) {
     throw_argument(option, fmt::format("'{}' is not {}", text, allowed));
   }
   return static_cast<std::uint64_t>(number * static_cast<double>(unit));

@@ -142,6 +142,8 @@ for number in 1.5e0 1e30 1e-1 0x10 1e '' abc 99999999999999999999; do
 done
 run generate chain --n 1e1 --seed 1e0
 check "generate --n 1e1" says out '^10$'
+run infer chain.uai --memory 1e9
+check "--memory 1e9" exits 0
 run bench --budget 1e2
 check "bench --budget 1e2" exits 0
 run compare chain.uai --budgets 1e1,1.5 --methods sis

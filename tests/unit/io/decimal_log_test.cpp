@@ -26,15 +26,32 @@ TEST(DecimalLog, ReadsEveryNotationOfANonNegativeNumber) {
   EXPECT_EQ(log_of_decimal(".25"), std::log(0.25));
   EXPECT_EQ(log_of_decimal("25."), std::log(25.0));
   EXPECT_EQ(log_of_decimal("2.5E+2"), std::log(250.0));
-  for (const char* zero : {"0", "0.0", ".0", "0e5", "0.000e-9", "00", "0e-99999999999999999999999"}) {
+  for (const char* zero : {"0", "0.0", ".0", "0e5", "0.000e-9", "00", "-0", "-0.0", "0e-99999999999999999999999"}) {
     EXPECT_EQ(log_of_decimal(zero), kNegInf) << zero;
   }
 }
 
 TEST(DecimalLog, RefusesEverythingElse) {
-  for (const char* token :
-       {"", ".", "-1", "-0", "+1", "inf", "nan", "INFINITY", "0x10", "1e", "1e+", "1,5", "1..2", "1d3", "e5", "abc",
-        "1e99999999999999999999", "1e-99999999999999999999", "1e1000000000000001"}) {
+  for (const char* token : {"",
+                            ".",
+                            "-1",
+                            "--0",
+                            "-",
+                            "+1",
+                            "inf",
+                            "nan",
+                            "INFINITY",
+                            "0x10",
+                            "1e",
+                            "1e+",
+                            "1,5",
+                            "1..2",
+                            "1d3",
+                            "e5",
+                            "abc",
+                            "1e99999999999999999999",
+                            "1e-99999999999999999999",
+                            "1e1000000000000001"}) {
     EXPECT_EQ(log_of_decimal(token), std::nullopt) << token;
   }
 }
