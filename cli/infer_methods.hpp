@@ -35,7 +35,7 @@ struct InferOptions {
   double time = 0.0, gap = 0.0, confidence = 0.95, c = 1.0, epsilon = 0.1, ess_threshold = 0.5, damping = 0.0;
   bool is_quiet = false;
   std::int64_t min_samples = 0;  // of methods that draw, whatever the budget; more than 0 where the user named none
-  bool sums_out = false;                          // barren variables, before elimination or a search with bounds
+  bool sums_out = false;         // barren variables, before elimination or a search with bounds
   std::optional<EliminationOptions> elimination;  // with the order that was found when the method was chosen
   Stopwatch clock;                                // --time counts from here: reading, orders and bounds included
 

@@ -70,7 +70,7 @@ struct BpSampleOptions {
   std::int64_t budget = 10'000;
   BudgetUnit budget_unit = BudgetUnit::kReward;
   std::int64_t min_samples = 0;  // drawn even where the budget pays for fewer
-  int num_steps = 5;  // N_message
+  int num_steps = 5;             // N_message
   double damping = 0.0;
   BpCharge charge = BpCharge::kFactor;
   std::uint64_t seed = 0;  // stream "decimation"

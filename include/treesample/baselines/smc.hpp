@@ -30,7 +30,7 @@ struct SmcOptions {
   std::int64_t budget = 10'000;
   BudgetUnit budget_unit = BudgetUnit::kReward;
   std::int64_t min_samples = 0;  // drawn even where the budget pays for fewer
-  double ess_threshold = 0.5;  // t in [0, 1]; 0 is SIS
+  double ess_threshold = 0.5;    // t in [0, 1]; 0 is SIS
   ResamplingScheme resampling = ResamplingScheme::kSystematic;
   std::uint64_t seed = 0;  // streams "proposal" and "resampling"
   std::size_t memory_limit_bytes = std::size_t{4} << 30;
