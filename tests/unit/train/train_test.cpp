@@ -245,5 +245,18 @@ TEST(TrainOptions, ContradictionsAreRefused) {
   EXPECT_THROW(options.validate(), Error);
 }
 
+TEST(TrainOptionsText, DeepNestingIsRefused) {
+  const std::string deep(100'000, '[');
+  for (const std::string& text : {deep, "{\"family_values\": {\"n\": " + deep + "}}"}) {
+    try {
+      parse_train_options(text);
+      ADD_FAILURE() << "no error was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kParse);
+      EXPECT_STREQ(error.what(), "training options:1: lists and objects are nested deeper than the allowed 64 levels");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace treesample
