@@ -70,7 +70,7 @@ void GibbsKernel::add_term(const Term& term, std::span<const int> x) {
       log_weights_[a] += entry[static_cast<std::int64_t>(a) * term.stride];
     } else {
       states_[term.position] = static_cast<int>(a);
-      log_weights_[a] += checked_function_value(graph_->factor(term.factor), term.factor, states_);
+      log_weights_[a] += checked_function_value(*graph_, term.factor, states_);
     }
   }
 }

@@ -19,7 +19,7 @@ std::vector<double> entries_in_order(const FactorGraph& graph, int factor_index,
   std::vector<int> states(scope.size(), 0);
   std::size_t index = 0;  // of `states` in the factor's own table
   for (double& entry : entries) {
-    entry = factor.is_table() ? factor.log_values()[index] : checked_function_value(factor, factor_index, states);
+    entry = factor.is_table() ? factor.log_values()[index] : checked_function_value(graph, factor_index, states);
     for (auto p = order.rbegin(); p != order.rend(); ++p) {
       index += strides[*p];
       if (++states[*p] < graph.num_states(scope[*p])) break;

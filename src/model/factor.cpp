@@ -7,14 +7,24 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 
 Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
+  for (std::size_t i = 0; i < log_values.size(); ++i) {
+    if (const std::string problem = log_value_problem(log_values[i]); !problem.empty()) {
+      throw_argument("Factor::table", fmt::format("entry {} is {}", i, problem));
+    }
+  }
+  return table_of_sums(std::move(scope), std::move(log_values));
+}
+
+Factor Factor::table_of_sums(std::vector<int> scope, std::vector<double> log_values) {
   double largest = kNegInf;
   for (std::size_t i = 0; i < log_values.size(); ++i) {
     if (!is_log_value(log_values[i])) {
-      throw_argument("Factor::table",
+      throw_argument("Factor::table_of_sums",
                      fmt::format("entry {} is {}, allowed are real numbers and -inf", i, log_values[i]));
     }
     largest = std::max(largest, log_values[i]);
@@ -29,8 +39,8 @@ Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
 Factor Factor::function(std::vector<int> scope, Function function, std::optional<double> log_max,
                         std::optional<double> cost) {
   if (!function) throw_argument("Factor::function", "the function is empty");
-  if (log_max && !is_log_value(*log_max)) {
-    throw_argument("Factor::function", fmt::format("log_max is {}, allowed are real numbers and -inf", *log_max));
+  if (const std::string problem = log_max ? log_value_problem(*log_max) : ""; !problem.empty()) {
+    throw_argument("Factor::function", fmt::format("log_max is {}", problem));
   }
   if (cost) check_at_least("Factor::function", "cost", *cost, 0.0);
   Factor factor;

@@ -9,8 +9,22 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
+namespace {
+
+double checked_value(const FactorGraph& graph, const Factor& factor, int factor_index, std::span<const int> states) {
+  const double value = factor.function()(states);
+  if (const std::string problem = log_value_problem(value, factor.log_max()); !problem.empty()) {
+    const std::string place = factor.scope().empty() ? "" : " at " + describe_states(graph, factor.scope(), states);
+    throw Error(ErrorCode::kNumeric,
+                fmt::format("factor {}{}: the function returned {}", factor_index, place, problem));
+  }
+  return value;
+}
+
+}  // namespace
 
 int FactorGraph::add_variable(Variable variable) {
   check_range("FactorGraph::add_variable", "num_states", variable.num_states, 1, kMaxStates);
@@ -44,7 +58,7 @@ int FactorGraph::add_factor(Factor factor) {
                      fmt::format("the table has {} entries, its scope needs {}", factor.log_values().size(), entries));
     }
   } else if (factor.scope().empty()) {
-    factor = Factor::table({}, {checked_function_value(factor, num_factors(), {})});
+    factor = Factor::table({}, {checked_value(*this, factor, num_factors(), {})});
   }
   factors_.push_back(std::move(factor));
   return num_factors() - 1;
@@ -66,7 +80,7 @@ double FactorGraph::log_value(int index, std::span<const int> x) const {
   std::vector<int> states;
   states.reserve(psi.scope().size());
   for (const int v : psi.scope()) states.push_back(x[v]);
-  return checked_function_value(psi, index, states);
+  return checked_function_value(*this, index, states);
 }
 
 double FactorGraph::log_density(std::span<const int> x) const {
@@ -94,14 +108,19 @@ std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::spa
   return index;
 }
 
-double checked_function_value(const Factor& factor, int factor_index, std::span<const int> states) {
-  const double value = factor.function()(states);
-  if (!is_log_value(value)) {
-    throw Error(ErrorCode::kNumeric,
-                fmt::format("factor {} over variables {} returned {} at states {}, allowed are real numbers and -inf",
-                            factor_index, factor.scope(), value, states));
+std::string describe_states(const FactorGraph& graph, std::span<const int> scope, std::span<const int> states) {
+  std::string text;
+  for (std::size_t i = 0; i < scope.size(); ++i) {
+    const Variable& variable = graph.variable(scope[i]);
+    text +=
+        fmt::format("{}{}={}", i == 0 ? "" : ", ", variable.name.empty() ? fmt::format("x{}", scope[i]) : variable.name,
+                    variable.state_names.empty() ? std::to_string(states[i]) : variable.state_names[states[i]]);
   }
-  return value;
+  return text;
+}
+
+double checked_function_value(const FactorGraph& graph, int factor_index, std::span<const int> states) {
+  return checked_value(graph, graph.factor(factor_index), factor_index, states);
 }
 
 }  // namespace treesample

@@ -100,7 +100,7 @@ Reward::Value Reward::call(int factor, std::span<const int> x) {
   using Clock = std::chrono::steady_clock;
   const Factor& psi = graph_->factor(factor);
   const Clock::time_point start = Clock::now();
-  const double value = checked_function_value(psi, factor, scope_states(factor, x));
+  const double value = checked_function_value(*graph_, factor, scope_states(factor, x));
   return {value, psi.cost().value_or(std::chrono::duration<double>(Clock::now() - start).count())};
 }
 

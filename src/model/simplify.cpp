@@ -71,11 +71,11 @@ void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
       constant.add(values[0]);
       ++report.num_dropped_factors;
     } else {
-      smaller.add_table(std::move(scope), std::move(values));
+      smaller.add_factor(Factor::table_of_sums(std::move(scope), std::move(values)));
       report.num_smaller_factors += is_smaller ? 1 : 0;
     }
   }
-  if (constant.value() != 0.0) smaller.add_table({}, {constant.value()});
+  if (constant.value() != 0.0) smaller.add_factor(Factor::table_of_sums({}, {constant.value()}));
   report.log_error = constant.error();
   graph = std::move(smaller);
 }

@@ -65,7 +65,7 @@ SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
     for (const int v : graph.factor(m).scope()) scope.push_back(new_index[v]);
     graph_.add_factor(graph.factor(m).with_scope(std::move(scope)));
   }
-  if (log_constant_ != 0.0) graph_.add_table({}, {log_constant_});
+  if (log_constant_ != 0.0) graph_.add_factor(Factor::table_of_sums({}, {log_constant_}));
 }
 
 void SummedModel::remove_barren(std::vector<char>& is_left) {

@@ -239,7 +239,7 @@ TEST(TreeSample, RefusesValuesThatItCannotHold) {
   for (const double value : {-1e12, 1e12}) {
     FactorGraph graph;
     graph.add_variable(2);
-    graph.add_table({0}, {value, value});
+    graph.add_factor(Factor::table_of_sums({0}, {value, value}));
     for (const SpaceKind kind : kSpaces) EXPECT_THROW(tree_sample(graph, space_of(graph, kind), {}), Error);
   }
 }

@@ -12,13 +12,16 @@ namespace treesample {
 class Factor {
  public:
   // psi as code: gets the states of the scope's variables, in scope order. It must be a pure function:
-  // the search caches what it returns. NaN and +inf are refused when they occur.
+  // the search caches what it returns. Every value is checked when it arrives (model/log_value.hpp).
   using Function = std::function<double(std::span<const int> states)>;
 
   // Row-major over the scope, last variable fastest (the order of UAI files). A scope may be empty:
-  // the factor is then a constant.
+  // the factor is then a constant. Throws kArgument for a value that model/log_value.hpp does not allow.
   static Factor table(std::vector<int> scope, std::vector<double> log_values);
-  // `log_max`, when declared, must be an upper bound of every value; it is what bounds are made of.
+  // What tables add up to when a model is made smaller: real numbers of any size and -inf.
+  static Factor table_of_sums(std::vector<int> scope, std::vector<double> log_values);
+  // `log_max`, when declared, must be an upper bound of every value; it is what bounds are made of, and a
+  // value above it is an error.
   // `cost`, when declared, is what one evaluation takes in seconds: of the functions of a reward the
   // cheaper ones are called first, and those without a declared cost last.
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},

@@ -54,7 +54,7 @@ class FactorGraph {
   [[nodiscard]] EvaluationQueue* evaluation_queue() const { return evaluation_queue_.get(); }
   void set_evaluation_queue(std::shared_ptr<EvaluationQueue> queue) { evaluation_queue_ = std::move(queue); }
 
-  // psi_m at a full assignment. Throws kNumeric when a function returns NaN or +inf.
+  // psi_m at a full assignment. Throws kNumeric as checked_function_value.
   [[nodiscard]] double log_value(int index, std::span<const int> x) const;
   // log gamma_hat(x), stopping at the first -inf.
   [[nodiscard]] double log_density(std::span<const int> x) const;
@@ -70,7 +70,11 @@ class FactorGraph {
 // Position of the scope's states in a factor's table (row-major, last variable fastest).
 std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::span<const int> x);
 
-// What a function factor returned, checked: throws kNumeric naming the factor and the states.
-double checked_function_value(const Factor& factor, int factor_index, std::span<const int> states);
+// States of some variables by name where there are names: "pump=failed, x3=2".
+std::string describe_states(const FactorGraph& graph, std::span<const int> scope, std::span<const int> states);
+
+// What a function returns at the states of its scope, checked as model/log_value.hpp says and against the declared
+// maximum: throws kNumeric naming the factor, the states, the value and what is allowed.
+double checked_function_value(const FactorGraph& graph, int factor_index, std::span<const int> states);
 
 }  // namespace treesample

@@ -6,6 +6,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 namespace {
@@ -69,10 +70,33 @@ TEST(FactorGraph, FunctionsMustReturnLogValues) {
   FactorGraph graph;
   graph.add_variable(3);
   graph.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? HUGE_VAL : std::nan(""); }));
-  expect_error(ErrorCode::kNumeric, "returned inf at states [1]",
+  expect_error(ErrorCode::kNumeric, "factor 0 at x0=1: the function returned inf, allowed are -inf and numbers from",
                [&] { static_cast<void>(graph.log_density(Assignment{1})); });
-  expect_error(ErrorCode::kNumeric, "returned nan at states [2]",
+  expect_error(ErrorCode::kNumeric, "factor 0 at x0=2: the function returned nan",
                [&] { static_cast<void>(graph.log_density(Assignment{2})); });
+}
+
+TEST(FactorGraph, ValuesBeyondTheLimitAndAboveTheDeclaredMaximumAreRefusedByName) {
+  FactorGraph graph;
+  graph.add_variable({.num_states = 2, .name = "pump", .state_names = {"ok", "failed"}});
+  for (const double value : {kMaxLogValue, kMinLogValue, kNegInf, -1e9}) {
+    EXPECT_NO_THROW(graph.add_table({0}, {0.0, value}));
+    EXPECT_NO_THROW(graph.add_factor(Factor::function({}, [&](std::span<const int>) { return value; })));
+  }
+  for (const double value : {std::nextafter(kMaxLogValue, HUGE_VAL), 2e7, 1e308, -1e301, HUGE_VAL, std::nan("")}) {
+    expect_error(ErrorCode::kArgument, "entry 1 is", [&] { graph.add_table({0}, {0.0, value}); });
+    expect_error(ErrorCode::kArgument, "log_max is", [&] {
+      Factor::function(
+          {0}, [](std::span<const int>) { return 0.0; }, value);
+    });
+    expect_error(ErrorCode::kNumeric, "to 17000000",
+                 [&] { graph.add_factor(Factor::function({}, [&](std::span<const int>) { return value; })); });
+  }
+  const int last = graph.add_factor(Factor::function(
+      {0}, [](std::span<const int> s) { return 0.5 * s[0]; }, 0.25));
+  EXPECT_EQ(graph.log_value(last, Assignment{0}), 0.0);
+  expect_error(ErrorCode::kNumeric, "at pump=failed: the function returned 0.5, above its declared log_max of 0.25",
+               [&] { static_cast<void>(graph.log_value(last, Assignment{1})); });
 }
 
 TEST(FactorGraph, FunctionWithoutVariablesBecomesAConstant) {

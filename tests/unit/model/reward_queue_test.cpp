@@ -44,7 +44,7 @@ class NewestFirst final : public EvaluationQueue {
     OracleAnswer result{ticket, {0.0}, {0.0}, {}};
     try {
       const Factor& factor = graph_.factor(question.factor);
-      result.log_values[0] = checked_function_value(factor, question.factor, question.states);
+      result.log_values[0] = checked_function_value(graph_, question.factor, question.states);
       result.costs[0] = factor.cost().value_or(0.5);
     } catch (const Error& error) {
       result.error = error;
