@@ -13,11 +13,16 @@
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::pair<const char*, FailureRule::Kind> kFailureWords[] = {{"stop", FailureRule::Kind::kStop},
+                                                                       {"impossible", FailureRule::Kind::kImpossible},
+                                                                       {"skip", FailureRule::Kind::kSkip}};
 
 // What has been read so far, with the names that later parts may use.
 struct Names {
@@ -59,10 +64,28 @@ std::vector<std::string> parse_texts(const JsonField& field) {
   return texts;
 }
 
+bool is_allowed(double log_value) { return log_value >= kMinLogValue && log_value <= kMaxLogValue; }
+
+// A number that a factor may have, or "-inf".
+double parse_log_value(const JsonField& field) {
+  const double value = field.log_value();
+  if (const std::string problem = log_value_problem(value); !problem.empty()) field.fail("the log-value is " + problem);
+  return value;
+}
+
+FailureRule parse_failure_rule(const JsonField& field) {
+  if (field.json().is_number()) return {FailureRule::Kind::kValue, parse_log_value(field)};
+  const std::string word = field.json().is_string() ? field.json().get<std::string>() : "";
+  for (const auto& [name, kind] : kFailureWords) {
+    if (word == name) return {kind};
+  }
+  field.fail("allowed are \"stop\", \"impossible\", \"skip\" and a number, the log-value of what fails");
+}
+
 ProgramDescription parse_program(const JsonField& field, const std::string& name) {
   constexpr double kShortest = 0.001;
-  field.require_object(
-      {"command", "python", "files", "timeout_seconds", "start_timeout_seconds", "max_retries", "max_batch"});
+  field.require_object({"command", "python", "files", "timeout_seconds", "start_timeout_seconds", "max_retries",
+                        "max_batch", "on_failure", "max_failure_share"});
   if (field.has("command") == field.has("python"))
     field.fail("a program has exactly one of the fields command, python");
   ProgramDescription program{.name = name, .command = {}};
@@ -81,6 +104,8 @@ ProgramDescription parse_program(const JsonField& field, const std::string& name
   seconds("start_timeout_seconds", program.start_timeout_seconds);
   if (field.has("max_retries")) program.max_retries = field.at("max_retries").integer(0, 1000);
   if (field.has("max_batch")) program.max_batch = field.at("max_batch").integer(1, 1'000'000);
+  if (field.has("on_failure")) program.on_failure = parse_failure_rule(field.at("on_failure"));
+  if (field.has("max_failure_share")) program.max_failure_share = field.at("max_failure_share").number(0.0, 1.0);
   return program;
 }
 
@@ -100,10 +125,10 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
   std::vector<double> log_values;
   log_values.reserve(static_cast<std::size_t>(count));
   for (const json& entry : entries.json()) {
-    if (!is_linear && entry.is_number()) {  // without the path, which costs more than the number
+    if (!is_linear && entry.is_number() && is_allowed(entry.get<double>())) {  // the path costs more than the number
       log_values.push_back(entry.get<double>());
     } else if (!is_linear) {
-      log_values.push_back(entries.at(static_cast<int>(log_values.size())).log_value());
+      log_values.push_back(parse_log_value(entries.at(static_cast<int>(log_values.size()))));
     } else if (entry.is_number() && entry.get<double>() >= 0.0) {
       log_values.push_back(std::log(entry.get<double>()));
     } else {
@@ -148,7 +173,12 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
   const auto found = names.programs.find(program);
   if (found == names.programs.end()) field.at("program").fail(fmt::format("unknown program '{}'", program));
   factor.program = found->second;
-  if (field.has("log_max")) factor.log_max = field.at("log_max").log_value();
+  if (field.has("log_max")) factor.log_max = parse_log_value(field.at("log_max"));
+  const FailureRule& rule = model.programs[factor.program].on_failure;
+  if (rule.kind == FailureRule::Kind::kValue && factor.log_max && rule.log_value > *factor.log_max) {
+    field.at("log_max").fail(
+        fmt::format("{} is below {}, the on_failure of the program '{}'", *factor.log_max, rule.log_value, program));
+  }
   if (field.has("cost")) factor.cost = field.at("cost").number(0.0, kMaxProgramSeconds);
   return factor;
 }
@@ -159,7 +189,12 @@ json program_to_json(const ProgramDescription& program) {
   json object = {{"timeout_seconds", program.timeout_seconds},
                  {"start_timeout_seconds", program.start_timeout_seconds},
                  {"max_retries", program.max_retries},
-                 {"max_batch", program.max_batch}};
+                 {"max_batch", program.max_batch},
+                 {"max_failure_share", program.max_failure_share}};
+  object["on_failure"] = program.on_failure.log_value;
+  for (const auto& [word, kind] : kFailureWords) {
+    if (program.on_failure.kind == kind) object["on_failure"] = word;
+  }
   if (program.python.empty()) {
     object["command"] = program.command;
   } else {

@@ -24,6 +24,19 @@
 
 namespace treesample {
 
+// What an evaluation counts as that a program cannot make: it fails, or its value is none (NaN, +inf, beyond
+// model/log_value.hpp), also after all repetitions.
+struct FailureRule {
+  enum class Kind {
+    kStop,        // nothing: the search ends with the answer so far
+    kImpossible,  // -inf
+    kSkip,        // -inf as well, but the answer says that it is one of a model without these configurations
+    kValue,       // `log_value`
+  };
+  Kind kind = Kind::kStop;
+  double log_value = 0.0;
+};
+
 struct ProgramDescription {
   std::string name;
   std::vector<std::string> command;  // program and arguments; runs in the folder of the model file
@@ -35,6 +48,8 @@ struct ProgramDescription {
   double start_timeout_seconds = 60.0;  // until it says that it is ready
   int max_retries = 2;                  // of one evaluation, after a crash, a hang or a bad answer
   int max_batch = 1;                    // assignments that it gets in one request
+  FailureRule on_failure = {};          // after the last retry
+  double max_failure_share = 0.2;  // of its evaluations, from the 20th on, that may fail when that is no reason to stop
 };
 
 struct FactorDescription {

@@ -74,7 +74,7 @@ TEST(JsonModel, AModelOfTablesSurvivesTheRoundTripToTheBit) {
   FactorGraph graph;
   graph.add_variable(2);
   graph.add_variable({.num_states = 3, .name = "load", .state_names = {"low", "mid", "high"}});
-  const std::vector<double> values = {0.1, kNegInf, -1e308, 5e-324, std::nextafter(1.0, 2.0), 1e15};
+  const std::vector<double> values = {0.1, kNegInf, -1e300, 5e-324, std::nextafter(1.0, 2.0), 1.7e7};
   graph.add_table({1, 0}, values);
   graph.add_table({}, {-0.5});
   const std::string text = format_json_model(describe_tables(graph, "g.json"));
@@ -133,6 +133,9 @@ INSTANTIATE_TEST_SUITE_P(
                       BadText{R"({"variables": [], "variables": [], "factors": []})",
                               "m.json: the key \"variables\" is twice in one object"},
                       BadText{R"({"variables": [], "factors": 3})", "m.json: factors: allowed is an array, found 3"},
+                      BadText{R"({"variables": [], "factors": [{"scope": [], "log_values": [2e7]}]})",
+                              "m.json: factors[0].log_values[0]: the log-value is 20000000, allowed are -inf and "
+                              "numbers from -1e+300 to 17000000"},
                       BadText{R"({"variables": [], "factors": [{"scope": [], "values": [1e999]}]})",
                               "m.json: not JSON: number overflow parsing '1e999'"}));
 
