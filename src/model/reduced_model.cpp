@@ -79,6 +79,7 @@ class TranslatedQueue final : public EvaluationQueue {
     return factor < graph_.num_factors() && original().answers(factor);
   }
   [[nodiscard]] int num_workers() const override { return original().num_workers(); }
+  [[nodiscard]] int max_under_way() const override { return original().max_under_way(); }
   [[nodiscard]] int num_pending() const override { return original().num_pending(); }
   Ticket submit(std::vector<OracleQuestion> questions) override {
     for (OracleQuestion& question : questions) {
@@ -134,7 +135,7 @@ ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<in
     if (std::all_of(factor.scope().begin(), factor.scope().end(), is_whole)) {
       model.graph.add_factor(factor.with_scope(std::move(scope)));
     } else if (factor.is_table()) {
-      model.graph.add_table(std::move(scope), restricted_table(graph, factor, left));
+      model.graph.add_factor(Factor::table_of_sums(std::move(scope), restricted_table(graph, factor, left)));
     } else {
       model.graph.add_factor(Factor::function(std::move(scope), translated(factor, {factor, left, is_fixed}),
                                               factor.log_max(), factor.cost()));

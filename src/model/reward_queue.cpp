@@ -63,7 +63,7 @@ void RewardQueue::ask(OracleQuestion question, Place place) {
 bool RewardQueue::has_room() const {
   if (pending_.empty()) return true;
   const int num_taken = order_ == AnswerOrder::kSubmission ? num_asked_ : static_cast<int>(under_way_.size());
-  return num_taken < graph_->evaluation_queue()->num_workers();
+  return num_taken < graph_->evaluation_queue()->max_under_way();
 }
 
 std::vector<RewardAnswer> RewardQueue::wait(bool or_room) {

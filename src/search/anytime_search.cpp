@@ -14,6 +14,7 @@
 #include "search/mass_rule.hpp"
 #include "search/q_uct.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 namespace {
@@ -40,7 +41,7 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
   edges_.see_factors(graph, *space);
   const EvaluationQueue* const queue = graph.evaluation_queue();
-  if (queue != nullptr && queue->num_workers() > 1) {
+  if (queue != nullptr && queue->max_under_way() > 1) {
     rewards_ = std::make_unique<RewardQueue>(graph, space_, budget_, options.answer_order);
   }
   if (options_.select == SelectRule::kMass && !leaves_.estimate) {
@@ -59,6 +60,11 @@ AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
   search(observer, report);
   settle();
   tighten_bounds();
+  if (report.stop == StopReason::kExact && bounds_.upper == kInf) {
+    throw Error(ErrorCode::kNumeric, fmt::format("anytime_search: log Z, or that of a part of the model, is above {}, "
+                                                 "more than the numbers of the search with bounds can hold",
+                                                 kMaxLogValue));
+  }
   report.log_z = bounds_;
   if (report.stop == StopReason::kExact && !bounds_.is_exact()) report.stop = StopReason::kRounding;
   report.estimate = bounds_.clamp(root_estimate(*store_));
@@ -110,6 +116,8 @@ void BoundedSearch::search(const AnytimeObserver& observer, AnytimeReport& repor
     }
     if (failure_) {
       if (failure_->code() == ErrorCode::kInterrupted) return;
+      // Something that was declared is wrong, and so may be every bound that was made of it.
+      if (failure_->code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, failure_->what());
       report.stop = StopReason::kFactorFailed;
       report.error = failure_;
       return;

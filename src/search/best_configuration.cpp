@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "search/bound_store.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/bounded_approximation.hpp"
 
@@ -21,6 +25,16 @@ double best_below(const BoundStore& store, const std::vector<std::vector<double>
 }
 
 }  // namespace
+
+void check_below_upper(double log_density, double log_z_upper) {
+  // Sums of many terms are rounded, bounds are not rounded inward.
+  const double rounding = 1e-9 * (1.0 + std::abs(log_density));
+  if (!(log_density > log_z_upper + rounding)) return;
+  throw Error(ErrorCode::kNumeric,
+              fmt::format("a configuration of log density {} was found, above the upper bound {} of log Z: a declared "
+                          "log_max is too low, or a function gives two values for the same states",
+                          log_density, log_z_upper));
+}
 
 std::optional<Configuration> best_configuration(const AnytimeResult& result) {
   const BoundStore& store = *result.store;
@@ -43,6 +57,7 @@ std::optional<Configuration> best_configuration(const AnytimeResult& result) {
     found.log_density += best[space.roots[r]][store.root_links()[r]];
   }
   if (found.log_density == kNegInf) return std::nullopt;
+  check_below_upper(found.log_density, result.report.log_z.upper);
   while (!open.empty()) {
     const auto [level, index] = open.back();
     open.pop_back();

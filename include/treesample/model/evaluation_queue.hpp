@@ -38,6 +38,9 @@ class EvaluationQueue {
   [[nodiscard]] virtual bool answers(int factor) const = 0;
   // Evaluations that run at the same time; more may be submitted and wait.
   [[nodiscard]] virtual int num_workers() const = 0;
+  // Evaluations that are worth having under way: more than num_workers() where workers take several at once. What is
+  // submitted may be held back until that many are there or an answer is waited for.
+  [[nodiscard]] virtual int max_under_way() const { return num_workers(); }
   // Tickets that have been submitted and not been handed out.
   [[nodiscard]] virtual int num_pending() const = 0;
 

@@ -50,7 +50,7 @@ class RewardQueue {
 
   // Submissions that have not been handed out.
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
-  // Should more be submitted before waiting? With one worker: only when nothing is pending.
+  // Should more be submitted before waiting? With one worker and no batches: only when nothing is pending.
   [[nodiscard]] bool has_room() const;
   // Waits for at least one answer or, with `or_room`, until there is room. Pre: num_pending() > 0. Throws
   // kInterrupted and kIo as EvaluationQueue::wait_any.

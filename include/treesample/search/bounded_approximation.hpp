@@ -59,7 +59,12 @@ class BoundedApproximation final : public Approximation {
   double log_value_ = 0.0;
 };
 
-// The best configuration among those whose factors were all evaluated; none when there is no such.
+// The best configuration among those whose factors were all evaluated; none when there is no such. Throws as
+// check_below_upper.
 std::optional<Configuration> best_configuration(const AnytimeResult& result);
+
+// No configuration has more than all of them together: throws kNumeric when one is above a certified upper bound of
+// log Z, which is then wrong because something that the caller declared is.
+void check_below_upper(double log_density, double log_z_upper);
 
 }  // namespace treesample
