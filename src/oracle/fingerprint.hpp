@@ -12,7 +12,8 @@
 
 namespace treesample {
 
-// 64-bit FNV-1a over fields, each with its length, so that "ab","c" differs from "a","bc".
+// 64-bit FNV-1a over fields, each with its length, so that "ab","c" differs from "a","bc". Each step is one-to-one in
+// the hash so far, so that texts which differ in one byte never have the same.
 class Fingerprint {
  public:
   Fingerprint& add(std::string_view bytes);
@@ -21,6 +22,7 @@ class Fingerprint {
   // The contents; throws kIo when the file cannot be read.
   Fingerprint& add_file(const std::filesystem::path& path);
   [[nodiscard]] std::string hex() const;
+  [[nodiscard]] std::int64_t number() const { return static_cast<std::int64_t>(hash_); }
 
  private:
   void mix(std::string_view bytes);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "treesample/error.hpp"
@@ -10,72 +11,10 @@
 namespace treesample {
 namespace {
 
-// "tree" and the version of the layout below, in the places that SQLite has for this.
-constexpr std::int64_t kApplicationId = 0x74726565;
-constexpr std::int64_t kLayoutVersion = 1;
-
-constexpr const char* kLayout = R"(
-  CREATE TABLE about (model TEXT NOT NULL, created TEXT NOT NULL);
-  CREATE TABLE part (name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
-  CREATE TABLE factor (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL);
-  CREATE TABLE evaluation (factor INTEGER NOT NULL REFERENCES factor, states TEXT NOT NULL, log_value REAL NOT NULL,
-                           seconds REAL NOT NULL, PRIMARY KEY (factor, states)) WITHOUT ROWID;
-  PRAGMA application_id = 1953654117;
-  PRAGMA user_version = 1;
-)";
-
-// All or nothing: rolled back unless committed.
-class Transaction {
- public:
-  explicit Transaction(SqliteFile& file) : file_(file) { file_.execute("BEGIN IMMEDIATE"); }
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  ~Transaction() {
-    if (is_committed_) return;
-    try {
-      file_.execute("ROLLBACK");
-    } catch (const Error&) {  // SQLite has rolled back by itself
-    }
-  }
-  void commit() {
-    file_.execute("COMMIT");
-    is_committed_ = true;
-  }
-
- private:
-  SqliteFile& file_;
-  bool is_committed_ = false;
-};
-
-// True for a file without content: new, or of a run that was killed while it began the journal.
-bool is_empty(SqliteFile& file) { return file.integer("SELECT count(*) FROM sqlite_master") == 0; }
-
-void check_is_journal(SqliteFile& file) {
-  if (file.integer("PRAGMA application_id") != kApplicationId) file.fail("not a journal of treesample");
-  const std::int64_t version = file.integer("PRAGMA user_version");
-  if (version != kLayoutVersion) {
-    file.fail(fmt::format("a journal of layout {}, this version of treesample reads {}", version, kLayoutVersion));
-  }
-  const std::string damage = file.text("PRAGMA quick_check(1)");
-  if (damage != "ok") file.fail(fmt::format("the journal is damaged ({}); it was left as it is", damage));
-}
-
 // FULL: a commit is on the disk, not only in the system's memory, when it returns.
 void use_durable_mode(SqliteFile& file) {
   if (file.text("PRAGMA journal_mode = WAL") != "wal") file.fail("the file system does not allow a journal here");
   file.execute("PRAGMA synchronous = FULL");
-}
-
-FingerprintParts read_parts(SqliteFile& file) {
-  FingerprintParts parts;
-  SqliteStatement rows = file.prepare("SELECT name, fingerprint FROM part ORDER BY rowid");
-  while (rows.step()) parts.push_back({rows.text(0), rows.text(1)});
-  return parts;
-}
-
-void write_parts(SqliteFile& file, const FingerprintParts& parts) {
-  SqliteStatement insert = file.prepare("INSERT OR REPLACE INTO part VALUES (?, ?)");
-  for (const auto& [name, fingerprint] : parts) insert.bind(1, name).bind(2, fingerprint).step();
 }
 
 // Names of the parts that only one side has or that differ.
@@ -92,6 +31,25 @@ std::vector<std::string> changed_parts(const FingerprintParts& recorded, const F
   return changed;
 }
 
+JournalContents read_checked(SqliteFile& file, const std::string& name) {
+  if (check_is_journal(file) == kLayoutWithoutChecksums) {
+    file.fail(
+        fmt::format("a journal of an earlier version, whose rows have no checksums; 'treesample journal {} "
+                    "--repair' checks what can be checked and takes it over",
+                    name));
+  }
+  return read_journal(file);
+}
+
+void refuse_damage(SqliteFile& file, const std::string& name, const std::vector<DamagedRow>& damaged) {
+  if (damaged.empty()) return;
+  const std::string more = damaged.size() == 1 ? "" : fmt::format(", and {} more rows are damaged", damaged.size() - 1);
+  file.fail(
+      fmt::format("the journal is damaged: {}{}; it was left as it is, 'treesample journal {} --repair' drops "
+                  "what is damaged, which will be evaluated anew",
+                  damaged[0].text, more, name));
+}
+
 }  // namespace
 
 std::string states_key(std::span<const int> states) { return fmt::format("{}", fmt::join(states, " ")); }
@@ -100,32 +58,28 @@ Journal::Journal(const std::filesystem::path& path, const JournalHeader& header)
     : name_(path.string()), file_(path, /*create=*/true) {
   if (is_empty(file_)) {
     begin(header);
-  } else {
-    check_is_journal(file_);
-    use_durable_mode(file_);
-    compare(header);
+    return;
   }
-  find_ = std::make_unique<SqliteStatement>(file_.prepare(
-      "SELECT log_value, seconds FROM evaluation WHERE factor = (SELECT id FROM factor WHERE name = ?1) AND states = "
-      "?2"));
-  insert_ = std::make_unique<SqliteStatement>(
-      file_.prepare("INSERT INTO evaluation VALUES ((SELECT id FROM factor WHERE name = ?1), ?2, ?3, ?4) "
-                    "ON CONFLICT (factor, states) DO NOTHING"));
+  JournalContents contents = read_checked(file_, name_);
+  refuse_damage(file_, name_, contents.damaged);
+  use_durable_mode(file_);
+  compare(header, contents.head);
+  for (const JournalRow& row : contents.rows) keep(row);
+  writer_.emplace(file_, contents.head);
 }
 
 void Journal::begin(const JournalHeader& header) {
   use_durable_mode(file_);
+  const JournalHead head{header.model, file_.text("SELECT datetime('now')"), header.parts, header.factors};
   Transaction transaction(file_);
-  file_.execute(kLayout);
-  file_.prepare("INSERT INTO about VALUES (?, datetime('now'))").bind(1, header.model).step();
-  write_parts(file_, header.parts);
-  SqliteStatement insert = file_.prepare("INSERT INTO factor (name, scope) VALUES (?, ?)");
-  for (const auto& [name, scope] : header.factors) insert.bind(1, name).bind(2, scope).step();
+  write_layout(file_);
+  write_head(file_, head);
   transaction.commit();
+  writer_.emplace(file_, head);
 }
 
-void Journal::compare(const JournalHeader& header) {
-  const std::vector<std::string> changed = changed_parts(read_parts(file_), header.parts);
+void Journal::compare(const JournalHeader& header, JournalHead& recorded) {
+  const std::vector<std::string> changed = changed_parts(recorded.parts, header.parts);
   if (changed.empty()) return;
   const bool only_tables = changed.size() == 1 && changed[0] == kTablesPart;
   if (!only_tables || !header.allow_changed_tables) {
@@ -135,47 +89,106 @@ void Journal::compare(const JournalHeader& header) {
                             name_, changed.size() == 1 ? "is" : "are", fmt::join(changed, ", "),
                             only_tables ? ", or allow changed tables: recorded values do not depend on them" : ""));
   }
+  recorded.parts = header.parts;
   Transaction transaction(file_);
-  write_parts(file_, header.parts);
+  write_head(file_, recorded);
   transaction.commit();
 }
 
-std::optional<Journal::Value> Journal::find(const std::string& factor, const std::string& states) {
-  find_->bind(1, factor).bind(2, states);
-  if (!find_->step()) return {};
-  const Value value{find_->real(0), find_->real(1)};
-  find_->reset();
-  return value;
+void Journal::keep(const JournalRow& row) {
+  std::int64_t& last = row.failure.empty() ? last_evaluation_ : last_failure_;
+  last = std::max(last, row.id);
+  Stored& place = values_[row.factor][row.states];
+  if (place.id > 0 && place.value.failure.empty()) return;  // what was recorded first stays
+  place = {{row.log_value, row.seconds, row.failure}, row.id};
+}
+
+const Journal::Stored* Journal::stored(const std::string& factor, const std::string& states) const {
+  const auto of_factor = values_.find(factor);
+  if (of_factor == values_.end()) return nullptr;
+  const auto found = of_factor->second.find(states);
+  return found == of_factor->second.end() ? nullptr : &found->second;
+}
+
+std::optional<Journal::Value> Journal::find(const std::string& factor, const std::string& states) const {
+  const Stored* const found = stored(factor, states);
+  return found == nullptr ? std::nullopt : std::optional(found->value);
 }
 
 void Journal::append(std::span<const JournalEntry> entries) {
+  std::vector<JournalRow> rows;
+  std::int64_t last_evaluation = last_evaluation_, last_failure = last_failure_;
   Transaction transaction(file_);
   for (const JournalEntry& entry : entries) {
-    insert_->bind(1, entry.factor).bind(2, entry.states).bind(3, entry.log_value).bind(4, entry.seconds).step();
+    const Stored* const old = stored(entry.factor, entry.states);
+    if (old != nullptr && old->value.failure.empty()) continue;
+    if (old != nullptr) writer_->remove_failure(old->id);
+    const std::int64_t id = entry.failure.empty() ? ++last_evaluation : ++last_failure;
+    rows.push_back({id, entry.factor, entry.states, entry.log_value, entry.seconds, entry.failure});
+    writer_->insert(rows.back());
   }
   transaction.commit();
+  for (const JournalRow& row : rows) keep(row);
 }
 
-Journal::Totals Journal::totals(const std::string& factor) {
-  SqliteStatement rows = file_.prepare(
-      "SELECT count(*), total(seconds) FROM evaluation WHERE factor = (SELECT id FROM factor WHERE name = ?)");
-  rows.bind(1, factor).step();
-  return {rows.integer(0), rows.real(1)};
+Journal::Totals Journal::totals(const std::string& factor) const {
+  Totals totals;
+  const auto of_factor = values_.find(factor);
+  if (of_factor == values_.end()) return totals;
+  for (const auto& [states, stored] : of_factor->second) {
+    if (!stored.value.failure.empty()) continue;
+    ++totals.num_evaluations;
+    totals.seconds += stored.value.seconds;
+  }
+  return totals;
 }
 
 JournalSummary journal_summary(const std::filesystem::path& path) {
   SqliteFile file(path, /*create=*/false);
-  check_is_journal(file);
-  JournalSummary summary;
-  summary.model = file.text("SELECT model FROM about");
-  summary.created = file.text("SELECT created FROM about");
-  summary.parts = read_parts(file);
-  summary.fingerprint = overall_fingerprint(summary.parts);
-  SqliteStatement rows = file.prepare(
-      "SELECT name, scope, count(states), total(seconds) FROM factor LEFT JOIN evaluation ON factor = id "
-      "GROUP BY id ORDER BY id");
-  while (rows.step()) summary.factors.push_back({rows.text(0), rows.text(1), rows.integer(2), rows.real(3)});
+  const JournalContents contents = read_checked(file, path.string());
+  JournalSummary summary{.model = contents.head.model,
+                         .created = contents.head.created,
+                         .fingerprint = overall_fingerprint(contents.head.parts),
+                         .parts = contents.head.parts};
+  for (const auto& [name, scope] : contents.head.factors) summary.factors.push_back({.name = name, .scope = scope});
+  for (const JournalRow& row : contents.rows) {
+    const auto factor = std::find_if(summary.factors.begin(), summary.factors.end(),
+                                     [&](const JournalSummary::Factor& other) { return other.name == row.factor; });
+    if (row.failure.empty()) {
+      ++factor->num_evaluations;
+      factor->seconds += row.seconds;
+    } else {
+      ++factor->num_failures;
+      factor->last_failure = fmt::format("at states {}: {}", row.states, row.failure);
+    }
+  }
+  for (const DamagedRow& row : contents.damaged) summary.damaged.push_back(row.text);
   return summary;
+}
+
+JournalRepair repair_journal(const std::filesystem::path& path) {
+  SqliteFile file(path, /*create=*/false);
+  JournalRepair repair;
+  repair.had_no_checksums = check_is_journal(file) == kLayoutWithoutChecksums;
+  const JournalContents contents = repair.had_no_checksums ? read_journal_without_checksums(file) : read_journal(file);
+  repair.num_kept = static_cast<std::int64_t>(contents.rows.size());
+  for (const DamagedRow& row : contents.damaged) repair.dropped.push_back(row.text);
+  Transaction transaction(file);
+  if (repair.had_no_checksums) {
+    for (const char* const table : {"evaluation", "factor", "part", "about"}) {
+      file.execute(fmt::format("DROP TABLE {}", table).c_str());
+    }
+    write_layout(file);
+    write_head(file, contents.head);
+    JournalWriter writer(file, contents.head);
+    for (const JournalRow& row : contents.rows) writer.insert(row);
+  }
+  for (const DamagedRow& row : contents.damaged) {
+    if (repair.had_no_checksums) break;  // they were not taken over
+    file.execute(fmt::format("DELETE FROM {} WHERE id = {}", row.table, row.id).c_str());
+  }
+  transaction.commit();
+  return repair;
 }
 
 }  // namespace treesample

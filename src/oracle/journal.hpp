@@ -1,15 +1,14 @@
-// The journal of one model: evaluations that have been paid for.
+// The journal of one model: evaluations that have been paid for, and those that failed.
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "oracle/fingerprint.hpp"
-#include "oracle/sqlite_file.hpp"
+#include "oracle/journal_layout.hpp"
 
 namespace treesample {
 
@@ -21,6 +20,7 @@ struct JournalEntry {
   std::string states;  // states_key
   double log_value = 0.0;
   double seconds = 0.0;
+  std::string failure = {};  // not empty: there is no value, and this is why
 };
 
 // What a journal says about its model. `factors` are those whose values it records.
@@ -33,31 +33,42 @@ struct JournalHeader {
 
 class Journal {
  public:
-  // Opens the journal or begins a new one. Throws kArgument when it belongs to another model, naming
-  // what changed, and kIo when it is in use, damaged or no journal; the file is then unchanged.
+  // Opens the journal, checking every row, or begins a new one. Throws kArgument when it belongs to another model,
+  // naming what changed, and kIo when it is in use, has a damaged row, is damaged otherwise or no journal; the file is
+  // then unchanged.
   Journal(const std::filesystem::path& path, const JournalHeader& header);
 
   struct Value {
-    double log_value;
-    double seconds;
+    double log_value = 0.0;
+    double seconds = 0.0;
+    std::string failure = {};  // not empty: the evaluation failed, and never succeeded later
   };
-  std::optional<Value> find(const std::string& factor, const std::string& states);
-  // Records all or nothing; durable on return. A key that is there already is kept as it is.
+  [[nodiscard]] std::optional<Value> find(const std::string& factor, const std::string& states) const;
+  // Records all or nothing; durable on return. A value that is there already is kept as it is; a failure makes way
+  // for a value and for a newer failure.
   void append(std::span<const JournalEntry> entries);
-  // Recorded evaluations of a factor.
+  // Recorded evaluations of a factor, without failures.
   struct Totals {
     std::int64_t num_evaluations = 0;
     double seconds = 0.0;
   };
-  Totals totals(const std::string& factor);
+  [[nodiscard]] Totals totals(const std::string& factor) const;
 
  private:
+  struct Stored {
+    Value value;
+    std::int64_t id = 0;
+  };
   void begin(const JournalHeader& header);
-  void compare(const JournalHeader& header);
+  void compare(const JournalHeader& header, JournalHead& recorded);
+  void keep(const JournalRow& row);
+  [[nodiscard]] const Stored* stored(const std::string& factor, const std::string& states) const;
 
   std::string name_;
   SqliteFile file_;
-  std::unique_ptr<SqliteStatement> find_, insert_;
+  std::unordered_map<std::string, std::unordered_map<std::string, Stored>> values_;  // by factor and states
+  std::int64_t last_evaluation_ = 0, last_failure_ = 0;                              // ids
+  std::optional<JournalWriter> writer_;
 };
 
 }  // namespace treesample

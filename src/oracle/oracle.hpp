@@ -11,6 +11,7 @@
 
 #include "oracle/child_process.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/json_model.hpp"
 #include "treesample/model/factor.hpp"
 
 namespace treesample {
@@ -23,6 +24,12 @@ struct OracleBroken {
   std::string text;
 };
 
+// What an oracle says of one assignment: a number, which nobody has checked yet, or why there is none.
+struct Evaluation {
+  double log_value = 0.0;
+  std::string failure = {};  // not empty: there is no value
+};
+
 // Belongs to one worker; used by its thread only.
 class Oracle {
  public:
@@ -31,7 +38,7 @@ class Oracle {
   virtual void prepare() {}
   // psi of a factor at each assignment of a batch: one attempt, after prepare. Any exception of
   // either is a failure of the whole batch; the caller decides whether to try again.
-  virtual std::vector<double> log_values(int factor, std::span<const std::vector<int>> batch) = 0;
+  virtual std::vector<Evaluation> log_values(int factor, std::span<const std::vector<int>> batch) = 0;
 };
 
 // Where workers get their oracles from, and how to use them.
@@ -39,6 +46,8 @@ struct OracleSource {
   std::function<std::unique_ptr<Oracle>(const StopSignal& stop)> make;
   int max_batch = 1;
   int max_retries = 0;
+  FailureRule on_failure = {};
+  double max_failure_share = 1.0;
   std::string description;  // for messages: "program 'simulator'"
 };
 
@@ -46,12 +55,10 @@ struct OracleSource {
 class CallableOracle final : public Oracle {
  public:
   explicit CallableOracle(Factor factor) : factor_(std::move(factor)) {}
-  std::vector<double> log_values(int, std::span<const std::vector<int>> batch) override {
-    std::vector<double> values;
+  std::vector<Evaluation> log_values(int, std::span<const std::vector<int>> batch) override {
+    std::vector<Evaluation> values;
     for (const std::vector<int>& states : batch) {
-      const double value = factor_.function()(states);
-      if (!is_log_value(value)) throw Error(ErrorCode::kNumeric, "a log-value of " + std::to_string(value));
-      values.push_back(value + 0.0);  // -0 as 0, whose sign a journal does not keep
+      values.push_back({factor_.function()(states) + 0.0});  // -0 as 0, whose sign a journal does not keep
     }
     return values;
   }

@@ -2,87 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "oracle/journal.hpp"
-#include "oracle/program_oracle.hpp"
+#include "oracle/oracle_model.hpp"
 #include "oracle/worker_pool.hpp"
 #include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
-namespace {
-
-// A model with programs or functions, as both constructors see it.
-struct OracleModel {
-  struct FactorSpec {
-    std::string name;
-    Factor factor;  // scope, table, maximum and cost; the function is not used
-    int source = -1;
-  };
-  std::string name;
-  std::vector<Variable> variables = {};
-  std::vector<FactorSpec> factors = {};
-  std::vector<OracleSource> sources = {};
-  FingerprintParts parts;
-};
-
-OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log) {
-  OracleModel model{.name = json.source_name, .variables = json.variables, .parts = fingerprint_parts(json)};
-  for (int p = 0; p < static_cast<int>(json.programs.size()); ++p) {
-    model.sources.push_back(program_source(json, p, log));
-  }
-  const auto no_function = [](std::span<const int>) { return 0.0; };
-  for (const FactorDescription& factor : json.factors) {
-    model.factors.push_back({factor.name,
-                             factor.is_table()
-                                 ? Factor::table(factor.scope, factor.log_values)
-                                 : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
-                             factor.program});
-  }
-  return model;
-}
-
-OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version) {
-  OracleModel model{.name = "a C++ model", .parts = fingerprint_parts(graph, version)};
-  for (int v = 0; v < graph.num_variables(); ++v) model.variables.push_back(graph.variable(v));
-  for (int m = 0; m < graph.num_factors(); ++m) {
-    const Factor& factor = graph.factor(m);
-    model.factors.push_back({fmt::format("factor {}", m), factor});
-    if (factor.is_table()) continue;
-    model.factors.back().source = static_cast<int>(model.sources.size());
-    model.sources.push_back({.make = [factor](const StopSignal&) { return std::make_unique<CallableOracle>(factor); },
-                             .description = "C++ function"});
-  }
-  return model;
-}
-
-std::string variable_name(const OracleModel& model, int v) {
-  return model.variables[v].name.empty() ? fmt::format("x{}", v) : model.variables[v].name;
-}
-
-std::string describe_scope(const OracleModel& model, const std::vector<int>& scope) {
-  std::string text;
-  for (const int v : scope) text += (text.empty() ? "" : ", ") + variable_name(model, v);
-  return text;
-}
-
-// "factor 'likelihood' at pump=failed, load=2".
-std::string describe_job(const OracleModel& model, const Job& job) {
-  const OracleModel::FactorSpec& spec = model.factors[job.factor];
-  std::string text;
-  for (std::size_t i = 0; i < job.states.size(); ++i) {
-    const int v = spec.factor.scope()[i];
-    const std::vector<std::string>& names = model.variables[v].state_names;
-    text += fmt::format("{}{}={}", i == 0 ? "" : ", ", variable_name(model, v),
-                        names.empty() ? std::to_string(job.states[i]) : names[job.states[i]]);
-  }
-  return fmt::format("factor '{}' at {}", spec.name, text);
-}
-
-}  // namespace
 
 class OracleSet::Impl {
  public:
@@ -93,6 +26,7 @@ class OracleSet::Impl {
   Ticket submit(std::vector<OracleQuestion> questions);
   std::vector<OracleAnswer> wait_any();
   OracleAnswer wait(Ticket ticket);
+  void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
   [[nodiscard]] std::optional<double> cost(int factor) const;
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
@@ -100,6 +34,7 @@ class OracleSet::Impl {
     return factor >= 0 && factor < static_cast<int>(model_.factors.size()) && model_.factors[factor].source >= 0;
   }
   [[nodiscard]] int num_workers() const { return options_.num_workers; }
+  [[nodiscard]] int max_under_way() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(tickets_.size()); }
 
  private:
@@ -118,11 +53,26 @@ class OracleSet::Impl {
     OracleAnswer answer;
     std::size_t num_open = 0;  // questions without a value
   };
+  // What a question is answered with.
+  struct Outcome {
+    double log_value = 0.0;
+    double cost = 0.0;
+    std::optional<Error> error = {};
+  };
+  // Of one program: evaluations that this run has used, its own and recorded ones.
+  struct Reliability {
+    std::int64_t num_evaluations = 0;
+    std::int64_t num_failures = 0;
+  };
 
   void check_question(const OracleQuestion& question) const;
-  std::optional<Journal::Value> look_up(int factor, const std::string& key);
+  [[nodiscard]] const OracleSource& source(int factor) const { return model_.sources[model_.factors[factor].source]; }
+  [[nodiscard]] std::string subject(const Job& job) const;
+  std::optional<Outcome> look_up(const OracleQuestion& question, const std::string& key);
   void collect(bool wait);
   void apply(const JobResult& result, const std::string& key);
+  Outcome use_value(const Job& job, const std::string& key, double log_value);
+  Outcome use_failure(const Job& job, const std::string& key, const Error& error);
   [[nodiscard]] double charge(int factor, double seconds) const {
     return model_.factors[factor].factor.cost().value_or(seconds);
   }
@@ -130,17 +80,22 @@ class OracleSet::Impl {
   OracleModel model_;
   OracleOptions options_;
   FactorGraph graph_;
-  std::vector<FactorState> factors_;  // by index in the model
+  std::vector<FactorState> factors_;      // by index in the model
+  std::vector<Reliability> reliability_;  // by source
   std::map<Ticket, TicketState> tickets_;
   std::deque<Ticket> ready_;  // answered or failed, in that order
   Ticket next_ticket_ = 0;
   std::vector<JobResult> arrived_;  // from the workers, not recorded yet
+  bool is_finished_ = false;
   std::optional<Journal> journal_;
   std::unique_ptr<WorkerPool> pool_;  // last: ends before anything else
 };
 
 OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shared_ptr<EvaluationQueue> self)
-    : model_(std::move(model)), options_(options), factors_(model_.factors.size()) {
+    : model_(std::move(model)),
+      options_(options),
+      factors_(model_.factors.size()),
+      reliability_(model_.sources.size()) {
   options.validate();
   JournalHeader header{
       .model = model_.name, .parts = model_.parts, .allow_changed_tables = options.allow_changed_tables};
@@ -158,25 +113,38 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
     header.factors.emplace_back(name, describe_scope(model_, factor.scope()));
     factors_[m].counts.factor = m;
     factors_[m].counts.name = name;
+    factors_[m].counts.on_failure = model_.sources[source].on_failure;
   }
   if (!options.journal.empty()) {
     journal_.emplace(options.journal, header);
     for (FactorState& state : factors_) state.recorded = journal_->totals(state.counts.name);
   }
-  settings.describe = [this](const Job& job) { return describe_job(model_, job); };
+  settings.describe = [this](const Job& job) { return subject(job); };
   settings.is_interrupted = options.is_interrupted;
   settings.waits_for_confirmation = journal_.has_value();
   graph_.set_evaluation_queue(std::move(self));
   pool_ = std::make_unique<WorkerPool>(std::move(settings));
 }
 
-// What has been finished is recorded even if nobody waited for it; nothing more is begun.
 OracleSet::Impl::~Impl() {
-  pool_->stop();
   try {
-    collect(/*wait=*/false);
-  } catch (const Error&) {  // the journal cannot be written: it has been said, or nobody will ask
+    finish();
+  } catch (const Error&) {  // whoever wants to know calls finish
   }
+}
+
+void OracleSet::Impl::finish() {
+  is_finished_ = true;
+  pool_->stop();
+  collect(/*wait=*/false);
+}
+
+// A worker with the largest batch in hand for each of them.
+int OracleSet::Impl::max_under_way() const {
+  constexpr std::int64_t kMost = 1 << 20;
+  std::int64_t largest = 1;
+  for (const OracleSource& source : model_.sources) largest = std::max<std::int64_t>(largest, source.max_batch);
+  return static_cast<int>(std::min(kMost, largest * options_.num_workers));
 }
 
 double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
@@ -203,23 +171,38 @@ void OracleSet::Impl::check_question(const OracleQuestion& question) const {
   }
 }
 
+// "factor 'likelihood' at pump=failed, load=2".
+std::string OracleSet::Impl::subject(const Job& job) const {
+  return fmt::format("factor '{}' at {}", model_.factors[job.factor].name,
+                     describe_states(graph_, graph_.factor(job.factor).scope(), job.states));
+}
+
 // From this run, where it costs nothing any more, or, the first time, from an earlier one.
-std::optional<Journal::Value> OracleSet::Impl::look_up(int factor, const std::string& key) {
-  FactorState& state = factors_[factor];
+std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQuestion& question,
+                                                                 const std::string& key) {
+  FactorState& state = factors_[question.factor];
   const auto known = state.known.find(key);
   if (known != state.known.end()) {
     ++state.counts.repeated;
-    return Journal::Value{known->second, 0.0};
+    return Outcome{known->second};
   }
   if (!journal_ || state.under_way.contains(key)) return {};
   const std::optional<Journal::Value> value = journal_->find(state.counts.name, key);
-  if (value) {
+  if (!value) return {};
+  const Job job{question.factor, question.states};
+  Outcome outcome;
+  if (value->failure.empty()) {
     ++state.counts.from_journal;
     state.counts.journal_seconds += value->seconds;
-    state.known.emplace(key, value->log_value);
-    return Journal::Value{value->log_value, charge(factor, value->seconds)};
+    outcome = use_value(job, key, value->log_value);
+  } else {
+    // What stopped a run is tried again: else no later run would get past it.
+    if (options_.retry_failed || source(question.factor).on_failure.kind == FailureRule::Kind::kStop) return {};
+    ++state.counts.failed_from_journal;
+    outcome = use_failure(job, key, Error(ErrorCode::kIo, value->failure));
   }
-  return {};
+  outcome.cost = charge(question.factor, value->seconds);
+  return outcome;
 }
 
 Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
@@ -230,11 +213,13 @@ Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const int factor = questions[i].factor;
     const std::string key = states_key(questions[i].states);
-    if (const auto value = look_up(factor, key)) {
-      state.answer.log_values[i] = value->log_value;
-      state.answer.costs[i] = value->seconds;
+    if (std::optional<Outcome> outcome = look_up(questions[i], key)) {
+      state.answer.log_values[i] = outcome->log_value;
+      state.answer.costs[i] = outcome->cost;
+      if (outcome->error && !state.answer.error) state.answer.error = std::move(outcome->error);
       continue;
     }
+    check_argument(!is_finished_, "OracleSet::submit", "the set has been finished, and nothing more is evaluated");
     std::vector<Slot>& slots = factors_[factor].under_way[key];
     if (slots.empty()) {
       pool_->push({factor, std::move(questions[i].states)});
@@ -256,8 +241,9 @@ void OracleSet::Impl::collect(bool wait) {
   std::vector<JournalEntry> entries;
   for (const JobResult& result : arrived_) {
     keys.push_back(states_key(result.job.states));
-    if (result.error) continue;
-    entries.push_back({model_.factors[result.job.factor].name, keys.back(), result.log_value, result.seconds});
+    if (result.is_source_broken) continue;
+    entries.push_back({model_.factors[result.job.factor].name, keys.back(), result.log_value, result.seconds,
+                       result.error ? result.error->what() : ""});
   }
   if (journal_ && !entries.empty()) journal_->append(entries);
   pool_->confirm();
@@ -268,22 +254,63 @@ void OracleSet::Impl::collect(bool wait) {
 void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   FactorState& state = factors_[result.job.factor];
   state.counts.failures += result.num_failures;
-  if (!result.error) {
+  Outcome outcome;
+  if (result.is_source_broken) {
+    outcome.error = result.error;
+  } else if (result.error) {
+    ++state.counts.failed;
+    outcome = use_failure(result.job, key, *result.error);
+  } else {
     ++state.counts.paid;
     state.counts.paid_seconds += result.seconds;
-    state.known.emplace(key, result.log_value);
+    outcome = use_value(result.job, key, result.log_value);
   }
   const auto slots = state.under_way.extract(key);
-  double cost = charge(result.job.factor, result.seconds);
+  outcome.cost = charge(result.job.factor, result.seconds);
   for (const auto& [ticket, position] : slots.mapped()) {
     const auto found = tickets_.find(ticket);
     if (found == tickets_.end()) continue;
     TicketState& waiting = found->second;
-    waiting.answer.log_values[position] = result.log_value;
-    waiting.answer.costs[position] = std::exchange(cost, 0.0);  // the first that asked pays
-    if (result.error && !waiting.answer.error) waiting.answer.error = result.error;
+    waiting.answer.log_values[position] = outcome.log_value;
+    waiting.answer.costs[position] = std::exchange(outcome.cost, 0.0);  // the first that asked pays
+    if (outcome.error && !waiting.answer.error) waiting.answer.error = outcome.error;
     if (--waiting.num_open == 0) ready_.push_back(ticket);
   }
+}
+
+// A value that contradicts the declared maximum is recorded, for it was paid, but never used: bounds have been made of
+// that maximum. The mistake is the caller's, who declared it.
+OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, double log_value) {
+  ++reliability_[model_.factors[job.factor].source].num_evaluations;
+  const std::string problem = log_value_problem(log_value, model_.factors[job.factor].factor.log_max());
+  if (!problem.empty()) {
+    return {0.0, 0.0,
+            Error(ErrorCode::kArgument,
+                  fmt::format("{}: {} has the log-value {}", source(job.factor).description, subject(job), problem))};
+  }
+  factors_[job.factor].known.emplace(key, log_value);
+  return {log_value};
+}
+
+// By the rule of its program.
+OracleSet::Impl::Outcome OracleSet::Impl::use_failure(const Job& job, const std::string& key, const Error& error) {
+  constexpr int kFewEvaluations = 20;
+  const OracleSource& from = source(job.factor);
+  if (from.on_failure.kind == FailureRule::Kind::kStop) return {0.0, 0.0, error};
+  const double log_value = from.on_failure.kind == FailureRule::Kind::kValue ? from.on_failure.log_value : kNegInf;
+  factors_[job.factor].known.emplace(key, log_value);
+  Reliability& so_far = reliability_[model_.factors[job.factor].source];
+  ++so_far.num_evaluations;
+  ++so_far.num_failures;
+  const double allowed = from.max_failure_share * static_cast<double>(so_far.num_evaluations);
+  if (so_far.num_evaluations < kFewEvaluations || static_cast<double>(so_far.num_failures) <= allowed) {
+    return {log_value};
+  }
+  return {0.0, 0.0,
+          Error(error.code(), fmt::format("{}: {} of its {} evaluations failed, allowed is a share of {} "
+                                          "(max_failure_share); the last: {}",
+                                          from.description, so_far.num_failures, so_far.num_evaluations,
+                                          from.max_failure_share, error.what()))};
 }
 
 std::vector<OracleAnswer> OracleSet::Impl::wait_any() {
@@ -345,6 +372,8 @@ OracleSet::~OracleSet() = default;
 bool OracleSet::answers(int factor) const { return impl_->answers(factor); }
 const FactorGraph& OracleSet::graph() const { return impl_->graph(); }
 int OracleSet::num_workers() const { return impl_->num_workers(); }
+int OracleSet::max_under_way() const { return impl_->max_under_way(); }
+void OracleSet::finish() { impl_->finish(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }
 Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->submit(std::move(questions)); }
 std::vector<OracleAnswer> OracleSet::wait_any() { return impl_->wait_any(); }

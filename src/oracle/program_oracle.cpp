@@ -37,6 +37,8 @@ OracleSource program_source(const JsonModel& model, int program, const std::file
   return {.make = [spec](const StopSignal& stop) { return std::make_unique<ProgramOracle>(spec, stop); },
           .max_batch = description.max_batch,
           .max_retries = description.max_retries,
+          .on_failure = description.on_failure,
+          .max_failure_share = description.max_failure_share,
           .description = fmt::format("program '{}'", description.name)};
 }
 
@@ -64,7 +66,7 @@ void ProgramOracle::prepare() {
   }
 }
 
-std::vector<double> ProgramOracle::log_values(int factor, std::span<const std::vector<int>> batch) {
+std::vector<Evaluation> ProgramOracle::log_values(int factor, std::span<const std::vector<int>> batch) {
   try {
     const std::int64_t id = next_id_++;
     const std::string request = format_request(id, spec_->factor_names[factor], batch);

@@ -28,7 +28,7 @@ class ProgramOracle final : public Oracle {
 
   // Both throw Error with what the program did wrong; it has then been ended, unless it complained itself.
   void prepare() override;
-  std::vector<double> log_values(int factor, std::span<const std::vector<int>> batch) override;
+  std::vector<Evaluation> log_values(int factor, std::span<const std::vector<int>> batch) override;
 
  private:
   std::string exchange(const std::string& line, double seconds);

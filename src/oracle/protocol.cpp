@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "io/json_fields.hpp"
@@ -58,18 +59,18 @@ json parse_object(std::string_view line) {
   }
 }
 
-[[noreturn]] void complain(const json& error) {
-  throw ProgramComplaint{error.is_string() ? error.get<std::string>() : shown(error)};
+std::string complaint_text(const json& error) {
+  return error.is_string() ? error.get<std::string>() : shown(error);
 }
 
-double parse_value(const json& value, std::string_view line) {
+Evaluation parse_value(const json& value, std::string_view line) {
   // + 0.0 turns -0 into 0, whose sign a journal does not keep.
-  if (value.is_number()) return value.get<double>() + 0.0;
+  if (value.is_number()) return {value.get<double>() + 0.0};
   const std::string text = value.is_string() ? value.get<std::string>() : "";
-  if (text == "-inf" || text == "-Infinity") return kNegInf;
-  if (text == "NaN" || text == "Infinity") {
-    throw Error(ErrorCode::kNumeric, fmt::format("a log-value of {} in its line {}", text, quoted_line(line)));
-  }
+  if (text == "-inf" || text == "-Infinity") return {kNegInf};
+  if (text == "NaN") return {std::nan("")};
+  if (text == "Infinity") return {HUGE_VAL};
+  if (value.is_object() && value.contains("error")) return {0.0, complaint_text(value["error"])};
   fail(line, fmt::format("{} instead of a number or \"-inf\"", shown(value)));
 }
 
@@ -98,20 +99,20 @@ std::string format_request(std::int64_t id, const std::string& factor, std::span
 
 void check_ready(std::string_view line) {
   const json object = parse_object(line);
-  if (object.contains("error")) complain(object["error"]);
+  if (object.contains("error")) throw ProgramComplaint{complaint_text(object["error"])};
   if (object.value("ready", json()) != json(true)) fail(line, "no \"ready\": true");
 }
 
-std::vector<double> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values) {
+std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values) {
   const json object = parse_object(line);
   if (object.value("id", json()) != json(id)) fail(line, fmt::format("no \"id\": {}, which was asked,", id));
-  if (object.contains("error")) complain(object["error"]);
+  if (object.contains("error")) throw ProgramComplaint{complaint_text(object["error"])};
   if (!object.contains("log_values") || !object["log_values"].is_array()) fail(line, "no list \"log_values\"");
   const json& values = object["log_values"];
   if (values.size() != num_values) {
     fail(line, fmt::format("{} log-values instead of {}", values.size(), num_values));
   }
-  std::vector<double> log_values;
+  std::vector<Evaluation> log_values;
   for (const json& value : values) log_values.push_back(parse_value(value, line));
   return log_values;
 }

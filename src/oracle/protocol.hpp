@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/oracle.hpp"
 #include "treesample/io/json_model.hpp"
 
 namespace treesample {
@@ -18,11 +19,12 @@ inline constexpr int kProtocolVersion = 1;
 std::string format_hello(const JsonModel& model, int program);
 std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments);
 
-// The readers throw Error (kParse; kNumeric for NaN and +inf) with what is wrong and the line, shortened. A program
-// that says "error" throws ProgramComplaint.
+// The readers throw Error (kParse) with what is wrong and the line, shortened. A program that says "error" throws
+// ProgramComplaint.
 void check_ready(std::string_view line);
-// The log-values of the answer to request `id`.
-std::vector<double> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values);
+// The answer to request `id`. NaN and infinities are returned as they are, for the caller to refuse; an entry
+// {"error": "..."} is the failure of one assignment.
+std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values);
 
 // The program works, but says that it cannot compute what it was asked: no reason to restart it.
 struct ProgramComplaint {

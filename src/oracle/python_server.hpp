@@ -4,7 +4,9 @@
 
 namespace treesample {
 
-// Arguments: the file. A factor is the function of its name, called with its variables as keywords.
+// Arguments: the file. A factor is the function of its name, called with its variables as keywords. Where the file has
+// a function NAME_batch as well, it gets whole batches: a list of such sets of keywords, and it returns as many values.
+// A batch that it cannot compute is computed one by one, so that an error is that of one assignment.
 inline constexpr const char* kPythonServer = R"python(
 import importlib.util, json, math, os, sys, traceback
 requests = os.fdopen(os.dup(0))
@@ -34,31 +36,48 @@ try:
         function = getattr(module, factor["name"], None)
         if not callable(function):
             raise NameError(f"{path} has no function '{factor['name']}'")
-        functions[factor["name"]] = (function, factor["variables"])
+        batch = getattr(module, factor["name"] + "_batch", None)
+        functions[factor["name"]] = (function, batch if callable(batch) else None, factor["variables"])
 except BaseException as error:
     say({"error": text(error)})
     sys.exit(1)
 say({"ready": True})
 
-def log_value(factor, assignment):
-    function, variables = functions[factor]
+def keywords(variables, assignment):
     states = {}
     for variable, state in zip(variables, assignment):
         names = variable["states"]
         states[variable["name"]] = names[state] if isinstance(names, list) else state
-    value = function(**states)
+    return states
+
+def number(name, value):
     if value is None:
-        raise TypeError(f"{factor}() returned None, not a number")
+        raise TypeError(f"{name}() returned None, not a number")
     value = float(value)
     return "-inf" if value == -math.inf else value
 
+def one(name, function, states):
+    try:
+        return number(name, function(**states))
+    except Exception as error:
+        return {"error": text(error)}
+
+def log_values(name, assignments):
+    function, batch, variables = functions[name]
+    all_states = [keywords(variables, assignment) for assignment in assignments]
+    if batch is not None and len(all_states) > 1:
+        try:
+            values = [number(name + "_batch", value) for value in batch(all_states)]
+            if len(values) != len(all_states):
+                raise ValueError(f"{name}_batch() returned {len(values)} values for {len(all_states)} assignments")
+            return values
+        except Exception as error:
+            print(text(error), file=sys.stderr, flush=True)
+    return [one(name, function, states) for states in all_states]
+
 for line in requests:
     request = json.loads(line)
-    try:
-        values = [log_value(request["factor"], a) for a in request["assignments"]]
-        say({"id": request["id"], "log_values": values})
-    except Exception as error:
-        say({"id": request["id"], "error": text(error)})
+    say({"id": request["id"], "log_values": log_values(request["factor"], request["assignments"])})
 )python";
 
 }  // namespace treesample

@@ -116,7 +116,18 @@ double SqliteStatement::real(int column) const { return sqlite3_column_double(st
 
 std::string SqliteStatement::text(int column) const {
   const unsigned char* const text = sqlite3_column_text(statement_.get(), column);
-  return text == nullptr ? "" : std::string(reinterpret_cast<const char*>(text));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
+  return text == nullptr ? "" : std::string(reinterpret_cast<const char*>(text), size);
 }
+
+bool SqliteStatement::is_integer(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
+}
+
+bool SqliteStatement::is_real(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_FLOAT;
+}
+
+bool SqliteStatement::is_text(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_TEXT; }
 
 }  // namespace treesample

@@ -53,6 +53,10 @@ class SqliteStatement {
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
+  // What the file holds, whatever the column was made for.
+  [[nodiscard]] bool is_integer(int column) const;
+  [[nodiscard]] bool is_real(int column) const;
+  [[nodiscard]] bool is_text(int column) const;
 
  private:
   struct Finalize {

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <memory>
 #include <system_error>
 #include <utility>
+
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 namespace {
@@ -22,7 +25,8 @@ Error final_error(const std::exception_ptr& failure, const std::string& subject,
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
-    code = error.code() == ErrorCode::kParse ? ErrorCode::kIo : error.code();
+    const bool is_of_caller = error.code() == ErrorCode::kParse || error.code() == ErrorCode::kArgument;
+    code = is_of_caller ? ErrorCode::kIo : error.code();
     reason = error.what();
   } catch (const std::exception& error) {
     reason = error.what();
@@ -32,13 +36,15 @@ Error final_error(const std::exception_ptr& failure, const std::string& subject,
   return {code, fmt::format("{} failed{}: {}", subject, times, reason)};
 }
 
-std::vector<JobResult> all_failed(std::vector<JobResult> results, const OracleSource& source,
-                                  const OracleBroken& broken) {
+// What has no value yet gets none.
+void give_up(std::vector<JobResult>& results, const std::vector<char>& is_done, const OracleSource& source,
+             const OracleBroken& broken) {
   ++results[0].num_failures;
-  for (JobResult& result : results) {
-    result.error = Error(ErrorCode::kIo, fmt::format("{} cannot be used: {}", source.description, broken.text));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (is_done[i] != 0) continue;
+    results[i].is_source_broken = true;
+    results[i].error = Error(ErrorCode::kIo, fmt::format("{} cannot be used: {}", source.description, broken.text));
   }
-  return results;
 }
 
 }  // namespace
@@ -75,19 +81,26 @@ void WorkerPool::stop() {
 void WorkerPool::push(Job job) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(job));
+    const int factor = job.factor;
+    queues_[factor].push_back({next_number_++, std::move(job)});
   }
   has_work_.notify_one();
 }
 
 std::vector<JobResult> WorkerPool::take(bool wait) {
   std::unique_lock lock(mutex_);
+  if (wait && results_.empty()) {
+    is_waited_for_ = true;
+    has_work_.notify_all();
+  }
   while (wait && results_.empty()) {
     has_results_.wait_for(lock, kInterruptionInterval);
     if (results_.empty() && settings_.is_interrupted && settings_.is_interrupted()) {
+      is_waited_for_ = false;
       throw Error(ErrorCode::kInterrupted, "interrupted while an evaluation was under way");
     }
   }
+  is_waited_for_ = false;
   num_taken_ = num_finished_;
   return std::exchange(results_, {});
 }
@@ -115,6 +128,7 @@ void WorkerPool::work() {
     }
     std::unique_lock lock(mutex_);
     for (JobResult& result : finished) results_.push_back(std::move(result));
+    is_waited_for_ = false;  // the caller will add to batches before it waits again
     const std::int64_t number = ++num_finished_;
     has_results_.notify_one();
     if (!settings_.waits_for_confirmation) continue;
@@ -122,72 +136,113 @@ void WorkerPool::work() {
   }
 }
 
-// The oldest job, and those behind it that its source takes along. Empty when there is no more work.
+// The factor of the oldest job that may be begun; -1 when there is none. A source that takes batches is not given a
+// part of one while the caller may still add to it.
+int WorkerPool::next_factor() const {
+  int chosen = -1;
+  std::int64_t oldest = 0;
+  for (const auto& [factor, queue] : queues_) {
+    const auto max_batch = static_cast<std::size_t>(settings_.sources[settings_.source_of[factor]].max_batch);
+    if (queue.empty() || (queue.size() < max_batch && !is_waited_for_)) continue;
+    if (chosen >= 0 && queue.front().number > oldest) continue;
+    chosen = factor;
+    oldest = queue.front().number;
+  }
+  return chosen;
+}
+
+// The oldest job and those of the same factor behind it, as many as its source takes at once and as are not for other
+// workers that wait. Empty when there is no more work.
 std::vector<Job> WorkerPool::next_batch() {
   std::unique_lock lock(mutex_);
-  has_work_.wait(lock, [this] { return stop_.is_raised() || !queue_.empty(); });
+  ++num_idle_;
+  has_work_.wait(lock, [this] { return stop_.is_raised() || next_factor() >= 0; });
+  const auto num_workers = static_cast<std::size_t>(num_idle_--);
   if (stop_.is_raised()) return {};
-  std::vector<Job> batch;
-  const int factor = queue_.front().factor;
+  const int factor = next_factor();
+  std::deque<Numbered>& queue = queues_[factor];
   const auto max_batch = static_cast<std::size_t>(settings_.sources[settings_.source_of[factor]].max_batch);
-  while (!queue_.empty() && queue_.front().factor == factor && batch.size() < max_batch) {
-    batch.push_back(std::move(queue_.front()));
-    queue_.pop_front();
-  }
+  const std::size_t share = std::min(max_batch, (queue.size() + num_workers - 1) / num_workers);
+  std::vector<Job> batch;
+  for (; batch.size() < share; queue.pop_front()) batch.push_back(std::move(queue.front().job));
   return batch;
 }
 
-// Tries the whole batch once. When that fails, each job is tried alone, so that the others get their
-// values and the message names the one that cannot be evaluated.
+// Evaluates results[begin .. begin + count) once. Those that get a value are done; of several, a failure of one is
+// its own, and of one alone it is thrown. Any exception else is a failure of all of them.
+void WorkerPool::attempt(Oracle& oracle, std::span<JobResult> results, std::vector<char>& is_done, std::size_t begin,
+                         std::size_t count) {
+  std::vector<std::vector<int>> assignments;
+  for (std::size_t i = begin; i < begin + count; ++i) assignments.push_back(results[i].job.states);
+  oracle.prepare();
+  const Clock::time_point start = Clock::now();
+  const std::vector<Evaluation> values = oracle.log_values(results[begin].job.factor, assignments);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    JobResult& result = results[begin + i];
+    const std::string problem = log_value_problem(values[i].log_value);
+    const bool has_failed = !values[i].failure.empty() || !problem.empty();
+    if (!has_failed) {
+      result.log_value = values[i].log_value;
+      result.seconds = seconds;
+      is_done[begin + i] = 1;
+    } else if (count > 1) {
+      ++result.num_failures;
+    } else if (!values[i].failure.empty()) {
+      throw Error(ErrorCode::kIo, "it says: " + values[i].failure);
+    } else {
+      throw Error(ErrorCode::kNumeric, "a log-value of " + problem);
+    }
+  }
+}
+
+// Tries the whole batch once. What has no value then is tried alone, so that the others keep theirs and the message
+// names the one that cannot be evaluated.
 std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch) {
-  std::vector<std::vector<int>> assignments(batch.size());
   std::vector<JobResult> results(batch.size());
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    assignments[i] = batch[i].states;
-    results[i].job = std::move(batch[i]);
-  }
-  const auto attempt = [&](std::size_t begin, std::size_t count) {
-    oracle.prepare();
-    const Clock::time_point start = Clock::now();
-    const std::vector<double> values =
-        oracle.log_values(results[begin].job.factor, std::span(assignments).subspan(begin, count));
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    for (std::size_t i = 0; i < count; ++i) {
-      results[begin + i].log_value = values[i];
-      results[begin + i].seconds = seconds / static_cast<double>(count);
-    }
-  };
-  if (results.size() > 1) {
-    try {
-      attempt(0, results.size());
-      return results;
-    } catch (const OracleStopped&) {
-      throw;
-    } catch (const OracleBroken& broken) {
-      return all_failed(std::move(results), source, broken);
-    } catch (...) {
-      ++results[0].num_failures;
-    }
-  }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    for (int retry = 0;; ++retry) {
+  std::vector<char> is_done(batch.size(), 0);
+  for (std::size_t i = 0; i < batch.size(); ++i) results[i].job = std::move(batch[i]);
+  try {
+    if (results.size() > 1) {
       try {
-        attempt(i, 1);
-        break;
+        attempt(oracle, results, is_done, 0, results.size());
       } catch (const OracleStopped&) {
         throw;
-      } catch (const OracleBroken& broken) {
-        return all_failed(std::move(results), source, broken);
+      } catch (const OracleBroken&) {
+        throw;
       } catch (...) {
-        ++results[i].num_failures;
-        if (retry < source.max_retries) continue;
-        const std::string subject = fmt::format("{}: {}", source.description, settings_.describe(results[i].job));
-        results[i].error = final_error(std::current_exception(), subject, retry + 1);
-        break;
+        ++results[0].num_failures;
       }
     }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (is_done[i] == 0) evaluate_alone(oracle, source, results, is_done, i);
+    }
+  } catch (const OracleBroken& broken) {
+    give_up(results, is_done, source, broken);
   }
   return results;
+}
+
+void WorkerPool::evaluate_alone(Oracle& oracle, const OracleSource& source, std::vector<JobResult>& results,
+                                std::vector<char>& is_done, std::size_t i) {
+  const Clock::time_point start = Clock::now();
+  for (int retry = 0;; ++retry) {
+    try {
+      attempt(oracle, results, is_done, i, 1);
+      return;
+    } catch (const OracleStopped&) {
+      throw;
+    } catch (const OracleBroken&) {
+      throw;
+    } catch (...) {
+      ++results[i].num_failures;
+      if (retry < source.max_retries) continue;
+      const std::string subject = fmt::format("{}: {}", source.description, settings_.describe(results[i].job));
+      results[i].error = final_error(std::current_exception(), subject, retry + 1);
+      results[i].seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      return;
+    }
+  }
 }
 
 }  // namespace treesample

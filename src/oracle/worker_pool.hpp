@@ -6,8 +6,10 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +26,10 @@ struct Job {
 struct JobResult {
   Job job;
   double log_value = 0.0;
-  double seconds = 0.0;             // its share of the successful attempt
+  double seconds = 0.0;             // its share of the successful attempt, or of all of them when it has an error
   int num_failures = 0;             // attempts that failed
   std::optional<Error> error = {};  // when all of them did
+  bool is_source_broken = false;    // the error is not of this job: its source cannot be used at all
 };
 
 class WorkerPool {
@@ -48,6 +51,7 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
+  // A source that takes batches gets one when it is full, or when take() waits.
   void push(Job job);
   // Everything that has been finished since the last call; with `wait`, at least one, or kInterrupted is
   // thrown.
@@ -58,16 +62,28 @@ class WorkerPool {
   void stop();
 
  private:
+  struct Numbered {
+    std::int64_t number;
+    Job job;
+  };
   void work();
+  [[nodiscard]] int next_factor() const;
   std::vector<Job> next_batch();
+  static void attempt(Oracle& oracle, std::span<JobResult> results, std::vector<char>& is_done, std::size_t begin,
+                      std::size_t count);
   std::vector<JobResult> evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch);
+  void evaluate_alone(Oracle& oracle, const OracleSource& source, std::vector<JobResult>& results,
+                      std::vector<char>& is_done, std::size_t i);
 
   const Settings settings_;
   StopSignal stop_;
-  std::mutex mutex_;  // guards the two queues and the three numbers
+  std::mutex mutex_;  // guards all of the following but the threads
   std::condition_variable has_work_, has_results_, is_confirmed_;
-  std::deque<Job> queue_;
+  std::map<int, std::deque<Numbered>> queues_;  // by factor
   std::vector<JobResult> results_;
+  std::int64_t next_number_ = 0;
+  bool is_waited_for_ = false;                                         // take() waits
+  int num_idle_ = 0;                                                   // workers that wait for work
   std::int64_t num_finished_ = 0, num_taken_ = 0, num_confirmed_ = 0;  // batches
   std::vector<std::thread> threads_;                                   // last: they use all of the above
 };

@@ -2,9 +2,9 @@
 //
 // A journal is an SQLite file in WAL mode with synchronous=FULL: when an evaluation has been recorded,
 // it survives the death of the process and of the machine. Keys are the factor's name and the states
-// of its scope. A fingerprint of everything that values depend on (variables, scopes, commands, the
-// contents of files that the commands name) keeps values of different models apart; it guards
-// against mistakes, not against attackers.
+// of its scope. Each row has a checksum, and one that does not fit it is never used. Failures are recorded too. A
+// fingerprint of everything that values depend on (variables, scopes, commands, the contents of files that the commands
+// name) keeps values of different models apart; it guards against mistakes, not against attackers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,9 @@ struct JournalSummary {
     std::string name;
     std::string scope;  // names of the variables
     std::int64_t num_evaluations = 0;
-    double seconds = 0.0;  // paid for them
+    double seconds = 0.0;           // paid for them
+    std::int64_t num_failures = 0;  // evaluations that failed for good
+    std::string last_failure = {};  // states and what was said, where there are any
   };
   // A part of the model, such as "the command of program 'simulator'", and its fingerprint.
   struct Part {
@@ -29,11 +31,23 @@ struct JournalSummary {
   std::string model;        // the file that it was begun for
   std::string created;      // UTC
   std::string fingerprint;  // of all parts
-  std::vector<Part> parts;
-  std::vector<Factor> factors;
+  std::vector<Part> parts = {};
+  std::vector<Factor> factors = {};
+  std::vector<std::string> damaged = {};  // rows that do not fit their checksums, each in words
 };
 
-// Throws kIo for a file that is missing, in use by a run, damaged or no journal. Changes nothing.
+// Throws kIo for a file that is missing, in use by a run, no journal, of an earlier version or damaged otherwise than
+// in single rows. Changes nothing.
 JournalSummary journal_summary(const std::filesystem::path& path);
+
+struct JournalRepair {
+  bool had_no_checksums = false;  // it was a journal of version 0.1.0, which had none: its rows have them now
+  std::vector<std::string> dropped;
+  std::int64_t num_kept = 0;
+};
+
+// Removes damaged rows, so that a run evaluates them anew, and takes over a journal of version 0.1.0 after checking
+// types and ranges, which is all that can be checked there. Throws kIo as journal_summary; the file is then unchanged.
+JournalRepair repair_journal(const std::filesystem::path& path);
 
 }  // namespace treesample

@@ -11,8 +11,13 @@
 // Factors must be pure functions of their states. A program is started at its first evaluation, in a
 // process group of its own; the destructor ends all of them (and waits for C++ functions that are
 // running), and the system ends them if this process is killed. Faults of a program (crash, no answer
-// in time, nonsense, NaN, +inf) lead to a restart and a retry; when max_retries are used up, the Error
-// names the assignment. docs/model_file.md has the protocol.
+// in time, nonsense) lead to a restart and a retry, an error or a value that is none (NaN, +inf, beyond
+// model/log_value.hpp) to a retry; when max_retries are used up, the program's rule (on_failure) says what the
+// evaluation counts as, and without one the Error names the assignment. A value above the declared maximum is always
+// an error (kArgument: the declaration is wrong). docs/model_file.md has the protocol.
+//
+// Programs of a model file run with the rights of the caller, who decides by making a set of them; the command line
+// asks its user first.
 //
 // One thread at a time may use a set.
 #pragma once
@@ -34,6 +39,8 @@ struct OracleOptions {
   int num_workers = 1;
   std::filesystem::path journal = {};  // empty: values are kept in memory only
   std::filesystem::path log = {};      // receives the standard error of programs; empty: discarded
+  // Evaluations that are recorded as failed are made again, instead of counting as their program's rule says.
+  bool retry_failed = false;
   // Continue a journal although tables of the model changed: recorded values do not depend on them.
   bool allow_changed_tables = false;
   // Asked several times a second while an answer is waited for; true ends the wait with kInterrupted.
@@ -51,6 +58,10 @@ struct OracleCounts {
   std::int64_t from_journal = 0;  // paid by an earlier run
   std::int64_t repeated = 0;      // had been answered, or asked for, before in this run
   std::int64_t failures = 0;      // attempts that were retried or given up
+  // Evaluations given up in this run, and in an earlier one. They have the value that on_failure says.
+  std::int64_t failed = 0;
+  std::int64_t failed_from_journal = 0;
+  FailureRule on_failure = {};
   double paid_seconds = 0.0;
   double journal_seconds = 0.0;  // what the ones from the journal took when they were paid
 };
@@ -76,10 +87,15 @@ class OracleSet final : public EvaluationQueue {
 
   [[nodiscard]] bool answers(int factor) const override;
   [[nodiscard]] int num_workers() const override;
+  [[nodiscard]] int max_under_way() const override;
   [[nodiscard]] int num_pending() const override;
   Ticket submit(std::vector<OracleQuestion> questions) override;
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;
+
+  // Ends what is under way and records what has been finished, so that counts() and the journal agree; nothing is
+  // evaluated afterwards. Throws kIo when that cannot be recorded. The destructor does the same without a word.
+  void finish();
 
   // One entry per factor that is not a table, in the order of the model.
   [[nodiscard]] std::vector<OracleCounts> counts() const;

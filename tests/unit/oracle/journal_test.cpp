@@ -28,7 +28,7 @@ class JournalFile : public testing::TemporaryFolder {
 };
 
 TEST_F(JournalFile, ValuesComeBackToTheBit) {
-  const std::vector<double> values = {0.1, kNegInf, -1e308, 5e-324, std::nextafter(1.0, 2.0), 0.0, 3.0};
+  const std::vector<double> values = {0.1, kNegInf, -1e300, 5e-324, std::nextafter(1.0, 2.0), 0.0, 3.0};
   {
     Journal journal(path(), header());
     std::vector<JournalEntry> entries;

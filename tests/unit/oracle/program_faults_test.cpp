@@ -88,10 +88,13 @@ TEST_F(ProgramFaults, GarbageIsShown) {
 TEST_F(ProgramFaults, NanAndInfinityAreNumericErrors) {
   write_program("answer['log_values'] = [float('nan')]");
   EXPECT_EQ(error("\"max_retries\": 0", ErrorCode::kNumeric),
-            std::string(kSubject) + ": a log-value of NaN in its line '{\"id\": 0, \"log_values\": [NaN]}'");
+            std::string(kSubject) + ": a log-value of nan, allowed are -inf and numbers from -1e+300 to 17000000");
   write_program("answer['log_values'] = [float('inf')]");
   EXPECT_EQ(error("\"max_retries\": 0", ErrorCode::kNumeric),
-            std::string(kSubject) + ": a log-value of Infinity in its line '{\"id\": 0, \"log_values\": [Infinity]}'");
+            std::string(kSubject) + ": a log-value of inf, allowed are -inf and numbers from -1e+300 to 17000000");
+  write_program("answer['log_values'] = [1e308]");
+  EXPECT_EQ(error("\"max_retries\": 0", ErrorCode::kNumeric),
+            std::string(kSubject) + ": a log-value of 1e+308, allowed are -inf and numbers from -1e+300 to 17000000");
 }
 
 TEST_F(ProgramFaults, TheProgramsOwnErrorIsPassedOnAndItKeepsRunning) {

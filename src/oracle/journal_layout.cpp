@@ -1,0 +1,242 @@
+#include "oracle/journal_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "treesample/error.hpp"
+#include "treesample/model/log_value.hpp"
+
+namespace treesample {
+namespace {
+
+// "tree", in the place that SQLite has for this.
+constexpr std::int64_t kApplicationId = 0x74726565;
+
+// Without constraints that SQLite would keep an index for: a journal is read whole, and only one run writes it.
+constexpr const char* kTables[] = {
+    "CREATE TABLE about (model TEXT, created TEXT, checksum INTEGER)",
+    "CREATE TABLE part (name TEXT, fingerprint TEXT)",
+    "CREATE TABLE factor (id INTEGER PRIMARY KEY, name TEXT, scope TEXT)",
+    "CREATE TABLE evaluation (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, log_value REAL, seconds REAL, "
+    "checksum INTEGER)",
+    "CREATE TABLE failure (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, message TEXT, seconds REAL, "
+    "checksum INTEGER)"};
+
+std::int64_t checksum(const JournalHead& head) {
+  Fingerprint sum;
+  sum.add("head").add(head.model).add(head.created);
+  for (const auto& [name, fingerprint] : head.parts) sum.add("part").add(name).add(fingerprint);
+  for (const auto& [name, scope] : head.factors) sum.add("factor").add(name).add(scope);
+  return sum.number();
+}
+
+std::int64_t checksum(const JournalRow& row, const std::string& owner) {
+  Fingerprint sum;
+  sum.add(row.failure.empty() ? "evaluation" : "failure").add(owner).add(row.id).add(row.factor).add(row.states);
+  sum.add(row.log_value).add(row.seconds).add(row.failure);
+  return sum.number();
+}
+
+JournalHead read_head(SqliteFile& file) {
+  JournalHead head;
+  head.model = file.text("SELECT model FROM about");
+  head.created = file.text("SELECT created FROM about");
+  SqliteStatement parts = file.prepare("SELECT name, fingerprint FROM part ORDER BY rowid");
+  while (parts.step()) head.parts.push_back({parts.text(0), parts.text(1)});
+  SqliteStatement factors = file.prepare("SELECT id, name, scope FROM factor ORDER BY id");
+  while (factors.step()) {
+    head.factors.emplace_back(factors.text(1), factors.text(2));
+    if (factors.integer(0) != static_cast<std::int64_t>(head.factors.size())) {
+      file.fail("the journal is damaged (a factor is missing); it was left as it is");
+    }
+  }
+  return head;
+}
+
+// Are the tables those that this program makes? A trigger or a changed column could lose or change rows.
+void check_tables(SqliteFile& file) {
+  const std::set<std::string> expected(std::begin(kTables), std::end(kTables));
+  SqliteStatement rows = file.prepare("SELECT sql FROM sqlite_master");
+  std::set<std::string> found;
+  while (rows.step()) found.insert(rows.text(0));
+  if (found != expected) {
+    file.fail("the journal is damaged (its tables are not those that treesample makes); it was left as it is");
+  }
+}
+
+bool is_states_key(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789 ") == std::string::npos;
+}
+
+// What is wrong with a row apart from its checksum; empty when nothing is.
+std::string problem_of(const JournalRow& row, bool has_types, int num_factors, std::int64_t factor) {
+  if (!has_types) return "its values are not of their types";
+  if (factor < 1 || factor > num_factors)
+    return fmt::format("it is of factor {}, the journal has {}", factor, num_factors);
+  if (!is_states_key(row.states)) return "its states are not numbers";
+  if (!(row.seconds >= 0.0 && row.seconds < HUGE_VAL)) return fmt::format("it took {} seconds", row.seconds);
+  const std::string problem = log_value_problem(row.log_value);
+  return problem.empty() ? "" : "its log-value is " + problem;
+}
+
+struct Table {
+  const char* name;
+  const char* noun;
+  const char* select;  // id, factor, states, seconds, checksum, value or message
+  bool has_failures = false;
+  bool has_checksums = true;
+};
+
+void read_rows(SqliteFile& file, const Table& table, JournalContents& contents) {
+  const std::string owner = owner_of(contents.head.parts);
+  const auto num_factors = static_cast<int>(contents.head.factors.size());
+  SqliteStatement rows = file.prepare(table.select);
+  while (rows.step()) {
+    // Types first: reading a value as another type changes what its column says.
+    const bool has_types = rows.is_integer(1) && rows.is_text(2) && rows.is_real(3) && rows.is_integer(4) &&
+                           (table.has_failures ? rows.is_text(5) : rows.is_real(5));
+    JournalRow row{.id = rows.integer(0), .factor = {}, .states = rows.text(2), .seconds = rows.real(3)};
+    const std::int64_t factor = rows.integer(1);
+    const bool is_known = factor >= 1 && factor <= num_factors;
+    if (is_known) row.factor = contents.head.factors[static_cast<std::size_t>(factor - 1)].first;
+    if (table.has_failures) {
+      row.failure = rows.text(5);
+    } else {
+      row.log_value = rows.real(5);
+    }
+    std::string problem = problem_of(row, has_types, num_factors, factor);
+    if (problem.empty() && table.has_checksums && rows.integer(4) != checksum(row, owner)) {
+      problem = "its checksum does not fit";
+    }
+    if (problem.empty()) {
+      contents.rows.push_back(std::move(row));
+    } else {
+      const std::string of = is_known ? fmt::format("factor '{}'", row.factor) : "an unknown factor";
+      contents.damaged.push_back(
+          {table.name, row.id,
+           fmt::format("row {} of its {} ({} at states {}): {}", row.id, table.noun, of, row.states, problem)});
+    }
+  }
+}
+
+}  // namespace
+
+Transaction::Transaction(SqliteFile& file) : file_(file) { file_.execute("BEGIN IMMEDIATE"); }
+
+Transaction::~Transaction() {
+  if (is_committed_) return;
+  try {
+    file_.execute("ROLLBACK");
+  } catch (const Error&) {  // SQLite has rolled back by itself
+  }
+}
+
+void Transaction::commit() {
+  file_.execute("COMMIT");
+  is_committed_ = true;
+}
+
+bool is_empty(SqliteFile& file) { return file.integer("SELECT count(*) FROM sqlite_master") == 0; }
+
+std::int64_t check_is_journal(SqliteFile& file) {
+  if (file.integer("PRAGMA application_id") != kApplicationId) file.fail("not a journal of treesample");
+  const std::int64_t version = file.integer("PRAGMA user_version");
+  if (version != kLayoutVersion && version != kLayoutWithoutChecksums) {
+    file.fail(fmt::format("a journal of layout {}, this version of treesample reads {}", version, kLayoutVersion));
+  }
+  std::string damage = file.text("PRAGMA quick_check(1)");
+  std::replace(damage.begin(), damage.end(), '\n', ' ');
+  if (damage != "ok") file.fail(fmt::format("the journal is damaged ({}); it was left as it is", damage));
+  return version;
+}
+
+JournalContents read_journal(SqliteFile& file) {
+  check_tables(file);
+  JournalContents contents{.head = read_head(file), .rows = {}, .damaged = {}};
+  if (file.integer("SELECT checksum FROM about") != checksum(contents.head)) {
+    file.fail(
+        "the journal is damaged (its head, which says what it was recorded for, does not fit its checksum); it "
+        "was left as it is");
+  }
+  read_rows(file,
+            {"evaluation", "evaluations",
+             "SELECT id, factor, states, seconds, checksum, log_value FROM evaluation ORDER BY id"},
+            contents);
+  read_rows(file,
+            {"failure", "failures", "SELECT id, factor, states, seconds, checksum, message FROM failure ORDER BY id",
+             /*has_failures=*/true},
+            contents);
+  return contents;
+}
+
+JournalContents read_journal_without_checksums(SqliteFile& file) {
+  JournalContents contents{.head = read_head(file), .rows = {}, .damaged = {}};
+  read_rows(
+      file,
+      {"evaluation", "evaluations",
+       "SELECT row_number() OVER (ORDER BY factor, states), factor, states, seconds, 0, log_value FROM evaluation",
+       /*has_failures=*/false, /*has_checksums=*/false},
+      contents);
+  return contents;
+}
+
+void write_layout(SqliteFile& file) {
+  for (const char* const table : kTables) file.execute(table);
+  file.execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
+  file.execute(fmt::format("PRAGMA user_version = {}", kLayoutVersion).c_str());
+}
+
+void write_head(SqliteFile& file, const JournalHead& head) {
+  for (const char* const table : {"about", "part", "factor"})
+    file.execute(fmt::format("DELETE FROM {}", table).c_str());
+  file.prepare("INSERT INTO about VALUES (?, ?, ?)")
+      .bind(1, head.model)
+      .bind(2, head.created)
+      .bind(3, checksum(head))
+      .step();
+  SqliteStatement part = file.prepare("INSERT INTO part VALUES (?, ?)");
+  for (const auto& [name, fingerprint] : head.parts) part.bind(1, name).bind(2, fingerprint).step();
+  SqliteStatement factor = file.prepare("INSERT INTO factor VALUES (?, ?, ?)");
+  std::int64_t id = 0;
+  for (const auto& [name, scope] : head.factors) factor.bind(1, ++id).bind(2, name).bind(3, scope).step();
+}
+
+std::string owner_of(const FingerprintParts& parts) {
+  FingerprintParts owner;
+  for (const auto& part : parts) {
+    if (part.name != kTablesPart) owner.push_back(part);
+  }
+  return overall_fingerprint(owner);
+}
+
+JournalWriter::JournalWriter(SqliteFile& file, const JournalHead& head)
+    : owner_(owner_of(head.parts)),
+      factors_(head.factors),
+      insert_evaluation_(file.prepare("INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?)")),
+      insert_failure_(file.prepare("INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)")),
+      remove_failure_(file.prepare("DELETE FROM failure WHERE id = ?")) {}
+
+std::int64_t JournalWriter::factor_id(const std::string& factor) const {
+  for (std::size_t i = 0; i < factors_.size(); ++i) {
+    if (factors_[i].first == factor) return static_cast<std::int64_t>(i + 1);
+  }
+  throw Error(ErrorCode::kInternal, fmt::format("the journal has no factor '{}'", factor));
+}
+
+void JournalWriter::insert(const JournalRow& row) {
+  SqliteStatement& statement = row.failure.empty() ? insert_evaluation_ : insert_failure_;
+  statement.bind(1, row.id).bind(2, factor_id(row.factor)).bind(3, row.states);
+  if (row.failure.empty()) {
+    statement.bind(4, row.log_value);
+  } else {
+    statement.bind(4, row.failure);
+  }
+  statement.bind(5, row.seconds).bind(6, checksum(row, owner_)).step();
+}
+
+void JournalWriter::remove_failure(std::int64_t id) { remove_failure_.bind(1, id).step(); }
+
+}  // namespace treesample

@@ -1,0 +1,96 @@
+// How a journal lies in its file, and what is checked when it is read.
+//
+// Every row has a checksum over what its value depends on (the variables, programs and files that the journal
+// was recorded for), its number, factor, states, value and seconds; the head, which says what the journal was
+// recorded for, has one too. A change of one byte always changes such a sum. Rows that do not fit theirs, or have
+// values of another type or beyond model/log_value.hpp, are damaged: they are named and never used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oracle/fingerprint.hpp"
+#include "oracle/sqlite_file.hpp"
+
+namespace treesample {
+
+// An evaluation or, where `failure` is not empty, what was said when it failed for good.
+struct JournalRow {
+  std::int64_t id = 0;  // evaluations and failures are numbered apart, from 1
+  std::string factor;
+  std::string states;  // states_key
+  double log_value = 0.0;
+  double seconds = 0.0;
+  std::string failure = {};
+};
+
+struct JournalHead {
+  std::string model, created;
+  FingerprintParts parts = {};
+  std::vector<std::pair<std::string, std::string>> factors = {};  // name, scope as text; ids count from 1
+};
+
+struct DamagedRow {
+  std::string table;
+  std::int64_t id = 0;
+  std::string text;  // "row 3 of its evaluations (factor 'f' at states 0 1): its checksum does not fit"
+};
+
+struct JournalContents {
+  JournalHead head;
+  std::vector<JournalRow> rows;
+  std::vector<DamagedRow> damaged;
+};
+
+inline constexpr std::int64_t kLayoutVersion = 2;
+inline constexpr std::int64_t kLayoutWithoutChecksums = 1;
+
+// True for a file without content: new, or of a run that was killed while it began the journal.
+bool is_empty(SqliteFile& file);
+// Throws kIo unless it is a journal whose pages are whole; returns its layout.
+std::int64_t check_is_journal(SqliteFile& file);
+
+// All of a journal of kLayoutVersion. Throws kIo when its tables or its head are damaged.
+JournalContents read_journal(SqliteFile& file);
+// The same for one of kLayoutWithoutChecksums, whose rows can only be checked for type and range.
+JournalContents read_journal_without_checksums(SqliteFile& file);
+
+// Inside of a transaction: the tables of a new journal with its head, or a changed head.
+void write_layout(SqliteFile& file);
+void write_head(SqliteFile& file, const JournalHead& head);
+
+// What a row's values depend on: all parts but the tables.
+std::string owner_of(const FingerprintParts& parts);
+
+// Inserts and removes rows of one journal.
+class JournalWriter {
+ public:
+  JournalWriter(SqliteFile& file, const JournalHead& head);
+  void insert(const JournalRow& row);
+  void remove_failure(std::int64_t id);
+
+ private:
+  [[nodiscard]] std::int64_t factor_id(const std::string& factor) const;
+
+  std::string owner_;
+  std::vector<std::pair<std::string, std::string>> factors_;
+  SqliteStatement insert_evaluation_, insert_failure_, remove_failure_;
+};
+
+// All or nothing: rolled back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(SqliteFile& file);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  SqliteFile& file_;
+  bool is_committed_ = false;
+};
+
+}  // namespace treesample

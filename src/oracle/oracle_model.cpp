@@ -1,0 +1,48 @@
+#include "oracle/oracle_model.hpp"
+
+#include <fmt/format.h>
+
+#include "oracle/program_oracle.hpp"
+
+namespace treesample {
+
+OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log) {
+  OracleModel model{.name = json.source_name, .variables = json.variables, .parts = fingerprint_parts(json)};
+  for (int p = 0; p < static_cast<int>(json.programs.size()); ++p) {
+    model.sources.push_back(program_source(json, p, log));
+  }
+  const auto no_function = [](std::span<const int>) { return 0.0; };
+  for (const FactorDescription& factor : json.factors) {
+    model.factors.push_back({factor.name,
+                             factor.is_table()
+                                 ? Factor::table(factor.scope, factor.log_values)
+                                 : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
+                             factor.program});
+  }
+  return model;
+}
+
+OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version) {
+  OracleModel model{.name = "a C++ model", .parts = fingerprint_parts(graph, version)};
+  for (int v = 0; v < graph.num_variables(); ++v) model.variables.push_back(graph.variable(v));
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const Factor& factor = graph.factor(m);
+    model.factors.push_back({fmt::format("factor {}", m), factor});
+    if (factor.is_table()) continue;
+    model.factors.back().source = static_cast<int>(model.sources.size());
+    model.sources.push_back({.make = [factor](const StopSignal&) { return std::make_unique<CallableOracle>(factor); },
+                             .description = "C++ function"});
+  }
+  return model;
+}
+
+std::string describe_scope(const OracleModel& model, const std::vector<int>& scope) {
+  std::string text;
+  for (const int v : scope) {
+    const std::string& name = model.variables[v].name;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", name.empty() ? fmt::format("x{}", v) : name);
+  }
+  return text;
+}
+
+}  // namespace treesample

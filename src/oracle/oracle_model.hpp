@@ -1,0 +1,33 @@
+// A model whose factors are computed by programs or C++ functions, as OracleSet sees it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "oracle/fingerprint.hpp"
+#include "oracle/oracle.hpp"
+#include "treesample/io/json_model.hpp"
+
+namespace treesample {
+
+struct OracleModel {
+  struct FactorSpec {
+    std::string name;
+    Factor factor;  // scope, table, maximum and cost; the function is not used
+    int source = -1;
+  };
+  std::string name;
+  std::vector<Variable> variables = {};
+  std::vector<FactorSpec> factors = {};
+  std::vector<OracleSource> sources = {};
+  FingerprintParts parts;
+};
+
+OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log);
+OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version);
+
+// "pump, load".
+std::string describe_scope(const OracleModel& model, const std::vector<int>& scope);
+
+}  // namespace treesample
