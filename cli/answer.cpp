@@ -105,6 +105,39 @@ std::vector<double> lifted_errors(const Answer& answer, const ModelInput& input)
   return errors;
 }
 
+const char* rule_word(const FailureRule& rule) {
+  switch (rule.kind) {
+    case FailureRule::Kind::kStop:
+      return "stop";
+    case FailureRule::Kind::kImpossible:
+      return "impossible";
+    case FailureRule::Kind::kSkip:
+      return "skip";
+    case FailureRule::Kind::kValue:
+      return "value";
+  }
+  return "";
+}
+
+// What evaluations that failed mean for the answer; empty without any.
+std::string failed_text(const OracleCounts& counts) {
+  const std::int64_t count = counts.failed + counts.failed_from_journal;
+  if (count == 0) return "";
+  const std::string what =
+      fmt::format("{} failed ({} in an earlier run)", counted(count, "evaluation"), counts.failed_from_journal);
+  switch (counts.on_failure.kind) {
+    case FailureRule::Kind::kStop:
+      return what;
+    case FailureRule::Kind::kImpossible:
+      return what + " and count as impossible";
+    case FailureRule::Kind::kSkip:
+      return what + " and were skipped: log Z, its bounds and all probabilities are those of the model without them";
+    case FailureRule::Kind::kValue:
+      return fmt::format("{} and count as {}", what, counts.on_failure.log_value);
+  }
+  return what;
+}
+
 void print_marginals(const Answer& answer, const ModelInput& input) {
   const Marginals marginals = lifted_marginals(answer, input);
   if (marginals.empty()) return;
@@ -201,6 +234,7 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
     fmt::print("program     {}: {} paid in {:.1f} s, {} from the journal, {}\n", printable(counts.name),
                counted(counts.paid, "evaluation"), counts.paid_seconds, counts.from_journal,
                counted(counts.failures, "failed attempt"));
+    if (const std::string failed = failed_text(counts); !failed.empty()) fmt::print("            {}\n", failed);
   }
   if (answer.error) fmt::print("error       this is the answer so far: a factor could not be evaluated\n");
 }
@@ -256,7 +290,10 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
                                 {"paid", counts.paid},
                                 {"paid_seconds", counts.paid_seconds},
                                 {"from_journal", counts.from_journal},
-                                {"failures", counts.failures}});
+                                {"failures", counts.failures},
+                                {"failed", counts.failed},
+                                {"failed_from_journal", counts.failed_from_journal},
+                                {"on_failure", rule_word(counts.on_failure)}});
   }
   json["best"] = Json();
   if (answer.best) {

@@ -215,7 +215,7 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   if (upper->log_value() == kNegInf) return;
   choose_sampler(answer, result, upper, options);
   const LogBounds bounds = certified_bounds(result, answer.summed.get());
-  if (options.num_importance == 0) return;
+  if (options.num_importance == 0 || answer.error) return;
   BoundedImportance sampled = estimate(whole, completed(*upper, answer.summed.get()), options, result.report.stop);
   if (sampled.error) answer.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
@@ -228,6 +228,7 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   answer.marginals_error = sampled.marginals_error;
   answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
                                       sampled.marginals_error);
+  if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
   if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;
   answer.bounded_importance = std::move(sampled);
@@ -271,6 +272,7 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   answer.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}", options.space,
                               options.order, space.width(), leaves.text, summed_out_text(summed.get()));
   answer.stop = ends_far ? to_string(StopReason::kTime) : to_string(report.stop);
+  answer.error = report.error;
   answer.spent = report.spent;
   const LogBounds bounds = certified_bounds(result, summed.get());
   answer.set_log_z(bounds.is_exact() ? report.estimate : bounds.lower, bounds);

@@ -78,6 +78,7 @@ class CompareCommand final : public Command {
   std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0, num_sweeps_ = 10, num_messages_ = 5;
   double c_ = 1.0, ess_threshold_ = 0.5;
   bool is_quiet_ = false;
+  ProgramUse programs_;
   std::vector<std::string> traces_;
 };
 
@@ -102,6 +103,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--sweeps", num_sweeps_, 1, 1'000'000, "Sweeps per sample (gibbs)");
   line.option("--messages", num_messages_, 1, 1'000'000, "Message-passing steps before each draw (bp)");
   line.option("--threads", num_threads_, 0, 4096, "Runs worked on at once; 0 is one per core");
+  declare_consent(line, programs_);
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
@@ -155,7 +157,7 @@ int CompareCommand::run() {
   options.num_runs = static_cast<int>(num_runs_);
   options.seed = static_cast<std::uint64_t>(seed_);
   options.model_name = printable(std::filesystem::path(model_).filename().string());
-  const ModelInput input = read_input(model_, evidence_);
+  const ModelInput input = read_input(model_, evidence_, {}, programs_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }

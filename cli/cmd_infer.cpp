@@ -43,6 +43,7 @@ class InferCommand final : public Command {
 
  private:
   void check_outputs() const;
+  static void finish_programs(OracleSet& oracles, Answer& answer);
   Answer answer_of(const FactorGraph& graph);
   Answer answer_within_time(const FactorGraph& graph);
   [[nodiscard]] bool is_time_over() const;
@@ -54,7 +55,8 @@ class InferCommand final : public Command {
 
   InferOptions options_;
   std::string model_, evidence_, json_, journal_, uai_out_;
-  bool is_kept_whole_ = false;
+  bool is_kept_whole_ = false, is_retrying_failed_ = false;
+  ProgramUse programs_;
   bool was_auto_ = false;
   const CommandLine* line_ = nullptr;
   std::optional<Stopwatch> clock_;  // while the method runs
@@ -111,6 +113,9 @@ void InferCommand::declare(CommandLine& line) {
               "Samples for the importance-sampling estimate of log Z when a search is not exact");
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
+  line.flag("--retry-failed", is_retrying_failed_,
+            "Make evaluations again that the journal has as failed (.json models, on_failure)");
+  declare_consent(line, programs_);
   line.option("--oracle-workers", options_.oracle_workers, 1, OracleSet::kMaxWorkers,
               "Programs that compute factors at the same time (.json models)");
   line.choice("--oracle-order", options_.oracle_order, {"arrival", "submission"},
@@ -125,11 +130,14 @@ void InferCommand::declare(CommandLine& line) {
 
 int InferCommand::run() {
   check_outputs();
+  programs_.is_quiet = options_.is_quiet;
   ModelInput input = read_input(model_, evidence_,
                                 {.num_workers = static_cast<int>(options_.oracle_workers),
                                  .journal = journal_,
                                  .log = journal_.empty() ? "" : journal_ + ".log",
-                                 .is_interrupted = [this] { return Interruption::is_asked() || is_time_over(); }});
+                                 .retry_failed = is_retrying_failed_,
+                                 .is_interrupted = [this] { return Interruption::is_asked() || is_time_over(); }},
+                                programs_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
@@ -172,17 +180,31 @@ int InferCommand::run() {
   }
   add_samples(answer, input);
   answer.options = resolved_options(input);
-  if (input.oracles) answer.oracle_counts = input.oracles->counts();
+  if (input.oracles) finish_programs(*input.oracles, answer);
   // Without one value of a program there is no answer so far.
   const bool has_value = std::any_of(answer.oracle_counts.begin(), answer.oracle_counts.end(),
                                      [](const OracleCounts& counts) { return counts.paid + counts.from_journal > 0; });
   if (answer.error && input.oracles && !has_value) throw Error(*answer.error);
+  // Something that the model declares is wrong: nothing that was made of it is an answer.
+  if (answer.error && answer.error->code() == ErrorCode::kArgument) {
+    throw Error(ErrorCode::kNumeric, answer.error->what());
+  }
   // Files first: standard output may be a pipe that nobody reads any more.
   if (!json_.empty()) write_json(answer, input, model_, json_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, options_.is_quiet);
   if (json_ != "-") print_summary(answer, input, model_);
   if (answer.error) throw Error(*answer.error);
   return 0;
+}
+
+// What workers have in hand is ended or recorded, so that the answer and the journal agree on what was paid.
+void InferCommand::finish_programs(OracleSet& oracles, Answer& answer) {
+  try {
+    oracles.finish();
+  } catch (const Error& error) {
+    if (!answer.error) answer.error = error;
+  }
+  answer.oracle_counts = oracles.counts();
 }
 
 // Better now than after the work.
@@ -252,6 +274,7 @@ void InferCommand::add_samples(Answer& answer, const ModelInput& input) const {
                                             random, [&](int) { return !should_stop(); });
     if (answer.importance->error) answer.error = answer.importance->error;
     const Configuration& sampled = answer.importance->best;
+    if (answer.upper && !sampled.x.empty()) check_below_upper(sampled.log_density, *answer.upper);
     if (sampled.log_density != kNegInf && (!answer.best || sampled.log_density > answer.best->log_density)) {
       answer.best = sampled;
     }

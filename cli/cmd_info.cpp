@@ -81,7 +81,7 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
 }
 
 int InfoCommand::run() {
-  ModelInput input = read_input(model_, evidence_);
+  ModelInput input = read_input(model_, evidence_, {}, {.runs_them = false});
   fmt::print("model           {}\n", printable(model_));
   if (!input.evidence_file.empty()) {
     fmt::print("evidence        {}: {} observed; what follows is the model without them\n",

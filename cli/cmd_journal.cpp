@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "treesample/error.hpp"
 #include "treesample/oracle/journal.hpp"
 #include "treesample/text.hpp"
 
@@ -14,17 +15,35 @@ class JournalCommand final : public Command {
  public:
   std::string name() const override { return "journal"; }
   std::string summary() const override { return "What a journal of paid evaluations holds"; }
-  std::string examples() const override { return "  treesample journal run.journal"; }
+  std::string examples() const override {
+    return "  treesample journal run.journal\n  treesample journal run.journal --repair";
+  }
   void declare(CommandLine& line) override {
     line.positional("FILE", file_, "Journal of a model with expensive factors");
+    line.flag("--repair", is_repairing_,
+              "Drop rows that do not fit their checksums, and take over a journal of version 0.1.0, which had none");
   }
   int run() override;
 
  private:
+  int repair() const;
+
   std::string file_;
+  bool is_repairing_ = false;
 };
 
+int JournalCommand::repair() const {
+  const JournalRepair repair = repair_journal(file_);
+  for (const std::string& row : repair.dropped) fmt::print("dropped {}\n", printable(row));
+  fmt::print("{}: {} rows kept, {} dropped\n", printable(file_), repair.num_kept, repair.dropped.size());
+  if (repair.had_no_checksums) {
+    fmt::print("its rows had no checksums: those that are kept were taken over as they were, and have them now\n");
+  }
+  return 0;
+}
+
 int JournalCommand::run() {
+  if (is_repairing_) return repair();
   const JournalSummary summary = journal_summary(file_);
   fmt::print("journal         {}\n", printable(file_));
   fmt::print("model           {}\n", printable(summary.model));
@@ -44,8 +63,14 @@ int JournalCommand::run() {
                                  : fmt::format("{:.4g}", factor.seconds / static_cast<double>(factor.num_evaluations));
     fmt::print("{:<{}} {:>12} {:>14.2f} {:>14}  {}\n", printable(factor.name), width, factor.num_evaluations,
                factor.seconds, mean, printable(factor.scope));
+    if (factor.num_failures > 0) {
+      fmt::print("  {} failed for good; the last {}\n", factor.num_failures, printable(factor.last_failure));
+    }
   }
-  return 0;
+  for (const std::string& row : summary.damaged) fmt::print("damaged: {}\n", printable(row));
+  if (summary.damaged.empty()) return 0;
+  throw Error(ErrorCode::kParse, fmt::format("{}: {}; --repair drops what is damaged", file_,
+                                             counted(std::ssize(summary.damaged), "damaged row")));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "treesample/error.hpp"
+
 namespace treesample::cli {
 
 // Where a command declares its arguments. Values given on the line are stored in the variables, which
@@ -33,6 +35,12 @@ class CommandLine {
   // One of a fixed set of words; required when the name has no dashes.
   virtual void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
                       const std::string& help) = 0;
+};
+
+// Something that only the user can allow, and has not: exit code EX_NOPERM.
+class NoPermission : public Error {
+ public:
+  explicit NoPermission(const std::string& message) : Error(ErrorCode::kArgument, message) {}
 };
 
 class Command {

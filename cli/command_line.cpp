@@ -232,6 +232,8 @@ int run_guarded(int argc, const char* const* argv, const std::vector<std::unique
     return run_command(app, argc, argv, commands);
   } catch (const CLI::ParseError& error) {
     return fail(EX_USAGE, describe(error, app));
+  } catch (const NoPermission& error) {
+    return fail(EX_NOPERM, error.what());
   } catch (const Error& error) {
     return fail(exit_code(error.code()), error.what());
   } catch (const std::bad_alloc&) {

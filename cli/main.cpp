@@ -1,3 +1,5 @@
+#include <csignal>
+
 #include "command.hpp"
 
 namespace treesample::cli {
@@ -18,4 +20,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 
 }  // namespace treesample::cli
 
-int main(int argc, char** argv) { return treesample::cli::run_program(argc, argv, treesample::cli::all_commands()); }
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error with a message, like a full disk
+  return treesample::cli::run_program(argc, argv, treesample::cli::all_commands());
+}

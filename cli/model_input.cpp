@@ -33,12 +33,14 @@ auto naming(const std::string& file, const Work& work) {
 
 }  // namespace
 
-ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const OracleOptions& options) {
+ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const OracleOptions& options,
+                      const ProgramUse& use) {
   ModelInput input;
   const bool is_json = std::filesystem::path(model_file).extension() == ".json";
   if (is_json) {
     const JsonModel model = naming(model_file, [&] { return read_json_model(model_file); });
     if (!model.programs.empty()) {
+      require_consent(model, use);
       input.oracles = std::make_shared<OracleSet>(model, options);
       input.original = input.oracles->graph();
     }
@@ -47,6 +49,7 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
     const char* const message = "the model has no factors that are computed by programs";
     check_argument(options.journal.empty(), "--journal", message);
     check_argument(options.num_workers == 1, "--oracle-workers", message);
+    check_argument(!options.retry_failed, "--retry-failed", message);
     input.original = naming(model_file, [&] { return read_model(model_file); });
   }
   input.evidence_file = evidence_file;

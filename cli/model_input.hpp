@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "program_consent.hpp"
 #include "treesample/model/evidence.hpp"
 #include "treesample/model/search_space.hpp"
 #include "treesample/model/simplify.hpp"
@@ -22,9 +23,10 @@ struct ModelInput {
 };
 
 // Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. The options are for a model
-// whose factors are computed by programs; it keeps what it paid for in the journal, when one is named.
+// whose factors are computed by programs; it keeps what it paid for in the journal, when one is named. Such a model
+// needs the user's consent, unless its programs will not be run.
 ModelInput read_input(const std::string& model_file, const std::string& evidence_file,
-                      const OracleOptions& options = {});
+                      const OracleOptions& options = {}, const ProgramUse& use = {});
 
 // Removes from a model of tables what its zeros rule out. Models with functions stay as they are.
 void simplify_input(ModelInput& input);

@@ -1,0 +1,24 @@
+// A model file with programs is a program: its commands run with the user's rights, so that the user is asked first.
+#pragma once
+
+#include "command.hpp"
+#include "treesample/io/json_model.hpp"
+
+namespace treesample::cli {
+
+// What a command does with the programs of a model.
+struct ProgramUse {
+  bool runs_them = true;    // false: it only looks at the model
+  bool is_allowed = false;  // --allow-programs
+  bool is_quiet = false;    // programs that are allowed beforehand are not shown
+};
+
+// Declares --allow-programs.
+void declare_consent(CommandLine& line, ProgramUse& use);
+
+// Shows the command lines of the programs that factors need and returns if they may run: by --allow-programs, by
+// TREESAMPLE_ALLOW_PROGRAMS=1 or by an answer at the terminal. Throws NoPermission otherwise. Without programs it
+// returns at once.
+void require_consent(const JsonModel& model, const ProgramUse& use);
+
+}  // namespace treesample::cli
