@@ -1,125 +1,26 @@
 #!/usr/bin/env python3
 """Factors computed by programs, as a user meets them: run_oracle_tests.py PROGRAM
 
-Runs are killed at 50 random moments and taken up again; programs fail, hang and are interrupted.
+Runs are killed at 75 random moments and taken up again; programs fail, hang and are interrupted.
 """
 
 import concurrent.futures
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 
-PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 120  # seconds until a run that should end is given up; nothing is measured
-
-# Appends a line per call, as one write, before it computes. BODY runs for each evaluation.
-ORACLE = """
-import json, os, sys, time
-calls = os.open("calls", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-def log_value(s):
-    BODY
-sys.stdin.readline()
-print('{"ready": true}', flush=True)
-for line in sys.stdin:
-    request = json.loads(line)
-    values = []
-    for states in request["assignments"]:
-        os.write(calls, (request["factor"] + str(states) + "\\n").encode())
-        values.append(log_value(states))
-    print(json.dumps({"id": request["id"], "log_values": values}), flush=True)
-"""
-VALUE = "return -3.14159265358979 * (1 + s[0]) / (7 + s[1] + 5 * s[2]) + 0.3 * s[3]"
-
-num_failed = 0
-
-
-def check(condition, what, details=""):
-    global num_failed
-    if not condition:
-        num_failed += 1
-        print(f"FAILED: {what} {details}")
-
-
-class Folder:
-    """A model in a folder of its own, removed at the end."""
-
-    def __init__(self, body=VALUE, factor_fields=None, program_fields=None):
-        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # waits for a disk are long
-        self.path = tempfile.mkdtemp(dir=parent)
-        program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **(program_fields or {})}
-        likelihood = {"name": "f", "scope": ["a", "b", "c", "d"], "program": "p", **(factor_fields or {})}
-        model = {
-            "variables": [{"name": name, "states": 3} for name in "abcd"],
-            "programs": {"p": program},
-            "factors": [{"scope": ["a", "b"], "log_values": [0, -1, -2, -1, 0, -1, "-inf", -1, 0]}, likelihood],
-        }
-        with open(self.file("model.json"), "w") as file:
-            json.dump(model, file)
-        with open(self.file("oracle.py"), "w") as file:
-            file.write(ORACLE.replace("BODY", body))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.path, ignore_errors=True)
-
-    def file(self, name):
-        return os.path.join(self.path, name)
-
-    def start(self, *arguments):
-        command = [PROGRAM, "infer", "model.json", "--quiet", "--json", "answer.json", *arguments]
-        return subprocess.Popen(command, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def run(self, *arguments):
-        process = self.start(*arguments)
-        process.out, process.err = process.communicate(timeout=PATIENCE)
-        return process
-
-    def answer(self):
-        """What must be the same in every run."""
-        with open(self.file("answer.json")) as file:
-            answer = json.load(file)
-        for name in ("seconds", "expansions_per_second", "programs"):
-            answer.pop(name, None)
-        del answer["spent"]["cost_seconds"]
-        return answer
-
-    def calls(self):
-        if not os.path.exists(self.file("calls")):
-            return []
-        with open(self.file("calls")) as file:
-            return file.read().splitlines()
-
-    def wait_until(self, condition):
-        for _ in range(PATIENCE * 1000):
-            if condition():
-                return True
-            time.sleep(0.001)
-        return False
-
-    def num_processes(self):
-        count = 0
-        for process in os.listdir("/proc"):
-            try:
-                count += process.isdigit() and os.readlink(f"/proc/{process}/cwd") == self.path
-            except OSError:
-                pass
-        return count
-
+from oracle_folder import PATIENCE, PROGRAM, VALUE, Folder, check, run_tests
 
 SLOW_BODY = "time.sleep(0.001); " + VALUE
 
 
-def killed_and_resumed(arguments, seed, expected, num_calls, num_workers):
+def killed_and_resumed(setting, seed, expected, num_calls):
+    arguments, program_fields, num_under_way = setting
     draw = random.Random(seed)
-    with Folder(SLOW_BODY) as folder:
+    with Folder(SLOW_BODY, program_fields=program_fields) as folder:
         process = folder.start(*arguments)
         # The moment is chosen by progress, so that it does not depend on the machine: after so many calls, and a
         # little later. The start is a moment like any other.
@@ -134,18 +35,19 @@ def killed_and_resumed(arguments, seed, expected, num_calls, num_workers):
         check(resumed.returncode == 0, "a killed run can be taken up again", resumed.err)
         if resumed.returncode == 0:
             check(folder.answer() == expected, "the same bits after a kill", f"seed {seed}")
-        check(len(folder.calls()) <= num_calls + num_workers, "paid twice only for what was in flight",
+        check(len(folder.calls()) <= num_calls + num_under_way, "paid twice only for what was in flight",
               f"seed {seed}: {len(folder.calls())} calls, {num_calls} without the kill")
     return was_killed
 
 
 def test_kills():
     num_killed = 0
-    for num_workers, num_kills in ((1, 35), (4, 15)):
+    for num_workers, max_batch, num_kills in ((1, 1, 15), (4, 1, 50), (2, 4, 10)):
         arguments = ["--budget", "60", "--space", "tree", "--samples", "5", "--journal", "run.journal"]
         if num_workers > 1:
             arguments += ["--oracle-workers", str(num_workers), "--oracle-order", "submission"]
-        with Folder(SLOW_BODY) as folder:
+        setting = (arguments, {"max_batch": max_batch}, num_workers * max_batch)
+        with Folder(SLOW_BODY, program_fields=setting[1]) as folder:
             whole = folder.run(*arguments)
             check(whole.returncode == 0, "an uninterrupted run", whole.err)
             expected, num_calls = folder.answer(), len(folder.calls())
@@ -154,10 +56,10 @@ def test_kills():
         with concurrent.futures.ThreadPoolExecutor(2) as threads:
             # On a busy machine a run may end before its kill comes: another one is then killed.
             def kill_one(number):
-                return any(killed_and_resumed(arguments, number + 1000 * attempt, expected, num_calls, num_workers)
+                return any(killed_and_resumed(setting, number + 1000 * attempt, expected, num_calls)
                            for attempt in range(10))
             num_killed += sum(threads.map(kill_one, range(num_kills)))
-    check(num_killed == 50, "kills that came in time", f"{num_killed}")
+    check(num_killed == 75, "kills that came in time", f"{num_killed}")
 
 
 def test_second_run_is_free():
@@ -196,6 +98,18 @@ def test_failing_factor():
             check(answer["spent"]["reward_evaluations"] > 0, "something was evaluated")
 
 
+def test_text_and_journal_agree_after_a_failure():
+    for workers in ("1", "4"):
+        with Folder("time.sleep(0.003); return -1.0 if s != [1, 1, 1, 1] else 'broken'",
+                    program_fields={"max_retries": 0}) as folder:
+            run = folder.run("--budget", "300", "--space", "tree", "--oracle-workers", workers, "--journal", "run.journal")
+            check(run.returncode == 66, "the factor fails", run.err)
+            listing = subprocess.run([PROGRAM, "journal", "run.journal"], cwd=folder.path, capture_output=True, text=True)
+            recorded = next(line.split()[1] for line in listing.stdout.splitlines() if line.startswith("f "))
+            check(f"f: {recorded} evaluations paid" in run.out, "as many as the journal has", run.out + listing.stdout)
+            check("1 failed for good" in listing.stdout, "the journal has the failure", listing.stdout)
+
+
 def test_interruption():
     for number, workers in ((signal.SIGINT, "1"), (signal.SIGTERM, "1"), (signal.SIGINT, "4")):
         with Folder("time.sleep(1000 if len(open('calls').readlines()) > 20 else 0); " + VALUE,
@@ -212,7 +126,7 @@ def test_interruption():
 def test_interruption_while_sampling():
     for select in ("gap", "mass", "q-uct"):
         with Folder("time.sleep(1000 if len(open('calls').readlines()) > 20 else 0); " + VALUE,
-                    factor_fields={"log_max": 0}, program_fields={"timeout_seconds": 5000}) as folder:
+                    factor_fields={"log_max": 1}, program_fields={"timeout_seconds": 5000}) as folder:
             process = folder.start("--select", select, "--budget", "15", "--importance", "1000", "--samples", "2")
             check(folder.wait_until(lambda: len(folder.calls()) > 20), f"{select}: the program hangs")
             process.send_signal(signal.SIGINT)
@@ -284,10 +198,6 @@ def test_refusals():
         check(run.returncode == 64 and "allowed are reward and factor" in run.err, "smc has no budget of cost", run.err)
 
 
-for test in (test_second_run_is_free, test_all_workers_agree_on_the_exact_answer, test_failing_factor,
-             test_interruption, test_interruption_while_sampling, test_failing_while_sampling,
-             test_python_file_with_a_mistake, test_time_limit, test_budget_of_cost, test_refusals, test_kills):
-    begin = time.monotonic()
-    test()
-    print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-sys.exit(num_failed > 0)
+run_tests((test_second_run_is_free, test_all_workers_agree_on_the_exact_answer, test_failing_factor,
+           test_text_and_journal_agree_after_a_failure, test_interruption, test_interruption_while_sampling, test_failing_while_sampling,
+           test_python_file_with_a_mistake, test_time_limit, test_budget_of_cost, test_refusals, test_kills))

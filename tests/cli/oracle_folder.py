@@ -1,0 +1,127 @@
+"""A model with a program in a folder of its own, and runs of it: what the tests of programs share."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = os.path.abspath(sys.argv[1])
+PATIENCE = 120  # seconds until a run that should end is given up; nothing is measured
+
+# Appends a line per call, as one write, before it computes. BODY runs for each evaluation.
+ORACLE = """
+import json, os, sys, time
+calls = os.open("calls", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+def log_value(s):
+    BODY
+sys.stdin.readline()
+print('{"ready": true}', flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    values = []
+    for states in request["assignments"]:
+        os.write(calls, (request["factor"] + str(states) + "\\n").encode())
+        values.append(log_value(states))
+    print(json.dumps({"id": request["id"], "log_values": values}), flush=True)
+"""
+VALUE = "return -3.14159265358979 * (1 + s[0]) / (7 + s[1] + 5 * s[2]) + 0.3 * s[3]"
+
+failed = []
+
+
+def check(condition, what, details=""):
+    if not condition:
+        failed.append(what)
+        print(f"FAILED: {what} {details}", flush=True)
+
+
+def run_tests(tests):
+    for test in tests:
+        begin = time.monotonic()
+        test()
+        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+    sys.exit(len(failed) > 0)
+
+
+class Folder:
+    """A model in a folder of its own, removed at the end."""
+
+    def __init__(self, body=VALUE, factor_fields=None, program_fields=None):
+        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # waits for a disk are long
+        self.path = tempfile.mkdtemp(dir=parent)
+        program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **(program_fields or {})}
+        likelihood = {"name": "f", "scope": ["a", "b", "c", "d"], "program": "p", **(factor_fields or {})}
+        model = {
+            "variables": [{"name": name, "states": 3} for name in "abcd"],
+            "programs": {"p": program},
+            "factors": [{"scope": ["a", "b"], "log_values": [0, -1, -2, -1, 0, -1, "-inf", -1, 0]}, likelihood],
+        }
+        with open(self.file("model.json"), "w") as file:
+            json.dump(model, file)
+        with open(self.file("oracle.py"), "w") as file:
+            file.write(ORACLE.replace("BODY", body))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def start(self, *arguments, **settings):
+        command = [PROGRAM, "infer", "model.json", "--quiet", "--json", "answer.json", *arguments]
+        settings = {"env": {**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"}, **settings}
+        return subprocess.Popen(command, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                **settings)
+
+    def run(self, *arguments, **settings):
+        process = self.start(*arguments, **settings)
+        process.out, process.err = process.communicate(timeout=PATIENCE)
+        return process
+
+    def change_model(self, change):
+        with open(self.file("model.json")) as file:
+            model = json.load(file)
+        change(model)
+        with open(self.file("model.json"), "w") as file:
+            json.dump(model, file)
+
+    def whole_answer(self):
+        with open(self.file("answer.json")) as file:
+            return json.load(file)
+
+    def answer(self):
+        """What must be the same in every run."""
+        with open(self.file("answer.json")) as file:
+            answer = json.load(file)
+        for name in ("seconds", "expansions_per_second", "programs"):
+            answer.pop(name, None)
+        del answer["spent"]["cost_seconds"]
+        return answer
+
+    def calls(self):
+        if not os.path.exists(self.file("calls")):
+            return []
+        with open(self.file("calls")) as file:
+            return file.read().splitlines()
+
+    def wait_until(self, condition):
+        for _ in range(PATIENCE * 1000):
+            if condition():
+                return True
+            time.sleep(0.001)
+        return False
+
+    def num_processes(self):
+        count = 0
+        for process in os.listdir("/proc"):
+            try:
+                count += process.isdigit() and os.readlink(f"/proc/{process}/cwd") == self.path
+            except OSError:
+                pass
+        return count
