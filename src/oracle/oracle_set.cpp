@@ -151,6 +151,10 @@ double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
   const Ticket ticket = submit({{factor, {states.begin(), states.end()}}});
   try {
     return wait(ticket).log_values[0];
+  } catch (const Error& error) {
+    tickets_.erase(ticket);
+    // Whoever calls a function has declared nothing in that call.
+    throw Error(error.code() == ErrorCode::kArgument ? ErrorCode::kNumeric : error.code(), error.what());
   } catch (...) {
     tickets_.erase(ticket);  // nobody will ask for it; its value, if it comes, is kept all the same
     throw;
