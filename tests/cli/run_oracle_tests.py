@@ -6,7 +6,6 @@ Runs are killed at 75 random moments and taken up again; programs fail, hang and
 
 import concurrent.futures
 import json
-import os
 import random
 import signal
 import subprocess
@@ -102,9 +101,11 @@ def test_text_and_journal_agree_after_a_failure():
     for workers in ("1", "4"):
         with Folder("time.sleep(0.003); return -1.0 if s != [1, 1, 1, 1] else 'broken'",
                     program_fields={"max_retries": 0}) as folder:
-            run = folder.run("--budget", "300", "--space", "tree", "--oracle-workers", workers, "--journal", "run.journal")
+            run = folder.run("--budget", "300", "--space", "tree", "--oracle-workers", workers, "--journal",
+                             "run.journal")
             check(run.returncode == 66, "the factor fails", run.err)
-            listing = subprocess.run([PROGRAM, "journal", "run.journal"], cwd=folder.path, capture_output=True, text=True)
+            listing = subprocess.run([PROGRAM, "journal", "run.journal"], cwd=folder.path, capture_output=True,
+                                     text=True)
             recorded = next(line.split()[1] for line in listing.stdout.splitlines() if line.startswith("f "))
             check(f"f: {recorded} evaluations paid" in run.out, "as many as the journal has", run.out + listing.stdout)
             check("1 failed for good" in listing.stdout, "the journal has the failure", listing.stdout)
@@ -199,5 +200,6 @@ def test_refusals():
 
 
 run_tests((test_second_run_is_free, test_all_workers_agree_on_the_exact_answer, test_failing_factor,
-           test_text_and_journal_agree_after_a_failure, test_interruption, test_interruption_while_sampling, test_failing_while_sampling,
+           test_text_and_journal_agree_after_a_failure, test_interruption, test_interruption_while_sampling,
+           test_failing_while_sampling,
            test_python_file_with_a_mistake, test_time_limit, test_budget_of_cost, test_refusals, test_kills))

@@ -11,7 +11,6 @@ import pty
 import random
 import resource
 import select
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -35,7 +34,7 @@ def test_nothing_runs_without_consent():
                           ["compare", "model.json"], ["infer", "model.json", "--quiet"]):
             run = run_without_consent(folder, *arguments)
             check(run.returncode == 77, "consent is needed", f"{arguments} {run.returncode} {run.stderr}")
-            check(run.stderr.count("\n") == 1 and "--allow-programs" in run.stderr, "one line that says how", run.stderr)
+            check(run.stderr.count("\n") == 1 and "--allow-programs" in run.stderr, "one line says how", run.stderr)
             check("oracle.py 'two words\\x1b[2J'" in run.stderr, "and what would run, harmlessly", run.stderr)
             check(run.stdout == "" and folder.calls() == [], "nothing was run")
         check(sorted(os.listdir(folder.path)) == ["model.json", "oracle.py"], "nothing was written",
@@ -85,7 +84,8 @@ def run_at_terminal(folder, answer):
 
 
 def test_values_that_are_none_and_values_above_the_maximum():
-    rules = (["--select", "mass"], ["--select", "gap"], ["--select", "q-uct"], ["--method", "smc"], ["--method", "gibbs"])
+    rules = (["--select", "mass"], ["--select", "gap"], ["--select", "q-uct"], ["--method", "smc"],
+             ["--method", "gibbs"])
     for value, text in (("1e308", "1e+308"), ("2e7", "20000000"), ("float('nan')", "nan"), ("float('inf')", "inf"),
                         ("-1.5e300", "-1.5e+300")):
         for rule in rules:
@@ -102,7 +102,8 @@ def test_values_that_are_none_and_values_above_the_maximum():
             check("has the log-value 5, above its declared log_max of 0" in run.err, "says so", run.err)
             check(run.out == "", "and there is no answer: its bounds would be wrong", run.out)
             again = folder.run("--budget", "1000", "--journal", "run.journal", *rule)
-            check(again.returncode == 65 and "above its declared log_max" in again.err, "from the journal too", again.err)
+            check(again.returncode == 65 and "above its declared log_max" in again.err, "so does the journal",
+                  again.err)
 
 
 def test_tables_beyond_the_range():
@@ -116,7 +117,7 @@ def test_tables_beyond_the_range():
                 run = run_without_consent(folder, "infer", "table.json", "--json", "-", *rule)
                 check(run.returncode == code, f"{value} with {rule}", f"{run.returncode} {run.stderr}")
                 if code != 0:
-                    check("table.json: factors[0].log_values[1]: the log-value is" in run.stderr, "names it", run.stderr)
+                    check("table.json: factors[0].log_values[1]: the log-value" in run.stderr, "names it", run.stderr)
                 else:
                     expected = 1.7e7 if value == "1.7e7" else 0.0
                     check(abs(json.loads(run.stdout)["log_z"]["estimate"] - expected) < 1e-6, "is right", run.stdout)
@@ -174,7 +175,7 @@ def test_damaged_journals():
             database.execute("UPDATE evaluation SET log_value = log_value + 1 WHERE id = 7")
         database.close()
         run = folder.run(*arguments)
-        check(run.returncode == 66 and "row 7 of its evaluations (factor 'f' at states " in run.err, "row by name", run.err)
+        check(run.returncode == 66 and "row 7 of its evaluations (factor 'f' at states " in run.err, "named", run.err)
         listing = subprocess.run([PROGRAM, "journal", "run.journal"], cwd=folder.path, capture_output=True, text=True)
         check(listing.returncode == 65 and "damaged: row 7" in listing.stdout, "journal shows it", listing.stdout)
         repair = subprocess.run([PROGRAM, "journal", "run.journal", "--repair"], cwd=folder.path, capture_output=True,
@@ -204,10 +205,11 @@ def test_full_disk():
                     os.remove(folder.file(name))
             run = folder.run(*arguments, preexec_fn=limit(100_000))
             check(run.returncode not in (0, -signal.SIGXFSZ), "a journal that cannot be written", f"{run.returncode}")
-            check("run.journal: cannot be" in run.err and "what was recorded before is safe" in run.err, "says so", run.err)
+            check("run.journal: cannot be" in run.err and "what was recorded before is safe" in run.err, "says so",
+                  run.err)
             again = folder.run(*arguments)
             check(again.returncode == 0 and folder.answer() == expected, "nothing recorded is lost", again.err)
-            check(num_calls <= len(folder.calls()) <= num_calls + 3 * int(workers), "what was recorded is not paid again",
+            check(num_calls <= len(folder.calls()) <= num_calls + 3 * int(workers), "what was recorded is not paid twice",
                   f"{len(folder.calls())} {num_calls}")
 
 
@@ -234,7 +236,7 @@ def true_log_z(failed):
 
 def test_failures_count_as_the_model_says():
     for rule, value, words in (("impossible", -math.inf, "and count as impossible"), (-2.5, -2.5, "and count as -2.5"),
-                               ("skip", -math.inf, "and were skipped: log Z, its bounds and all probabilities are those")):
+                               ("skip", -math.inf, "and were skipped: log Z, its bounds and all probabilities are")):
         for workers in ("1", "4"):
             with Folder() as folder:
                 use_python(folder, FAILING, on_failure=rule)
