@@ -209,7 +209,7 @@ def test_full_disk():
                   run.err)
             again = folder.run(*arguments)
             check(again.returncode == 0 and folder.answer() == expected, "nothing recorded is lost", again.err)
-            check(num_calls <= len(folder.calls()) <= num_calls + 3 * int(workers), "what was recorded is not paid twice",
+            check(num_calls <= len(folder.calls()) <= num_calls + 3 * int(workers), "nothing recorded is paid twice",
                   f"{len(folder.calls())} {num_calls}")
 
 

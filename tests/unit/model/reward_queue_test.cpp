@@ -20,6 +20,7 @@ class NewestFirst final : public EvaluationQueue {
     return factor < graph_.num_factors() && !graph_.factor(factor).is_table();
   }
   [[nodiscard]] int num_workers() const override { return num_workers_; }
+  [[nodiscard]] int max_under_way() const override { return num_workers_ * batch_; }
   [[nodiscard]] int num_pending() const override { return static_cast<int>(pending_.size()); }
   Ticket submit(std::vector<OracleQuestion> questions) override {
     pending_.emplace(next_, questions.at(0));
@@ -35,6 +36,7 @@ class NewestFirst final : public EvaluationQueue {
 
   std::vector<int> asked_;  // factors, in the order of evaluation
   int most_pending_ = 0;
+  int batch_ = 1;
 
  private:
   OracleAnswer answer(std::map<Ticket, OracleQuestion>::iterator place) {
@@ -167,6 +169,20 @@ TEST_F(RewardQueues, TheOrderOfSubmissionIsKeptAndRoomDoesNotDependOnArrivals) {
   EXPECT_TRUE(rewards.has_room());
   EXPECT_EQ(rewards.wait().at(0).id, 1);
   EXPECT_EQ(rewards.num_pending(), 0);
+}
+
+TEST_F(RewardQueues, ThereIsRoomForTheBatchesOfAllWorkers) {
+  for (const AnswerOrder order : {AnswerOrder::kArrival, AnswerOrder::kSubmission}) {
+    const auto queue = attach(1);
+    queue->batch_ = 4;
+    Budget budget(100, BudgetUnit::kReward);
+    RewardQueue rewards(graph_, space_, budget, order);
+    int num_submitted = 0;
+    for (; rewards.has_room(); ++num_submitted) rewards.submit({1, 2 + num_submitted % 2, 1}, std::vector<int>{-1, 0});
+    EXPECT_EQ(num_submitted, 4);
+    EXPECT_EQ(queue->num_pending(), 4);
+    while (rewards.num_pending() > 0) rewards.wait();
+  }
 }
 
 TEST_F(RewardQueues, AWaitCanEndWhenThereIsRoom) {
