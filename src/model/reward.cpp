@@ -55,8 +55,9 @@ void Reward::add_term(int factor) {
 double Reward::evaluate(int level, std::span<const int> x, Budget& budget) {
   failure_.reset();
   const double sum = sum_up(level, x, budget);
-  if (failure_) throw Error(*failure_);
-  return sum;
+  if (!failure_) return sum;
+  // Of the queue, which calls a wrong declaration the caller's mistake; it is none of this call.
+  throw Error(failure_->code() == ErrorCode::kArgument ? ErrorCode::kNumeric : failure_->code(), failure_->what());
 }
 
 // Sets failure_ and charges nothing when the queue gives no answer.
