@@ -10,26 +10,17 @@
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
 
 constexpr const char* kVariable = "TREESAMPLE_ALLOW_PROGRAMS";
 
-// One line without anything that a terminal would obey. Arguments with blanks are quoted.
+// Words with blanks or quotes are quoted, so that a reader sees where they end.
 std::string shown(const std::string& word) {
-  std::string text;
-  bool is_plain = !word.empty();
-  for (const char c : word) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte >= 0x7f) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-    is_plain = is_plain && byte > ' ' && c != '\'' && c != '"';
-  }
-  return is_plain ? text : fmt::format("'{}'", text);
+  const bool is_plain = !word.empty() && word.find_first_of(" \t\n'\"") == std::string::npos;
+  return is_plain ? printable(word) : fmt::format("'{}'", printable(word));
 }
 
 std::string command_line(const ProgramDescription& program) {

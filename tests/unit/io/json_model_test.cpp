@@ -194,7 +194,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "m.json: programs.p.max_batch: allowed is a whole number from 1 to 1000000, found 0"},
         BadText{PROGRAM(R"({"command": ["x"], "timeout": 1})"),
                 "m.json: programs.p: unknown field 'timeout', allowed are command, python, files, timeout_seconds, "
-                "start_timeout_seconds, max_retries, max_batch"}));
+                "start_timeout_seconds, max_retries, max_batch, on_failure, max_failure_share"},
+        BadText{PROGRAM(R"({"command": ["x"], "on_failure": "ignore"})"),
+                "m.json: programs.p.on_failure: allowed are \"stop\", \"impossible\", \"skip\" and a number, the "
+                "log-value of what fails"},
+        BadText{PROGRAM(R"({"command": ["x"], "on_failure": 1e9})"),
+                "m.json: programs.p.on_failure: the log-value is 1000000000, allowed are -inf and numbers from -1e+300 "
+                "to 17000000"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Factors, BadJsonModel,
