@@ -59,9 +59,7 @@ json parse_object(std::string_view line) {
   }
 }
 
-std::string complaint_text(const json& error) {
-  return error.is_string() ? error.get<std::string>() : shown(error);
-}
+std::string complaint_text(const json& error) { return error.is_string() ? error.get<std::string>() : shown(error); }
 
 Evaluation parse_value(const json& value, std::string_view line) {
   // + 0.0 turns -0 into 0, whose sign a journal does not keep.
