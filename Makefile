@@ -71,7 +71,7 @@ fuzz: packages-lint
 	@cmake --build build-fuzz
 	@for target in uai uai_evidence bif json_model safetensors program_answer; do \
 	  mkdir -p build-fuzz/corpus-$$target; \
-	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 -max_len=300000 \
+	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 -max_len=300000 -len_control=0 \
 	    -dict=tests/fuzz/dictionary/$$target.dict build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done
 
 install: build
