@@ -20,6 +20,7 @@ constexpr const char* kHeader = "episode,problem,version,steps,loss,rows,delta_k
 constexpr int kNumCurves = 3;  // loss; delta-KL with inference and of Q_phi alone, both less that of the plain search
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6f}", *value) : ""; }
+std::string loss_cell(const std::optional<double>& loss) { return loss ? fmt::format("{:.6g}", *loss) : ""; }
 
 // Means over blocks of episodes: single ones scatter too much to be seen. delta-KL is shown relative to the
 // search without value function on the same problem, as in the paper's Table 2.
@@ -110,8 +111,8 @@ ProgressFile::ProgressFile(const std::filesystem::path& path, std::int64_t num_r
 }
 
 void ProgressFile::append(const EpisodeRecord& record) {
-  stream_ << fmt::format("{},{},{},{},{:.6g},{},{},{},{}\n", record.episode, record.problem, record.version,
-                         record.steps, record.loss, record.num_rows, cell(record.delta_kl), cell(record.delta_kl_phi),
+  stream_ << fmt::format("{},{},{},{},{},{},{},{},{}\n", record.episode, record.problem, record.version, record.steps,
+                         loss_cell(record.loss), record.num_rows, cell(record.delta_kl), cell(record.delta_kl_phi),
                          cell(record.delta_kl_plain));
   stream_.flush();
   if (!stream_) throw Error(ErrorCode::kWrite, fmt::format("{}: cannot be written", path_.string()));

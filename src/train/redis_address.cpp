@@ -77,6 +77,10 @@ RedisAddress parse_redis_address(const std::string& address) {
   return result;
 }
 
+bool is_local(const RedisAddress& address) {
+  return address.is_unix || address.host == "localhost" || address.host == "::1" || address.host.starts_with("127.");
+}
+
 void RedisOptions::validate() const {
   const RedisAddress parsed = parse_redis_address(address);
   check_argument(!run.empty() && run.size() <= 200, "RedisOptions", "the name of the run is empty or too long");

@@ -27,6 +27,10 @@ struct RedisOptions {
   // and password may contain %xx.
   std::string address = "redis://127.0.0.1:6379";
   std::string password_file = {};  // first line: the password, instead of one in the address
+  // The secret that messages are sealed with, 16 bytes or more in a file that only its owner may read. Without it
+  // the environment variable TREESAMPLE_KEY is taken, then the password. Learner and workers need the same.
+  std::string key_file = {};
+  bool allow_no_secret = false;    // a server on another machine although there is neither password nor key
   std::string tls_ca_file = {};    // certificates that are trusted; empty: those of the system
   std::string tls_cert_file = {};  // of the client, where the server asks for one
   std::string tls_key_file = {};
@@ -42,13 +46,18 @@ inline constexpr int kMaxStreamEntries = 256;
 // True when this library was built with a hiredis that offers TLS.
 bool has_redis_tls();
 
-// Asked a few times a second, also while waiting; false ends the run, which can be resumed.
-using KeepGoing = std::function<bool()>;
+struct RunCallbacks {
+  // Asked a few times a second, also while waiting; false ends the run, which can be resumed.
+  std::function<bool()> keep_going = {};
+  // Told what is waited for and what was refused or repaired, one line each, now and then.
+  std::function<void(const std::string&)> remark = {};
+};
 
 // The learner: like train(), with workers elsewhere. Always concurrent. Throws kIo when the server cannot be
-// reached within the patience or refuses the login.
+// reached within the patience or refuses the login, or another learner has a run of that name. A report without
+// network: it was ended before the run began.
 TrainReport train_distributed(const TrainOptions& options, const RedisOptions& redis,
-                              const TrainObserver& observer = {}, const KeepGoing& keep_going = {});
+                              const TrainObserver& observer = {}, const RunCallbacks& callbacks = {});
 
 struct WorkerReport {
   std::int64_t num_episodes = 0;
@@ -56,7 +65,8 @@ struct WorkerReport {
   bool is_run_finished = false;  // false: keep_going ended it
 };
 
-// A worker: joins the run, works until the learner has all its episodes. Throws kIo like the learner.
-WorkerReport run_worker(const RedisOptions& redis, const KeepGoing& keep_going = {});
+// A worker: joins the run, works until the learner has all its episodes. Throws kIo like the learner, and when
+// the run has had no learner for as long as the patience.
+WorkerReport run_worker(const RedisOptions& redis, const RunCallbacks& callbacks = {});
 
 }  // namespace treesample
