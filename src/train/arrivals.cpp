@@ -7,7 +7,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kFirstNoticeSeconds = 10.0;
+constexpr double kFirstNoticeSeconds = 5.0;
 constexpr double kMostNoticeSeconds = 60.0;  // between two notices, which double at first
 constexpr double kRefusalSeconds = 10.0;
 

@@ -141,12 +141,14 @@ class DistributedLearner {
     } catch (const RefusedEpisode& refused) {
       ++run_.counters().num_rejected;
       arrivals_.refuse(worker, refused.reason);
+      if (refused.is_number_wrong) channel_.start_numbers_at(run_.counters().next_number);
     }
     run_.checkpoint();
   }
 
   struct RefusedEpisode {
     std::string reason;
+    bool is_number_wrong = false;  // then the counter may be
   };
 
   // Sets `worker` once it is known. Throws RefusedEpisode.
@@ -162,10 +164,10 @@ class DistributedLearner {
     }
     const RunCounters& counters = run_.counters();
     if (counters.taken.contains(episode.problem)) {  // sent twice, because the answer to the first got lost
-      throw RefusedEpisode{fmt::format("number {} was taken before", episode.problem)};
+      throw RefusedEpisode{fmt::format("number {} was taken before", episode.problem), true};
     }
     if (episode.problem > counters.next_number + kMostNumbersAhead) {
-      throw RefusedEpisode{fmt::format("number {} is far beyond those of this run", episode.problem)};
+      throw RefusedEpisode{fmt::format("number {} is far beyond those of this run", episode.problem), true};
     }
     return episode;
   }

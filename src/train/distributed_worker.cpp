@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWaitSeconds = 0.2;
-constexpr double kTellSeconds = 10.0;  // without a learner
+constexpr double kTellSeconds = 5.0;  // without a learner
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -76,7 +76,8 @@ class DistributedWorker {
     while (true) {
       const std::optional<RunChannel::Head> head = channel_.head();
       watch_learner(head.has_value() && (head->has_learner || head->is_done));
-      if (head && (head->is_done || is_up_to_date(*head))) return *head;
+      // A run that is done and has a learner is about to end, or a new one of that name to begin.
+      if (head && (head->is_done ? !head->has_learner : is_up_to_date(*head))) return *head;
       channel_.client().pause(kWaitSeconds);
     }
   }

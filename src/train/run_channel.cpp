@@ -71,8 +71,7 @@ void RunChannel::start_numbers_at(std::uint64_t number) {
   const auto [parsed, error] = std::from_chars(current.data(), end, next);
   const bool is_number = error == std::errc() && parsed == end;
   if (is_number && next >= number && next <= number + kMostNumbersAhead) return;
-  const bool is_wrong = !current.empty() && (!is_number || next > number);
-  if (is_wrong) {
+  if (!current.empty()) {
     client_.remark(fmt::format("key {}: it held '{}', which is not the number of the next episode; set to {}",
                                key("next"), printable(current, 40), number));
   }

@@ -207,7 +207,7 @@ TEST_F(DistributedTest, PatienceEndsWithoutAServerAndWithoutALearner) {
   EXPECT_THROW(run_worker(redis), Error);
   redis.patience_seconds = 60.0;
   int asked = 0;
-  EXPECT_FALSE(run_worker(redis, [&] { return ++asked < 3; }).is_run_finished);
+  EXPECT_FALSE(run_worker(redis, {.keep_going = [&] { return ++asked < 3; }}).is_run_finished);
 }
 
 }  // namespace
