@@ -68,17 +68,18 @@ std::string gnuplot_script(const std::vector<Block>& blocks) {
   for (const Block& block : blocks) {
     script += fmt::format("{:.0f}", block.episode);
     for (int curve = 0; curve < kNumCurves; ++curve) {
-      script += block.counts[curve] > 0 ? fmt::format(" {:.6f}", block.sums[curve] / block.counts[curve]) : " NaN";
+      script += block.counts[curve] > 0 ? fmt::format(" {:.6g}", block.sums[curve] / block.counts[curve]) : " NaN";
     }
     script += '\n';
   }
-  script += R"(EOD
+  script += "EOD\n";
+  // Without a step there is no loss, and gnuplot refuses an axis without values.
+  const bool has_loss =
+      std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.counts[0] > 0; });
+  if (has_loss) script += "set y2label 'loss'\nset ytics nomirror\nset y2tics\nset logscale y2\n";
+  script += R"(
 set xlabel 'episodes'
 set ylabel 'delta-KL relative to search without value function'
-set y2label 'loss'
-set ytics nomirror
-set y2tics
-set logscale y2
 set key outside bottom center horizontal
 set grid
 do for [format in 'svg png'] {
@@ -87,11 +88,11 @@ do for [format in 'svg png'] {
   set output 'progress.'.format
   plot 0 with lines lw 2 lc rgb '#888888' title 'search without value function', \
        $data using 1:4 with lines lw 2 lc rgb '#d95f02' title 'Q_{phi} alone', \
-       $data using 1:3 with lines lw 2 lc rgb '#1b6ca8' title 'Q_{phi} + inference', \
-       $data using 1:2 axes x1y2 with lines dt 2 lc rgb '#444444' title 'loss (right)'
-}
-)";
-  return script;
+       $data using 1:3 with lines lw 2 lc rgb '#1b6ca8' title 'Q_{phi} + inference')";
+  if (has_loss)
+    script += R"(, \
+       $data using 1:2 axes x1y2 with lines dt 2 lc rgb '#444444' title 'loss (right)')";
+  return script + "\n}\n";
 }
 
 }  // namespace

@@ -188,13 +188,13 @@ TEST_F(DistributedTest, LogsInWithAPassword) {
   std::ofstream(folder_ / "password") << "open sesame\n";
   redis.password_file = folder_ / "password";
   EXPECT_EQ(ping(), "PONG");
-  std::ofstream(folder_ / "password") << "wrong\n";
+  std::ofstream(folder_ / "password") << "sesame\n";
   try {
     ping();
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kIo);
-    EXPECT_EQ(std::string(error.what()).find("wrong"), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("sesame"), std::string::npos) << error.what();
   }
 }
 
