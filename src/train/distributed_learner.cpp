@@ -37,8 +37,10 @@ class DistributedLearner {
 
   TrainReport work() {
     try {
-      if (run_.counters().num_episodes == 0) channel_.reset();
-      restore();
+      patiently([this] {
+        if (run_.counters().num_episodes == 0) channel_.reset();
+        restore();
+      });
       run_.begin();
       while (!run_.is_finished() && !run_.is_interrupted() && (!callbacks_.keep_going || callbacks_.keep_going())) {
         patiently([this] { poll(); });

@@ -12,6 +12,9 @@ import tempfile
 import time
 
 PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "treesample"
+if shutil.which("redis-server") is None:
+    print("skipped: redis-server is not installed")
+    sys.exit(0)
 LONG = 120  # seconds after which something hangs; nothing is expected to take that long
 SMALL = ["--n", "8", "--budget", "60", "--samples", "8", "--batch", "32", "--replay", "500", "--assess-every", "0"]
 

@@ -163,11 +163,15 @@ def test_one_learner_per_run():
 def test_a_dead_learners_run_is_taken_over():
     with Lab() as lab:
         learner, worker = lab.learner(episodes=300), lab.worker()
+        episode = one_episode(lab.server.client())
         lab.wait_for_rows(5)
         learner.kill()
         check(lab.server.client()("PTTL", key("lease")) > 0, "its lease is still there")
+        client = lab.server.client()
+        client("XADD", key("episodes"), "*", "episode", seal("episode", episode.forged(0)))
         resumed = lab.learner("--resume", episodes=300)
         check_finished(lab, resumed, worker, 300, "taken over at once on the same machine")
+        check("number 0 was taken before" in resumed.text(), "what was taken stays taken", resumed.text())
     with Lab() as lab:  # a learner of another machine: its lease must expire
         client = lab.server.client()
         client("SET", key("lease"), "token elsewhere 17 99 other-machine", "PX", "3000")
@@ -293,6 +297,7 @@ def test_resume_and_interruption():
             check(worker.wait() == code, f"worker: exit code after {number}", worker.process.returncode)
             learner.send(number)
             check(learner.wait() == code, f"learner: exit code after {number}", learner.process.returncode)
+            check(lab.server.client()("EXISTS", key("lease")) == 0, "its lease is given back")
             done = len(lab.rows())
             resumed, worker = lab.learner("--resume", episodes=done + 5), lab.worker()
             check_finished(lab, resumed, worker, done + 5, "resumed")
