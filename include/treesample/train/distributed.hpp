@@ -1,17 +1,21 @@
 // Training across machines: one learner, any number of workers, and a Redis server between them.
 //
-// Keys of a run, all under "treesample:<run>:":
+// Keys of a run, all under "treesample:<run>:" and sealed (src/train/message_seal.hpp) but for numbers and lease:
 //   options     format_train_options of the learner: all that a worker needs to know
-//   head        "<fingerprint of options> <version> running|done", small enough to be read before each episode
+//   head        "<library version> <fingerprint of options> <version> running|done", small enough to be read before
+//               each episode
 //   parameters  the newest network (network_file.hpp), replaced as a whole
 //   next        the number of the next episode; workers draw theirs by INCR
 //   episodes    a stream with one entry per finished episode, at most about kMaxStreamEntries of them
+//   lease       which learner has the run; expires unless it is renewed (src/train/run_lease.hpp)
 //
 // Workers may join, leave or be killed at any time: what a killed one loses is its current episode. When
-// the server is away, both sides try again with growing pauses; when it comes back empty, the learner
-// publishes everything anew. The learner's checkpoint holds its place in the stream, so that a learner
-// that was killed goes on (resume) with the first episode that it has not yet stored. An entry that is
-// damaged, belongs to other options or repeats a number is counted as rejected and left out.
+// the server is away or full, both sides try again with pauses; when it comes back empty, or keys are not what they
+// should be, the learner publishes everything anew. The learner's checkpoint holds its place in the stream and the
+// numbers of the episodes that it took, so that a learner that was killed goes on (resume) with the first one that it
+// has not yet stored, and none counts twice. An entry that does not verify, belongs to other options, repeats a number
+// or has targets that its problem cannot reach is refused and counted. docs/distributed.md says what that protects
+// from.
 #pragma once
 
 #include <cstdint>
