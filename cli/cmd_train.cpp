@@ -161,7 +161,12 @@ class RecentGain {
 void print_rejected(const TrainReport& report) {
   if (report.num_rejected == 0) return;
   fmt::print("{} episodes were refused and left out\n", report.num_rejected);
-  for (const auto& [worker, count] : report.rejected_by_worker) fmt::print("  {} from {}\n", count, worker);
+  constexpr int kMostShown = 10;
+  int num_shown = 0;
+  for (const auto& [worker, count] : report.rejected_by_worker) {
+    if (++num_shown <= kMostShown) fmt::print("  {} from {}\n", count, worker);
+  }
+  if (num_shown > kMostShown) fmt::print("  and others from {} more\n", num_shown - kMostShown);
   if (!report.last_rejection.empty()) fmt::print("  the last from {}\n", report.last_rejection);
 }
 

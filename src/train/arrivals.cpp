@@ -10,6 +10,7 @@ namespace {
 constexpr double kFirstNoticeSeconds = 5.0;
 constexpr double kMostNoticeSeconds = 60.0;  // between two notices, which double at first
 constexpr double kRefusalSeconds = 10.0;
+constexpr std::size_t kMostNames = 1000;
 
 }  // namespace
 
@@ -18,14 +19,16 @@ double Arrivals::seconds_without() const {
 }
 
 void Arrivals::accept(const std::string& worker) {
-  ++accepted_[worker];
+  if (accepted_.size() < kMostNames) accepted_.insert(worker);
   last_accepted_ = Clock::now();
   next_notice_ = 0.0;
 }
 
 void Arrivals::refuse(const std::string& worker, const std::string& reason) {
   ++num_refused_;
-  const std::int64_t of_worker = ++refused_[worker];
+  // Names come from outside: their number is limited.
+  const bool has_room = refused_.size() < kMostNames || refused_.contains(worker);
+  const std::int64_t of_worker = ++refused_[has_room ? worker : "other workers"];
   last_reason_ = fmt::format("{}: {}", worker, reason);
   const Clock::time_point now = Clock::now();
   const bool is_first = num_refused_ == 1;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 namespace treesample {
@@ -29,7 +30,7 @@ class Arrivals {
   using Clock = std::chrono::steady_clock;
 
   std::function<void(const std::string&)> remark_;
-  std::map<std::string, std::int64_t> accepted_;
+  std::set<std::string> accepted_;
   std::map<std::string, std::int64_t> refused_;
   std::string last_reason_;
   std::int64_t num_refused_ = 0;

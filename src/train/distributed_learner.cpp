@@ -92,6 +92,7 @@ class DistributedLearner {
     channel_.start_numbers_at(run_.counters().next_number);
     channel_.publish_options(text_);
     publish_parameters();
+    is_lease_lost_ = false;
     num_connections_ = channel_.client().num_connections();
   }
 
@@ -110,15 +111,25 @@ class DistributedLearner {
     for (const RunChannel::Entry& entry : entries) {
       if (run_.is_finished() || run_.is_interrupted()) return;
       take(entry);
+      renew_lease();
     }
     forget_stored();
-    const bool is_kept = lease_.renew();
-    if (!is_kept || channel_.client().num_connections() != num_connections_ || is_time_to_restore()) restore();
+    renew_lease();
+    const bool was_away = channel_.client().num_connections() != num_connections_;
+    if (is_lease_lost_ || was_away || is_time_to_restore()) restore();
     arrivals_.tell_when_waiting(
         fmt::format("{} of {} so far", run_.counters().num_episodes, run_.options().num_episodes));
     if (!has_work && entries.empty()) return;
-    run_.learn(kStepsPerPoll);
+    for (int i = 0; i < kStepsPerPoll; ++i) {
+      run_.learn(1);
+      renew_lease();
+    }
     if (++num_polls_ % kPollsPerPublication == 0) publish_parameters();
+  }
+
+  // Steps and checkpoints may take long: the lease is asked for between any two.
+  void renew_lease() {
+    if (!lease_.renew()) is_lease_lost_ = true;
   }
 
   bool is_time_to_restore() {
@@ -188,6 +199,7 @@ class DistributedLearner {
   std::string text_;
   Arrivals arrivals_;
   std::vector<std::string> taken_positions_;  // since the last checkpoint
+  bool is_lease_lost_ = false;                // for a while; the server may have lost everything
   std::int64_t num_connections_ = 0;
   std::int64_t num_polls_ = 0;
   double next_restore_ = kRestoreSeconds;

@@ -86,11 +86,12 @@ class DistributedWorker {
   void watch_learner(bool is_there) {
     if (is_there) {
       if (has_told_) channel_.client().remark(fmt::format("run '{}' has a learner", redis_.run));
-      learner_seen_ = Clock::now();
+      missed_since_.reset();
       has_told_ = false;
       return;
     }
-    const double absent = seconds_since(learner_seen_);
+    if (!missed_since_) missed_since_ = Clock::now();  // an episode may have taken longer than the patience
+    const double absent = seconds_since(*missed_since_);
     if (absent > redis_.patience_seconds) {
       throw Error(ErrorCode::kIo, fmt::format("redis: the run '{}' has had no learner for {:g} s (treesample train "
                                               "--redis ... --run {})",
@@ -145,7 +146,7 @@ class DistributedWorker {
   std::uint64_t fingerprint_ = 0;
   std::unique_ptr<TrainingProblems> problems_;
   ParameterBoard::Posted parameters_;
-  Clock::time_point learner_seen_ = Clock::now();
+  std::optional<Clock::time_point> missed_since_;  // the first look without a learner
   bool has_told_ = false;
 };
 
