@@ -10,10 +10,19 @@
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+namespace {
+
+constexpr const char* kFunction = "ParticleApproximation";
+
+}  // namespace
 
 ParticleApproximation::ParticleApproximation(const FactorGraph& graph, const Particles& particles) {
   const std::size_t width = graph.num_variables();
   for (int v = 0; v < graph.num_variables(); ++v) num_states_.push_back(graph.num_states(v));
+  const std::size_t num_rows = particles.log_weights.size();
+  check_argument(particles.states.size() == num_rows * width && particles.log_densities.size() == num_rows, kFunction,
+                 fmt::format("{} states and {} densities for {} weights of {} variables", particles.states.size(),
+                             particles.log_densities.size(), num_rows, width));
   const double log_total = log_sum_exp(particles.log_weights);
   if (log_total == kNegInf) return;
 
@@ -30,6 +39,7 @@ ParticleApproximation::ParticleApproximation(const FactorGraph& graph, const Par
     if (!is_empty() && std::equal(row(i).begin(), row(i).end(), states_.end() - width)) {
       probabilities_.back() += probability;
     } else {
+      graph.check_assignment(row(i), kFunction);
       states_.insert(states_.end(), row(i).begin(), row(i).end());
       probabilities_.push_back(probability);
       log_densities_.push_back(particles.log_densities[i]);
@@ -57,8 +67,7 @@ Assignment ParticleApproximation::sample(Random& random) const {
 }
 
 double ParticleApproximation::log_prob(std::span<const int> x) const {
-  check_argument(x.size() == num_states_.size(), "ParticleApproximation::log_prob",
-                 fmt::format("{} states for {} variables", x.size(), num_states_.size()));
+  check_states("ParticleApproximation::log_prob", num_states_, x);
   int low = 0;
   int high = num_atoms();
   while (low < high) {

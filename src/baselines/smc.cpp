@@ -245,6 +245,8 @@ SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const SmcOptio
   options.validate();
   check_argument(space.kind != SpaceKind::kAndOr, "smc",
                  "the space is andor, allowed are tree and graph: particles are extended along one order");
+  check_space("smc", graph, space);
+  check_fits("smc", prior.get(), space);
   if (!prior) prior = std::make_shared<UniformValue>(space);
   ParticleFilter filter(graph, space, options, *prior);
   filter.run(observer);

@@ -100,7 +100,8 @@ LogBounds bernstein_limits(double log_bound, double mean, double mean_square, do
           std::min(log_bound, log_bound + std::log(mean + radius))};
 }
 
-void check_upper(const BoundedApproximation& upper, const char* function) {
+void check_upper(const FactorGraph& graph, const BoundedApproximation& upper, const char* function) {
+  check_space(function, graph, upper.space());
   check_argument(upper.kind() == SamplerKind::kUpper, function, "needs the sampler by upper bounds");
 }
 
@@ -119,7 +120,7 @@ void BoundedImportanceOptions::validate() const {
 
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
                                      const BoundedImportanceOptions& options, Random& random) {
-  check_upper(upper, "bounded_importance");
+  check_upper(graph, upper, "bounded_importance");
   const BoundedSampler sampler{upper.log_value(),
                                [&](std::span<int> x, Random& stream) { return upper.sample_into(x, stream); }};
   return bounded_importance(graph, sampler, options, random);
@@ -169,7 +170,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
 
 RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper,
                                    const RejectionOptions& options, Random& random) {
-  check_upper(upper, "rejection_samples");
+  check_upper(graph, upper, "rejection_samples");
   RejectionSamples result;
   if (upper.log_value() == kNegInf) return result;  // Z = 0
   Assignment x(graph.num_variables(), -1);

@@ -81,6 +81,7 @@ class StoreMoments {
 
 std::optional<Divergence> bounded_store_divergence(const FactorGraph& graph,
                                                    const BoundedApproximation& approximation) {
+  check_space("bounded_store_divergence", graph, approximation.space());
   check_argument(approximation.log_value() != kNegInf, "bounded_store_divergence",
                  "no configuration has positive probability (Z = 0)");
   if (!graph.has_only_tables() || !approximation.is_uniform_off_store()) return std::nullopt;

@@ -4,8 +4,14 @@
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+namespace {
+
+constexpr const char* kFunction = "density of a sample";
+
+}  // namespace
 
 double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spending& spent) {
+  graph.check_assignment(x, kFunction);
   double sum = 0.0;
   spent.reward_evaluations += graph.num_variables();
   for (int m = 0; m < graph.num_factors() && sum != kNegInf; ++m) {
@@ -17,6 +23,7 @@ double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spe
 
 std::optional<double> log_density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
                                               std::optional<Error>& error) {
+  graph.check_assignment(x, kFunction);  // a sampler of another model is no failure of a factor
   try {
     return charged_log_density(graph, x, spent);
   } catch (const Error& failure) {

@@ -168,7 +168,8 @@ class Pass {
 
 std::optional<Marginals> solved_marginals(const AnytimeResult& result, const BoundedApproximation& upper,
                                           const SolvedMarginalsOptions& options) {
-  check_argument(upper.kind() == SamplerKind::kUpper, "solved_marginals", "needs the sampler by upper bounds");
+  check_argument(upper.kind() == SamplerKind::kUpper && &upper.store() == result.store.get(), "solved_marginals",
+                 "needs the sampler by upper bounds of the same search");
   const double log_z = result.report.log_z.lower;
   if (log_z == kNegInf || -std::expm1(log_z - upper.log_value()) > options.tolerance) return {};
   return Pass(result, upper, options).run();

@@ -117,23 +117,12 @@ class StorePass {
   double entropy_ = 0.0;
 };
 
-void check_same_model(const FactorGraph& graph, const SearchSpace& space) {
-  std::size_t num_factors = 0;
-  for (const Factor& factor : graph.factors()) num_factors += factor.scope().empty() ? 0 : 1;
-  bool is_same = graph.num_variables() == space.num_levels();
-  for (const Level& level : space.levels) {
-    num_factors -= level.factors.size();
-    is_same = is_same && graph.num_states(level.variable) == level.num_states;
-  }
-  check_argument(is_same && num_factors == 0, "store_divergence", "the graph is not the one that was searched");
-}
-
 }  // namespace
 
 std::optional<Divergence> store_divergence(const FactorGraph& graph, const SearchApproximation& approximation,
                                            std::int64_t max_function_entries) {
   const NodeStore& store = approximation.store();
-  check_same_model(graph, store.space());
+  check_space("store_divergence", graph, store.space());
   check_argument(approximation.log_z() != kNegInf, "store_divergence",
                  "no configuration has positive probability (Z = 0)");
   if (!approximation.has_exact_marginals()) return std::nullopt;

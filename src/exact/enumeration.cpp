@@ -57,6 +57,7 @@ Enumeration enumerate(const FactorGraph& graph) {
 }
 
 std::size_t configuration_index(const FactorGraph& graph, std::span<const int> x) {
+  graph.check_assignment(x, "configuration_index");
   std::size_t index = 0;
   for (int v = 0; v < graph.num_variables(); ++v) {
     index = index * static_cast<std::size_t>(graph.num_states(v)) + static_cast<std::size_t>(x[v]);

@@ -11,6 +11,7 @@ Marginals sampled_marginals(const Approximation& approximation, const FactorGrap
   for (int v = 0; v < graph.num_variables(); ++v) marginals.emplace_back(graph.num_states(v), 0.0);
   for (int i = 0; i < num_samples; ++i) {
     const Assignment x = approximation.sample(random);
+    graph.check_assignment(x, "sampled_marginals");
     for (int v = 0; v < graph.num_variables(); ++v) marginals[v][x[v]] += 1.0 / num_samples;
   }
   return marginals;

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
+#include "math/hash.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
@@ -24,6 +26,11 @@ double checked_value(const FactorGraph& graph, const Factor& factor, int factor_
   return value;
 }
 
+[[noreturn]] void throw_state(const char* function, int variable, int state, int num_states) {
+  throw_argument(function,
+                 fmt::format("the state of variable {} is {}, allowed are 0 to {}", variable, state, num_states - 1));
+}
+
 }  // namespace
 
 int FactorGraph::add_variable(Variable variable) {
@@ -33,6 +40,7 @@ int FactorGraph::add_variable(Variable variable) {
     throw_argument("FactorGraph::add_variable",
                    fmt::format("{} state names for {} states", num_names, variable.num_states));
   }
+  variables_hash_ = mixed(variables_hash_, static_cast<std::uint64_t>(variable.num_states));
   variables_.push_back(std::move(variable));
   return num_variables() - 1;
 }
@@ -60,6 +68,10 @@ int FactorGraph::add_factor(Factor factor) {
   } else if (factor.scope().empty()) {
     factor = Factor::table({}, {checked_value(*this, factor, num_factors(), {})});
   }
+  scopes_hash_ = mixed(scopes_hash_, factor.scope().size());
+  for (const int v : factor.scope()) scopes_hash_ = mixed(scopes_hash_, static_cast<std::uint64_t>(v));
+  // The one value that a search space keeps.
+  if (factor.scope().empty()) scopes_hash_ = mixed(scopes_hash_, std::bit_cast<std::uint64_t>(factor.log_values()[0]));
   factors_.push_back(std::move(factor));
   return num_factors() - 1;
 }
@@ -74,7 +86,23 @@ double FactorGraph::log_num_configurations() const {
   return sum;
 }
 
+std::uint64_t FactorGraph::shape() const {
+  const auto num_variables = static_cast<std::uint64_t>(variables_.size());
+  return mixed(mixed(mixed(variables_hash_, num_variables), scopes_hash_), factors_.size());
+}
+
 double FactorGraph::log_value(int index, std::span<const int> x) const {
+  constexpr const char* kFunction = "FactorGraph::log_value";
+  check_range(kFunction, "factor", index, 0, num_factors() - 1);
+  check_range(kFunction, "number of states given", static_cast<std::int64_t>(x.size()), num_variables(),
+              num_variables());
+  for (const int v : factor(index).scope()) {
+    if (x[v] < 0 || x[v] >= num_states(v)) throw_state(kFunction, v, x[v], num_states(v));
+  }
+  return value_at(index, x);
+}
+
+double FactorGraph::value_at(int index, std::span<const int> x) const {
   const Factor& psi = factor(index);
   if (psi.is_table()) return psi.log_values()[table_index(*this, psi, x)];
   std::vector<int> states;
@@ -84,8 +112,9 @@ double FactorGraph::log_value(int index, std::span<const int> x) const {
 }
 
 double FactorGraph::log_density(std::span<const int> x) const {
+  check_assignment(x, "FactorGraph::log_density");
   double sum = 0.0;
-  for (int m = 0; m < num_factors() && sum != kNegInf; ++m) sum += log_value(m, x);
+  for (int m = 0; m < num_factors() && sum != kNegInf; ++m) sum += value_at(m, x);
   return sum;
 }
 
@@ -93,10 +122,15 @@ void FactorGraph::check_assignment(std::span<const int> x, const char* function)
   check_range(function, "number of states given", static_cast<std::int64_t>(x.size()), num_variables(),
               num_variables());
   for (int v = 0; v < num_variables(); ++v) {
-    if (x[v] < 0 || x[v] >= num_states(v)) {
-      throw Error(ErrorCode::kArgument, fmt::format("{}: the state of variable {} is {}, allowed are 0 to {}", function,
-                                                    v, x[v], num_states(v) - 1));
-    }
+    if (x[v] < 0 || x[v] >= num_states(v)) throw_state(function, v, x[v], num_states(v));
+  }
+}
+
+void check_states(const char* function, std::span<const int> num_states, std::span<const int> x) {
+  const auto size = static_cast<std::int64_t>(num_states.size());
+  check_range(function, "number of states given", static_cast<std::int64_t>(x.size()), size, size);
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    if (x[v] < 0 || x[v] >= num_states[v]) throw_state(function, static_cast<int>(v), x[v], num_states[v]);
   }
 }
 

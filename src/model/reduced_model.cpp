@@ -149,12 +149,18 @@ ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<in
 }
 
 Assignment ReducedModel::lift(std::span<const int> reduced) const {
+  graph.check_assignment(reduced, "ReducedModel::lift");
   Assignment x = fixed_states;
   for (std::size_t i = 0; i < variable_of.size(); ++i) x[variable_of[i]] = states_of[i][reduced[i]];
   return x;
 }
 
 Marginals ReducedModel::lift(const Marginals& reduced) const {
+  bool is_fitting = reduced.size() == states_of.size();
+  for (std::size_t i = 0; is_fitting && i < reduced.size(); ++i) {
+    is_fitting = reduced[i].size() == states_of[i].size();
+  }
+  check_argument(is_fitting, "ReducedModel::lift", "the marginals are not those of the reduced model");
   Marginals all(fixed_states.size());
   for (std::size_t v = 0; v < all.size(); ++v) {
     all[v].assign(static_cast<std::size_t>(num_original_states[v]), 0.0);
@@ -167,6 +173,7 @@ Marginals ReducedModel::lift(const Marginals& reduced) const {
 }
 
 std::optional<Assignment> ReducedModel::lower(std::span<const int> original) const {
+  check_states("ReducedModel::lower", num_original_states, original);
   for (std::size_t v = 0; v < fixed_states.size(); ++v) {
     if (fixed_states[v] >= 0 && fixed_states[v] != original[v]) return {};
   }

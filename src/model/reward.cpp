@@ -17,6 +17,7 @@ double rank(const Factor& factor) { return factor.is_table() ? -1.0 : factor.cos
 }  // namespace
 
 Reward::Reward(const FactorGraph& graph, const SearchSpace& space) : graph_(&graph) {
+  check_space("Reward", graph, space);
   for (const Level& level : space.levels) {
     first_.push_back(static_cast<int>(terms_.size()));
     first_function_.push_back(static_cast<int>(functions_.size()));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "math/hash.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
@@ -108,6 +109,9 @@ SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> ord
   const std::vector<int> level_of = levels_of_variables(graph, order);
   SearchSpace space;
   space.kind = kind;
+  space.graph_shape = graph.shape();
+  space.fingerprint = mixed(space.graph_shape, static_cast<std::uint64_t>(kind));
+  for (const int v : order) space.fingerprint = mixed(space.fingerprint, static_cast<std::uint64_t>(v));
   space.levels.resize(order.size());
   for (std::size_t n = 0; n < order.size(); ++n) {
     space.levels[n].variable = order[n];
@@ -137,6 +141,17 @@ SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> ord
   }
   summarise(space);
   return space;
+}
+
+void check_space(const char* function, const FactorGraph& graph, const SearchSpace& space) {
+  check_argument(space.graph_shape == graph.shape(), function,
+                 "the search space was made for another graph: numbers of states, scopes or constants differ");
+}
+
+void check_assignment(const char* function, const SearchSpace& space, std::span<const int> x) {
+  check_range(function, "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
+              space.num_levels());
+  for (const Level& level : space.levels) check_range(function, "state", x[level.variable], 0, level.num_states - 1);
 }
 
 std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const OrderOptions& options) {

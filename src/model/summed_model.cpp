@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "math/compensated_sum.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -176,19 +177,29 @@ std::span<const double> SummedModel::conditional(const Barren& barren, std::span
   return buffer;
 }
 
+// The variables that are left have legal states; those of the others are still to come.
+void SummedModel::check_left(const char* function, std::span<const int> x) const {
+  check_range(function, "number of states given", static_cast<std::int64_t>(x.size()), original_.num_variables(),
+              original_.num_variables());
+  for (const int v : variable_of_) check_range(function, "state", x[v], 0, original_.num_states(v) - 1);
+}
+
 Assignment SummedModel::spread(std::span<const int> left) const {
+  graph_.check_assignment(left, "SummedModel::spread");
   Assignment x(static_cast<std::size_t>(original_.num_variables()), -1);
   for (std::size_t i = 0; i < left.size(); ++i) x[variable_of_[i]] = left[i];
   return x;
 }
 
 Assignment SummedModel::left(std::span<const int> x) const {
+  original_.check_assignment(x, "SummedModel::left");
   Assignment states;
   for (const int v : variable_of_) states.push_back(x[v]);
   return states;
 }
 
 double SummedModel::draw(std::span<int> x, Random& random) const {
+  check_left("SummedModel::draw", x);
   double log_prob = 0.0;
   std::vector<double> buffer, probs;
   for (auto barren = barren_.rbegin(); barren != barren_.rend(); ++barren) {
@@ -206,6 +217,7 @@ double SummedModel::draw(std::span<int> x, Random& random) const {
 }
 
 void SummedModel::choose_best(std::span<int> x) const {
+  check_left("SummedModel::choose_best", x);
   std::vector<double> buffer;
   for (auto barren = barren_.rbegin(); barren != barren_.rend(); ++barren) {
     const std::span<const double> log_probs = conditional(*barren, x, buffer);
@@ -214,6 +226,7 @@ void SummedModel::choose_best(std::span<int> x) const {
 }
 
 double SummedModel::log_prob(std::span<const int> x) const {
+  original_.check_assignment(x, "SummedModel::log_prob");
   double sum = 0.0;
   std::vector<double> buffer;
   for (const Barren& barren : barren_) sum += conditional(barren, x, buffer)[x[barren.variable]];

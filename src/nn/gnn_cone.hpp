@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "treesample/nn/gnn_plan.hpp"
@@ -79,6 +80,7 @@ struct Cone {
 struct PlanData {
   GnnOptions options;
   int num_variables = 0;
+  std::uint64_t graph_shape = 0;
   std::vector<Encoding> factor_encodings;
   std::vector<Encoding> edge_encodings;
   std::vector<Cone> cones;  // per read-out variable

@@ -227,6 +227,7 @@ GnnPlan::GnnPlan(const FactorGraph& graph, std::span<const std::string> factor_k
   auto plan = std::make_shared<nn::PlanData>();
   plan->options = options;
   plan->num_variables = graph.num_variables();
+  plan->graph_shape = graph.shape();
   Topology topology;
   topology.options = options;
   topology.num_variables = graph.num_variables();
@@ -241,5 +242,6 @@ GnnPlan::GnnPlan(const FactorGraph& graph, std::span<const std::string> factor_k
 
 const GnnOptions& GnnPlan::options() const { return data_->options; }
 int GnnPlan::num_variables() const { return data_->num_variables; }
+std::uint64_t GnnPlan::graph_shape() const { return data_->graph_shape; }
 
 }  // namespace treesample

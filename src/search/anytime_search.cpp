@@ -412,6 +412,9 @@ void BoundedSearch::tighten_bounds() {
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
                               const LocalDistributions& distributions) {
+  check_space("mini_bucket_leaves", graph, space);
+  check_argument(buckets && buckets->fits(space), "mini_bucket_leaves",
+                 "the mini-buckets were made for another search space");
   LeafValues leaves;
   leaves.lower = product_fallback(graph, space, distributions);
   leaves.upper = mini_bucket_fallback(buckets);
@@ -435,6 +438,10 @@ void AnytimeOptions::validate() const {
 AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
                              const AnytimeOptions& options, const AnytimeObserver& observer) {
   options.validate();
+  check_space("anytime_search", graph, space);
+  for (const auto& leaf : {leaves.lower, leaves.upper, leaves.estimate}) {
+    check_argument(!leaf || leaf->fits(space), "anytime_search", "leaf values were made for another search space");
+  }
   for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
   BoundedSearch search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
   const AnytimeReport report = search.run(observer);

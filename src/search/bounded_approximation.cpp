@@ -179,6 +179,8 @@ double BoundedApproximation::walk(std::span<int> x, Choose choose, Below below) 
 }
 
 double BoundedApproximation::sample_into(std::span<int> x, Random& random) const {
+  check_range("sample_into", "number of states", static_cast<std::int64_t>(x.size()), store_->space().num_levels(),
+              store_->space().num_levels());
   check_argument(log_value_ != kNegInf, "sample", "no configuration of positive probability is known");
   std::fill(x.begin(), x.end(), -1);
   return walk(
@@ -193,12 +195,7 @@ Assignment BoundedApproximation::sample(Random& random) const {
 }
 
 double BoundedApproximation::log_prob(std::span<const int> x) const {
-  const SearchSpace& space = store_->space();
-  check_range("log_prob", "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
-              space.num_levels());
-  for (const Level& level : space.levels) {
-    check_range("log_prob", "state", x[level.variable], 0, level.num_states - 1);
-  }
+  check_assignment("log_prob", store_->space(), x);
   if (log_value_ == kNegInf) return kNegInf;
   Assignment prefix(x.size(), -1);
   return walk(

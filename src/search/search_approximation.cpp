@@ -108,8 +108,7 @@ SearchApproximation::SampleBatch SearchApproximation::sample_batch(int count, Ra
 
 double SearchApproximation::log_prob(std::span<const int> x) const {
   const SearchSpace& space = store_->space();
-  check_range("log_prob", "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
-              space.num_levels());
+  check_assignment("log_prob", space, x);
   if (log_z_ == kNegInf) return kNegInf;
   Assignment prefix(x.size(), -1);  // what Q_phi may see: the variables before this one
   Walk walk(*store_);
@@ -118,7 +117,6 @@ double SearchApproximation::log_prob(std::span<const int> x) const {
   for (int n = 0; n < space.num_levels() && sum != kNegInf; ++n) {
     const Level& level = space.levels[n];
     const int state = x[level.variable];
-    check_range("log_prob", "state", state, 0, level.num_states - 1);
     if (walk.is_on_store(n)) {
       const Node node = walk.node(n);
       const double weight = node.weight(state);
@@ -136,8 +134,7 @@ double SearchApproximation::log_prob(std::span<const int> x) const {
 
 void SearchApproximation::visit_path(std::span<const int> x, const PathVisitor& visit) const {
   const SearchSpace& space = store_->space();
-  check_range("visit_path", "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
-              space.num_levels());
+  check_assignment("visit_path", space, x);
   Walk walk(*store_);
   std::vector<double> q;
   for (int n = 0; n < space.num_levels(); ++n) {
@@ -145,7 +142,6 @@ void SearchApproximation::visit_path(std::span<const int> x, const PathVisitor& 
     const Node node = walk.node(n);
     const Level& level = space.levels[n];
     const int state = x[level.variable];
-    check_range("visit_path", "state", state, 0, level.num_states - 1);
     bool is_evaluated = false;
     q.resize(level.num_states);
     for (int a = 0; a < level.num_states; ++a) {

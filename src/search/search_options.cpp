@@ -7,6 +7,7 @@ namespace treesample {
 
 void SearchOptions::validate() const {
   check_range("SearchOptions", "budget", budget, 0, INT64_MAX);
+  check_range("SearchOptions", "observer_interval", observer_interval, 0, 1 << 30);
   check_at_least("SearchOptions", "c", c, 0.0);
   check_at_least("SearchOptions", "epsilon", epsilon, 0.0);
   check_argument(time_limit_seconds > 0.0, "SearchOptions",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 #include "search/search_rounding.hpp"
@@ -24,6 +25,8 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const int observer_interval = options_.observer_interval > 0 ? options_.observer_interval : 16 * check_interval_;
+  const int check_interval = std::gcd(check_interval_, observer_interval);
   SearchReport report;
   report.stop = space_.log_constant == kNegInf ? StopReason::kExact : StopReason::kInterrupted;
   while (report.stop != StopReason::kExact) {
@@ -44,13 +47,13 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
       report.stop = StopReason::kMemory;
       break;
     }
-    if (report.num_traversals % check_interval_ != 0) continue;
+    if (report.num_traversals % check_interval != 0) continue;
     fetches_ahead_ = store_->held_bytes() > kCacheBytes;
     if (seconds() > options_.time_limit_seconds) {
       report.stop = StopReason::kTime;
       break;
     }
-    if (observer && report.num_traversals % (std::int64_t{16} * check_interval_) == 0 &&
+    if (observer && report.num_traversals % observer_interval == 0 &&
         !observer({budget_.spent(), root_log_value(*store_), store_->num_nodes(), seconds()})) {
       break;  // interrupted
     }
@@ -230,6 +233,8 @@ void TreeSearch::specialise() {
 SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options,
                          std::shared_ptr<const ValueFunction> prior, const SearchObserver& observer) {
   options.validate();
+  check_space("tree_sample", graph, space);
+  check_fits("tree_sample", prior.get(), space);
   if (!prior) prior = std::make_shared<UniformValue>(space);
   TreeSearch search(graph, std::make_shared<const SearchSpace>(space), options, prior);
   const SearchReport report = search.tree_sample(observer);

@@ -35,6 +35,14 @@ double mean(std::span<const double> probs, std::span<const double> values) {
   return sum;
 }
 
+void check_distributions(const char* function, const FactorGraph& graph, const LocalDistributions& distributions) {
+  bool is_fitting = distributions.size() == static_cast<std::size_t>(graph.num_variables());
+  for (int v = 0; is_fitting && v < graph.num_variables(); ++v) {
+    is_fitting = distributions[v].size() == static_cast<std::size_t>(graph.num_states(v));
+  }
+  check_argument(is_fitting, function, "the distributions are not one per variable with a number for each state");
+}
+
 // Independent variables below a value that is a sum of reduced tables.
 class ProductFallback final : public Fallback {
  public:
@@ -67,6 +75,7 @@ class ProductFallback final : public Fallback {
     const std::vector<double>& distribution = distributions_[space_.levels[level].variable];
     std::copy(distribution.begin(), distribution.end(), probs.begin());
   }
+  [[nodiscard]] bool fits(const SearchSpace& space) const override { return space.fingerprint == space_.fingerprint; }
 
  private:
   const SearchSpace space_;
@@ -86,6 +95,7 @@ class MiniBucketFallback final : public Fallback {
     buckets_->log_upper_each(level, x, values);
   }
   [[nodiscard]] bool is_exact(int level) const override { return buckets_->is_exact(level); }
+  [[nodiscard]] bool fits(const SearchSpace& space) const override { return buckets_->fits(space); }
   double sample_below(int level, std::span<int> x, Random& random) const override {
     return buckets_->sample_below(level, x, random);
   }
@@ -140,6 +150,7 @@ class ValueFallback final : public Fallback {
   void probabilities(int level, std::span<const int> x, std::span<double> probs) const override {
     softmax(q_values(level, x), probs);
   }
+  [[nodiscard]] bool fits(const SearchSpace& space) const override { return space.fingerprint == space_.fingerprint; }
 
  private:
   [[nodiscard]] std::vector<double> q_values(int level, std::span<const int> x) const {
@@ -171,7 +182,9 @@ LocalDistributions uniform_distributions(const FactorGraph& graph) {
 
 std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const SearchSpace& space,
                                                  const LocalDistributions& distributions) {
+  check_space("product_fallback", graph, space);
   check_argument(graph.has_only_tables(), "product_fallback", "needs a model in which every factor is a table");
+  check_distributions("product_fallback", graph, distributions);
   std::vector<double> entropies;
   for (const Level& level : space.levels) entropies.push_back(entropy(distributions[level.variable]));
   const auto reduce = [&](int variable, std::span<const double> entries) {
@@ -182,6 +195,7 @@ std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const
 }
 
 std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space) {
+  check_space("maxima_fallback", graph, space);
   for (const Factor& factor : graph.factors()) {
     if (!factor.log_max()) return nullptr;
   }
@@ -196,10 +210,13 @@ std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const 
 }
 
 std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const WeightedMiniBucket> buckets) {
+  check_argument(buckets != nullptr, "mini_bucket_fallback", "there are no mini-buckets (null)");
   return std::make_shared<MiniBucketFallback>(std::move(buckets));
 }
 
 std::shared_ptr<const Fallback> value_fallback(std::shared_ptr<const ValueFunction> value, const SearchSpace& space) {
+  check_argument(value != nullptr, "value_fallback", "there is no value function (null)");
+  check_fits("value_fallback", value.get(), space);
   return std::make_shared<ValueFallback>(std::move(value), space);
 }
 

@@ -92,6 +92,7 @@ struct WeightedMiniBucket::State {
   void make_rows();
   void summarise();
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
+  void check_asked(int level, std::span<const int> x) const;
   template <typename Choose>
   double visit_below(int level, std::span<const int> x, Choose choose) const;
 };
@@ -174,6 +175,13 @@ void WeightedMiniBucket::State::make_rows() {
   }
 }
 
+void WeightedMiniBucket::State::check_asked(int level, std::span<const int> x) const {
+  if (level >= 0 && level < space.num_levels() && x.size() == space.levels.size()) return;
+  check_range(kFunction, "level", level, 0, space.num_levels() - 1);
+  check_range(kFunction, "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
+              space.num_levels());
+}
+
 double WeightedMiniBucket::State::log_lower(int level, std::span<const int> x) const {
   if (is_exact[level]) return upper_rows.sum(level, x) - 2.0 * upper_rounding[level];
   return lower != nullptr ? lower_rows.sum(level, x) : kNegInf;
@@ -201,6 +209,7 @@ void WeightedMiniBucket::State::summarise() {
 WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space,
                                        const MiniBucketOptions& options)
     : state_(std::make_unique<State>(graph, space)) {
+  check_space(kFunction, graph, space);
   check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
   check_range(kFunction, "passes", options.passes, 1, 1'000'000);
   check_range(kFunction, "i_bound", options.i_bound.value_or(0), 0, FactorGraph::kMaxStates);
@@ -228,27 +237,42 @@ WeightedMiniBucket::~WeightedMiniBucket() = default;
 
 const MiniBucketReport& WeightedMiniBucket::report() const { return state_->report; }
 
+bool WeightedMiniBucket::fits(const SearchSpace& space) const { return space.fingerprint == state_->space.fingerprint; }
+
 double WeightedMiniBucket::log_upper(int level, std::span<const int> x) const {
+  state_->check_asked(level, x);
   return state_->upper_rows.sum(level, x);
 }
 
-double WeightedMiniBucket::log_lower(int level, std::span<const int> x) const { return state_->log_lower(level, x); }
+double WeightedMiniBucket::log_lower(int level, std::span<const int> x) const {
+  state_->check_asked(level, x);
+  return state_->log_lower(level, x);
+}
 
 void WeightedMiniBucket::log_upper_each(int level, std::span<const int> x, std::span<double> values) const {
+  state_->check_asked(level, x);
   state_->upper_rows.sum_each(level, x, values);
 }
 
-bool WeightedMiniBucket::is_exact(int level) const { return state_->is_exact[level]; }
+bool WeightedMiniBucket::is_exact(int level) const {
+  check_range(kFunction, "level", level, 0, state_->space.num_levels() - 1);
+  return state_->is_exact[level];
+}
 
 void WeightedMiniBucket::q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const {
+  check_range(kFunction, "level", level, 0, state_->space.num_levels() - 1);
   const auto width = static_cast<std::size_t>(state_->graph.num_variables());
   const auto num_states = static_cast<std::size_t>(state_->space.levels[level].num_states);
+  const auto rows = static_cast<std::size_t>(std::max(count, 0));
+  check_argument(prefixes.size() >= rows * width && q.size() >= rows * num_states, kFunction,
+                 "there are fewer prefixes or Q-values than the rows asked for");
   for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
     state_->q_rows.sum_each(level, prefixes.subspan(r * width, width), q.subspan(r * num_states, num_states));
   }
 }
 
 int WeightedMiniBucket::table_reads(int level) const {
+  check_range(kFunction, "level", level, 0, state_->space.num_levels() - 1);
   const Level& here = state_->space.levels[level];
   return static_cast<int>(here.factors.size()) * here.num_states;
 }
@@ -284,12 +308,14 @@ double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x,
 }
 
 double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& random) const {
+  state_->check_asked(level, x);
   return state_->visit_below(level, x, [&](int variable, std::span<const double> weights) {
     return x[variable] = random.categorical(weights);
   });
 }
 
 double WeightedMiniBucket::log_proposal_below(int level, std::span<const int> x) const {
+  state_->check_asked(level, x);
   return state_->visit_below(level, x, [&](int variable, std::span<const double>) { return x[variable]; });
 }
 

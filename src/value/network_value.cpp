@@ -74,6 +74,7 @@ std::optional<GnnPlan> plan_network(const Network& network, const FactorGraph& g
 }
 
 std::vector<double> independent_values(const FactorGraph& graph, const SearchSpace& space) {
+  check_space("independent_values", graph, space);
   std::vector<double> values(space.levels.size());
   double pending = 0.0;
   for (int n = space.num_levels() - 1; n >= 0; --n) {
@@ -90,7 +91,9 @@ std::vector<double> independent_values(const FactorGraph& graph, const SearchSpa
 
 NetworkValue::NetworkValue(std::shared_ptr<const Network> network, const std::optional<GnnPlan>& plan,
                            const FactorGraph& graph, const SearchSpace& space)
-    : network_(std::move(network)) {
+    : network_(std::move(network)), fingerprint_(space.fingerprint) {
+  check_argument(network_ != nullptr, "NetworkValue", "there is no network (null)");
+  check_space("NetworkValue", graph, space);
   const std::vector<double> offsets = independent_values(graph, space);
   for (const Level& level : space.levels) {
     check_argument(level.children.size() <= 1 && space.roots.size() <= 1, "NetworkValue",
@@ -98,10 +101,12 @@ NetworkValue::NetworkValue(std::shared_ptr<const Network> network, const std::op
     targets_.push_back({level.variable, level.num_states, offsets[targets_.size()]});
   }
   if (const Gnn* const gnn = std::get_if<Gnn>(network_.get())) {
-    check_argument(plan.has_value(), "NetworkValue", "a graph network needs a plan");
+    check_argument(plan && plan->graph_shape() == graph.shape(), "NetworkValue",
+                   "a graph network needs a plan that was made for the same graph");
     if (plan) evaluator_.emplace(std::shared_ptr<const Gnn>(network_, gnn), *plan);
     row_size_ = gnn->options().num_states;
   } else {
+    check_perceptron(std::get<Mlp>(*network_).options(), graph);
     row_size_ = std::get<Mlp>(*network_).options().num_states;
   }
 }
@@ -115,7 +120,11 @@ void NetworkValue::run_network(int variable, std::span<const int> prefixes, std:
 }
 
 void NetworkValue::q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const {
+  check_range("NetworkValue::q_values", "level", level, 0, static_cast<int>(targets_.size()) - 1);
   const Target& target = targets_[level];
+  check_range("NetworkValue::q_values", "count", count, 0, INT32_MAX);
+  check_argument(q.size() >= static_cast<std::size_t>(count) * target.num_states, "NetworkValue::q_values",
+                 "there are fewer Q-values than the rows asked for");
   std::vector<float>& out = thread_scratch().out;
   out.resize(static_cast<std::size_t>(count) * row_size_);
   run_network(target.variable, prefixes, out);

@@ -54,20 +54,34 @@ class FactorGraph {
   [[nodiscard]] EvaluationQueue* evaluation_queue() const { return evaluation_queue_.get(); }
   void set_evaluation_queue(std::shared_ptr<EvaluationQueue> queue) { evaluation_queue_ = std::move(queue); }
 
-  // psi_m at a full assignment. Throws kNumeric as checked_function_value.
+  // What a search space, a prior or an approximation was made for: a hash of the numbers of states, of the scopes, in
+  // their order, and of the constants. No other value of a factor counts, and neither does the order in which variables
+  // and factors were added to each other.
+  [[nodiscard]] std::uint64_t shape() const;
+
+  // psi_m at a full assignment. Throws kArgument for an unknown factor and unless x has one state per variable, legal
+  // ones for those of the scope; kNumeric as checked_function_value.
   [[nodiscard]] double log_value(int index, std::span<const int> x) const;
-  // log gamma_hat(x), stopping at the first -inf.
+  // log gamma_hat(x), stopping at the first -inf. Throws kArgument as check_assignment does.
   [[nodiscard]] double log_density(std::span<const int> x) const;
   // Throws kArgument unless x has one legal state per variable.
   void check_assignment(std::span<const int> x, const char* function) const;
 
  private:
+  // The same as log_value for what is known to be legal.
+  [[nodiscard]] double value_at(int index, std::span<const int> x) const;
+
   std::vector<Variable> variables_;
   std::vector<Factor> factors_;
+  std::uint64_t variables_hash_ = 0, scopes_hash_ = 0;
   std::shared_ptr<EvaluationQueue> evaluation_queue_;
 };
 
-// Position of the scope's states in a factor's table (row-major, last variable fastest).
+// Throws kArgument unless x has one legal state for each of the numbers of states.
+void check_states(const char* function, std::span<const int> num_states, std::span<const int> x);
+
+// Position of the scope's states in a factor's table (row-major, last variable fastest). The states must be legal:
+// they are not checked.
 std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::span<const int> x);
 
 // States of some variables by name where there are names: "pump=failed, x3=2".

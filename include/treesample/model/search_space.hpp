@@ -43,12 +43,15 @@ struct Level {
   bool is_private_below = true;
 };
 
+// Made by make_search_space, and not to be changed by hand: searches and priors rely on how its parts fit together.
 struct SearchSpace {
   SpaceKind kind = SpaceKind::kTree;
   std::vector<Level> levels;
   std::vector<int> roots;           // levels without parent: one, or one per independent component in `andor`
   double log_constant = 0.0;        // sum of the factors with an empty scope
   double log_constant_error = 0.0;  // of that sum, each factor being known to one unit in its last place
+  // What it was made for: FactorGraph::shape(), and a hash of that, the kind and the order, which decide all the rest.
+  std::uint64_t graph_shape = 0, fingerprint = 0;
 
   [[nodiscard]] int num_levels() const { return static_cast<int>(levels.size()); }
   // Log of the number of reward evaluations that an exact answer takes: sum over n of
@@ -60,6 +63,13 @@ struct SearchSpace {
 
 // Throws Error (kArgument) unless `order` is a permutation of the variables.
 SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind);
+
+// Every function that takes a graph and a space begins with this: throws Error (kArgument) unless the space was made
+// for a graph with the same numbers of states and the same scopes. A space reads the graph's factors by index, so that
+// any other one would read memory that is not there.
+void check_space(const char* function, const FactorGraph& graph, const SearchSpace& space);
+// Throws kArgument unless x has one legal state per variable.
+void check_assignment(const char* function, const SearchSpace& space, std::span<const int> x);
 
 struct OrderOptions {
   OrderKind kind = OrderKind::kMinFill;

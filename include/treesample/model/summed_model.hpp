@@ -65,6 +65,7 @@ class SummedModel {
   [[nodiscard]] bool is_wide(const Barren& barren) const;
   [[nodiscard]] std::vector<double> cumulative_rows(const Barren& barren) const;
   double draw_wide(const Barren& barren, std::span<int> x, Random& random) const;
+  void check_left(const char* function, std::span<const int> x) const;
   // log p(x_v | x_parents) for all states of v.
   [[nodiscard]] std::span<const double> conditional(const Barren& barren, std::span<const int> x,
                                                     std::vector<double>& buffer) const;

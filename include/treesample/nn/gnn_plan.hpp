@@ -1,6 +1,7 @@
 // What a graph network needs to know of one factor graph: planned once, then shared by all threads.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,8 @@ class GnnPlan {
 
   [[nodiscard]] const GnnOptions& options() const;
   [[nodiscard]] int num_variables() const;
+  // FactorGraph::shape() of the graph that it was made for.
+  [[nodiscard]] std::uint64_t graph_shape() const;
   [[nodiscard]] const nn::PlanData& data() const { return *data_; }
 
  private:

@@ -40,6 +40,7 @@ struct SearchOptions {
   std::uint64_t seed = 0;
   double time_limit_seconds = std::numeric_limits<double>::infinity();
   std::size_t memory_limit_bytes = std::size_t{4} << 30;
+  int observer_interval = 0;  // traversals between two calls of the observer; 0 chooses by the kind of factors
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -75,7 +76,7 @@ struct SearchProgress {
   double seconds = 0.0;
 };
 
-// Called every few thousand traversals; returning false ends the search with the answer so far.
+// Called now and then, after so many traversals; returning false ends the search with the answer so far.
 using SearchObserver = std::function<bool(const SearchProgress&)>;
 
 struct SearchResult {

@@ -39,6 +39,7 @@ class CalibratedValue final : public Fallback {
   [[nodiscard]] double log_elbo(int level) const { return levels_[level].elbo_below; }
 
   [[nodiscard]] bool is_uniform() const override { return true; }
+  [[nodiscard]] bool fits(const SearchSpace& space) const override { return space.fingerprint == space_.fingerprint; }
   double sample_below(int level, std::span<int> x, Random& random) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
   void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;

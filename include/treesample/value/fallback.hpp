@@ -9,7 +9,8 @@
 //   V       any estimate of V_j                                 the paper's P_X
 //
 // with gamma_j(x) = exp of the sum of the factors at level j and below, and levels as in
-// model/search_space.hpp. x is indexed by variable; a level's value reads only the states of its ancestors.
+// model/search_space.hpp. x is indexed by variable; a level's value reads only the states of its ancestors, which must
+// be legal: the search asks too often for a check.
 #pragma once
 
 #include <functional>
@@ -36,6 +37,8 @@ class Fallback {
   [[nodiscard]] virtual bool is_exact(int level) const { return level < 0; }
   // True when q is uniform: passes over a store are then exact (evaluate/divergence.hpp).
   [[nodiscard]] virtual bool is_uniform() const { return false; }
+  // False when it was made for another space, which a search refuses.
+  [[nodiscard]] virtual bool fits(const SearchSpace& /*space*/) const { return true; }
 
   // Draws the states of the level's variable and of all its descendants. Returns log q of them.
   virtual double sample_below(int level, std::span<int> x, Random& random) const = 0;

@@ -80,9 +80,11 @@ class WeightedMiniBucket final : public ValueFunction {
   ~WeightedMiniBucket() override;
 
   [[nodiscard]] const MiniBucketReport& report() const;
+  [[nodiscard]] bool fits(const SearchSpace& space) const override;
 
   // U_j and L_j at the states that x holds for the context of the level; x is indexed by variable and
-  // nothing else of it is read. A few table look-ups. L_j is -inf where nothing is known.
+  // nothing else of it is read. A few table look-ups, and no check that those states are legal. L_j is -inf where
+  // nothing is known.
   [[nodiscard]] double log_upper(int level, std::span<const int> x) const;
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
   // U_j for all states of the variable of the level's parent; what x has for it is not read.

@@ -49,6 +49,7 @@ class NetworkValue final : public ValueFunction {
                const SearchSpace& space);
 
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
+  [[nodiscard]] bool fits(const SearchSpace& space) const override { return space.fingerprint == fingerprint_; }
 
  private:
   struct Target {
@@ -60,8 +61,9 @@ class NetworkValue final : public ValueFunction {
 
   std::shared_ptr<const Network> network_;
   std::optional<GnnEvaluator> evaluator_;
-  std::vector<Target> targets_;  // by level
-  int row_size_ = 0;             // outputs of the network per prefix
+  std::vector<Target> targets_;    // by level
+  int row_size_ = 0;               // outputs of the network per prefix
+  std::uint64_t fingerprint_ = 0;  // of the space
 };
 
 // One kind per factor, recognised by content, for models that were read from files:

@@ -3,8 +3,10 @@
 // off the store, and SIS/SMC propose from their softmax.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "treesample/model/search_space.hpp"
 
@@ -22,17 +24,26 @@ class ValueFunction {
   // `prefixes` holds count rows of one state per variable (indexed by variable, not by level);
   // variables that are not assigned are -1. -inf is legal, NaN and +inf are not.
   virtual void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const = 0;
+
+  // False when it was made for another space: methods refuse it then, because its levels would be others. One that
+  // knows no space, or fits any, need not say anything.
+  [[nodiscard]] virtual bool fits(const SearchSpace& /*space*/) const { return true; }
 };
+
+// Throws Error (kArgument) unless there is none or it fits the space.
+void check_fits(const char* function, const ValueFunction* prior, const SearchSpace& space);
 
 // The paper's default (N - n) log K, for any numbers of states and any space.
 class UniformValue final : public ValueFunction {
  public:
   explicit UniformValue(const SearchSpace& space);
   [[nodiscard]] bool is_uniform() const override { return true; }
+  [[nodiscard]] bool fits(const SearchSpace& space) const override { return space.fingerprint == fingerprint_; }
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
 
  private:
   std::vector<double> log_states_below_;
+  std::uint64_t fingerprint_ = 0;  // of the space
 };
 
 }  // namespace treesample
