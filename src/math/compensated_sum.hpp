@@ -27,7 +27,7 @@ class CompensatedSum {
   [[nodiscard]] double value() const { return is_minus_infinite_ ? kNegInf : sum_ + lost_; }
   // |value() - the sum of the numbers| is at most this: the last addition, and what was lost of `lost_`.
   [[nodiscard]] double rounding() const {
-    return is_minus_infinite_ ? 0.0 : kEpsilon * std::abs(value()) + count_ * kEpsilon * kEpsilon * magnitude_;
+    return is_minus_infinite_ ? 0.0 : kEpsilon * std::abs(value()) + count_ * count_ * kEpsilon * kEpsilon * magnitude_;
   }
   // The same where each number is known to one unit in its last place only.
   [[nodiscard]] double error() const { return is_minus_infinite_ ? 0.0 : rounding() + kEpsilon * magnitude_; }

@@ -1,0 +1,42 @@
+// The most probable configuration by max-product elimination, with a certificate.
+//
+// Variables are removed in the order of exact/elimination.hpp, with the maximum in place of the sum: with sep(v) the
+// neighbours that v has when it is removed and in(v) the factors and messages that are left and contain v,
+//
+//   bucket   b_v(x_v, x_sep(v)) = sum of in(v)
+//   message  m_v(x_sep(v))      = max over x_v of b_v - s_v,      s_v = the largest of these maxima
+//   max over x of log gamma_hat = sum of all s_v
+//
+// and, from the last removed variable to the first, x_v = the first state with the largest b_v(., x_sep(v)).
+//
+// Certificate. In binary arithmetic with rounding unit u, a bucket with k inputs whose finite entries add up to at most
+// R in magnitude is wrong by at most (k + 3) u R: k additions and the one that takes s_v off, each of a partial sum of
+// at most R, with room for the second order. These add up over the buckets. The s_v are added with compensation.
+// So the sum of all s_v plus that error bounds the density of every configuration, and what is found is worse than the
+// best one by no more than the difference to its own density, however many ties there are.
+#pragma once
+
+#include <optional>
+
+#include "treesample/exact/elimination.hpp"
+#include "treesample/model/approximation.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+struct MostProbable {
+  Configuration configuration;
+  double log_upper = 0.0;  // certified: no configuration has a larger log density
+  double gap = 0.0;        // certified: by no more than this is any configuration better than this one
+
+  // Optimal up to the rounding of sums of factors of ordinary size.
+  [[nodiscard]] bool is_optimal() const { return gap <= kTolerance; }
+  static constexpr double kTolerance = 1e-9;  // in nats
+};
+
+// None when Z = 0. Memory: the messages, EliminationCost::bytes. Throws Error: kArgument when a factor is a function,
+// kResource before any work when the messages do not fit, kInterrupted when should_stop said so, kNumeric when the
+// factors are so large that their sums overflow. `keep_messages` means nothing here: they are kept until the end.
+std::optional<MostProbable> most_probable(const FactorGraph& graph, const EliminationOptions& options = {});
+
+}  // namespace treesample

@@ -1,0 +1,213 @@
+// The most probable configuration against enumeration with 113 bits.
+#include "treesample/exact/max_product.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
+#include "treesample/model/simplify.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+using testing::RandomModelOptions;
+
+__extension__ using Wide = __float128;
+
+// log gamma_hat(x) with far less rounding than any double has; -inf for an impossible x.
+Wide wide_density(const FactorGraph& graph, const Assignment& x) {
+  Wide sum = 0;
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const double value = graph.log_value(m, x);
+    if (value == kNegInf) return kNegInf;
+    sum += value;
+  }
+  return sum;
+}
+
+Wide largest_density(const FactorGraph& graph) {
+  const auto count = static_cast<std::size_t>(std::llround(std::exp(graph.log_num_configurations())));
+  Wide largest = kNegInf;
+  for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, wide_density(graph, configuration_at(graph, i)));
+  return largest;
+}
+
+// What is certified holds. Returns what was found, for more.
+std::optional<MostProbable> check_certificate(const FactorGraph& graph) {
+  const Wide largest = largest_density(graph);
+  const std::optional<MostProbable> found = most_probable(graph);
+  EXPECT_EQ(found.has_value(), largest > kNegInf);
+  if (!found) return found;
+  EXPECT_NO_THROW(graph.check_assignment(found->configuration.x, "test"));
+  EXPECT_GE(Wide(found->log_upper), largest);
+  EXPECT_GE(Wide(found->gap), largest - wide_density(graph, found->configuration.x));
+  EXPECT_EQ(found->configuration.log_density, graph.log_density(found->configuration.x));
+  return found;
+}
+
+RandomModelOptions options_of_trial(int trial) {
+  RandomModelOptions options;
+  options.num_variables = trial % 8;
+  options.num_factors = trial % 11;
+  options.min_arity = trial % 2;
+  options.max_states = 1 + trial % 4;
+  options.zero_probability = trial % 5 == 0 ? 0.4 : trial % 5 == 1 ? 0.1 : 0.0;
+  return options;
+}
+
+TEST(MaxProduct, EqualsEnumeration) {
+  Random random(1);
+  int num_found = 0, num_impossible = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const FactorGraph graph = random_model(random, options_of_trial(trial));
+    const auto found = check_certificate(graph);
+    ++(found ? num_found : num_impossible);
+    if (!found) continue;
+    EXPECT_TRUE(found->is_optimal()) << found->gap;
+    EXPECT_LT(found->gap, 1e-12);
+  }
+  EXPECT_GT(num_found, 3000);
+  EXPECT_GT(num_impossible, 50);
+}
+
+// Whole numbers: sums are exact, and very many configurations are equally good.
+TEST(MaxProduct, TiesAreOptimalToo) {
+  Random random(2);
+  int num_ties = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    RandomModelOptions options = options_of_trial(trial);
+    const FactorGraph shape = random_model(random, options);
+    FactorGraph graph;
+    for (int v = 0; v < shape.num_variables(); ++v) graph.add_variable(shape.num_states(v));
+    for (const Factor& factor : shape.factors()) {
+      std::vector<double> values = factor.log_values();
+      for (double& value : values) value = value == kNegInf ? value : std::round(value);
+      graph.add_table(factor.scope(), values);
+    }
+    const auto found = check_certificate(graph);
+    if (!found) continue;
+    EXPECT_TRUE(found->is_optimal());
+    const Wide largest = largest_density(graph);
+    EXPECT_EQ(Wide(found->configuration.log_density), largest);
+    int num_best = 0;
+    const auto count = static_cast<std::size_t>(std::llround(std::exp(graph.log_num_configurations())));
+    for (std::size_t i = 0; i < count; ++i) num_best += wide_density(graph, configuration_at(graph, i)) == largest;
+    num_ties += num_best > 1;
+  }
+  EXPECT_GT(num_ties, 300);
+}
+
+// Magnitudes from 1e-290 to 1e290 in one model, as far as log-values may go: the certificate stays true, and says so
+// where it is worth little.
+TEST(MaxProduct, WideMagnitudesAreCertifiedHonestly) {
+  Random random(3);
+  int num_optimal = 0, num_not = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const FactorGraph shape = random_model(random, options_of_trial(trial));
+    const double widest = trial % 3 == 0 ? 290.0 : trial % 3 == 1 ? 17.0 : 4.0;
+    FactorGraph graph;
+    for (int v = 0; v < shape.num_variables(); ++v) graph.add_variable(shape.num_states(v));
+    for (const Factor& factor : shape.factors()) {
+      std::vector<double> values = factor.log_values();
+      for (double& value : values) {
+        value *= std::pow(10.0, random.uniform() * widest - (trial % 2 == 0 ? 0.0 : widest));
+        if (value > kMaxLogValue) value = -value;
+      }
+      graph.add_table(factor.scope(), values);
+    }
+    const auto found = check_certificate(graph);
+    if (found) ++(found->is_optimal() ? num_optimal : num_not);
+  }
+  EXPECT_GT(num_optimal, 300);
+  EXPECT_GT(num_not, 300);
+}
+
+// Beside large terms, which configuration is best is a matter of their last bits.
+TEST(MaxProduct, WhatRoundingHidesIsNotCalledOptimal) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {-1e17, -1e17});
+  graph.add_table({0}, {0.0, 1.0});
+  graph.add_table({0}, {-3e17, -3e17});
+  const auto found = check_certificate(graph);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->is_optimal());
+  EXPECT_GE(found->gap, 1.0);
+}
+
+TEST(MaxProduct, EvidenceAndSimplificationKeepTheOptimum) {
+  Random random(4);
+  int num_changed = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    RandomModelOptions options = options_of_trial(trial);
+    options.num_variables = 2 + trial % 6;
+    options.zero_probability = 0.3;
+    const FactorGraph graph = random_model(random, options);
+    const int v = static_cast<int>(random.below(static_cast<std::uint64_t>(graph.num_variables())));
+    const int state = static_cast<int>(random.below(static_cast<std::uint64_t>(graph.num_states(v))));
+    const SimplifiedModel simple = simplify(graph, {{v, state}});
+    num_changed += simple.report.is_changed();
+    Wide largest = kNegInf;
+    const auto count = static_cast<std::size_t>(std::llround(std::exp(graph.log_num_configurations())));
+    for (std::size_t i = 0; i < count; ++i) {
+      const Assignment x = configuration_at(graph, i);
+      if (x[v] == state) largest = std::max(largest, wide_density(graph, x));
+    }
+    const auto found = most_probable(simple.model.graph);
+    ASSERT_EQ(found.has_value(), largest > kNegInf);
+    if (!found) continue;
+    const Assignment x = simple.model.lift(found->configuration.x);
+    EXPECT_EQ(x[v], state);
+    EXPECT_TRUE(found->is_optimal());
+    EXPECT_LT(double(largest - wide_density(graph, x)), 1e-12);
+  }
+  EXPECT_GT(num_changed, 500);
+}
+
+// A long chain that always gains by alternating: the rounding bound must not grow with the square of the length.
+TEST(MaxProduct, LongChainsAreStillOptimal) {
+  FactorGraph graph;
+  constexpr int kLength = 100'000;
+  for (int v = 0; v < kLength; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < kLength; ++v) graph.add_table({v, v + 1}, {-0.3, 1.1, 1.1, -0.7});
+  const auto found = most_probable(graph);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->is_optimal()) << found->gap;
+  EXPECT_NEAR(found->configuration.log_density, 1.1 * (kLength - 1), 1e-6);
+  for (int v = 0; v + 1 < kLength; ++v) ASSERT_NE(found->configuration.x[v], found->configuration.x[v + 1]);
+}
+
+TEST(MaxProduct, SameBitsAndRefusals) {
+  Random random(5);
+  const FactorGraph graph = random_model(random, {.num_variables = 8, .num_factors = 12});
+  EXPECT_EQ(most_probable(graph)->configuration.x, most_probable(graph)->configuration.x);
+  EXPECT_EQ(most_probable(graph)->gap, most_probable(graph)->gap);
+  const auto code = [](const FactorGraph& of, const EliminationOptions& options) {
+    try {
+      (void)most_probable(of, options);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::kInternal;
+  };
+  EXPECT_EQ(code(graph, {.memory_limit_bytes = 8}), ErrorCode::kResource);
+  EXPECT_EQ(code(graph, {.should_stop = [](double) { return true; }}), ErrorCode::kInterrupted);
+  FactorGraph function = graph;
+  function.add_factor(Factor::function({0}, [](auto) { return 0.0; }));
+  EXPECT_EQ(code(function, {}), ErrorCode::kArgument);
+  FactorGraph low = graph;
+  low.add_table({0}, std::vector<double>(static_cast<std::size_t>(graph.num_states(0)), -1e300));
+  EXPECT_FALSE(most_probable(low)->is_optimal());
+  const FactorGraph empty;
+  EXPECT_EQ(most_probable(empty)->configuration.log_density, 0.0);
+}
+
+}  // namespace
+}  // namespace treesample
