@@ -1,12 +1,36 @@
-# `cmake --install build` gives the program, the library, its headers and a CMake package.
+# `cmake --install build` gives the program, the library with its headers, a CMake package and a pkg-config file.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-install(TARGETS treesample treesample_options EXPORT treesample_targets)
-install(TARGETS treesample_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# What a program that links the static library needs besides; the shared one brings its own.
+set(pkg_config_requires fmt libhwy sqlite3 hiredis)
+if(TARGET PkgConfig::hiredis_ssl)
+  list(APPEND pkg_config_requires hiredis_ssl)
+endif()
+list(JOIN pkg_config_requires " " pkg_config_requires)
+if(BUILD_SHARED_LIBS)
+  set(pkg_config_requires_field Requires.private)
+else()
+  set(pkg_config_requires_field Requires)
+endif()
+# Relative, so that an installed tree can be moved and `--prefix` may differ from the one at configuration.
+file(RELATIVE_PATH prefix_of_pkg_config ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH libraries_of_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+configure_file(cmake/treesample.pc.in treesample.pc @ONLY)
+
+install(TARGETS treesample EXPORT treesample_targets)
+if(TARGET treesample_cli)
+  set_target_properties(treesample_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_of_program}")
+  install(TARGETS treesample_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY include/treesample DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/treesample.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/treesample)
 install(EXPORT treesample_targets NAMESPACE treesample:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/treesample-config.cmake.in treesample-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(treesample-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/treesample-config.cmake ${CMAKE_BINARY_DIR}/treesample-config-version.cmake
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/treesample-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/treesample-config-version.cmake
         DESTINATION ${package_dir})

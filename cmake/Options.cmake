@@ -1,17 +1,18 @@
 # Compiler settings shared by every target of the project.
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  find_program(ccache_program ccache)
+  if(ccache_program)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_program})
+  endif()
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-
-find_program(ccache_program ccache)
-if(ccache_program)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_program})
-endif()
 
 add_library(treesample_options INTERFACE)
 target_compile_options(treesample_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
