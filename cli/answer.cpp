@@ -83,6 +83,13 @@ Json sample_json(const Answer& answer, const ModelInput& input, const Assignment
   return row;
 }
 
+// What is known of the best configuration beside its density.
+std::string optimality_text(const Answer& answer) {
+  if (answer.is_best_optimal == true) return "optimal";
+  if (answer.best_gap) return fmt::format("best found, at most {:.3g} below the optimum", *answer.best_gap);
+  return "best found";
+}
+
 // What the model lost before the method saw it.
 Json simplified_json(const ModelInput& input) {
   const SimplifyReport& report = input.simplified;
@@ -221,8 +228,9 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
                *answer.unexplored_mass, is_blind ? "; too little for the standard error above to mean much" : "");
   }
   if (answer.best) {
-    fmt::print("best        log density {} at {}\n", fixed(answer.best->log_density),
-               states_text(input.original, input.model.lift(answer.best->x), kMostStatesShown));
+    fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
+               states_text(input.original, input.model.lift(answer.best->x), kMostStatesShown),
+               optimality_text(answer));
   }
   print_marginals(answer, input);
   if (!answer.samples.empty()) fmt::print("samples     {}\n", answer.samples.size());
@@ -297,7 +305,10 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   }
   json["best"] = Json();
   if (answer.best) {
-    json["best"] = {{"x", input.model.lift(answer.best->x)}, {"log_density", number(answer.best->log_density)}};
+    json["best"] = {{"x", input.model.lift(answer.best->x)},
+                    {"log_density", number(answer.best->log_density)},
+                    {"optimal", answer.is_best_optimal ? Json(*answer.is_best_optimal) : Json()},
+                    {"gap", answer.best_gap ? number(*answer.best_gap) : Json()}};
   }
   json["marginals_from"] = answer.marginals_from;
   json["marginals_error"] = answer.marginals_error ? number(*answer.marginals_error) : Json();

@@ -33,6 +33,10 @@ struct Answer {
   std::vector<double> marginal_errors;                  // standard errors, by variable; 0 for exact ones, may be empty
   std::optional<double> marginals_error;                // the largest
   std::optional<Configuration> best;
+  // True: no configuration is better by more than best_gap, which is rounding. False: the best found. None: it could
+  // have been proved, but for time or memory.
+  std::optional<bool> is_best_optimal = false;
+  std::optional<double> best_gap;  // certified: no configuration is better by more than this
   std::vector<Assignment> samples;
   Spending spent;
   std::optional<Error> error;  // a factor failed: this is the answer so far

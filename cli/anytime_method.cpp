@@ -8,11 +8,11 @@
 
 #include "command.hpp"
 #include "infer_support.hpp"
+#include "trace_file.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/find_configuration.hpp"
-#include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/value/network_value.hpp"
 
@@ -33,31 +33,6 @@ constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
 constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // of the time limit, where --samples are to follow
 constexpr std::int64_t kFewestSamples = 10'000;
 constexpr double kExtraSamplesSeconds = 10.0, kSolvedSamplesSeconds = 5.0;
-
-// Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning.
-class Trace {
- public:
-  Trace(std::string path, double log_slack) : path_(std::move(path)), log_slack_(log_slack) {}
-  void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
-    if (path_.empty() || (seconds < next_ && num_rows_ > 0)) return;
-    next_ = seconds * 1.01 + 1e-4;
-    ++num_rows_;
-    text_ += fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, bounds.lower - log_slack_,
-                         bounds.upper + log_slack_, estimate);
-  }
-  void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
-    next_ = 0.0;
-    add(seconds, spent, bounds, estimate);
-    if (!path_.empty()) write_file_atomically(path_, text_);
-  }
-
- private:
-  std::string path_;
-  double log_slack_;  // of SummedModel
-  std::string text_ = "seconds,evaluations,lower,upper,estimate\n";
-  double next_ = 0.0;
-  int num_rows_ = 0;
-};
 
 struct Leaves {
   LeafValues values;
@@ -106,7 +81,8 @@ AnytimeOptions search_options(const InferOptions& options) {
   result.c = options.c;
   result.epsilon = options.epsilon;
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
-  result.observer_interval = 256;
+  result.answer_order = answer_order(options);
+  result.observer_interval = options.trace.empty() ? 256 : TraceFile::kInterval;
   return result;
 }
 
@@ -242,7 +218,7 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   const Stopwatch& watch = options.clock;
   Watch progress(options);  // from here on Ctrl-C ends with an answer
   const std::shared_ptr<const SummedModel> summed = sum_out(whole, options);
-  Trace trace(options.trace, summed ? summed->log_slack() : 0.0);
+  TraceFile trace(options.trace, summed ? summed->log_slack() : 0.0);
   const FactorGraph& graph = summed ? summed->graph() : whole;
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))

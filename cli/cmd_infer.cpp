@@ -11,6 +11,7 @@
 #include "infer_defaults.hpp"
 #include "infer_methods.hpp"
 #include "infer_support.hpp"
+#include "option_uses.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
@@ -85,19 +86,21 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--time", options_.time, 0.0, HUGE_VAL,
               "Seconds until the answer, from the start of the program; 0 is no limit");
   line.option("--memory", options_.memory, "SIZE", "Memory that the method may use, such as 512M");
-  line.option("--c", options_.c, 0.0, HUGE_VAL, "Weight of exploration (treesample)");
-  line.option("--epsilon", options_.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus (treesample)");
-  line.choice("--ties", options_.ties, {"lowest", "random"}, "Which of equally good actions to take (treesample)");
+  line.option("--c", options_.c, 0.0, HUGE_VAL, "Weight of exploration (q-uct, mass)");
+  line.option("--epsilon", options_.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus (q-uct)");
+  line.choice("--ties", options_.ties, {"lowest", "random"}, "Which of equally good actions to take (q-uct)");
   line.choice(
       "--select", options_.select, {"q-uct", "gap", "mass"},
       "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at once; "
       "mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for programs)");
-  line.option("--gap", options_.gap, 0.0, HUGE_VAL, "Stop when the certified bounds of log Z are this close (gap)");
+  line.option("--gap", options_.gap, 0.0, HUGE_VAL,
+              "Stop when the certified bounds of log Z are this close (gap, mass)");
   line.option("--confidence", options_.confidence, 0.0, 1.0, "Of the interval from samples with bounded weights (gap)");
   line.choice("--sampler", options_.sampler, {"lower", "upper", "rejection"},
               "What --samples come from: certified divergence, bounded weights, or exact by rejection (gap)");
   line.option("--max-tries", options_.max_tries, 1, INT64_MAX, "Draws that --sampler rejection may make");
-  line.option("--trace", options_.trace, "FILE", "Write seconds, evaluations, bounds and estimate as CSV (gap)");
+  line.option("--trace", options_.trace, "FILE",
+              "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has both bounds)");
   line.option("--ess-threshold", options_.ess_threshold, 0.0, 1.0,
               "Resample when the effective sample size falls below this fraction of the particles (smc)");
   line.choice("--resampling", options_.resampling, {"multinomial", "stratified", "systematic"}, "Scheme (smc)");
@@ -151,11 +154,9 @@ int InferCommand::run() {
                  fmt::format("is {}, allowed are numbers between 0 and 1, without them", options_.confidence));
   check_prior(options_.prior);
   choose_together(options_, *line_);
-  const bool wants_bounds = options_.select == "gap" && !line_->is_given("--prior");
-  if (wants_bounds && graph.has_only_tables()) options_.prior = "mini-bucket";
   options_.sums_out = is_simplified && options_.method != "exact";
   was_auto_ = options_.method == "auto";
-  if (was_auto_) choose_method(options_, *line_, graph);
+  if (was_auto_ || options_.method == "treesample") choose_method(options_, *line_, graph);
   const bool ends_at_gap = options_.gap > 0.0 && has_upper_bound(options_, graph);
   note_ignored_options(options_, *line_, graph);
   const bool has_other_limit = options_.time > 0.0 || ends_at_gap;

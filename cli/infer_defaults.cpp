@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "infer_support.hpp"
+#include "option_uses.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
-#include "unused_options.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -30,34 +31,49 @@ bool can_eliminate(InferOptions& options, const FactorGraph& graph) {
   return options.elimination.has_value();
 }
 
+// The first of the options that is on the line.
+std::optional<std::string> first_given(const CommandLine& line, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    if (line.is_given(name)) return name;
+  }
+  return {};
+}
+
 }  // namespace
 
 void choose_together(InferOptions& options, const CommandLine& line) {
   if (options.select == "mass" && !line.is_given("--prior")) options.prior = "calibrated";
   if (options.prior != "calibrated") return;
-  if (!line.is_given("--select")) options.select = "mass";
-  check_argument(options.select == "mass", "--prior calibrated", "goes with --select mass only");
+  const bool is_particle_filter = options.method == "sis" || options.method == "smc";
+  if (!line.is_given("--select") && !is_particle_filter) options.select = "mass";
+  check_argument(options.select == "mass" && !is_particle_filter, "--prior calibrated", "goes with --select mass only");
 }
 
 void choose_method(InferOptions& options, const CommandLine& line, const FactorGraph& graph) {
+  const bool is_open = options.method == "auto";
   options.method = "treesample";
+  const bool has_rule = line.is_given("--select") || options.prior == "calibrated";
   if (!graph.has_only_tables()) {
-    const bool is_paper = line.is_given("--select") || line.is_given("--epsilon") || line.is_given("--ties");
-    if (is_paper) return;
-    options.select = "mass";
+    if (has_rule) return;
+    options.select = choose_rule(is_open ? "mass" : "q-uct", options, line, graph);
     choose_together(options, line);
+    if (!is_open || options.select != "mass") return;
     note(options.is_quiet, fmt::format("factors can only be evaluated: --select mass --prior {}", options.prior));
     return;
   }
-  // These mean nothing without bounds.
-  const bool asks_for_bounds = line.is_given("--sampler") || line.is_given("--max-tries") ||
-                               line.is_given("--confidence") || line.is_given("--trace");
-  if (asks_for_bounds && !line.is_given("--select")) options.select = "gap";
-  for (const char* option :
-       {"--space", "--order", "--prior", "--budget-unit", "--select", "--c", "--epsilon", "--ties"}) {
-    if (line.is_given(option)) return;
+  const bool is_set_up =
+      !is_open || has_rule ||
+      first_given(line, {"--space", "--order", "--prior", "--budget-unit", "--c", "--epsilon", "--ties"});
+  if (is_set_up) {
+    if (!has_rule) options.select = choose_rule("q-uct", options, line, graph);
+    if (options.select == "gap" && !line.is_given("--prior")) options.prior = "mini-bucket";
+    return;
   }
-  if (!line.is_given("--budget") && !asks_for_bounds && can_eliminate(options, graph)) {
+  // These mean nothing to elimination.
+  const std::optional<std::string> wants_search =
+      first_given(line, {"--sampler", "--max-tries", "--confidence", "--trace"});
+  if (wants_search) note(options.is_quiet, fmt::format("a search with bounds, because of {}", *wants_search));
+  if (!line.is_given("--budget") && !wants_search && can_eliminate(options, graph)) {
     options.method = "exact";
     return;
   }
@@ -79,30 +95,6 @@ void set_oracle_defaults(InferOptions& options, const CommandLine& line, bool ha
   options.budget = options.unit == "cost" ? kDefaultOracleSeconds : kDefaultOracleBudget;
   note(options.is_quiet, fmt::format("neither --budget nor --time is given: a budget of {} {}", options.budget,
                                      options.unit == "cost" ? "seconds of evaluations" : "evaluations"));
-}
-
-bool has_upper_bound(const InferOptions& options, const FactorGraph& graph) {
-  if (options.method != "treesample") return false;
-  if (options.select != "mass") return options.select == "gap";
-  return std::all_of(graph.factors().begin(), graph.factors().end(),
-                     [](const Factor& factor) { return factor.log_max().has_value(); });
-}
-
-void note_ignored_options(const InferOptions& options, const CommandLine& line, const FactorGraph& graph) {
-  for (const UnusedOption& unused : unused_options(line, options.method)) {
-    note(options.is_quiet, fmt::format("{} is ignored: the method is {}, and it is for {} only", unused.option,
-                                       options.method, unused.methods));
-  }
-  if (options.method == "treesample" && options.select == "gap") return;
-  for (const char* option : {"--gap", "--confidence", "--sampler", "--max-tries", "--trace"}) {
-    const bool is_gap = std::string(option) == "--gap";
-    // An exact answer has no gap.
-    if (!line.is_given(option) || (is_gap && (options.method == "exact" || has_upper_bound(options, graph)))) continue;
-    note(options.is_quiet,
-         is_gap && options.select == "mass"
-             ? "--gap is ignored: there is no upper bound, because a factor declares no maximum (log_max)"
-             : fmt::format("{} is ignored: only --method treesample --select gap has bounds", option));
-  }
 }
 
 }  // namespace treesample::cli

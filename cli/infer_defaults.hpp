@@ -8,17 +8,13 @@ namespace treesample::cli {
 
 // The mass rule and calibrated values belong together, whichever of them was asked for.
 void choose_together(InferOptions& options, const CommandLine& line);
-// Elimination needs tables; where they are small nothing is faster or more exact. Where they are not,
-// mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked for.
+// For the methods auto and treesample. Elimination needs tables; where they are small nothing is faster or more exact.
+// Where they are not, mini-buckets guide the search and bound log Z. A user who sets the search up gets what was asked
+// for; no option changes the rule or the method without a word (option_uses.hpp).
 void choose_method(InferOptions& options, const CommandLine& line, const FactorGraph& graph);
 // The search with bounds.
 void choose_bounds(InferOptions& options);
 // Evaluations by programs are what a user pays for: few, or none, are spent unasked.
 void set_oracle_defaults(InferOptions& options, const CommandLine& line, bool has_other_limit);
-
-// Whether the method knows U, so that --gap can end it.
-bool has_upper_bound(const InferOptions& options, const FactorGraph& graph);
-// Names the given options that the chosen method does not use.
-void note_ignored_options(const InferOptions& options, const CommandLine& line, const FactorGraph& graph);
 
 }  // namespace treesample::cli

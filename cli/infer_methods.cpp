@@ -10,10 +10,12 @@
 #include "infer_support.hpp"
 #include "mass_method.hpp"
 #include "number_text.hpp"
+#include "trace_file.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/tree_sample.hpp"
 #include "treesample/text.hpp"
@@ -27,6 +29,12 @@ constexpr int kMarginalSamples = 10'000;
 constexpr double kLeastSeconds = 1e-6;
 // Of the time limit: from when on elimination that would take too long is given up, and when it must be done.
 constexpr double kEliminationLook = 0.3, kEliminationEnd = 0.9;
+// The same for the most probable configuration, which comes last.
+constexpr double kMostProbableLook = 0.5, kMostProbableEnd = 0.95;
+constexpr double kMostProbableSeconds = 20.0;  // without a time limit
+constexpr double kMaximaPerSecond = 5e7;
+constexpr int kMostBestSamples = 1000;  // where it does not fit
+constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
 constexpr double kBeliefsEnd = 0.5;  // of the time limit, where samples are to follow
 constexpr double kSearchEnd = 0.85;  // the same, where importance sampling is to follow
 constexpr int kMostExactSamples = 100'000;
@@ -66,7 +74,11 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   const Prior prior = make_prior(graph, space, options);
   const double search_end = options.num_importance > 0 ? kSearchEnd : 1.0;
   search_options.time_limit_seconds = std::max(search_end * options.seconds_left(), kLeastSeconds);
+  TraceFile trace(options.trace);
+  if (trace.is_wanted()) search_options.observer_interval = TraceFile::kInterval;
+  const LogBounds bounds{prior.lower.value_or(-HUGE_VAL), prior.upper.value_or(HUGE_VAL)};
   const SearchResult result = tree_sample(graph, space, search_options, prior.value, [&](const SearchProgress& now) {
+    trace.add(options.clock.seconds(), now.spent, bounds, now.log_z);
     return watch.update(now.spent, now.seconds,
                         fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z));
   });
@@ -77,6 +89,7 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   answer.stop = to_string(result.report.stop);
   answer.set_log_z(result.approximation.log_z(), {std::max(prior.lower.value_or(kNegInf), result.report.log_z.lower),
                                                   std::min(prior.upper.value_or(HUGE_VAL), result.report.log_z.upper)});
+  trace.finish(options.clock.seconds(), result.report.spent, bounds, *answer.log_z);
   answer.spent = result.report.spent;
   answer.best = result.approximation.best();
   if (answer.log_z != kNegInf) {
@@ -126,6 +139,17 @@ void improve_best(Answer& answer, const FactorGraph& whole) {
   if (log_density > answer.best->log_density) answer.best = {std::move(completed), log_density};
 }
 
+// Stops where the rest would not be done by `end` of --time, as the share that is done after a while tells.
+std::function<bool(double)> unless_late(const InferOptions& options, double look, double end) {
+  return [clock = options.clock, start = 0.0, look = look * options.time,
+          end = end * options.time](double share_done) mutable {
+    const double now = clock.seconds();
+    if (share_done == 0.0) start = now;
+    const double expected_end = share_done > 0.0 ? start + (now - start) / share_done : now;
+    return now > end || (now > look && expected_end > end);
+  };
+}
+
 // Nothing when it is given up.
 template <typename Work>
 auto unless_given_up(Work work) -> std::optional<decltype(work())> {
@@ -135,6 +159,43 @@ auto unless_given_up(Work work) -> std::optional<decltype(work())> {
     if (error.code() != ErrorCode::kInterrupted) throw;
     return {};
   }
+}
+
+// Of a few exact samples, where nothing better can be had.
+Configuration best_sample(const Approximation& approximation, const FactorGraph& whole, const InferOptions& options) {
+  const std::function<bool()> is_late = time_box(options, kBestSampleShare, kBestSampleSeconds);
+  Random random(static_cast<std::uint64_t>(options.seed), "best");
+  Configuration best;
+  for (int i = 0; i < kMostBestSamples && (i == 0 || !is_late()); ++i) {
+    Assignment x = approximation.sample(random);
+    const double log_density = whole.log_density(x);
+    if (i == 0 || log_density > best.log_density) best = {std::move(x), log_density};
+  }
+  return best;
+}
+
+// The most probable configuration by a max-product pass, which takes less time than elimination and as much memory
+// again. Where that does not fit the best sample has to do; returns what there is not enough of.
+std::string add_most_probable(Answer& answer, const FactorGraph& whole, const Elimination& elimination,
+                              const InferOptions& options) {
+  EliminationOptions pass = elimination_options(options);
+  pass.memory_limit_bytes -= std::min(pass.memory_limit_bytes, static_cast<std::uint64_t>(elimination.cost().bytes));
+  // Barren variables are part of a configuration: the model that was eliminated is not the one in question.
+  if (!answer.summed) pass.order = elimination.cost().order;
+  const EliminationCost cost = elimination_cost(whole, pass);
+  pass.order = cost.order;
+  if (cost.bytes > static_cast<double>(pass.memory_limit_bytes)) return "memory (--memory)";
+  const double seconds =
+      options.time > 0.0 ? kMostProbableEnd * options.time - options.clock.seconds() : kMostProbableSeconds;
+  if (cost.num_entries > kMaximaPerSecond * seconds) return "time";
+  if (options.time > 0.0) pass.should_stop = unless_late(options, kMostProbableLook, kMostProbableEnd);
+  const auto found = unless_given_up([&] { return most_probable(whole, pass); });
+  if (!found || !*found) return "time";
+  const bool is_better = !answer.best || (*found)->configuration.log_density > answer.best->log_density;
+  if (is_better || (*found)->is_optimal()) answer.best = (*found)->configuration;
+  answer.is_best_optimal = (*found)->is_optimal();
+  if (is_better || (*found)->is_optimal()) answer.best_gap = (*found)->gap;
+  return "";
 }
 
 // What the three particle methods share.
@@ -227,17 +288,8 @@ std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& op
   Answer answer;
   answer.summed = sum_out(whole, options);
   EliminationOptions elimination_settings = options.elimination.value_or(elimination_options(options));
-  if (options.time > 0.0) {
-    // By what is done after a while one sees whether the rest comes in time. Marginals begin at 0 again.
-    elimination_settings.should_stop = [clock = options.clock, start = 0.0,
-                                        limit = options.time](double share_done) mutable {
-      const double now = clock.seconds();
-      if (share_done == 0.0) start = now;
-      const double expected_end = share_done > 0.0 ? start + (now - start) / share_done : now;
-      return now > kEliminationEnd * limit ||
-             (now > kEliminationLook * limit && expected_end > kEliminationEnd * limit);
-    };
-  }
+  // Marginals begin at 0 again.
+  if (options.time > 0.0) elimination_settings.should_stop = unless_late(options, kEliminationLook, kEliminationEnd);
   const FactorGraph& graph = answer.summed ? answer.summed->graph() : whole;
   const auto done = unless_given_up([&] { return Elimination(graph, elimination_settings); });
   if (!done) return {};
@@ -260,12 +312,17 @@ std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& op
       answer.marginals_from =
           fmt::format("by elimination, which rounding puts in doubt: errors up to {:.2g}", *answer.marginals_error);
     }
-    return answer;
+  } else {
+    if (answer.summed) answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);
+    add_sampled_marginals(answer, whole, elimination->log_z(), options);
+    if (answer.summed) improve_best(answer, whole);
+    if (marginals && answer.summed) answer.set_exact_marginals_left(*marginals);
   }
-  if (answer.summed) answer.approximation = std::make_shared<CompletedApproximation>(answer.summed, elimination);
-  add_sampled_marginals(answer, whole, elimination->log_z(), options);
-  if (answer.summed) improve_best(answer, whole);
-  if (marginals && answer.summed) answer.set_exact_marginals_left(*marginals);
+  const std::string missing = add_most_probable(answer, whole, *elimination, options);
+  if (missing.empty()) return answer;
+  answer.is_best_optimal.reset();
+  if (!answer.best) answer.best = best_sample(*answer.approximation, whole, options);
+  note(options.is_quiet, fmt::format("the most probable configuration was not looked for: not enough {}", missing));
   return answer;
 }
 

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "infer_support.hpp"
+#include "trace_file.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/value/network_value.hpp"
@@ -45,6 +46,7 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.answer_order = answer_order(options);
   result.observer_interval = graph.has_only_tables() ? 256 : 1;  // a function may take seconds
+  if (!options.trace.empty()) result.observer_interval = std::min(result.observer_interval, TraceFile::kInterval);
   return result;
 }
 
@@ -68,8 +70,10 @@ Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
   const LeafValues leaves = make_leaves(graph, space, options.prior);
   Watch watch(options);
+  TraceFile trace(options.trace);
   const AnytimeResult result =
       anytime_search(graph, space, leaves, search_options(graph, options), [&](const AnytimeProgress& now) {
+        trace.add(clock.seconds(), now.spent, now.log_z, now.estimate);
         return watch.update(now.spent, clock.seconds(),
                             fmt::format(", {} nodes, log Z ~ {:.4f}", now.num_nodes, now.estimate));
       });
@@ -84,6 +88,7 @@ Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   answer.error = report.error;
   answer.spent = report.spent;
   answer.set_log_z(report.estimate, report.log_z);
+  trace.finish(clock.seconds(), report.spent, report.log_z, *answer.log_z);
   add_sampler(answer, graph, result, options);
   return answer;
 }

@@ -32,6 +32,29 @@ check "JSON alone on stdout" says out '^{'
 check "JSON says exact" says out '"exact": true'
 check "JSON has log Z" says out '"estimate":'
 
+# The best configuration: proved where log Z comes from elimination, else the best found.
+run infer "$models/ising-8x8.uai" --json best.json
+check "elimination has the optimum" says out '^best        log density 75.633241 at 1 1 0 .*; optimal$'
+check "JSON says optimal" says best.json '"optimal": true'
+check "JSON bounds the optimum" says best.json '"gap": [0-9.]*e-'
+check "no remarks" lines err 0
+run infer "$models/ising-8x8.uai" --select gap --json best.json
+check "a solved search has the best found" says out '^best .*; best found$'
+check "JSON says that it is not proved" says best.json '"optimal": false'
+run infer "$models/ising-8x8.uai" --method exact --memory 60K --json best.json
+check "no memory for the optimum" says err '^the most probable configuration was not looked for: not enough memory'
+check "a sample instead" says out '^best .*; best found$'
+check "JSON says that it was not looked into" says best.json '"optimal": null'
+printf 'MARKOV\n3\n2 2 3\n3\n2 0 1\n2 1 2\n1 2\n4\n1 2 3 4\n6\n1 5 0 2 2 0\n3\n1 1 9\n' > optimum.uai
+run infer optimum.uai
+check "the optimum is possible" says out '^best        log density 2.708050 at 1 0 1; optimal$'
+printf '1 0 0\n' > optimum.uai.evid
+run infer optimum.uai
+check "the optimum agrees with the evidence" says out '^best        log density 1.609438 at 0 0 1; optimal$'
+printf '2 2 2 0 0\n' > optimum.uai.evid
+run infer optimum.uai
+check "nothing is best where nothing is possible" [ -z "$(grep '^best' out)" ]
+
 # Every method answers.
 for method in "treesample" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain --burn-in 5 --sweeps 1" "bp" \
   "treesample --prior mini-bucket:2"; do

@@ -1,0 +1,32 @@
+// `infer --trace`: how the answer of a search grew, as CSV.
+#pragma once
+
+#include <string>
+
+#include "treesample/model/budget.hpp"
+#include "treesample/search/anytime_search.hpp"
+
+namespace treesample::cli {
+
+// Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning. A search without
+// bounds has -inf and inf.
+class TraceFile {
+ public:
+  // Traversals between two looks: searches of a few hundred evaluations have a curve too.
+  static constexpr int kInterval = 16;
+
+  // An empty path writes nothing. `log_slack` widens the bounds (SummedModel).
+  explicit TraceFile(std::string path, double log_slack = 0.0) : path_(std::move(path)), log_slack_(log_slack) {}
+  [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
+  void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
+  // The last row, whenever it comes; then the file is written.
+  void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
+
+ private:
+  std::string path_;
+  double log_slack_;
+  std::string text_ = "seconds,evaluations,lower,upper,estimate\n";
+  double next_seconds_ = 0.0, next_evaluations_ = 0.0;  // when the next row is due, by either
+};
+
+}  // namespace treesample::cli
