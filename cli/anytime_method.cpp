@@ -106,7 +106,9 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper
   BoundedImportanceOptions importance;
   importance.confidence = options.confidence;
   const bool is_done = stop == StopReason::kExact || stop == StopReason::kRounding || stop == StopReason::kGap;
-  const bool fills_time = options.time > 0.0 && !is_done;
+  // Calls of programs are made as far as the budget pays for them.
+  const bool is_paid = !graph.has_only_tables() && options.budget != INT64_MAX;
+  const bool fills_time = options.time > 0.0 && !is_done && !is_paid;
   importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   const double end_with_samples = options.sampler == "rejection" ? kRejectionEstimateEnd : kEstimateEnd;

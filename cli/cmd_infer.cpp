@@ -37,7 +37,7 @@ class InferCommand final : public Command {
            "  treesample infer model.uai --space tree --order given --c 0.5     the paper's search\n"
            "  treesample infer model.uai --method smc --order given --budget 10000\n"
            "  treesample infer network.bif --evidence observed.evid --method exact\n"
-           "  treesample infer model.json --budget 500 --journal run.journal --oracle-workers 4";
+           "  treesample infer model.json --calls 500 --journal run.journal --oracle-workers 4";
   }
   void declare(CommandLine& line) override;
   int run() override;
@@ -80,9 +80,12 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--restarts", options_.restarts, 0, 1'000'000, "Randomised orders to try; 0 chooses by the model's size");
   line.option("--budget", options_.budget, 0, INT64_MAX,
               "Evaluations that the method may spend; no limit by default when --time is given");
-  line.choice("--budget-unit", options_.unit, {"reward", "factor", "cost"},
+  line.choice("--budget-unit", options_.unit, {"reward", "factor", "cost", "call"},
               "What --budget counts. reward: sums of the factors that a variable completes, as in the paper; factor: "
-              "each factor; cost: seconds of programs, as declared in the model, else as measured (tables are free)");
+              "each factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); "
+              "call: evaluations by programs, the default where the model has some (except for --select q-uct)");
+  line.option("--calls", options_.num_calls, 0, INT64_MAX,
+              "Evaluations by programs that may be paid for: short for --budget N --budget-unit call");
   line.option("--time", options_.time, 0.0, HUGE_VAL,
               "Seconds until the answer, from the start of the program; 0 is no limit");
   line.option("--memory", options_.memory, "SIZE", "Memory that the method may use, such as 512M");
@@ -134,6 +137,7 @@ void InferCommand::declare(CommandLine& line) {
 int InferCommand::run() {
   check_outputs();
   programs_.is_quiet = options_.is_quiet;
+  take_calls(options_, *line_);
   ModelInput input = read_input(model_, evidence_,
                                 {.num_workers = static_cast<int>(options_.oracle_workers),
                                  .journal = journal_,
@@ -150,6 +154,9 @@ int InferCommand::run() {
   const FactorGraph& graph = input.model.graph;
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
+  check_argument(options_.unit != "call" || !graph.has_only_tables(),
+                 line_->is_given("--calls") ? "--calls" : "--budget-unit",
+                 "calls are evaluations of factors that are computed by programs, and the model has none");
   check_argument(options_.confidence > 0.0 && options_.confidence < 1.0, "--confidence",
                  fmt::format("is {}, allowed are numbers between 0 and 1, without them", options_.confidence));
   check_prior(options_.prior);
@@ -162,11 +169,13 @@ int InferCommand::run() {
   const bool has_other_limit = options_.time > 0.0 || ends_at_gap;
   // Particle filters choose their number of particles by the budget.
   const bool has_particles = options_.method == "sis" || options_.method == "smc";
-  if (has_other_limit && !has_particles && !line_->is_given("--budget")) options_.budget = INT64_MAX;
+  const bool has_budget = line_->is_given("--budget") || line_->is_given("--calls");
+  if (has_other_limit && !has_particles && !has_budget) options_.budget = INT64_MAX;
   // A budget that nobody named is no reason to draw nothing where a single sample costs more.
-  if (!line_->is_given("--budget"))
-    options_.min_samples = std::clamp<std::int64_t>(options_.num_samples, 1, kLeastDrawn);
+  if (!has_budget) options_.min_samples = std::clamp<std::int64_t>(options_.num_samples, 1, kLeastDrawn);
   if (input.oracles) set_oracle_defaults(options_, *line_, has_other_limit);
+  const std::int64_t budget = options_.budget;
+  if (input.oracles) pay_importance(options_, graph);
   clock_.emplace();
   Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
@@ -175,11 +184,13 @@ int InferCommand::run() {
   if (is_cut_off && options_.seconds_left() <= 0.0) answer.stop = to_string(StopReason::kTime);
   clock_.reset();
   const bool is_over_budget = answer.stop == to_string(StopReason::kBudget);
-  if (options_.method == "treesample" && is_over_budget && answer.spent.reward_evaluations == 0) {
-    note(options_.is_quiet,
-         fmt::format("--budget {} buys nothing: the first step of the search costs more", options_.budget));
+  const bool has_bought = answer.spent.reward_evaluations > 0 && (!input.oracles || answer.spent.calls > 0);
+  if (options_.method == "treesample" && is_over_budget && !has_bought) {
+    note(options_.is_quiet, fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
+                                        options_.budget, options_.unit, input.oracles ? "no call" : "nothing"));
   }
   add_samples(answer, input);
+  options_.budget = budget;
   answer.options = resolved_options(input);
   if (input.oracles) finish_programs(*input.oracles, answer);
   // Without one value of a program there is no answer so far.

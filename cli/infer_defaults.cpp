@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kDefaultSeconds = 10.0;  // where only a search can answer
 constexpr double kDefaultEliminationSeconds = 20.0;
-constexpr std::int64_t kDefaultOracleBudget = 1000, kDefaultOracleSeconds = 60;
+constexpr std::int64_t kDefaultOracleSeconds = 60;
+constexpr std::int64_t kImportanceShare = 2;  // the budget divided by this is the most for importance samples
 
 // Whether elimination is quick, if need be of the model without its barren variables.
 bool can_eliminate(InferOptions& options, const FactorGraph& graph) {
@@ -89,12 +90,39 @@ void choose_bounds(InferOptions& options) {
   options.prior = "mini-bucket";
 }
 
+void take_calls(InferOptions& options, const CommandLine& line) {
+  if (!line.is_given("--calls")) return;
+  check_argument(!line.is_given("--budget"), "--calls", "is short for --budget N --budget-unit call: give one of both");
+  check_argument(!line.is_given("--budget-unit") || options.unit == "call", "--calls",
+                 fmt::format("counts in calls, and --budget-unit is '{}'", options.unit));
+  options.budget = options.num_calls;
+  options.unit = "call";
+}
+
 void set_oracle_defaults(InferOptions& options, const CommandLine& line, bool has_other_limit) {
   if (!line.is_given("--importance")) options.num_importance = 0;
-  if (line.is_given("--budget") || has_other_limit) return;
-  options.budget = options.unit == "cost" ? kDefaultOracleSeconds : kDefaultOracleBudget;
-  note(options.is_quiet, fmt::format("neither --budget nor --time is given: a budget of {} {}", options.budget,
-                                     options.unit == "cost" ? "seconds of evaluations" : "evaluations"));
+  const bool is_paper = options.method == "treesample" && options.select == "q-uct";
+  if (!line.is_given("--budget-unit") && !is_paper && options.method != "bp") options.unit = "call";
+  if (line.is_given("--budget") || line.is_given("--calls") || has_other_limit) return;
+  options.budget = options.unit == "cost" ? kDefaultOracleSeconds : options.num_calls;
+  const char* const words = options.unit == "cost"   ? "seconds of evaluations"
+                            : options.unit == "call" ? "calls of programs"
+                                                     : "evaluations";
+  note(options.is_quiet,
+       fmt::format("neither --calls, --budget nor --time is given: a budget of {} {}", options.budget, words));
+}
+
+void pay_importance(InferOptions& options, const FactorGraph& graph) {
+  if (options.unit != "call" || options.num_importance == 0 || options.budget == INT64_MAX) return;
+  const auto calls_each = static_cast<std::int64_t>(
+      std::count_if(graph.factors().begin(), graph.factors().end(), [](const Factor& f) { return !f.is_table(); }));
+  const std::int64_t affordable = options.budget / kImportanceShare / std::max<std::int64_t>(calls_each, 1);
+  if (affordable < options.num_importance) {
+    note(options.is_quiet, fmt::format("--importance {} becomes {}: samples may take half of the {} calls, {} each",
+                                       options.num_importance, affordable, options.budget, calls_each));
+  }
+  options.num_importance = std::min(options.num_importance, affordable);
+  options.budget -= options.num_importance * calls_each;
 }
 
 }  // namespace treesample::cli

@@ -14,7 +14,12 @@ void choose_together(InferOptions& options, const CommandLine& line);
 void choose_method(InferOptions& options, const CommandLine& line, const FactorGraph& graph);
 // The search with bounds.
 void choose_bounds(InferOptions& options);
-// Evaluations by programs are what a user pays for: few, or none, are spent unasked.
+// --calls N is --budget N --budget-unit call. Throws Error (kArgument) when either says something else.
+void take_calls(InferOptions& options, const CommandLine& line);
+// Evaluations by programs are what a user pays for: few, or none, are spent unasked, and the budget counts them. The
+// paper's search may walk through any number of levels without factors before it makes the first: it counts rewards.
 void set_oracle_defaults(InferOptions& options, const CommandLine& line, bool has_other_limit);
+// A budget of calls pays for importance samples too: they get up to half of it, and the method the rest.
+void pay_importance(InferOptions& options, const FactorGraph& graph);
 
 }  // namespace treesample::cli

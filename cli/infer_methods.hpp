@@ -30,6 +30,7 @@ struct InferOptions {
   std::string memory = "4G", resampling = "systematic", prior = "uniform", gibbs_mode = "restarts";
   std::string select = "q-uct", sampler = "lower", trace;
   std::int64_t budget = 100'000, seed = 0, num_samples = 0, num_importance = 1000, restarts = 0, max_tries = 10'000'000;
+  std::int64_t num_calls = 1000;  // of --calls; the methods read budget and unit
   std::int64_t num_sweeps = 10, burn_in = 0, num_messages = 5, oracle_workers = 1;
   std::string oracle_order = "arrival";
   double time = 0.0, gap = 0.0, confidence = 0.95, c = 1.0, epsilon = 0.1, ess_threshold = 0.5, damping = 0.0;
@@ -41,6 +42,7 @@ struct InferOptions {
 
   [[nodiscard]] BudgetUnit budget_unit() const {
     if (unit == "cost") return BudgetUnit::kCost;
+    if (unit == "call") return BudgetUnit::kCall;
     return unit == "factor" ? BudgetUnit::kFactor : BudgetUnit::kReward;
   }
   // What --time leaves; infinite without one.

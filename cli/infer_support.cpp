@@ -76,7 +76,9 @@ bool Watch::update(const Spending& spent, double seconds, const std::string& tex
   const double used = spent.in(options_.budget_unit());
   const double of_budget = used / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
   const double of_time = options_.time > 0.0 ? seconds / options_.time : 0.0;
-  const char* const unit = options_.budget_unit() == BudgetUnit::kCost ? "s of evaluations" : "evaluations";
+  const char* const unit = options_.budget_unit() == BudgetUnit::kCost   ? "s of evaluations"
+                           : options_.budget_unit() == BudgetUnit::kCall ? "calls"
+                                                                         : "evaluations";
   progress_.show(std::max(of_budget, of_time),
                  fmt::format("{:.3g} {}, {:.2g}/s{}", used, unit, used / std::max(seconds, 1e-9), text));
   return !Interruption::is_asked();

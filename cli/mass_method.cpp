@@ -41,6 +41,7 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
   result.budget = options.budget;
   result.budget_unit = options.budget_unit();
   result.c = options.c;
+  result.seed = static_cast<std::uint64_t>(options.seed);
   result.gap = options.gap;
   result.time_limit_seconds = (options.num_importance > 0 ? kSearchEnd : 1.0) * options.seconds_left();
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;

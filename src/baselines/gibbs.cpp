@@ -18,6 +18,7 @@ Spending sweep_cost(const FactorGraph& graph, const GibbsKernel& kernel, GibbsCh
   for (int v = 0; v < graph.num_variables(); ++v) {
     cost.reward_evaluations += charge == GibbsCharge::kState ? graph.num_states(v) : 1;
     cost.factor_evaluations += std::int64_t{graph.num_states(v)} * kernel.num_factors(v);
+    cost.calls += std::int64_t{graph.num_states(v)} * kernel.num_functions(v);
   }
   return cost;
 }
@@ -74,7 +75,8 @@ GibbsResult gibbs(const FactorGraph& graph, const GibbsOptions& options, const B
   GibbsReport report;
   Particles particles;
   const auto spent = [&] {
-    return Spending{walk.num_sweeps() * cost.reward_evaluations, walk.kernel().num_evaluations()};
+    return Spending{walk.num_sweeps() * cost.reward_evaluations, walk.kernel().num_evaluations(), 0.0,
+                    walk.kernel().num_calls()};
   };
   if (options.mode == GibbsMode::kChain) {
     walk.restart();

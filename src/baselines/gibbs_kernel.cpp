@@ -69,10 +69,16 @@ void GibbsKernel::add_term(const Term& term, std::span<const int> x) {
     if (entry != nullptr) {
       log_weights_[a] += entry[static_cast<std::int64_t>(a) * term.stride];
     } else {
+      ++num_calls_;
       states_[term.position] = static_cast<int>(a);
       log_weights_[a] += checked_function_value(*graph_, term.factor, states_);
     }
   }
+}
+
+int GibbsKernel::num_functions(int variable) const {
+  return static_cast<int>(std::count_if(terms_.begin() + first_[variable], terms_.begin() + first_[variable + 1],
+                                        [](const Term& term) { return term.table == nullptr; }));
 }
 
 double GibbsKernel::sweep(std::span<int> x, Random& random) {

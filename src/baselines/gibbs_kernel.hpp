@@ -26,6 +26,9 @@ class GibbsKernel {
   [[nodiscard]] int num_factors(int variable) const { return first_[variable + 1] - first_[variable]; }
   // Factor values asked for so far.
   [[nodiscard]] std::int64_t num_evaluations() const { return num_evaluations_; }
+  // Those of functions among them.
+  [[nodiscard]] std::int64_t num_calls() const { return num_calls_; }
+  [[nodiscard]] int num_functions(int variable) const;
 
  private:
   // A factor as seen from one of its variables.
@@ -43,7 +46,7 @@ class GibbsKernel {
   std::vector<Term> terms_;  // grouped by variable; those with is_last first
   std::vector<int> first_;   // first term of each variable
   double log_constant_ = 0.0;
-  std::int64_t num_evaluations_ = 0;
+  std::int64_t num_evaluations_ = 0, num_calls_ = 0;
   std::vector<double> log_weights_;
   std::vector<double> log_rewards_;  // of the terms with is_last alone
   std::vector<double> probabilities_;

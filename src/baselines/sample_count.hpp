@@ -12,8 +12,8 @@
 
 namespace treesample {
 
-// What a method pays, in the budget's unit. A sample of a model without factors costs nothing in factor units and
-// counts as 1, so that the number stays finite.
+// What a method pays, in the budget's unit. A sample of a model without factors, or functions, costs nothing in
+// units of these and counts as 1, so that the number stays finite.
 struct SamplePrice {
   std::int64_t each = 0;
   std::int64_t first = 0;  // once, before the first sample
@@ -38,7 +38,8 @@ inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
 
 // Sampling methods know beforehand what a sample costs, which a budget of seconds does not say.
 inline std::int64_t in_unit(const Spending& cost, BudgetUnit unit) {
-  check_argument(unit != BudgetUnit::kCost, "budget_unit", "it is cost, allowed are reward and factor");
+  check_argument(unit != BudgetUnit::kCost, "budget_unit", "it is cost, allowed are reward, factor and call");
+  if (unit == BudgetUnit::kCall) return cost.calls;
   return unit == BudgetUnit::kReward ? cost.reward_evaluations : cost.factor_evaluations;
 }
 

@@ -63,10 +63,10 @@ class ParticleFilter {
   std::vector<double> probabilities_;
 };
 
-std::int64_t particle_count(const SearchSpace& space, const SmcOptions& options, std::int64_t width) {
+std::int64_t particle_count(const Reward& reward, const SearchSpace& space, const SmcOptions& options,
+                            std::int64_t width) {
   Spending cost;
-  cost.reward_evaluations = space.num_levels();
-  for (const Level& level : space.levels) cost.factor_evaluations += static_cast<std::int64_t>(level.factors.size());
+  for (int n = 0; n < space.num_levels(); ++n) cost += reward.price(n);
   const std::int64_t count =
       sample_count("smc", options.budget, {in_unit(cost, options.budget_unit)}, options.min_samples);
   // States, weight and density, twice because of resampling; parent and weight; a copy for the atoms.
@@ -89,7 +89,7 @@ ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& spac
       proposal_(options.seed, "proposal"),
       resampling_(options.seed, "resampling"),
       width_(graph.num_variables()) {
-  report_.num_particles = particle_count(space, options, width_);
+  report_.num_particles = particle_count(reward_, space, options, width_);
   resize(report_.num_particles);
   std::fill(particles_.states.begin(), particles_.states.end(), -1);
   std::fill(particles_.log_weights.begin(), particles_.log_weights.end(), 0.0);

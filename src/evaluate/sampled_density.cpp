@@ -17,6 +17,7 @@ double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spe
   for (int m = 0; m < graph.num_factors() && sum != kNegInf; ++m) {
     sum += graph.log_value(m, x);
     if (!graph.factor(m).scope().empty()) ++spent.factor_evaluations;
+    if (!graph.factor(m).is_table()) ++spent.calls;
   }
   return sum;
 }

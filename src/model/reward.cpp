@@ -66,20 +66,27 @@ double Reward::sum_up(int level, std::span<const int> x, Budget& budget) {
   int num_evaluated = 0;
   double sum = table_sum(level, x, num_evaluated);
   double seconds = 0.0;
+  std::int64_t calls = 0;
   magnitude_ = functions(level).empty() ? 0.0 : std::abs(sum);
-  const EvaluationQueue* const queue = graph_->evaluation_queue();
   for (const int factor : functions(level)) {
     if (sum == kNegInf) break;
-    const std::optional<Value> value = queue != nullptr && queue->answers(factor) ? ask(factor, x) : call(factor, x);
+    const bool is_asked = is_queued(factor);
+    const std::optional<Value> value = is_asked ? ask(factor, x) : call(factor, x);
     if (!value) return 0.0;
+    if (!is_asked || budget.note_call(factor, scope_states(factor, x))) ++calls;
     sum += value->log_value;
     magnitude_ += std::abs(value->log_value);
     seconds += value->seconds;
     ++num_evaluated;
   }
   if (sum == kNegInf) magnitude_ = 0.0;
-  budget.spend({1, num_evaluated, seconds});
+  budget.spend({1, num_evaluated, seconds, calls});
   return sum;
+}
+
+bool Reward::is_queued(int factor) const {
+  const EvaluationQueue* const queue = graph_->evaluation_queue();
+  return queue != nullptr && queue->answers(factor);
 }
 
 double Reward::table_sum(int level, std::span<const int> x, int& num_evaluated) const {

@@ -38,10 +38,9 @@ std::optional<RewardAnswer> RewardQueue::submit(const Request& request, std::spa
 // Goes on with a reward until it is known or a program has to be asked.
 std::optional<OracleQuestion> RewardQueue::next_question(int level, Part& part) {
   const std::span<const int> functions = reward_.functions(level);
-  const EvaluationQueue* const queue = graph_->evaluation_queue();
   for (; part.next_function < functions.size() && part.sum != kNegInf; ++part.next_function) {
     const int factor = functions[part.next_function];
-    if (queue != nullptr && queue->answers(factor)) {
+    if (reward_.is_queued(factor)) {
       const std::span<const int> states = reward_.scope_states(factor, part.x);
       return OracleQuestion{factor, {states.begin(), states.end()}};
     }
@@ -49,6 +48,7 @@ std::optional<OracleQuestion> RewardQueue::next_question(int level, Part& part) 
     part.sum += value.log_value;
     part.magnitude += std::abs(value.log_value);
     part.seconds += value.seconds;
+    ++part.calls;
     ++part.num_evaluated;
   }
   return {};
@@ -99,6 +99,8 @@ void RewardQueue::apply(const OracleAnswer& answer) {
     part.sum += answer.log_values[0];
     part.magnitude += std::abs(answer.log_values[0]);
     part.seconds += answer.costs[0];
+    const int factor = reward_.functions(submission.level)[part.next_function];
+    if (budget_->note_call(factor, reward_.scope_states(factor, part.x))) ++part.calls;
     ++part.num_evaluated;
     ++part.next_function;
     if (auto question = next_question(submission.level, part)) {
@@ -114,7 +116,7 @@ RewardAnswer RewardQueue::finish(std::int64_t id, Submission submission) {
   for (const Part& part : submission.parts) {
     answer.rewards.push_back(part.sum);
     answer.magnitudes.push_back(part.magnitude);
-    if (!answer.error) budget_->spend({1, part.num_evaluated, part.seconds});
+    if (!answer.error) budget_->spend({1, part.num_evaluated, part.seconds, part.calls});
   }
   return answer;
 }

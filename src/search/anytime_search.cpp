@@ -38,6 +38,8 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
       edges_(*space, options.select == SelectRule::kMass && !leaves.estimate),
       components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1),
+      has_functions_(!graph.has_only_tables()),
+      random_(options.seed, "mass"),
       clock_interval_(graph.has_only_tables() ? 64 : 1) {
   edges_.see_factors(graph, *space);
   const EvaluationQueue* const queue = graph.evaluation_queue();
@@ -180,7 +182,8 @@ BoundedSearch::Outcome BoundedSearch::wait_for_rewards(bool can_submit) {
 
 // From the roots along the chosen edges to a node without expansion, which gets one, and so on below it. Post: the
 // bounds of the path are up to date; kBudgetSpent only if not one expansion could be paid for, kBlocked if all roots
-// are pending.
+// are pending. With the mass rule kBudgetSpent as soon as one could not: levels that cost nothing are on the way to
+// more of those that do than can be tried.
 BoundedSearch::Outcome BoundedSearch::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kBlocked;
@@ -188,7 +191,9 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   std::uint32_t ahead = BoundNode::kNoExpansion;  // of the node after the next one
+  const bool is_mass = options_.select == SelectRule::kMass;
   while (true) {
+    bool is_new = false;
     const int component = levels.size() == 1 ? 0 : components_.choose(*store_, levels, links);
     if (component < 0) break;
     const int level = levels[component];
@@ -198,10 +203,11 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
     if (!store_->node(level, index).is_expanded()) {
       if (num_left == 0) break;
       const Outcome begun = begin_expansion(level, index);
-      if (begun == Outcome::kProgress || outcome == Outcome::kBlocked) outcome = begun;
+      if (is_mass || begun == Outcome::kProgress || outcome == Outcome::kBlocked) outcome = begun;
       if (begun != Outcome::kProgress || is_closed()) break;
       back_up(level, index);
-      --num_left;
+      is_new = is_mass;
+      if (!is_mass || (!is_free(level) && is_asking(level))) --num_left;
       if (is_dive_due(level, index)) {
         dive(level, index);
         break;
@@ -209,7 +215,8 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
       if (num_left == 0 || is_closed()) break;
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
-    const int action = static_cast<int>(expansion.choice());
+    // The edges that were backed up last are those of a new node.
+    const int action = is_new ? draw_unresolved_edge(edges_, random_) : static_cast<int>(expansion.choice());
     ahead = store_->fetch_ahead(level, expansion, action, ahead);
     expansion.add_visit(action);
     path_.push_back({level, index});
@@ -225,7 +232,7 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
 // Evaluates the edges of the node below the path, or asks for them: it is pending then.
 BoundedSearch::Outcome BoundedSearch::begin_expansion(int level, NodeIndex index) {
   if (!can_expand(level)) return Outcome::kBudgetSpent;
-  if (!rewards_) return expand(level, index) ? Outcome::kProgress : Outcome::kFailed;
+  if (!rewards_ || is_free(level)) return expand(level, index) ? Outcome::kProgress : Outcome::kFailed;
   std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
   if (answer) {
     edge_rewards_ = std::move(answer->rewards);
@@ -255,9 +262,9 @@ void BoundedSearch::back_up_path() {
 // Evaluates all edges of a node. False when a factor failed.
 bool BoundedSearch::expand(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
-  edge_rewards_.resize(here.num_states);
-  edge_magnitudes_.resize(here.num_states);
-  for (int a = 0; a < here.num_states && !failure_; ++a) {
+  edge_rewards_.assign(here.num_states, 0.0);
+  edge_magnitudes_.assign(here.num_states, 0.0);
+  for (int a = 0; a < here.num_states && !failure_ && !is_free(level); ++a) {
     x_[here.variable] = a;
     if (const std::optional<double> reward = reward_.try_evaluate(level, x_, budget_)) {
       edge_rewards_[a] = *reward;
@@ -286,7 +293,7 @@ void BoundedSearch::add_edges(int level, NodeIndex index) {
     expansion.set_reward(a, reward);
     edges_.see_reward(level, reward, edge_magnitudes_[a]);
     has_zeros_ = has_zeros_ || reward == kNegInf;
-    calibration_.add(level, reward);
+    if (!here.factors.empty()) calibration_.add(level, reward);  // an empty sum teaches nothing
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
       expansion.links(a)[j] = child_node(here, j);
     }

@@ -16,6 +16,7 @@
 #include "search/calibration.hpp"
 #include "search/edge_bounds.hpp"
 #include "treesample/error.hpp"
+#include "treesample/math/random.hpp"
 #include "treesample/model/reward.hpp"
 #include "treesample/model/reward_queue.hpp"
 #include "treesample/search/anytime_search.hpp"
@@ -58,9 +59,11 @@ class BoundedSearch {
   Outcome step();
   Outcome wait_for_rewards(bool can_submit);
   Outcome traverse();
-  [[nodiscard]] bool can_expand(int level) const {
-    return budget_.allows(reward_.price(level).times(space_.levels[level].num_states));
+  // The mass rule's free levels, and those at which its traversals end; pre of the latter: not free.
+  [[nodiscard]] bool is_free(int level) const {
+    return options_.select == SelectRule::kMass && reward_.num_factors(level) == 0;
   }
+  [[nodiscard]] bool is_asking(int level) const { return !has_functions_ || !reward_.functions(level).empty(); }
   Outcome begin_expansion(int level, NodeIndex index);
   void back_up_path();
   bool expand(int level, NodeIndex index);
@@ -76,6 +79,10 @@ class BoundedSearch {
   bool make_room();
   void tighten_bounds();
   [[nodiscard]] bool is_closed_up_to_rounding() const;
+
+  // search_budget.cpp
+  [[nodiscard]] bool can_expand(int level);
+  [[nodiscard]] std::int64_t num_new_calls(int level);
 
   // dive.cpp
   void follow(int level, NodeIndex index, const Assignment& x);
@@ -112,6 +119,8 @@ class BoundedSearch {
   std::optional<Error> failure_;
   LogBounds bounds_;        // of log Z, the best so far
   bool has_zeros_ = false;  // an impossible state was met
+  const bool has_functions_;
+  Random random_;
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
   int clock_interval_;  // traversals between looks at the clock; a function may take seconds
 };

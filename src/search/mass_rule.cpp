@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "search/q_uct.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -29,6 +30,19 @@ int most_unresolved_edge(const EdgeBounds& edges, const Expansion& expansion, do
     best = score;
   }
   return chosen;
+}
+
+int draw_unresolved_edge(const EdgeBounds& edges, Random& random) {
+  std::vector<double> weights(edges.num_states(), kNegInf);
+  for (int a = 0; a < edges.num_states(); ++a) {
+    if (edges.is_open(a)) weights[a] = log_unresolved(edges.values(a));
+  }
+  // Estimates that are all resolved, by rounding: any of the open ones.
+  if (*std::max_element(weights.begin(), weights.end()) == kNegInf) {
+    for (int a = 0; a < edges.num_states(); ++a) weights[a] = edges.is_open(a) ? 0.0 : kNegInf;
+  }
+  softmax(weights, weights);
+  return random.categorical(weights);
 }
 
 }  // namespace treesample

@@ -9,10 +9,16 @@
 
 #include "search/bound_store.hpp"
 #include "search/edge_bounds.hpp"
+#include "treesample/math/random.hpp"
 
 namespace treesample {
 
 // The best incomplete edge of those that were gathered last, the lowest of equals; -1 when all are complete.
 int most_unresolved_edge(const EdgeBounds& edges, const Expansion& expansion, double c);
+
+// One of them with probability proportional to exp V - exp L: how a traversal goes on below a node that was new to it.
+// Going the same way everywhere, such as to the lowest of equals, would show it one corner of the model. Pre: one is
+// incomplete.
+int draw_unresolved_edge(const EdgeBounds& edges, Random& random);
 
 }  // namespace treesample

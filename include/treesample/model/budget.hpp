@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_set>
 
 namespace treesample {
 
@@ -9,32 +12,38 @@ enum class BudgetUnit {
   kReward,  // one per evaluation of R_n: the unit of the paper's experiments
   kFactor,  // one per evaluation of a factor, |M_n| per R_n: the unit of its problem statement
   kCost,    // seconds of function factors, declared or measured; tables are free
+  kCall,    // one per evaluation of a function factor; tables are free
 };
 
-// What evaluations cost, in all three units.
+// What evaluations cost, in all units. A call is an evaluation of a function factor: a program, or a C++ callable.
+// What a queue has answered before in the same run is no call any more (Budget::is_new_call).
 struct Spending {
   std::int64_t reward_evaluations = 0;
   std::int64_t factor_evaluations = 0;
   double cost_seconds = 0.0;
+  std::int64_t calls = 0;
 
   Spending& operator+=(const Spending& other) {
     reward_evaluations += other.reward_evaluations;
     factor_evaluations += other.factor_evaluations;
     cost_seconds += other.cost_seconds;
+    calls += other.calls;
     return *this;
   }
   Spending& operator-=(const Spending& other) {
     reward_evaluations -= other.reward_evaluations;
     factor_evaluations -= other.factor_evaluations;
     cost_seconds -= other.cost_seconds;
+    calls -= other.calls;
     return *this;
   }
   [[nodiscard]] Spending times(int count) const {
-    return {count * reward_evaluations, count * factor_evaluations, count * cost_seconds};
+    return {count * reward_evaluations, count * factor_evaluations, count * cost_seconds, count * calls};
   }
   // For display: a number in the unit of a budget.
   [[nodiscard]] double in(BudgetUnit unit) const {
     if (unit == BudgetUnit::kCost) return cost_seconds;
+    if (unit == BudgetUnit::kCall) return static_cast<double>(calls);
     return static_cast<double>(unit == BudgetUnit::kReward ? reward_evaluations : factor_evaluations);
   }
 };
@@ -43,28 +52,47 @@ struct Spending {
 // same time cannot exceed the limit together.
 class Budget {
  public:
+  // In calls tables are free, and so is what was asked before. So that a search ends which has paid for all that it
+  // will ever ask, this many reward evaluations without a call are the most.
+  static constexpr std::int64_t kFreeRewards = 300'000;
+
   Budget(std::int64_t limit, BudgetUnit unit) : limit_(limit), unit_(unit) {}
 
   // Can a reward of this many factors, or evaluations of this price, still be paid for? A run never
   // exceeds its budget, except by costs that were not declared: those are known when they are spent.
-  [[nodiscard]] bool allows(int num_factors) const { return allows(Spending{1, num_factors, 0.0}); }
+  [[nodiscard]] bool allows(int num_factors) const { return allows(Spending{1, num_factors}); }
   [[nodiscard]] bool allows(const Spending& price) const {
     switch (unit_) {
       case BudgetUnit::kReward:
         return spent_.reward_evaluations + reserved_.reward_evaluations + price.reward_evaluations <= limit_;
       case BudgetUnit::kFactor:
         return spent_.factor_evaluations + reserved_.factor_evaluations + price.factor_evaluations <= limit_;
+      case BudgetUnit::kCall:
+        return spent_.calls + reserved_.calls + price.calls <= limit_ &&
+               spent_.reward_evaluations + price.reward_evaluations - rewards_at_call_ <= kFreeRewards;
       case BudgetUnit::kCost:
         break;
     }
     return allows_cost(price.cost_seconds);
   }
-  void spend(int num_factors) { spend(Spending{1, num_factors, 0.0}); }
-  void spend(const Spending& cost) { spent_ += cost; }
+  void spend(int num_factors) { spend(Spending{1, num_factors}); }
+  void spend(const Spending& cost) {
+    spent_ += cost;
+    if (cost.calls > 0) rewards_at_call_ = spent_.reward_evaluations;
+  }
   void reserve(const Spending& price) { reserved_ += price; }
   void release(const Spending& price) { reserved_ -= price; }
 
+  // For factors that a queue answers: it pays once for the same states. Noting them makes them known.
+  [[nodiscard]] bool is_new_call(int factor, std::span<const int> states) const {
+    return !known_calls_.contains(call_key(factor, states));
+  }
+  bool note_call(int factor, std::span<const int> states) {
+    return known_calls_.insert(call_key(factor, states)).second;
+  }
+
   [[nodiscard]] std::int64_t limit() const { return limit_; }
+  [[nodiscard]] BudgetUnit unit() const { return unit_; }
   [[nodiscard]] const Spending& spent() const { return spent_; }
 
  private:
@@ -76,9 +104,16 @@ class Budget {
     return seconds == 0.0 || (used + seconds <= limit * kRounding && used < limit);
   }
 
+  static std::string call_key(int factor, std::span<const int> states) {
+    std::string key(reinterpret_cast<const char*>(&factor), sizeof factor);
+    return key.append(reinterpret_cast<const char*>(states.data()), states.size_bytes());
+  }
+
   std::int64_t limit_;
   BudgetUnit unit_;
   Spending spent_, reserved_;
+  std::int64_t rewards_at_call_ = 0;  // reward evaluations when the last call was spent
+  std::unordered_set<std::string> known_calls_;
 };
 
 }  // namespace treesample

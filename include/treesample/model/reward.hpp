@@ -26,7 +26,9 @@ class Reward {
   [[nodiscard]] int num_factors(int level) const { return first_[level + 1] - first_[level]; }
   // The most that a reward can cost as far as costs are declared. One that is not counts as next to
   // nothing, which a budget of seconds allows as long as anything is left.
-  [[nodiscard]] Spending price(int level) const { return {1, num_factors(level), declared_seconds_[level]}; }
+  [[nodiscard]] Spending price(int level) const {
+    return {1, num_factors(level), declared_seconds_[level], static_cast<std::int64_t>(functions(level).size())};
+  }
 
   // R_n at x, which holds a state for every variable on the path down to this level. Factors after
   // the first -inf are neither evaluated nor charged. Functions are asked through the graph's queue where
@@ -55,6 +57,8 @@ class Reward {
   };
   // Calls a function.
   Value call(int factor, std::span<const int> x);
+  // A queue that answers for a factor pays once for the same states; what is called is paid for every time.
+  [[nodiscard]] bool is_queued(int factor) const;
   // The states of a factor's scope at x; valid until the next call.
   std::span<const int> scope_states(int factor, std::span<const int> x);
 

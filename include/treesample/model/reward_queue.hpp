@@ -63,6 +63,7 @@ class RewardQueue {
     double sum = 0.0, magnitude = 0.0;
     int num_evaluated = 0;
     double seconds = 0.0;
+    std::int64_t calls = 0;
     std::size_t next_function = 0;  // of the level
   };
   struct Submission {

@@ -12,7 +12,9 @@
 //   mass        the most unresolved mass exp(V) - exp(L)         the largest V - L
 //
 // The mass rule is for factors of which nothing is known but what was evaluated: U may be +inf and L the mass of
-// complete configurations. Unless it is told otherwise, the search then learns V from the rewards that it sees
+// complete configurations. A level without factors of its own costs nothing there, and a traversal goes on below what
+// it expanded, drawing edges by their unresolved mass, until a function has been asked (in a model of tables: a factor
+// looked up). Unless it is told otherwise, the search then learns V from the rewards that it sees
 // (value/calibrated_value.hpp) and brings the values of all its nodes up to date from time to time. At the end V is
 // set to what P_V attains, see docs/methods/opaque_factors.md.
 //
@@ -80,7 +82,8 @@ struct AnytimeOptions {
   int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
   // Searched first, each down to its end: a possible configuration makes L finite from the start.
   std::vector<Assignment> first_configurations = {};
-  double gap = 0.0;  // stop when U - L is at most this
+  std::uint64_t seed = 0;  // of the edges that the mass rule draws
+  double gap = 0.0;        // stop when U - L is at most this
   double time_limit_seconds = std::numeric_limits<double>::infinity();
   std::size_t memory_limit_bytes = std::size_t{1} << 30;
   int observer_interval = 4096;  // traversals between two calls of the observer
