@@ -7,6 +7,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "answer_trust.hpp"
+#include "number_text.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
@@ -28,9 +30,9 @@ Json number(double value) {
   return value > 0 ? "inf" : "-inf";
 }
 
-std::string log_value_text(double value) {
-  return value == kNegInf ? "-inf" : fmt::format("{} (log10: {})", fixed(value), fixed(value / kLog10));
-}
+// Of a standard error that is not known, null, and why.
+Json error(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json reason(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 // Six digits after the point, never above (below) what is a lower (an upper) bound.
 std::string decimal_bound(double value, double direction) {
@@ -206,12 +208,7 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
     fmt::print("            certified: at least {}, at most {}\n", bound_text(answer.lower.value_or(kNegInf), -1.0),
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
-  if (answer.importance) {
-    fmt::print("            {} +- {:.4f} by importance sampling: {}, effective {:.1f}, {}\n",
-               log_value_text(answer.importance->log_z), answer.importance->std_error,
-               counted(answer.importance->num_samples, "sample"), answer.importance->ess,
-               counted(answer.importance->spent.reward_evaluations, "extra evaluation"));
-  }
+  print_importance(answer);
   if (answer.bounded_importance && !answer.is_exact) {
     const BoundedImportance& sampled = *answer.bounded_importance;
     fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n", fixed(sampled.interval.lower),
@@ -221,12 +218,10 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
     fmt::print("sampler     KL(sampler || target) certified to be at most {}\n", fixed(*answer.sampler_divergence));
   }
   if (answer.unexplored_mass) {
-    // Fewer than this many samples outside of what was evaluated cannot show how much is missing.
-    constexpr double kFewSamples = 10.0;
-    const bool is_blind = answer.importance && *answer.unexplored_mass * answer.importance->num_samples < kFewSamples;
-    fmt::print("unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated{}\n",
-               *answer.unexplored_mass, is_blind ? "; too little for the standard error above to mean much" : "");
+    fmt::print("unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated\n",
+               *answer.unexplored_mass);
   }
+  print_evaluated(answer);
   if (answer.best) {
     fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
                states_text(input.original, input.model.lift(answer.best->x), kMostStatesShown),
@@ -269,26 +264,39 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   log_z["importance"] = Json();
   if (answer.importance) {
     log_z["importance"] = {{"estimate", number(answer.importance->log_z)},
-                           {"std_error", number(answer.importance->std_error)},
+                           {"std_error", error(answer.importance->std_error)},
+                           {"std_error_unknown", reason(answer.importance->no_error)},
                            {"ess", answer.importance->ess},
                            {"num_samples", answer.importance->num_samples},
                            {"reward_evaluations", answer.importance->spent.reward_evaluations},
-                           {"factor_evaluations", answer.importance->spent.factor_evaluations}};
+                           {"factor_evaluations", answer.importance->spent.factor_evaluations},
+                           {"calls", answer.importance->spent.calls}};
   }
   log_z["interval"] = Json();
   if (answer.bounded_importance) {
     const BoundedImportance& sampled = *answer.bounded_importance;
-    log_z["interval"] = {
-        {"lower", number(sampled.interval.lower)}, {"upper", number(sampled.interval.upper)},
-        {"confidence", sampled.confidence},        {"estimate", number(sampled.log_z)},
-        {"std_error", number(sampled.std_error)},  {"ess", sampled.ess},
-        {"num_samples", sampled.num_samples},      {"factor_evaluations", sampled.spent.factor_evaluations}};
+    log_z["interval"] = {{"lower", number(sampled.interval.lower)},
+                         {"upper", number(sampled.interval.upper)},
+                         {"confidence", sampled.confidence},
+                         {"estimate", number(sampled.log_z)},
+                         {"std_error", error(sampled.std_error)},
+                         {"ess", sampled.ess},
+                         {"std_error_unknown", reason(sampled.no_error)},
+                         {"num_samples", sampled.num_samples},
+                         {"factor_evaluations", sampled.spent.factor_evaluations}};
   }
   json["sampler_divergence"] = answer.sampler_divergence ? number(*answer.sampler_divergence) : Json();
   json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
+  json["evaluated"] = Json();
+  if (answer.evaluated) {
+    json["evaluated"] = {{"share", answer.evaluated->share},
+                         {"log_z", number(answer.evaluated->log_z)},
+                         {"log_z_by", answer.evaluated->log_z_by}};
+  }
   json["spent"] = {{"reward_evaluations", answer.spent.reward_evaluations},
                    {"factor_evaluations", answer.spent.factor_evaluations},
-                   {"cost_seconds", answer.spent.cost_seconds}};
+                   {"cost_seconds", answer.spent.cost_seconds},
+                   {"calls", answer.spent.calls}};
   json["error"] = answer.error ? Json(answer.error->what()) : Json();
   json["seconds"] = answer.seconds;
   json["expansions_per_second"] =
@@ -312,7 +320,9 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   }
   json["marginals_from"] = answer.marginals_from;
   json["marginals_error"] = answer.marginals_error ? number(*answer.marginals_error) : Json();
-  json["marginal_errors"] = lifted_errors(answer, input);
+  const std::vector<double> errors = lifted_errors(answer, input);
+  json["marginal_errors"] = errors.empty() ? Json() : Json(errors);
+  json["marginal_errors_unknown"] = reason(answer.marginals_no_error);
   json["marginals"] = lifted_marginals(answer, input);
   json["samples"] = Json::array();
   for (const Assignment& sample : answer.samples) json["samples"].push_back(sample_json(answer, input, sample));

@@ -18,6 +18,14 @@
 
 namespace treesample::cli {
 
+// The share of Z that complete configurations make up whose factors were all evaluated: exp(L - log Z) with L certified
+// and log Z estimated.
+struct EvaluatedShare {
+  double share = 0.0;
+  double log_z = 0.0;
+  std::string log_z_by;  // which estimate
+};
+
 struct Answer {
   std::string method;                  // one line on what was done
   std::string stop;                    // why it ended: exact, budget, time, memory, interrupted, factor failed
@@ -27,11 +35,13 @@ struct Answer {
   bool has_importance = false;         // the approximation covers the support: importance sampling makes sense
   std::optional<ImportanceEstimate> importance;
   std::optional<BoundedImportance> bounded_importance;  // of a search with upper bounds
-  std::optional<double> unexplored_mass;                // of a search that is not exact
+  std::optional<double> unexplored_mass;                // of a search of tables that is not exact: P_X's own share
+  std::optional<EvaluatedShare> evaluated;              // of a search with programs that is not exact
   Marginals marginals;                                  // of the conditioned model; empty when there are none (Z = 0)
   std::string marginals_from;                           // where they come from
   std::vector<double> marginal_errors;                  // standard errors, by variable; 0 for exact ones, may be empty
   std::optional<double> marginals_error;                // the largest
+  std::string marginals_no_error;                       // why there are none; empty when there are
   std::optional<Configuration> best;
   // True: no configuration is better by more than best_gap, which is rounding. False: the best found. None: it could
   // have been proved, but for time or memory.
@@ -69,14 +79,17 @@ struct Answer {
   void set_exact_marginals(Marginals exact) {
     marginals = std::move(exact);
     marginals_from = "exact";
+    marginals_no_error.clear();
     marginal_errors.assign(marginals.size(), 0.0);
     marginals_error = 0.0;
   }
+  // By weighted samples, with their errors where these are known.
+  void set_sampled_marginals(BoundedImportance sampled, const std::string& kind);
   // Of the variables that were not summed out; there are marginals of all.
   void set_exact_marginals_left(const Marginals& exact) {
     for (std::size_t i = 0; i < exact.size(); ++i) {
       marginals[summed->variable_of()[i]] = exact[i];
-      marginal_errors[summed->variable_of()[i]] = 0.0;
+      if (!marginal_errors.empty()) marginal_errors[summed->variable_of()[i]] = 0.0;
     }
     marginals_from = "exact; those of barren variables " + marginals_from;
   }

@@ -179,6 +179,8 @@ void add_exact_marginals(Answer& answer, const FactorGraph& whole, const Anytime
   const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
   if (solved && !answer.summed) {
     answer.set_exact_marginals(*solved);
+  } else if (!whole.has_only_tables()) {
+    return;
   } else if (const auto elimination = cheap_elimination(whole, options, seconds)) {
     answer.set_exact_marginals(Elimination(whole, *elimination).marginals());
   } else if (solved && answer.marginals.size() == static_cast<std::size_t>(whole.num_variables())) {
@@ -193,7 +195,9 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   if (upper->log_value() == kNegInf) return;
   choose_sampler(answer, result, upper, options);
   const LogBounds bounds = certified_bounds(result, answer.summed.get());
-  if (options.num_importance == 0 || answer.error) return;
+  // Samples of a model with programs cost calls: where the search is solved it tells more than they would.
+  if (answer.is_exact && !whole.has_only_tables()) add_exact_marginals(answer, whole, result, *upper, options);
+  if (options.num_importance == 0 || answer.error || !answer.marginals.empty()) return;
   BoundedImportance sampled = estimate(whole, completed(*upper, answer.summed.get()), options, result.report.stop);
   if (sampled.error) answer.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
@@ -201,11 +205,7 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   // What is certified holds with any confidence.
   sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
   sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
-  answer.marginals = sampled.marginals;
-  answer.marginal_errors = sampled.marginal_errors;
-  answer.marginals_error = sampled.marginals_error;
-  answer.marginals_from = fmt::format("from {} weighted samples, standard errors at most {:.2g}", sampled.num_samples,
-                                      sampled.marginals_error);
+  answer.set_sampled_marginals(sampled, "weighted");
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;
   if (!sampled.best.x.empty() && is_better) answer.best = sampled.best;

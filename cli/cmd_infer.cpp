@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 
+#include "answer_trust.hpp"
 #include "command.hpp"
 #include "infer_defaults.hpp"
 #include "infer_methods.hpp"
@@ -191,6 +192,8 @@ int InferCommand::run() {
   }
   add_samples(answer, input);
   options_.budget = budget;
+  judge_importance(answer);
+  if (input.oracles) judge_program_answer(answer, options_.select);
   answer.options = resolved_options(input);
   if (input.oracles) finish_programs(*input.oracles, answer);
   // Without one value of a program there is no answer so far.

@@ -114,8 +114,7 @@ void set_oracle_defaults(InferOptions& options, const CommandLine& line, bool ha
 
 void pay_importance(InferOptions& options, const FactorGraph& graph) {
   if (options.unit != "call" || options.num_importance == 0 || options.budget == INT64_MAX) return;
-  const auto calls_each = static_cast<std::int64_t>(
-      std::count_if(graph.factors().begin(), graph.factors().end(), [](const Factor& f) { return !f.is_table(); }));
+  const std::int64_t calls_each = num_functions(graph);
   const std::int64_t affordable = options.budget / kImportanceShare / std::max<std::int64_t>(calls_each, 1);
   if (affordable < options.num_importance) {
     note(options.is_quiet, fmt::format("--importance {} becomes {}: samples may take half of the {} calls, {} each",

@@ -122,12 +122,8 @@ void add_sampled_marginals(Answer& answer, const FactorGraph& whole, double log_
   };
   Random random(static_cast<std::uint64_t>(options.seed), "marginals");
   BoundedImportance sampled = bounded_importance(whole, {log_z, draw}, sampling, random);
-  answer.marginals_from = fmt::format("from {}, standard errors at most {:.2g}",
-                                      counted(sampled.num_samples, "exact sample"), sampled.marginals_error);
-  answer.marginals = std::move(sampled.marginals);
-  answer.marginal_errors = std::move(sampled.marginal_errors);
-  answer.marginals_error = sampled.marginals_error;
-  answer.best = std::move(sampled.best);
+  answer.best = sampled.best;
+  answer.set_sampled_marginals(std::move(sampled), "exact");
 }
 
 // The best sample, its barren variables in their most probable states where that is better.

@@ -140,6 +140,11 @@ int add_frequencies(Answer& answer, const Approximation& approximation, const Fa
   return num_samples;
 }
 
+std::int64_t num_functions(const FactorGraph& graph) {
+  return std::count_if(graph.factors().begin(), graph.factors().end(),
+                       [](const Factor& factor) { return !factor.is_table(); });
+}
+
 AnswerOrder answer_order(const InferOptions& options) {
   return options.oracle_order == "submission" ? AnswerOrder::kSubmission : AnswerOrder::kArrival;
 }

@@ -55,6 +55,9 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
 int add_frequencies(Answer& answer, const Approximation& approximation, const FactorGraph& graph, int max_samples,
                     const InferOptions& options);
 
+// Calls that the density of one configuration takes.
+std::int64_t num_functions(const FactorGraph& graph);
+
 // By --oracle-order.
 AnswerOrder answer_order(const InferOptions& options);
 

@@ -9,6 +9,7 @@
 #include "infer_support.hpp"
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
+#include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/value/network_value.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int kMarginalSamples = 10'000;
 constexpr double kSearchEnd = 0.85;  // of the time, where importance sampling is to follow
+constexpr double kExactMarginalsShare = 0.2, kExactMarginalsSeconds = 5.0;
 
 // Upper bounds where all factors have a maximum; estimates by --prior, null for those that the search learns.
 LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, const std::string& prior) {
@@ -51,17 +53,54 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
   return result;
 }
 
+// Of a search that ended solved, by one pass over its store: P_V where everything was evaluated, P_U where bounds
+// closed what was not.
+std::optional<Marginals> exact_marginals(const AnytimeResult& result, const BoundedApproximation& sampler,
+                                         const InferOptions& options) {
+  SolvedMarginalsOptions pass;
+  pass.memory_limit_bytes = parse_size("--memory", options.memory) / 4;
+  pass.should_stop = time_box(options, kExactMarginalsShare, kExactMarginalsSeconds);
+  if (auto marginals = solved_marginals(result, sampler, pass)) return marginals;
+  if (!result.leaves.upper) return {};
+  return solved_marginals(result, BoundedApproximation(result, SamplerKind::kUpper), pass);
+}
+
+// What the budget of calls leaves buys no node any more, but configurations of P_X: one of them may be the best.
+void spend_rest(Answer& answer, const FactorGraph& graph, const InferOptions& options) {
+  const std::int64_t calls_each = num_functions(graph);
+  const std::int64_t rest = options.budget - answer.spent.calls;
+  if (options.unit != "call" || answer.stop != to_string(StopReason::kBudget) || rest < calls_each) return;
+  if (options.budget == INT64_MAX || calls_each == 0) return;
+  Random random(static_cast<std::uint64_t>(options.seed), "rest");
+  const ImportanceEstimate drawn =
+      importance_estimate(graph, *answer.approximation, static_cast<int>(rest / calls_each), random,
+                          [&](int) { return !Interruption::is_asked() && options.seconds_left() > 0.0; });
+  answer.spent += drawn.spent;
+  if (drawn.error) answer.error = drawn.error;
+  if (drawn.num_samples == 0 || drawn.best.log_density == kNegInf) return;
+  // One configuration is a part of Z.
+  answer.lower = std::max(answer.lower.value_or(kNegInf), drawn.best.log_density);
+  if (!answer.best || drawn.best.log_density > answer.best->log_density) answer.best = drawn.best;
+}
+
 void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& result, const InferOptions& options) {
   const auto sampler = std::make_shared<BoundedApproximation>(result, SamplerKind::kEstimate);
   if (sampler->log_value() == kNegInf) return;
   answer.approximation = sampler;
+  answer.best = best_configuration(result);
+  if (answer.is_exact) {
+    if (auto marginals = exact_marginals(result, *sampler, options)) {
+      answer.set_exact_marginals(*std::move(marginals));
+      return;
+    }
+  }
   answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
   // P_X of a complete configuration is gamma / exp(log_value), so this is their share.
   if (!answer.is_exact)
     answer.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
   const int num_samples = add_frequencies(answer, *sampler, graph, kMarginalSamples, options);
   answer.marginals_from = fmt::format("from {} samples of P_X", num_samples);
-  answer.best = best_configuration(result);
+  if (!answer.error) spend_rest(answer, graph, options);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "treesample/text.hpp"
+
 namespace treesample::cli {
 
 // A count given by its logarithm: 1234 as it is, large ones as 3.4e56.
@@ -13,6 +15,11 @@ inline std::string count_text(double log_count) {
   if (log_count < 13.8) return fmt::format("{:.0f}", std::exp(log_count));
   const double log10_count = log_count / std::log(10.0);
   return fmt::format("{:.1f}e{:.0f}", std::pow(10.0, log10_count - std::floor(log10_count)), std::floor(log10_count));
+}
+
+inline std::string log_value_text(double value) {
+  if (std::isinf(value) && value < 0.0) return "-inf";
+  return fmt::format("{} (log10: {})", fixed(value), fixed(value / std::log(10.0)));
 }
 
 inline std::string bytes_text(double bytes) {

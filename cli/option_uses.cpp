@@ -95,6 +95,7 @@ const std::vector<OptionUse>& option_uses() {
       {"--restarts", kRules + kParticles + kExact, has_random_order, "only min-fill and min-width orders are random"},
       {"--budget", kRules + kParticles + kGibbs + kBp, has_bp_samples, kNoSamples},
       {"--budget-unit", kRules + kParticles + kGibbs + kBp, has_bp_samples, kNoSamples},
+      {"--calls", kRules + kParticles + kGibbs},
       {"--memory", kRules + kParticles + kExact},
       {"--importance", kRules},
       {"--trace", kRules},

@@ -1,5 +1,7 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,9 +57,9 @@ class WeightSums {
     return result;
   }
   // By variable. Delta method for a ratio of sums: w^2 (1 - p)^2 summed where the state occurs, w^2 p^2 where not. A
-  // state that never occurred may still have a probability of about 1 / ess.
-  [[nodiscard]] std::vector<double> largest_errors() const {
-    std::vector<double> errors(first_.size() - 1, 1.0 / ess());
+  // state that never occurred may still have a probability of about 1 / ess, or `least`.
+  [[nodiscard]] std::vector<double> largest_errors(double least) const {
+    std::vector<double> errors(first_.size() - 1, std::max(1.0 / ess(), least));
     for (std::size_t v = 0; v < errors.size(); ++v) {
       for (int i = first_[v]; i < first_[v + 1]; ++i) {
         const double p = sums_[i].weights / total_.weights;
@@ -98,6 +100,16 @@ LogBounds bernstein_limits(double log_bound, double mean, double mean_square, do
   const double radius = std::sqrt(2.0 * variance * log_term / count) + 7.0 * log_term / (3.0 * (count - 1.0));
   return {mean > radius ? log_bound + std::log(mean - radius) : kNegInf,
           std::min(log_bound, log_bound + std::log(mean + radius))};
+}
+
+// Empty when standard errors mean something; `num_hits` is r of the header.
+std::string why_no_error(const BoundedImportance& result, double num_hits) {
+  if (num_hits < kFewestHits) {
+    return fmt::format("{} sample{} and weights that may be {:.2g} times their mean: what was missed is not known",
+                       result.num_samples, result.num_samples == 1 ? "" : "s",
+                       static_cast<double>(result.num_samples) / num_hits);
+  }
+  return result.interval.lower == kNegInf ? "the interval has no lower end" : "";
 }
 
 void check_upper(const FactorGraph& graph, const BoundedApproximation& upper, const char* function) {
@@ -151,18 +163,22 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   const auto count = static_cast<double>(result.num_samples);
   const double log_bound = sampler.log_bound;
   const double delta = 1.0 - options.confidence;
+  result.no_error = result.num_samples == 0 ? "there are no samples" : "all samples are impossible";
   if (sums.is_empty()) {
     result.interval = bernstein_limits(log_bound, 0.0, 0.0, count, delta);
     return result;
   }
   result.log_z = sums.log_sum() - std::log(count);
   result.ess = sums.ess();
-  // The relative variance of the weights is n / ess - 1.
-  if (count > 1.0) result.std_error = std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0));
   result.interval = bernstein_limits(log_bound, std::exp(result.log_z - log_bound),
                                      std::exp(sums.log_sum_of_squares() - 2.0 * log_bound) / count, count, delta);
   result.marginals = sums.marginals();
-  result.marginal_errors = sums.largest_errors();
+  const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
+  result.no_error = why_no_error(result, num_hits);
+  if (!result.no_error.empty()) return result;
+  // The relative variance of the weights is n / ess - 1.
+  result.std_error = std::max(std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0)), 1.0 / num_hits);
+  result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);
   for (const double error : result.marginal_errors) result.marginals_error = std::max(result.marginals_error, error);
   return result;

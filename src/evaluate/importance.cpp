@@ -1,5 +1,8 @@
 #include "treesample/evaluate/importance.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,6 +23,7 @@ void summarise(const std::vector<double>& log_weights, ImportanceEstimate& estim
   const auto count = static_cast<double>(log_weights.size());
   estimate.log_z = log_sum_exp(log_weights) - std::log(count);
   estimate.std_error = std::numeric_limits<double>::infinity();
+  estimate.no_error = "all samples are impossible";
   if (estimate.log_z == kNegInf) return;
   double sum_of_squares = 0.0;
   double squared_deviation = 0.0;
@@ -29,7 +33,11 @@ void summarise(const std::vector<double>& log_weights, ImportanceEstimate& estim
     squared_deviation += (relative - 1.0) * (relative - 1.0);
   }
   estimate.ess = count * count / sum_of_squares;
-  if (log_weights.size() > 1) estimate.std_error = std::sqrt(squared_deviation / (count * (count - 1.0)));
+  const double fewest = std::max(kFewestEffectiveSamples, kLeastEffectiveShare * count);
+  estimate.no_error = estimate.ess < fewest ? fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}",
+                                                          estimate.ess, log_weights.size(), fewest)
+                                            : "";
+  if (estimate.no_error.empty()) estimate.std_error = std::sqrt(squared_deviation / (count * (count - 1.0)));
 }
 
 }  // namespace
@@ -59,6 +67,7 @@ ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approxima
   if (log_weights.empty()) {
     estimate.log_z = kNegInf;
     estimate.std_error = std::numeric_limits<double>::infinity();
+    estimate.no_error = "there are no samples";
     return estimate;
   }
   summarise(log_weights, estimate);

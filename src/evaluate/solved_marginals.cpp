@@ -10,7 +10,7 @@
 namespace treesample {
 namespace {
 
-// The sub-problems of one level that are not in the store, with the probability that P_U comes to them.
+// The sub-problems of one level that are not in the store, with the probability that the sampler comes to them.
 struct OffStore {
   ContextTable places;
   std::vector<int> states;  // of the context, one row per sub-problem
@@ -19,11 +19,11 @@ struct OffStore {
 
 class Pass {
  public:
-  Pass(const AnytimeResult& result, const BoundedApproximation& upper, const SolvedMarginalsOptions& options)
-      : fallback_(*result.leaves.upper),
-        upper_(upper),
-        store_(upper.store()),
-        space_(upper.space()),
+  Pass(const AnytimeResult& result, const BoundedApproximation& sampler, const SolvedMarginalsOptions& options)
+      : fallback_(sampler.kind() == SamplerKind::kUpper ? result.leaves.upper.get() : nullptr),
+        sampler_(sampler),
+        store_(sampler.store()),
+        space_(sampler.space()),
         options_(options),
         x_(space_.levels.size(), -1) {
     for (int n = 0; n < space_.num_levels(); ++n) {
@@ -63,14 +63,15 @@ class Pass {
     if (places_[level][index] != kNotReached) return true;
     const BoundNode& node = store_.node(level, index);
     if (!node.is_expanded()) {
-      if (space_.kind == SpaceKind::kTree) return false;  // its context is the whole prefix
+      // In `tree` its context is the whole prefix, and an estimate says nothing of what is below it.
+      if (space_.kind == SpaceKind::kTree || fallback_ == nullptr) return false;
       places_[level][index] = static_cast<std::int64_t>(place(level));
       return is_within_limits();
     }
     places_[level][index] = kExpanded;
     const Level& here = space_.levels[level];
     for (int a = 0; a < here.num_states; ++a) {
-      if (upper_.edge_value(level, index, a) == kNegInf) continue;
+      if (sampler_.edge_value(level, index, a) == kNegInf) continue;
       x_[here.variable] = a;
       const Expansion expansion = store_.expansion(level, node);
       for (std::size_t j = 0; j < here.children.size(); ++j) {
@@ -110,7 +111,7 @@ class Pass {
         off_store_[level].probs[places_[level][index]] += prob;
         continue;
       }
-      for (int a = 0; a < here.num_states; ++a) probs[a] = upper_.edge_value(level, index, a);
+      for (int a = 0; a < here.num_states; ++a) probs[a] = sampler_.edge_value(level, index, a);
       softmax(probs, probs);
       const Expansion expansion = store_.expansion(level, store_.node(level, index));
       for (int a = 0; a < here.num_states; ++a) {
@@ -135,7 +136,7 @@ class Pass {
       for (std::size_t k = 0; k < width; ++k) {
         x_[space_.levels[here.context[k]].variable] = off_store.states[i * width + k];
       }
-      fallback_.probabilities(level, x_, probs);
+      fallback_->probabilities(level, x_, probs);
       for (int a = 0; a < here.num_states; ++a) {
         if (!(probs[a] > 0.0)) continue;
         const double prob = off_store.probs[i] * probs[a];
@@ -150,8 +151,8 @@ class Pass {
 
   static constexpr std::int64_t kNotReached = -1, kExpanded = -2;
 
-  const Fallback& fallback_;
-  const BoundedApproximation& upper_;
+  const Fallback* fallback_;  // null for the sampler by estimates
+  const BoundedApproximation& sampler_;
   const BoundStore& store_;
   const SearchSpace& space_;
   const SolvedMarginalsOptions& options_;
@@ -166,13 +167,16 @@ class Pass {
 
 }  // namespace
 
-std::optional<Marginals> solved_marginals(const AnytimeResult& result, const BoundedApproximation& upper,
+std::optional<Marginals> solved_marginals(const AnytimeResult& result, const BoundedApproximation& sampler,
                                           const SolvedMarginalsOptions& options) {
-  check_argument(upper.kind() == SamplerKind::kUpper && &upper.store() == result.store.get(), "solved_marginals",
-                 "needs the sampler by upper bounds of the same search");
+  check_argument(sampler.kind() != SamplerKind::kLower && &sampler.store() == result.store.get(), "solved_marginals",
+                 "needs the sampler by upper bounds, or by estimates, of the same search");
   const double log_z = result.report.log_z.lower;
-  if (log_z == kNegInf || -std::expm1(log_z - upper.log_value()) > options.tolerance) return {};
-  return Pass(result, upper, options).run();
+  if (log_z == kNegInf) return {};
+  const bool is_by_estimates = sampler.kind() == SamplerKind::kEstimate;
+  const double distance = is_by_estimates ? result.report.log_z.upper - log_z : sampler.log_value() - log_z;
+  if (!(-std::expm1(-distance) <= options.tolerance)) return {};
+  return Pass(result, sampler, options).run();
 }
 
 }  // namespace treesample

@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "treesample/model/budget.hpp"
@@ -36,19 +37,26 @@ struct BoundedImportance {
   double log_z = 0.0;  // log of the mean weight; -inf when all weights are 0
   LogBounds interval;  // of log Z, at `confidence`
   double confidence = 0.0;
-  double std_error = 0.0;  // of log_z, by the delta method; +inf when nothing is known of it
+  double std_error = 0.0;  // of log_z, see below; +inf when nothing is known of it
   double ess = 0.0;        // effective sample size
   std::int64_t num_samples = 0;
   std::optional<Error> error;  // a factor failed for good: this is the estimate so far
   Spending spent;              // what evaluating the samples cost
   Configuration best;          // the sample with the largest density; empty x when there was none
   Marginals marginals;         // weighted; empty when all weights are 0
-  // Per variable the largest standard error of its marginal probabilities, empty with them: by the delta method, and
-  // not below that of as many independent samples as are effective, for a few large weights hide what they missed.
+  // Why there are no standard errors; empty when there are. Large weights that were not met show neither in the
+  // variance nor in ess, but the bound limits them: a region with a share p of Z is missed by all n samples with
+  // probability exp(-p r) at most, where r = n Z exp(-B). Errors are made only from r >= kFewestHits on and where the
+  // interval has a lower end. All of them are by the delta method and not below 1 / r.
+  std::string no_error;
+  // Per variable the largest standard error of its marginal probabilities: not below that of as many independent
+  // samples as are effective either. Empty without marginals, and where no_error says why.
   std::vector<double> marginal_errors;
-  // The largest of all, and not below that of probability 1/2.
+  // The largest of all, and not below that of probability 1/2; 1 without errors.
   double marginals_error = 1.0;
 };
+
+inline constexpr double kFewestHits = 10.0;
 
 // Any sampler with weights of at most exp(log_bound).
 struct BoundedSampler {

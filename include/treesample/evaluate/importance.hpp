@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "treesample/error.hpp"
 #include "treesample/model/budget.hpp"
@@ -19,11 +20,11 @@ namespace treesample {
 struct ImportanceEstimate {
   double log_z = 0.0;  // log of the mean weight; -inf when all weights are 0
   // Standard error of log_z by the delta method: the relative standard error of the mean weight. 0 when
-  // P_X is exact; +inf when one sample, or no weight above 0, tells nothing about it. As the variance of
-  // heavy-tailed weights is itself underestimated, read it together with ess.
+  // P_X is exact; +inf where the weights tell nothing about it, and no_error says why.
   double std_error = 0.0;
-  double ess = 0.0;     // effective sample size (sum w)^2 / sum w^2, between 1 and num_samples; 0 without weight
-  int num_samples = 0;  // fewer than asked when the observer ended it, or a factor failed or was interrupted
+  std::string no_error = {};  // empty when there is a standard error
+  double ess = 0.0;           // effective sample size (sum w)^2 / sum w^2, between 1 and num_samples; 0 without weight
+  int num_samples = 0;        // fewer than asked when the observer ended it, or a factor failed or was interrupted
   // What evaluating the samples cost: a reward per variable and sample, and the factors that were read
   // (none after the first -inf; constants are free, as in the search).
   Spending spent;
@@ -31,6 +32,11 @@ struct ImportanceEstimate {
   // The sample with the largest gamma_hat: empty x when there were no samples; -inf when all are impossible.
   Configuration best;
 };
+
+// The variance of heavy-tailed weights is itself underestimated by those that were seen: a few of them carry the sum,
+// and larger ones have not been met. So many effective samples are the fewest, and this the least share of all, that a
+// standard error is made from. What no sample shows, a region that P_X hardly ever comes to, it cannot show either.
+inline constexpr double kFewestEffectiveSamples = 10.0, kLeastEffectiveShare = 0.01;
 
 // Called after each sample with their number so far; returning false ends with the estimate so far.
 using SampleObserver = std::function<bool(int num_samples)>;

@@ -12,6 +12,10 @@
 //
 // Below nodes that bounds closed without a search it goes on by the fall-back's distribution, with equal contexts
 // merged.
+//
+// Where factors declare no maximum there is no P_U. A search that ended by evaluating everything has L = V = U up to
+// rounding at every node, so that the sampler by estimates is the target in the same sense; it goes no further than
+// the nodes that were expanded.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +27,14 @@
 namespace treesample {
 
 struct SolvedMarginalsOptions {
-  double tolerance = 1e-7;                        // on 1 - Z exp(-B)
+  double tolerance = 1e-7;                        // on 1 - Z exp(-B), by estimates on 1 - exp(L - U)
   std::uint64_t memory_limit_bytes = 1ULL << 30;  // for what is below the store
   std::function<bool()> should_stop = {};         // asked now and then; true gives up
 };
 
-// `upper` is the sampler by upper bounds of `result`. Nothing when the search is not solved within the tolerance, when
-// Z = 0, in the space `tree` below the store, or when a limit is reached.
-std::optional<Marginals> solved_marginals(const AnytimeResult& result, const BoundedApproximation& upper,
+// `sampler` is that of `result` by upper bounds, or by estimates. Nothing when the search is not solved within the
+// tolerance, when Z = 0, below the store in the space `tree` or by estimates, or when a limit is reached.
+std::optional<Marginals> solved_marginals(const AnytimeResult& result, const BoundedApproximation& sampler,
                                           const SolvedMarginalsOptions& options = {});
 
 }  // namespace treesample
