@@ -42,14 +42,13 @@ void judge_importance(Answer& answer) {
       "about {:.2g} of the samples are outside of what was evaluated, fewer than {:.0f}", num_outside, kFewSamples);
 }
 
-void judge_program_answer(Answer& answer, const std::string& select) {
+void judge_program_answer(Answer& answer) {
   answer.unexplored_mass.reset();
+  if (answer.is_exact) answer.evaluated.reset();
   if (answer.is_exact) return;
   const double lower = answer.lower.value_or(kNegInf);
   if (answer.importance && answer.importance->no_error.empty()) {
-    answer.evaluated = {0.0, answer.importance->log_z, "importance sampling"};
-  } else if (select == "mass" && answer.log_z && answer.spent.calls > 0) {
-    answer.evaluated = {0.0, *answer.log_z, "the estimate learned from the evaluations"};
+    answer.evaluated = {0.0, answer.importance->log_z, "by importance sampling"};
   }
   if (answer.evaluated) answer.evaluated->share = std::exp(std::min(0.0, lower - answer.evaluated->log_z));
   if (answer.marginals.empty() || answer.marginals_error) return;
@@ -75,7 +74,7 @@ void print_evaluated(const Answer& answer) {
     fmt::print("evaluated   no complete configuration that is possible\n");
     return;
   }
-  fmt::print("evaluated   about {:.2g} % of the target's mass, if log Z is {:.4f}, {}: not certified\n",
+  fmt::print("evaluated   about {:.2g} % of the target's mass, if log Z is {:.4f}, {} (not certified)\n",
              100.0 * answer.evaluated->share, answer.evaluated->log_z, answer.evaluated->log_z_by);
 }
 

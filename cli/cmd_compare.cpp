@@ -63,6 +63,7 @@ class CompareCommand final : public Command {
     return "  treesample compare model.uai\n"
            "  treesample compare model.uai --methods andor,tree,smc --budgets 1e3,1e4,1e5 --out comparison\n"
            "  treesample compare model.uai --methods smc --ess-threshold 0.75 --runs 20\n"
+           "  treesample compare model.json --budgets 100,300 --journal run.journal --reference-calls 2000\n"
            "  treesample compare --trace maxima=a.csv --trace mini-bucket=b.csv --out traces";
   }
   void declare(CommandLine& line) override;
@@ -72,10 +73,14 @@ class CompareCommand final : public Command {
   std::vector<MethodSetting> settings() const;
   int compare_traces() const;
 
-  std::string model_, evidence_, out_;
+  [[nodiscard]] OracleOptions oracle_options() const;
+  void announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const;
+
+  std::string model_, evidence_, out_, journal_;
   std::string methods_ = "andor,graph,tree,mass,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
   std::string order_ = "given", ties_ = "lowest", resampling_ = "systematic";
   std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0, num_sweeps_ = 10, num_messages_ = 5;
+  std::int64_t reference_calls_ = experiments::CompareOptions{}.reference_calls;
   double c_ = 1.0, ess_threshold_ = 0.5;
   bool is_quiet_ = false;
   ProgramUse programs_;
@@ -88,7 +93,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--methods", methods_, "LIST",
               "Which of " + experiments::all_method_words() +
                   "; andor, graph and tree are the search, mass is for opaque factors");
-  line.option("--budgets", budgets_, "LIST", "Reward evaluations");
+  line.option("--budgets", budgets_, "LIST", "Reward evaluations; calls of programs where the model has some");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
   line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page there, and go on from there");
@@ -102,7 +107,13 @@ void CompareCommand::declare(CommandLine& line) {
   line.choice("--resampling", resampling_, {"multinomial", "stratified", "systematic"}, "Scheme (smc)");
   line.option("--sweeps", num_sweeps_, 1, 1'000'000, "Sweeps per sample (gibbs)");
   line.option("--messages", num_messages_, 1, 1'000'000, "Message-passing steps before each draw (bp)");
-  line.option("--threads", num_threads_, 0, 4096, "Runs worked on at once; 0 is one per core");
+  line.option("--journal", journal_, "FILE",
+              "Keep what programs computed, and pay only for what is new next time (.json models)");
+  line.option("--reference-calls", reference_calls_, 0, INT64_MAX,
+              "Calls of programs that log Z and the samples for the KL of searches may take, beyond the budgets; "
+              "0: neither is estimated");
+  line.option("--threads", num_threads_, 0, 4096,
+              "Runs worked on at once; 0 is one per core. Runs of a model with programs are made one after the other");
   declare_consent(line, programs_);
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
@@ -146,6 +157,22 @@ int CompareCommand::compare_traces() const {
   return show_report(experiments::trace_report(traces), out_, is_quiet_);
 }
 
+OracleOptions CompareCommand::oracle_options() const {
+  return {.journal = journal_, .log = journal_.empty() ? "" : journal_ + ".log", .is_interrupted = [] {
+            return Interruption::is_asked();
+          }};
+}
+
+// What will be paid at most, before anything is.
+void CompareCommand::announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const {
+  const experiments::ReferencePlan plan = experiments::reference_plan(graph, options);
+  note(is_quiet_, fmt::format("calls of programs: at most {} by the methods, one run after the other, and {} for the "
+                              "comparison (--reference-calls): {} and {} samples for log Z, {} samples for the KL of "
+                              "each of {} runs of searches, {} calls per sample",
+                              experiments::most_method_calls(options), plan.calls(), plan.search_calls,
+                              plan.log_z_samples, plan.kl_samples, plan.num_kl_runs, plan.calls_each));
+}
+
 int CompareCommand::run() {
   check_argument(!model_.empty() || !traces_.empty(), "compare", "needs a MODEL to run methods on, or --trace FILE");
   check_argument(model_.empty() || traces_.empty(), "--trace",
@@ -157,7 +184,8 @@ int CompareCommand::run() {
   options.num_runs = static_cast<int>(num_runs_);
   options.seed = static_cast<std::uint64_t>(seed_);
   options.model_name = printable(std::filesystem::path(model_).filename().string());
-  const ModelInput input = read_input(model_, evidence_, {}, programs_);
+  options.reference_calls = reference_calls_;
+  const ModelInput input = read_input(model_, evidence_, oracle_options(), programs_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }
@@ -170,12 +198,19 @@ int CompareCommand::run() {
     options.run_file = std::filesystem::path(out_) / "run.sqlite";
   }
   const Interruption interruption;
+  if (input.oracles) announce_calls(input.model.graph, options);
   Progress progress(is_quiet_);
   const auto report =
       experiments::compare(input.model.graph, options, run_control(progress, static_cast<int>(num_threads_)));
   if (!report) return report_interruption(progress, out_);
   progress.clear();
-  return show_report(*report, out_, is_quiet_);
+  const int code = show_report(*report, out_, is_quiet_);
+  if (!input.oracles) return code;
+  for (const OracleCounts& counts : input.oracles->counts()) {
+    fmt::print("program     {}: {} evaluations paid, {} from the journal, {} asked again by another run\n", counts.name,
+               counts.paid, counts.from_journal, counts.repeated);
+  }
+  return code;
 }
 
 }  // namespace

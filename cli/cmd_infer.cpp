@@ -193,7 +193,7 @@ int InferCommand::run() {
   add_samples(answer, input);
   options_.budget = budget;
   judge_importance(answer);
-  if (input.oracles) judge_program_answer(answer, options_.select);
+  if (input.oracles) judge_program_answer(answer);
   answer.options = resolved_options(input);
   if (input.oracles) finish_programs(*input.oracles, answer);
   // Without one value of a program there is no answer so far.

@@ -77,9 +77,7 @@ void spend_rest(Answer& answer, const FactorGraph& graph, const InferOptions& op
                           [&](int) { return !Interruption::is_asked() && options.seconds_left() > 0.0; });
   answer.spent += drawn.spent;
   if (drawn.error) answer.error = drawn.error;
-  if (drawn.num_samples == 0 || drawn.best.log_density == kNegInf) return;
-  // One configuration is a part of Z.
-  answer.lower = std::max(answer.lower.value_or(kNegInf), drawn.best.log_density);
+  if (drawn.best.log_density == kNegInf) return;
   if (!answer.best || drawn.best.log_density > answer.best->log_density) answer.best = drawn.best;
 }
 
@@ -88,13 +86,14 @@ void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& 
   if (sampler->log_value() == kNegInf) return;
   answer.approximation = sampler;
   answer.best = best_configuration(result);
-  if (answer.is_exact) {
+  const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
+  if (is_solved) {
     if (auto marginals = exact_marginals(result, *sampler, options)) {
       answer.set_exact_marginals(*std::move(marginals));
       return;
     }
   }
-  answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
+  answer.has_importance = !is_solved && !answer.error && result.report.stop != StopReason::kInterrupted;
   // P_X of a complete configuration is gamma / exp(log_value), so this is their share.
   if (!answer.is_exact)
     answer.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
@@ -129,6 +128,7 @@ Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   answer.spent = report.spent;
   answer.set_log_z(report.estimate, report.log_z);
   trace.finish(clock.seconds(), report.spent, report.log_z, *answer.log_z);
+  if (report.spent.calls > 0) answer.evaluated = {0.0, report.estimate, "learned from the evaluations"};
   add_sampler(answer, graph, result, options);
   return answer;
 }

@@ -11,6 +11,8 @@
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/bounded_approximation.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::experiments {
@@ -43,21 +45,60 @@ bool is_random(const MethodSetting& setting) {
   }
 }
 
-std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
-  if (graph.has_only_tables()) {
-    const EliminationCost cost = elimination_cost(graph);
-    if (cost.num_entries <= options.max_elimination_entries && cost.bytes <= options.max_elimination_bytes) {
-      const auto limit = static_cast<std::uint64_t>(options.max_elimination_bytes);
-      const Elimination elimination(graph, {.memory_limit_bytes = limit, .keep_messages = false});
-      return Numbers{{"log_z", elimination.log_z()}, {"error", 0.0}, {"is_exact", 1.0}};
+std::vector<Cell> cells_of(const CompareOptions& options) {
+  std::vector<Cell> cells;
+  for (const std::int64_t budget : options.budgets) {
+    for (std::size_t s = 0; s < options.settings.size(); ++s) {
+      for (int run = 0; run < (is_random(options.settings[s]) ? options.num_runs : 1); ++run) {
+        cells.push_back({static_cast<int>(s), budget, run});
+      }
     }
+  }
+  return cells;
+}
+
+Numbers exact_reference(double log_z) { return {{"log_z", log_z}, {"error", 0.0}, {"is_exact", 1.0}}; }
+
+// log Z of a model with functions, within the plan; no number where there is none.
+std::optional<Numbers> function_reference(const FactorGraph& graph, const CompareOptions& options,
+                                          const RunControl& control) {
+  const ReferencePlan plan = reference_plan(graph, options);
+  if (plan.calls() == 0) return Numbers{{"is_exact", 0.0}};
+  const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
+  AnytimeOptions search;
+  search.select = SelectRule::kMass;
+  search.budget = plan.search_calls;
+  search.budget_unit = BudgetUnit::kCall;
+  search.seed = options.seed;
+  search.observer_interval = 1;
+  const AnytimeResult result =
+      anytime_search(graph, space, {}, search, [&](const AnytimeProgress&) { return !control.is_interrupted(); });
+  if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
+  if (result.report.error) throw Error(*result.report.error);
+  if (result.report.stop == StopReason::kExact) return exact_reference(result.report.log_z.upper);
+  if (plan.log_z_samples == 0) return Numbers{{"is_exact", 0.0}};
+  Random random(options.seed, "reference");
+  const ImportanceEstimate estimate =
+      importance_estimate(graph, BoundedApproximation(result, SamplerKind::kEstimate),
+                          static_cast<int>(plan.log_z_samples), random, [&](int) { return !control.is_interrupted(); });
+  if (control.is_interrupted()) return std::nullopt;
+  if (estimate.error) throw Error(*estimate.error);
+  return Numbers{{"log_z", estimate.log_z}, {"error", estimate.std_error}, {"is_exact", 0.0}};
+}
+
+std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
+  if (!graph.has_only_tables()) return function_reference(graph, options, control);
+  const EliminationCost cost = elimination_cost(graph);
+  if (cost.num_entries <= options.max_elimination_entries && cost.bytes <= options.max_elimination_bytes) {
+    const auto limit = static_cast<std::uint64_t>(options.max_elimination_bytes);
+    return exact_reference(Elimination(graph, {.memory_limit_bytes = limit, .keep_messages = false}).log_z());
   }
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   const SearchResult search = tree_sample(graph, space, {.budget = options.budgets.back(), .seed = options.seed},
                                           nullptr, [&](const SearchProgress&) { return !control.is_interrupted(); });
   if (search.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (search.approximation.is_exact()) {
-    return Numbers{{"log_z", search.approximation.log_z()}, {"error", 0.0}, {"is_exact", 1.0}};
+    return exact_reference(search.approximation.log_z());
   }
   Random random(options.seed, "reference");
   const ImportanceEstimate estimate = importance_estimate(graph, search.approximation, options.num_importance_samples,
@@ -70,23 +111,46 @@ std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions&
 std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& options, const Cell& cell,
                                 const RunControl& control) {
   const MethodSetting& setting = options.settings[cell.setting];
+  MethodRun run{.budget = cell.budget,
+                .seed = Random(options.seed, key_of(options, cell)).bits(),
+                .is_interrupted = control.is_interrupted};
+  if (!graph.has_only_tables()) {
+    run.unit = BudgetUnit::kCall;
+    run.num_samples = static_cast<int>(reference_plan(graph, options).kl_samples);
+  }
   std::optional<Outcome> outcome;
   try {
-    outcome = run_method(graph, setting,
-                         {.budget = cell.budget,
-                          .seed = Random(options.seed, key_of(options, cell)).bits(),
-                          .is_interrupted = control.is_interrupted});
+    outcome = run_method(graph, setting, run);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kArgument) throw;
     return Numbers{{"is_refused", 1.0}};
   }
   if (!outcome) return std::nullopt;
-  Numbers numbers{
-      {"is_refused", 0.0},          {"delta_kl", outcome->delta_kl}, {"delta_kl_error", outcome->delta_kl_error},
-      {"energy", outcome->energy},  {"entropy", outcome->entropy},   {"evaluations", outcome->num_evaluations},
-      {"seconds", outcome->seconds}};
+  Numbers numbers{{"is_refused", 0.0},
+                  {"evaluations", outcome->num_evaluations},
+                  {"calls", outcome->num_calls},
+                  {"seconds", outcome->seconds}};
+  if (outcome->has_divergence) {
+    numbers["delta_kl"] = outcome->delta_kl;
+    numbers["delta_kl_error"] = outcome->delta_kl_error;
+  }
+  if (outcome->has_divergence && !std::isnan(outcome->energy)) {
+    numbers["energy"] = outcome->energy;
+    numbers["entropy"] = outcome->entropy;
+  }
   if (outcome->log_z) numbers["log_z"] = *outcome->log_z;
   return numbers;
+}
+
+// Programs that are told to end while an answer is waited for.
+template <typename Work>
+std::optional<Numbers> unless_interrupted(Work work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    return std::nullopt;
+  }
 }
 
 using Results = std::map<std::string, Numbers>;
@@ -96,16 +160,17 @@ std::vector<double> measured(const CompareOptions& options, const Results& resul
                              const std::string& measure) {
   std::vector<double> values;
   const Numbers& target = results.at(kReferenceKey);
+  const bool needs_target = measure == "kl" || measure == "log_z_error";
+  if (needs_target && !target.contains("log_z")) return values;
+  const std::string name = measure == "kl" ? "delta_kl" : measure == "log_z_error" ? "log_z" : measure;
   for (int run = 0; run < options.num_runs; ++run) {
     const auto found = results.find(key_of(options, {setting, budget, run}));
-    if (found == results.end() || found->second.at("is_refused") != 0.0) continue;
-    const Numbers& numbers = found->second;
+    if (found == results.end() || found->second.at("is_refused") != 0.0 || !found->second.contains(name)) continue;
+    const double value = found->second.at(name);
     if (measure == "kl") {
-      values.push_back(target.at("log_z") + numbers.at("delta_kl"));
-    } else if (measure == "log_z_error") {
-      if (numbers.contains("log_z")) values.push_back(std::abs(numbers.at("log_z") - target.at("log_z")));
+      values.push_back(target.at("log_z") + value);
     } else {
-      values.push_back(numbers.at(measure));
+      values.push_back(measure == "log_z_error" ? std::abs(value - target.at("log_z")) : value);
     }
   }
   return values;
@@ -120,13 +185,19 @@ std::string error_text(const std::vector<double>& values) {
                             : fmt::format("{:.3g} +- {:.1g}", summary.mean, summary.error);
 }
 
+constexpr char kHasFunctions[] = "has_functions";  // among the results of the reference
+
+std::string unit_text(const Results& results) {
+  return results.at(kReferenceKey).contains(kHasFunctions) ? "calls of programs" : "reward evaluations";
+}
+
 // One table and one figure for a measure of error.
 void add_measure(Report& report, const CompareOptions& options, const Results& results, const std::string& measure,
                  const std::string& title) {
   Table table{.title = title, .header = {"method"}};
   for (const std::int64_t budget : options.budgets) table.header.push_back(fmt::format("B = {}", budget));
   Plot plot{.title = options.model_name,
-            .x_label = "budget: reward evaluations",
+            .x_label = "budget: " + unit_text(results),
             .y_label = title,
             .is_x_log = true,
             .is_y_log = true};
@@ -147,8 +218,9 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
   }
   if (table.rows.empty()) return;
   table.remark =
-      "Mean over runs +- its standard error. '-': the budget does not pay for one sample, or the method does not work "
-      "on this model. 'inf': possible under P_X, impossible under the target.";
+      "Mean over runs +- its standard error. '-': the budget does not pay for one sample, the method does not work on "
+      "this model, or the reference calls do not pay for its KL. 'inf': possible under P_X, impossible under the "
+      "target.";
   report.tables.push_back(table);
   const std::string script = plot_script(plot);
   if (script.empty()) return;
@@ -157,72 +229,125 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
 }
 
 CsvFile cells_csv(const CompareOptions& options, const Results& results) {
-  CsvFile csv{"compare", "method,settings,budget,run,kl,delta_kl,delta_kl_error,energy,entropy,log_z,evaluations\n"};
-  const double log_z = results.at(kReferenceKey).at("log_z");
-  for (std::size_t s = 0; s < options.settings.size(); ++s) {
-    for (const std::int64_t budget : options.budgets) {
-      for (int run = 0; run < options.num_runs; ++run) {
-        const auto found = results.find(key_of(options, {static_cast<int>(s), budget, run}));
-        if (found == results.end() || found->second.at("is_refused") != 0.0) continue;
-        const Numbers& numbers = found->second;
-        csv.text += fmt::format(
-            "{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[s].method), options.settings[s].tuned_text(),
-            budget, run, log_z + numbers.at("delta_kl"), numbers.at("delta_kl"), numbers.at("delta_kl_error"),
-            numbers.at("energy"), numbers.at("entropy"),
-            numbers.contains("log_z") ? fmt::format("{}", numbers.at("log_z")) : "", numbers.at("evaluations"));
-      }
-    }
+  CsvFile csv{"compare",
+              "method,settings,budget,run,kl,delta_kl,delta_kl_error,energy,entropy,log_z,evaluations,calls\n"};
+  const Numbers& target = results.at(kReferenceKey);
+  for (const Cell& cell : cells_of(options)) {
+    const auto found = results.find(key_of(options, cell));
+    if (found == results.end() || found->second.at("is_refused") != 0.0) continue;
+    const Numbers& numbers = found->second;
+    const auto text = [&](const char* name) {
+      return numbers.contains(name) ? fmt::format("{}", numbers.at(name)) : std::string();
+    };
+    const bool has_kl = numbers.contains("delta_kl") && target.contains("log_z");
+    csv.text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[cell.setting].method),
+                            options.settings[cell.setting].tuned_text(), cell.budget, cell.run,
+                            has_kl ? fmt::format("{}", target.at("log_z") + numbers.at("delta_kl")) : "",
+                            text("delta_kl"), text("delta_kl_error"), text("energy"), text("entropy"), text("log_z"),
+                            text("evaluations"), text("calls"));
   }
   return csv;
 }
 
 Table cost_table(const CompareOptions& options, const Results& results) {
   Table table{.title = "Spent at the largest budget",
-              .header = {"method", "evaluations", "seconds", "energy", "entropy", "settings"}};
+              .header = {"method", "evaluations", "calls", "seconds", "energy", "entropy", "settings"}};
   for (std::size_t s = 0; s < options.settings.size(); ++s) {
-    const auto mean = [&](const std::string& measure) {
-      return summarize(measured(options, results, static_cast<int>(s), options.budgets.back(), measure)).mean;
+    const auto mean = [&](const std::string& measure, int digits) {
+      const std::vector<double> values =
+          measured(options, results, static_cast<int>(s), options.budgets.back(), measure);
+      return values.empty() ? "-" : fmt::format("{:.{}f}", summarize(values).mean, digits);
     };
-    if (measured(options, results, static_cast<int>(s), options.budgets.back(), "seconds").empty()) continue;
-    table.rows.push_back({title_of(options.settings[s].method), fmt::format("{:.0f}", mean("evaluations")),
-                          fmt::format("{:.3f}", mean("seconds")), fmt::format("{:.4f}", mean("energy")),
-                          fmt::format("{:.4f}", mean("entropy")), options.settings[s].tuned_text()});
+    if (mean("seconds", 3) == "-") continue;
+    table.rows.push_back({title_of(options.settings[s].method), mean("evaluations", 0), mean("calls", 0),
+                          mean("seconds", 3), mean("energy", 4), mean("entropy", 4), options.settings[s].tuned_text()});
   }
   return table;
 }
 
+std::string introduction(const FactorGraph& graph, const CompareOptions& options, const Numbers& target) {
+  const std::string sizes = fmt::format("{}, {}; ", counted(graph.num_variables(), "variable"),
+                                        counted(graph.num_factors(), "factor"));
+  std::string text;
+  if (!target.contains("log_z")) {
+    text = "log Z is not known, so that there is no KL: --reference-calls pays for neither.";
+  } else if (target.at("is_exact") != 0.0) {
+    text = fmt::format("log Z = {}, exact.", fixed(target.at("log_z")));
+  } else {
+    text = fmt::format("log Z = {:.4f} {} by importance sampling from {}: every KL is off by the same unknown error.",
+                       target.at("log_z"),
+                       std::isfinite(target.at("error")) ? fmt::format("+- {:.4f}", target.at("error"))
+                                                         : "(its error is not known: too few effective samples)",
+                       graph.has_only_tables() ? "the andor search with the largest budget" : "a search of its own");
+  }
+  if (!graph.has_only_tables() && target.contains("log_z")) {
+    text += fmt::format(" The KL of a search is from {} samples.", reference_plan(graph, options).kl_samples);
+  }
+  return sizes + text;
+}
+
 }  // namespace
+
+ReferencePlan reference_plan(const FactorGraph& graph, const CompareOptions& options) {
+  ReferencePlan plan;
+  for (const Factor& factor : graph.factors()) plan.calls_each += factor.is_table() ? 0 : 1;
+  if (plan.calls_each == 0) return plan;
+  for (const Cell& cell : cells_of(options)) {
+    plan.num_kl_runs += has_sampled_outcome(options.settings[cell.setting].method) ? 1 : 0;
+  }
+  // A quarter for the search that log Z is estimated with, a quarter for the samples of that, half for the KL.
+  plan.search_calls = options.reference_calls / 4;
+  plan.log_z_samples = options.reference_calls / 4 / plan.calls_each;
+  const std::int64_t kl_configurations = options.reference_calls / 2 / plan.calls_each;
+  if (plan.num_kl_runs > 0) plan.kl_samples = kl_configurations / plan.num_kl_runs;
+  plan.log_z_samples = std::min<std::int64_t>(plan.log_z_samples, options.num_importance_samples);
+  plan.kl_samples = std::min<std::int64_t>(plan.kl_samples, options.num_importance_samples);
+  if (plan.kl_samples < 2) plan.kl_samples = 0;  // one has no error
+  return plan;
+}
+
+std::int64_t most_method_calls(const CompareOptions& options) {
+  std::int64_t sum = 0;
+  for (const Cell& cell : cells_of(options)) {
+    if (__builtin_add_overflow(sum, cell.budget, &sum)) return INT64_MAX;
+  }
+  return sum;
+}
 
 std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
   check_argument(!options.settings.empty(), "compare", "there is no method");
   check_argument(!options.budgets.empty(), "compare", "there is no budget");
-  std::vector<Cell> cells;
+  const bool has_functions = !graph.has_only_tables();
+  const std::vector<Cell> cells = cells_of(options);
   std::vector<std::string> keys{kReferenceKey};
-  for (const std::int64_t budget : options.budgets) {
-    for (std::size_t s = 0; s < options.settings.size(); ++s) {
-      for (int run = 0; run < (is_random(options.settings[s]) ? options.num_runs : 1); ++run) {
-        cells.push_back({static_cast<int>(s), budget, run});
-        keys.push_back(key_of(options, cells.back()));
-      }
-    }
-  }
+  for (const Cell& cell : cells) keys.push_back(key_of(options, cell));
   Fingerprint fingerprint = options.model_fingerprint;
   fingerprint.emplace_back("experiment", "compare");
   fingerprint.emplace_back("largest budget", fmt::format("{}", options.budgets.back()));
   fingerprint.emplace_back("seed", fmt::format("{}", options.seed));
   fingerprint.emplace_back("version", TREESAMPLE_VERSION);
+  if (has_functions) {
+    const ReferencePlan plan = reference_plan(graph, options);
+    fingerprint.emplace_back("reference",
+                             fmt::format("{} calls, {} samples per KL", options.reference_calls, plan.kl_samples));
+  }
   RunStore store(options.run_file, fingerprint);
+  RunControl one_by_one = control;
+  if (has_functions) one_by_one.num_threads = 1;
   const auto all = run_instances(
       store, keys,
       [&](int k) {
-        return k == 0 ? reference(graph, options, control) : run_cell(graph, options, cells[k - 1], control);
+        return unless_interrupted([&] {
+          return k == 0 ? reference(graph, options, control) : run_cell(graph, options, cells[k - 1], control);
+        });
       },
-      control);
+      one_by_one);
   if (!all) return std::nullopt;
   Results results;
   for (std::size_t k = 0; k < keys.size(); ++k) results[keys[k]] = (*all)[k];
-  const Numbers& target = results.at(kReferenceKey);
-  if (target.at("log_z") == kNegInf) {
+  Numbers& target = results.at(kReferenceKey);
+  if (has_functions) target[kHasFunctions] = 1.0;
+  if (target.contains("log_z") && target.at("log_z") == kNegInf) {
     throw Error(
         ErrorCode::kNumeric,
         fmt::format("{}: no possible configuration was found, there is nothing to compare with", options.model_name));
@@ -230,19 +355,13 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
 
   Report report;
   report.title = fmt::format("Methods compared on {}", options.model_name);
-  report.introduction =
-      target.at("is_exact") != 0.0
-          ? fmt::format("{}, {}; log Z = {}, exact.", counted(graph.num_variables(), "variable"),
-                        counted(graph.num_factors(), "factor"), fixed(target.at("log_z")))
-          : fmt::format(
-                "{} variables, {} factors; log Z = {:.4f} +- {:.4f} by importance sampling from the andor "
-                "search with the largest budget: every KL is off by the same unknown error.",
-                graph.num_variables(), graph.num_factors(), target.at("log_z"), target.at("error"));
+  report.introduction = introduction(graph, options, target);
   report.options = {{"model", options.model_name},
                     {"runs", fmt::format("{}", options.num_runs)},
-                    {"budget unit", "reward evaluations"},
+                    {"budget unit", unit_text(results)},
                     {"seed", fmt::format("{}", options.seed)},
                     {"version", "treesample " TREESAMPLE_VERSION}};
+  if (has_functions) report.options.emplace_back("reference calls", fmt::format("{}", options.reference_calls));
   add_measure(report, options, results, "kl", "KL to the target (nats)");
   add_measure(report, options, results, "log_z_error", "error of log Z (nats)");
   report.tables.push_back(cost_table(options, results));

@@ -52,6 +52,27 @@ Outcome particle_outcome(const ParticleApproximation& particles) {
   return {.energy = energy, .entropy = entropy, .delta_kl = -energy - entropy};
 }
 
+// Of a search. What evaluates functions beyond the budget is limited to the run's samples: neither means of function
+// factors nor enumeration, which divergence() would choose. A solved search is the target: KL = 0.
+Outcome search_outcome(const FactorGraph& graph, const Approximation& approximation, std::optional<double> exact_log_z,
+                       const MethodRun& run) {
+  Random random(run.seed, "evaluate");
+  if (graph.has_only_tables()) {
+    const Divergence found = divergence(graph, approximation, {.num_samples = run.num_samples}, random);
+    return {.energy = found.energy,
+            .entropy = found.entropy,
+            .delta_kl = found.delta_kl,
+            .delta_kl_error = found.delta_kl_error};
+  }
+  if (exact_log_z) return {.energy = NAN, .entropy = NAN, .delta_kl = -*exact_log_z};
+  if (run.num_samples < 2) return {.has_divergence = false};
+  const Divergence found = sampled_divergence(graph, approximation, run.num_samples, random);
+  return {.energy = found.energy,
+          .entropy = found.entropy,
+          .delta_kl = found.delta_kl,
+          .delta_kl_error = found.delta_kl_error};
+}
+
 SpaceKind space_of(Method method) {
   if (method == Method::kGraph) return SpaceKind::kGraph;
   return method == Method::kAndOr ? SpaceKind::kAndOr : SpaceKind::kTree;
@@ -73,6 +94,7 @@ SearchSpace make_space(const FactorGraph& graph, const MethodSetting& setting) {
 std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
   SearchOptions options;
   options.budget = setting.method == Method::kUniform ? 0 : run.budget;
+  options.budget_unit = run.unit;
   options.c = setting.c;
   options.ties = setting.ties;
   options.seed = run.seed;
@@ -82,19 +104,18 @@ std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting&
   const SearchResult result =
       tree_sample(graph, space, options, prior, [&](const SearchProgress&) { return !run.is_interrupted(); });
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
+  if (result.report.error) throw Error(*result.report.error);
   Outcome outcome;
   if (result.approximation.log_z() == kNegInf) {  // Z = 0: nothing to sample from
     outcome = {.energy = kNegInf, .delta_kl = HUGE_VAL};
   } else {
-    Random random(run.seed, "evaluate");
-    const Divergence found = divergence(graph, result.approximation, {.num_samples = run.num_samples}, random);
-    outcome = {.energy = found.energy,
-               .entropy = found.entropy,
-               .delta_kl = found.delta_kl,
-               .delta_kl_error = found.delta_kl_error};
+    const bool is_exact = result.approximation.is_exact();
+    outcome = search_outcome(graph, result.approximation,
+                             is_exact ? std::optional(result.approximation.log_z()) : std::nullopt, run);
   }
   outcome.log_z = result.approximation.log_z();
   outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
+  outcome.num_calls = static_cast<double>(result.report.spent.calls);
   outcome.seconds = result.report.search_seconds;
   return outcome;
 }
@@ -103,22 +124,21 @@ std::optional<Outcome> run_mass_search(const FactorGraph& graph, const MethodSet
   AnytimeOptions options;
   options.select = SelectRule::kMass;
   options.budget = run.budget;
+  options.budget_unit = run.unit;
   options.c = setting.c;
   const AnytimeResult result = anytime_search(graph, make_space(graph, setting), {}, options,
                                               [&](const AnytimeProgress&) { return !run.is_interrupted(); });
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
+  if (result.report.error) throw Error(*result.report.error);
   const BoundedApproximation sampler(result, SamplerKind::kEstimate);
   Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};
   if (sampler.log_value() != kNegInf) {
-    Random random(run.seed, "evaluate");
-    const Divergence found = divergence(graph, sampler, {.num_samples = run.num_samples}, random);
-    outcome = {.energy = found.energy,
-               .entropy = found.entropy,
-               .delta_kl = found.delta_kl,
-               .delta_kl_error = found.delta_kl_error};
+    const bool is_exact = result.report.stop == StopReason::kExact;
+    outcome = search_outcome(graph, sampler, is_exact ? std::optional(result.report.log_z.lower) : std::nullopt, run);
   }
   outcome.log_z = result.report.estimate;
   outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
+  outcome.num_calls = static_cast<double>(result.report.spent.calls);
   outcome.seconds = result.report.search_seconds;
   return outcome;
 }
@@ -128,6 +148,7 @@ std::optional<Outcome> finish(const ParticleApproximation& particles, const Repo
   if (report.stop == StopReason::kInterrupted) return std::nullopt;
   Outcome outcome = particle_outcome(particles);
   outcome.num_evaluations = static_cast<double>(report.spent.reward_evaluations);
+  outcome.num_calls = static_cast<double>(report.spent.calls);
   outcome.seconds = report.seconds;
   return outcome;
 }
@@ -135,10 +156,13 @@ std::optional<Outcome> finish(const ParticleApproximation& particles, const Repo
 std::optional<Outcome> run_smc(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run,
                                const BaselineObserver& observer) {
   const double threshold = setting.method == Method::kSis ? 0.0 : setting.ess_threshold;
-  const SmcResult result =
-      smc(graph, make_space(graph, setting),
-          {.budget = run.budget, .ess_threshold = threshold, .resampling = setting.resampling, .seed = run.seed},
-          nullptr, observer);
+  const SmcResult result = smc(graph, make_space(graph, setting),
+                               {.budget = run.budget,
+                                .budget_unit = run.unit,
+                                .ess_threshold = threshold,
+                                .resampling = setting.resampling,
+                                .seed = run.seed},
+                               nullptr, observer);
   std::optional<Outcome> outcome = finish(result.approximation, result.report);
   if (outcome) outcome->log_z = result.report.log_z;
   return outcome;
@@ -161,6 +185,18 @@ Method parse_method(const std::string& option, const std::string& word) {
     if (word == name.word) return name.method;
   }
   throw_argument(option, fmt::format("'{}' is none of {}", word, all_method_words()));
+}
+
+bool has_sampled_outcome(Method method) {
+  switch (method) {
+    case Method::kSis:
+    case Method::kSmc:
+    case Method::kGibbs:
+    case Method::kBp:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::string MethodSetting::tuned_text() const {
@@ -191,13 +227,15 @@ std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting&
     case Method::kSmc:
       return run_smc(graph, setting, run, observer);
     case Method::kGibbs: {
-      const GibbsResult result =
-          gibbs(graph, {.budget = run.budget, .num_sweeps = setting.num_sweeps, .seed = run.seed}, observer);
+      const GibbsResult result = gibbs(
+          graph, {.budget = run.budget, .budget_unit = run.unit, .num_sweeps = setting.num_sweeps, .seed = run.seed},
+          observer);
       return finish(result.approximation, result.report);
     }
     case Method::kBp: {
-      const BpSampleResult result =
-          bp_sample(graph, {.budget = run.budget, .num_steps = setting.num_messages, .seed = run.seed}, observer);
+      const BpSampleResult result = bp_sample(
+          graph, {.budget = run.budget, .budget_unit = run.unit, .num_steps = setting.num_messages, .seed = run.seed},
+          observer);
       return finish(result.approximation, result.report);
     }
     case Method::kMass:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "treesample/baselines/resampling.hpp"
+#include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/order.hpp"
 #include "treesample/model/search_space.hpp"
@@ -63,22 +64,30 @@ struct MethodSetting {
 struct Outcome {
   double energy = 0.0;          // E_P[sum psi]
   double entropy = 0.0;         // H[P_X]
+  bool has_divergence = true;   // false: energy, entropy and delta_kl are not known
   double delta_kl = 0.0;        // +inf when P_X gives mass to an impossible configuration, or is empty
   double delta_kl_error = 0.0;  // standard error; 0 when exact
   std::optional<double> log_z;  // the method's own estimate; Gibbs and BP by decimation have none
   double num_evaluations = 0.0;
-  double seconds = 0.0;  // of the method alone
+  double num_calls = 0.0;  // of functions, by the method's own count
+  double seconds = 0.0;    // of the method alone
 };
 
 struct MethodRun {
-  std::int64_t budget = 10'000;  // reward evaluations
+  std::int64_t budget = 10'000;
+  BudgetUnit unit = BudgetUnit::kReward;
   std::uint64_t seed = 0;
   std::function<bool()> is_interrupted = [] { return false; };
-  int num_samples = 10'000;  // for outcomes that are not exact
+  // For outcomes that are not exact. Evaluating them calls the functions of a model, once for each function and sample
+  // and beyond the budget; with fewer than two of them such a model's outcome has no divergence.
+  int num_samples = 10'000;
 };
 
+// Whether the outcome on a model with functions is estimated from samples: of the searches.
+bool has_sampled_outcome(Method method);
+
 // None when it was interrupted. Throws what the methods throw: kArgument for a budget that does not pay for
-// one particle, or for BP on a model with function factors.
+// one particle, or for BP on a model with function factors; and the error of a function that failed.
 std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run);
 
 }  // namespace treesample::experiments
