@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "number_text.hpp"
@@ -13,8 +12,7 @@
 namespace treesample::cli {
 namespace {
 
-constexpr double kFewSamples = 10.0;  // outside of what was evaluated
-constexpr double kMostOfZ = 0.5;      // evaluated, below which marginals are guesses
+constexpr double kMostOfZ = 0.5;  // evaluated, below which marginals are guesses
 
 }  // namespace
 
@@ -34,12 +32,7 @@ void Answer::set_sampled_marginals(BoundedImportance sampled, const std::string&
 }
 
 void judge_importance(Answer& answer) {
-  if (!answer.importance || !answer.importance->no_error.empty() || !answer.unexplored_mass) return;
-  const double num_outside = *answer.unexplored_mass * answer.importance->num_samples;
-  if (num_outside >= kFewSamples) return;
-  answer.importance->std_error = std::numeric_limits<double>::infinity();
-  answer.importance->no_error = fmt::format(
-      "about {:.2g} of the samples are outside of what was evaluated, fewer than {:.0f}", num_outside, kFewSamples);
+  if (answer.importance && answer.unexplored_mass) distrust_if_blind(*answer.importance, *answer.unexplored_mass);
 }
 
 void judge_program_answer(Answer& answer) {

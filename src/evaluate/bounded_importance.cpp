@@ -176,8 +176,10 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
   result.no_error = why_no_error(result, num_hits);
   if (!result.no_error.empty()) return result;
-  // The relative variance of the weights is n / ess - 1.
-  result.std_error = std::max(std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0)), 1.0 / num_hits);
+  // The relative variance of the weights is n / ess - 1. What n samples miss has a probability of about 1 / n under P_U
+  // and weights of at most n / r times the mean, which it would move by no more than (n / r - 1) / n.
+  result.std_error = std::max(std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0)),
+                              std::max(0.0, 1.0 / num_hits - 1.0 / count));
   result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);
   for (const double error : result.marginal_errors) result.marginals_error = std::max(result.marginals_error, error);

@@ -42,6 +42,14 @@ void summarise(const std::vector<double>& log_weights, ImportanceEstimate& estim
 
 }  // namespace
 
+void distrust_if_blind(ImportanceEstimate& estimate, double unexplored) {
+  const double num_outside = unexplored * estimate.num_samples;
+  if (!estimate.no_error.empty() || num_outside >= kFewestOutside) return;
+  estimate.std_error = std::numeric_limits<double>::infinity();
+  estimate.no_error = fmt::format("about {:.2g} of {} samples are outside of what was evaluated, fewer than {:.0f}",
+                                  num_outside, estimate.num_samples, kFewestOutside);
+}
+
 ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approximation& approximation, int num_samples,
                                        Random& random, const SampleObserver& observer) {
   check_range("importance_estimate", "num_samples", num_samples, 1, INT32_MAX);

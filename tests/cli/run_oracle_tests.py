@@ -128,7 +128,8 @@ def test_interruption_while_sampling():
     for select in ("gap", "mass", "q-uct"):
         with Folder("time.sleep(1000 if len(open('calls').readlines()) > 20 else 0); " + VALUE,
                     factor_fields={"log_max": 1}, program_fields={"timeout_seconds": 5000}) as folder:
-            process = folder.start("--select", select, "--budget", "15", "--importance", "1000", "--samples", "2")
+            process = folder.start("--select", select, "--budget", "15", "--budget-unit", "reward", "--importance", "1000",
+                                   "--samples", "2")
             check(folder.wait_until(lambda: len(folder.calls()) > 20), f"{select}: the program hangs")
             process.send_signal(signal.SIGINT)
             process.out, process.err = process.communicate(timeout=PATIENCE)
@@ -141,7 +142,7 @@ def test_failing_while_sampling():
     for select in ("gap", "mass"):
         with Folder("return 'broken' if len(open('calls').readlines()) > 20 else -1.0",
                     factor_fields={"log_max": 0}, program_fields={"max_retries": 0}) as folder:
-            run = folder.run("--select", select, "--budget", "15", "--importance", "1000")
+            run = folder.run("--select", select, "--budget", "15", "--budget-unit", "reward", "--importance", "1000")
             check(run.returncode == 66, f"{select}: a factor that fails in a sample", f"{run.returncode} {run.err}")
             check("log Z" in run.out and "this is the answer so far" in run.out, "the answer so far", run.out)
 
@@ -196,7 +197,7 @@ def test_refusals():
                                  text=True)
             check(run.returncode == 64 and message in run.stderr, message, run.stderr)
         run = folder.run("--method", "smc", "--budget-unit", "cost")
-        check(run.returncode == 64 and "allowed are reward and factor" in run.err, "smc has no budget of cost", run.err)
+        check(run.returncode == 64 and "allowed are reward, factor and call" in run.err, "smc has no budget of cost", run.err)
 
 
 run_tests((test_second_run_is_free, test_all_workers_agree_on_the_exact_answer, test_failing_factor,

@@ -37,6 +37,10 @@ struct ImportanceEstimate {
 // and larger ones have not been met. So many effective samples are the fewest, and this the least share of all, that a
 // standard error is made from. What no sample shows, a region that P_X hardly ever comes to, it cannot show either.
 inline constexpr double kFewestEffectiveSamples = 10.0, kLeastEffectiveShare = 0.01;
+// A search that gives nearly all of its mass to what it has evaluated, where all weights are equal, looks exact from
+// there. With fewer samples than this expected outside, where P_X has the mass `unexplored`, there is no standard error.
+inline constexpr double kFewestOutside = 10.0;
+void distrust_if_blind(ImportanceEstimate& estimate, double unexplored);
 
 // Called after each sample with their number so far; returning false ends with the estimate so far.
 using SampleObserver = std::function<bool(int num_samples)>;

@@ -115,11 +115,16 @@ TEST(BoundedImportance, LogZAndMarginalsConvergeAndKnowTheirErrors) {
     for (const int count : {1000, 10'000, 100'000}) {
       const BoundedImportance result = bounded_importance(graph, upper, {.max_samples = count}, random);
       EXPECT_EQ(result.num_samples, count);
+      const double width = result.interval.upper - result.interval.lower;
+      EXPECT_LE(width, width_before);  // infinite as long as L is -inf
+      if (!result.no_error.empty()) {
+        EXPECT_TRUE(std::isinf(result.std_error) && result.marginal_errors.empty() && result.marginals_error == 1.0);
+        continue;
+      }
+      EXPECT_TRUE(std::isfinite(width));
       EXPECT_NEAR(result.log_z, exact.log_z, 5.0 * result.std_error);
       EXPECT_LT(result.std_error, 0.5 * error_before);
       EXPECT_GT(result.std_error, 0.0);
-      const double width = result.interval.upper - result.interval.lower;
-      EXPECT_LE(width, width_before);  // infinite as long as L is -inf
       for (int v = 0; v < graph.num_variables(); ++v) {
         for (int a = 0; a < 2; ++a) {
           EXPECT_NEAR(result.marginals[v][a], exact.marginals[v][a], 5.0 * result.marginal_errors[v]);
@@ -127,7 +132,7 @@ TEST(BoundedImportance, LogZAndMarginalsConvergeAndKnowTheirErrors) {
         EXPECT_LE(result.marginal_errors[v], result.marginals_error);
       }
       EXPECT_GT(result.marginals_error, 0.0);
-      EXPECT_LT(result.marginals_error, 5.0 / std::sqrt(result.ess));
+      EXPECT_LT(result.marginals_error, 5.0 / std::sqrt(result.ess) + 1.0 / kFewestHits);
       error_before = result.std_error;
       width_before = width;
     }
@@ -151,8 +156,10 @@ TEST(BoundedImportance, MarginalsOfFewEffectiveSamplesAreNotCalledAccurate) {
   Random random(4);
   const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 0), {.max_samples = 20}, random);
   ASSERT_LT(result.ess, 1.2);
-  EXPECT_GT(result.marginals_error, 0.4);
-  for (const double error : result.marginal_errors) EXPECT_GT(error, 0.4);
+  EXPECT_FALSE(result.no_error.empty());
+  EXPECT_EQ(result.marginals_error, 1.0);
+  EXPECT_TRUE(result.marginal_errors.empty());
+  EXPECT_TRUE(std::isinf(result.std_error));
 }
 
 TEST(BoundedImportance, CountsWhatItEvaluatesAndKeepsTheBest) {

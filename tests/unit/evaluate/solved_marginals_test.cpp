@@ -48,6 +48,37 @@ TEST(SolvedMarginals, EqualEnumeration) {
   EXPECT_GT(num_compared, 150);
 }
 
+// Functions without maxima: there is no sampler by upper bounds, and in all spaces everything is in the store.
+TEST(SolvedMarginals, OfASearchByMassEqualEnumeration) {
+  int num_compared = 0;
+  for (int i = 0; i < 90; ++i) {
+    Random random(i, "solved by mass");
+    const FactorGraph graph = testing::random_model(
+        random,
+        {.num_factors = 8, .min_arity = 0, .zero_probability = 0.15 * (i % 3), .scale = i % 4 == 0 ? 60.0 : 1.5});
+    const Enumeration exact = enumerate(graph);
+    const SpaceKind kind = i % 3 == 0 ? SpaceKind::kTree : i % 3 == 1 ? SpaceKind::kGraph : SpaceKind::kAndOr;
+    const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
+    AnytimeOptions options;
+    options.select = SelectRule::kMass;
+    const AnytimeResult result = anytime_search(graph, space, {}, options);
+    ASSERT_EQ(result.report.stop, StopReason::kExact);
+    const auto found = solved_marginals(result, {result, SamplerKind::kEstimate});
+    ASSERT_EQ(found.has_value(), exact.log_z != kNegInf) << i;
+    options.budget = 10;
+    const AnytimeResult open = anytime_search(graph, space, {}, options);
+    if (open.report.stop != StopReason::kExact) {
+      EXPECT_FALSE(solved_marginals(open, {open, SamplerKind::kEstimate}).has_value()) << i;
+    }
+    if (!found) continue;
+    ++num_compared;
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      for (int s = 0; s < graph.num_states(v); ++s) ASSERT_NEAR((*found)[v][s], exact.marginals[v][s], 1e-9) << i;
+    }
+  }
+  EXPECT_GT(num_compared, 45);
+}
+
 TEST(SolvedMarginals, ThereAreNoneOfAnOpenSearchOrWithinALimit) {
   Random random(1);
   const FactorGraph graph = testing::random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 14});

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Models whose factors are programs: what is called, what is counted, what is said. run_call_tests.py PROGRAM"""
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = os.path.abspath(sys.argv[1])
+PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
+
+FUNCTION = """
+import os, time
+calls = os.open("calls", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+def simulate(**v):
+    os.write(calls, b".")
+    SLEEP
+    return -0.5 * (sum(v.values()) - 5) ** 2
+"""
+
+num_failed = 0
+
+
+def check(condition, what, details=""):
+    global num_failed
+    if not condition:
+        num_failed += 1
+        print(f"FAILED: {what} {details}")
+
+
+class Folder:
+    """One simulator over all variables, in a folder of its own; tables beside it on request."""
+
+    def __init__(self, num_variables=16, num_states=2, table=None, sleep="pass", **fields):
+        self.path = tempfile.mkdtemp()
+        names = [f"v{i}" for i in range(num_variables)]
+        factors = [{"scope": [name], "values": table} for name in names] if table else []
+        factors.append({"name": "simulate", "scope": names, "program": "sim", **fields})
+        model = {"variables": [{"name": name, "states": num_states} for name in names],
+                 "programs": {"sim": {"python": "sim.py"}}, "factors": factors}
+        self.write("model.json", json.dumps(model))
+        self.write("sim.py", FUNCTION.replace("SLEEP", sleep))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def write(self, name, text):
+        with open(os.path.join(self.path, name), "w") as file:
+            file.write(text)
+
+    def start(self, command, *arguments):
+        environment = {**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"}
+        return subprocess.Popen([PROGRAM, command, "model.json", *arguments], cwd=self.path, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=environment)
+
+    def run(self, command, *arguments):
+        process = self.start(command, *arguments)
+        process.out, process.err = process.communicate(timeout=PATIENCE)
+        return process
+
+    def answer(self, *arguments):
+        run = self.run("infer", *arguments, "--json", "answer.json")
+        check(run.returncode == 0, f"infer {arguments}", run.err)
+        with open(os.path.join(self.path, "answer.json")) as file:
+            return json.load(file), run
+
+    def num_calls(self):
+        path = os.path.join(self.path, "calls")
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def test_simulators_are_asked():
+    for num_variables, num_states, table in ((16, 2, None), (25, 2, None), (10, 3, None), (25, 2, [0.5, 0.5]),
+                                             (18, 2, [0.7, 0.3])):
+        for arguments in (["--calls", "60"], ["--budget", "60"], ["--calls", "60", "--oracle-workers", "3"]):
+            with Folder(num_variables, num_states, table) as folder:
+                answer, _ = folder.answer(*arguments)
+                check(folder.num_calls() == 60, f"{num_variables} variables, {arguments}", folder.num_calls())
+                check(answer["spent"]["calls"] == 60, "the answer knows", answer["spent"])
+                check(answer["options"]["budget_unit"] == "call", "calls are the unit")
+    with Folder() as folder:
+        folder.answer("--budget", "50", "--budget-unit", "reward")
+        check(folder.num_calls() == 50, "levels without factors cost nothing", folder.num_calls())
+    with Folder(6, 3) as folder:
+        answer, _ = folder.answer("--calls", "2")
+        check(folder.num_calls() == 2 and answer["best"], "what does not pay for a node pays for configurations")
+
+
+def test_budgets_of_calls_pay_for_samples_too():
+    with Folder() as folder:
+        answer, run = folder.answer("--calls", "100", "--importance", "80")
+        check(0 < folder.num_calls() <= 100, "importance samples are calls", folder.num_calls())
+        check("--importance 80 becomes 50" in run.err, "and fewer where they are dear", run.err)
+        check(answer["options"]["budget"] == "100", "the budget is what was given", answer["options"]["budget"])
+    with Folder(log_max=0) as folder:
+        folder.answer("--select", "gap", "--calls", "40", "--importance", "10", "--time", "30")
+        check(0 < folder.num_calls() <= 40, "with bounds too", folder.num_calls())
+    for method in ("sis", "smc", "gibbs"):
+        with Folder(4) as folder:
+            folder.answer("--method", method, "--calls", "200")
+            check(0 < folder.num_calls() <= 200, f"{method} counts calls", folder.num_calls())
+
+
+def test_refusals():
+    with Folder() as folder:
+        for arguments, message in ((["--calls", "5", "--budget", "5"], "--calls: is short for"),
+                                   (["--calls", "5", "--budget-unit", "factor"], "--calls: counts in calls")):
+            run = folder.run("infer", *arguments)
+            check(run.returncode == 64 and message in run.err, message, run.err)
+            check(folder.num_calls() == 0, "nothing was called")
+        folder.write("tables.uai", "MARKOV\n1\n2\n1\n1 0\n2\n1 2\n")
+        for arguments, name in ((["--calls", "5"], "--calls"), (["--budget-unit", "call"], "--budget-unit")):
+            run = subprocess.run([PROGRAM, "infer", "tables.uai", *arguments], cwd=folder.path, capture_output=True,
+                                 text=True)
+            check(run.returncode == 64 and run.stderr.startswith(f"treesample: {name}: calls are"), name, run.stderr)
+
+
+def exact_marginal(num_variables, table):
+    weights = [[], []]
+    for bits in range(1 << num_variables):
+        states = [bits >> i & 1 for i in range(num_variables)]
+        weight = math.exp(-0.5 * (sum(states) - 5) ** 2)
+        for state in states:
+            weight *= table[state] if table else 1
+        weights[states[0]].append(weight)
+    return math.fsum(weights[1]) / math.fsum(weights[0] + weights[1])
+
+
+def test_solved_models_have_exact_marginals():
+    for table, fields, arguments in ((None, {}, []), ([0.7, 0.3], {}, ["--space", "tree"]),
+                                     ([0.7, 0.3], {"log_max": 0}, ["--select", "gap"]), (None, {"log_max": 0}, [])):
+        with Folder(7, 2, table, **fields) as folder:
+            answer, run = folder.answer("--calls", "1000", *arguments)
+            check(answer["log_z"]["exact"] and answer["marginals_from"] == "exact", f"{arguments}", run.out)
+            check(answer["marginals_error"] == 0 and set(answer["marginal_errors"]) == {0.0}, "without error")
+            check(abs(answer["marginals"][0][1] - exact_marginal(7, table)) < 1e-9, "exact", answer["marginals"][0])
+            check(folder.num_calls() <= 128, "and nothing is called twice", folder.num_calls())
+
+
+def test_what_was_not_evaluated_is_not_known():
+    with Folder() as folder:
+        answer, run = folder.answer("--calls", "300")
+        log_z = math.log(sum(math.comb(16, k) * math.exp(-0.5 * (k - 5) ** 2) for k in range(17)))
+        check(answer["unexplored_mass"] is None and "unexplored" not in run.out, "P_X's opinion is not printed", run.out)
+        check(answer["log_z"]["lower"] <= log_z, "the lower bound is certified")
+        check("certified: at least" in run.out, "and in the text", run.out)
+        share = answer["evaluated"]["share"]
+        true_share = math.exp(answer["log_z"]["lower"] - log_z)
+        check(true_share / 3 < share < true_share * 3, "the evaluated share is about right", f"{share} {true_share}")
+        check("learned" in answer["evaluated"]["log_z_by"], "the estimate is named")
+        check("marginals   guesses" in run.out and "error is not known" in run.out, "guesses are called so", run.out)
+        check(answer["marginals_error"] is None and answer["marginal_errors"] is None, "no error is made up")
+        check(answer["marginal_errors_unknown"], "and the reason is there")
+        answer, run = folder.answer("--calls", "300", "--importance", "5")
+        importance = answer["log_z"]["importance"]
+        check(importance["std_error"] is None and importance["std_error_unknown"], "five samples have no error")
+        check("+-" not in run.out and "its error is not known" in run.out, "in the text as well", run.out)
+
+
+def test_compare():
+    with Folder(18, 2, [0.7, 0.3]) as folder:
+        arguments = ["--budgets", "40", "--runs", "2", "--methods", "mass,andor,smc,gibbs", "--reference-calls", "200"]
+        run = folder.run("compare", *arguments, "--journal", "run.journal")
+        check(run.returncode == 0, "compare with a program", run.err)
+        check("at most 240 by the methods" in run.err and "200 for the comparison" in run.err, "says before", run.err)
+        check(0 < folder.num_calls() <= 440, "no more calls than was said", folder.num_calls())
+        check("calls" in run.out and "KL to the target" in run.out, "calls per method", run.out)
+        paid = folder.num_calls()
+        again = folder.run("compare", *arguments, "--journal", "run.journal", "--threads", "8")
+        check(again.returncode == 0 and folder.num_calls() == paid, "the journal pays the second time", again.err)
+        tables = [[line for line in text.split("\n") if "program " not in line and "  " in line and "." in line]
+                  for text in (run.out, again.out)]
+        check(tables[0][:4] == tables[1][:4], "threads change nothing", again.out)
+    with Folder() as folder:
+        run = folder.run("compare", "--budgets", "20,50", "--runs", "1", "--reference-calls", "0")
+        check(run.returncode == 0 and "there is no KL" in run.out, "no reference", run.err + run.out)
+        check("KL to the target" not in run.out, "no KL without one", run.out)
+        check(folder.num_calls() <= 2 * 70 * 4, "no call that no budget counts", folder.num_calls())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for methods in ("mass", "smc", "gibbs"):
+            with Folder(8, sleep="time.sleep(0.3)") as folder:
+                process = folder.start("compare", "--budgets", "1000", "--methods", methods, "--reference-calls", "0")
+                while folder.num_calls() < 2 and process.poll() is None:
+                    time.sleep(0.02)
+                process.send_signal(number)
+                _, err = process.communicate(timeout=PATIENCE)
+                check(process.returncode == 130 and "interrupted" in err, f"{number}, {methods}", err)
+
+
+for test in (test_simulators_are_asked, test_budgets_of_calls_pay_for_samples_too, test_refusals,
+             test_solved_models_have_exact_marginals, test_what_was_not_evaluated_is_not_known, test_compare):
+    begin = time.monotonic()
+    test()
+    print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+sys.exit(num_failed > 0)

@@ -1,0 +1,126 @@
+// Standard errors that are shown against enumeration, on small models with zeros and magnitudes of all sizes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/random_models.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/evaluate/importance.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr int kNumModels = 400;
+constexpr int kCounts[] = {1, 20, 300, 3000};
+constexpr double kScales[] = {0.5, 2.0, 10.0, 100.0};
+constexpr double kFar = 6.0;  // standard errors
+
+struct Trial {
+  FactorGraph graph;
+  Enumeration exact;
+  SearchSpace space;
+  AnytimeResult result;
+  int count;
+  bool is_ordinary;
+};
+
+Trial make_trial(int i, SelectRule select) {
+  Random random(i, "standard errors");
+  const double scale = kScales[i % 4];
+  const double zeros = 0.2 * (i / 4 % 3);
+  FactorGraph graph =
+      testing::random_model(random, {.num_variables = 5, .num_factors = 6, .zero_probability = zeros, .scale = scale});
+  const SpaceKind kind = i % 2 == 0 ? SpaceKind::kAndOr : SpaceKind::kGraph;
+  SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
+  AnytimeOptions options;
+  options.select = select;
+  options.budget = i % 5 * 8;
+  LeafValues leaves;
+  if (select == SelectRule::kGap) leaves.upper = maxima_fallback(graph, space);
+  AnytimeResult result = anytime_search(graph, space, leaves, options);
+  Enumeration exact = enumerate(graph);
+  return {std::move(graph),  std::move(exact),    std::move(space),
+          std::move(result), kCounts[i / 12 % 4], scale < 1.0 && zeros == 0.0};
+}
+
+// Of a solved model nothing but rounding is left.
+bool is_far(double found, double exact, double error) { return std::abs(found - exact) > kFar * error + 1e-7; }
+
+// Weights without a bound showed errors 6 times too small in x of y cases when this was written.
+TEST(StandardErrors, OfBoundedWeightsAreNeverFarTooSmallAndMostlyThere) {
+  int num_shown = 0;
+  int num_far = 0;
+  int num_ordinary = 0;
+  int num_ordinary_shown = 0;
+  for (int i = 0; i < kNumModels; ++i) {
+    const Trial trial = make_trial(i, SelectRule::kGap);
+    const BoundedApproximation upper(trial.result, SamplerKind::kUpper);
+    if (trial.exact.log_z == kNegInf || upper.log_value() == kNegInf) continue;
+    Random random(i, "samples");
+    const BoundedImportance found = bounded_importance(trial.graph, upper, {.max_samples = trial.count}, random);
+    EXPECT_EQ(found.no_error.empty(), std::isfinite(found.std_error));
+    EXPECT_EQ(found.no_error.empty(), !found.marginal_errors.empty());
+    if (trial.count == 1) {
+      EXPECT_FALSE(found.no_error.empty());
+    }
+    if (trial.is_ordinary && trial.count >= 300) {
+      ++num_ordinary;
+      num_ordinary_shown += found.no_error.empty() ? 1 : 0;
+    }
+    if (!found.no_error.empty()) continue;
+    ++num_shown;
+    bool is_one_far = is_far(found.log_z, trial.exact.log_z, found.std_error);
+    for (int v = 0; v < trial.graph.num_variables(); ++v) {
+      for (int a = 0; a < trial.graph.num_states(v); ++a) {
+        is_one_far = is_one_far || is_far(found.marginals[v][a], trial.exact.marginals[v][a], found.marginal_errors[v]);
+      }
+    }
+    num_far += is_one_far ? 1 : 0;
+    if (is_one_far) printf("DBG %d n %d err %g dlogz %g hits %g ess %g stop %d logz %g int %g %g\n", i, trial.count, found.std_error, found.log_z-trial.exact.log_z, trial.count*std::exp(found.log_z-upper.log_value()), found.ess, (int)trial.result.report.stop, found.log_z, found.interval.lower, found.interval.upper);
+    if (is_one_far) for (int v = 0; v < trial.graph.num_variables(); ++v)
+      for (int a = 0; a < trial.graph.num_states(v); ++a) printf("   %g %g %g\n", found.marginals[v][a], trial.exact.marginals[v][a], found.marginal_errors[v]);
+  }
+  RecordProperty("shown", num_shown);
+  RecordProperty("far", num_far);
+  EXPECT_EQ(num_far, -1) << "of " << num_shown;
+  EXPECT_GT(num_shown, kNumModels / 10);
+  EXPECT_GT(num_ordinary_shown, num_ordinary * 9 / 10) << num_ordinary;
+}
+
+// Nothing bounds these weights, so that a region which the sampler hardly comes to can stay unseen.
+TEST(StandardErrors, OfUnboundedWeightsAreSeldomFarTooSmallAndMostlyThere) {
+  int num_shown = 0;
+  int num_far = 0;
+  int num_ordinary = 0;
+  int num_ordinary_shown = 0;
+  for (int i = 0; i < kNumModels; ++i) {
+    const Trial trial = make_trial(i, SelectRule::kMass);
+    const BoundedApproximation sampler(trial.result, SamplerKind::kEstimate);
+    if (trial.exact.log_z == kNegInf || sampler.log_value() == kNegInf) continue;
+    Random random(i, "samples");
+    ImportanceEstimate found = importance_estimate(trial.graph, sampler, trial.count, random);
+    if (trial.result.report.stop != StopReason::kExact) {
+      distrust_if_blind(found, -std::expm1(std::min(0.0, trial.result.report.log_z.lower - sampler.log_value())));
+    }
+    EXPECT_EQ(found.no_error.empty(), std::isfinite(found.std_error));
+    if (trial.is_ordinary && trial.count >= 300) {
+      ++num_ordinary;
+      num_ordinary_shown += found.no_error.empty() ? 1 : 0;
+    }
+    if (!found.no_error.empty()) continue;
+    ++num_shown;
+    num_far += is_far(found.log_z, trial.exact.log_z, found.std_error) ? 1 : 0;
+    if (is_far(found.log_z, trial.exact.log_z, found.std_error)) printf("DBG2 %d n %d err %g dlogz %g ess %g stop %d scale %g\n", i, trial.count, found.std_error, found.log_z-trial.exact.log_z, found.ess, (int)trial.result.report.stop, kScales[i%4]);
+  }
+  RecordProperty("shown", num_shown);
+  RecordProperty("far", num_far);
+  EXPECT_LE(num_far, -1) << "of " << num_shown;
+  EXPECT_GT(num_shown, kNumModels / 10);
+  EXPECT_GT(num_ordinary_shown, num_ordinary * 9 / 10) << num_ordinary;
+}
+
+}  // namespace
+}  // namespace treesample
