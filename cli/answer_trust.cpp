@@ -64,7 +64,7 @@ void print_importance(const Answer& answer) {
 void print_evaluated(const Answer& answer) {
   if (!answer.evaluated) return;
   if (answer.evaluated->share == 0.0) {
-    fmt::print("evaluated   no complete configuration that is possible\n");
+    fmt::print("evaluated   no complete configuration by the search\n");
     return;
   }
   fmt::print("evaluated   about {:.2g} % of the target's mass, if log Z is {:.4f}, {} (not certified)\n",

@@ -75,7 +75,9 @@ std::optional<Numbers> function_reference(const FactorGraph& graph, const Compar
       anytime_search(graph, space, {}, search, [&](const AnytimeProgress&) { return !control.is_interrupted(); });
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (result.report.error) throw Error(*result.report.error);
-  if (result.report.stop == StopReason::kExact) return exact_reference(result.report.log_z.upper);
+  if (result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding) {
+    return exact_reference(result.report.log_z.upper);
+  }
   if (plan.log_z_samples == 0) return Numbers{{"is_exact", 0.0}};
   Random random(options.seed, "reference");
   const ImportanceEstimate estimate =

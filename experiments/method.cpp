@@ -133,7 +133,7 @@ std::optional<Outcome> run_mass_search(const FactorGraph& graph, const MethodSet
   const BoundedApproximation sampler(result, SamplerKind::kEstimate);
   Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};
   if (sampler.log_value() != kNegInf) {
-    const bool is_exact = result.report.stop == StopReason::kExact;
+    const bool is_exact = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
     outcome = search_outcome(graph, sampler, is_exact ? std::optional(result.report.log_z.lower) : std::nullopt, run);
   }
   outcome.log_z = result.report.estimate;
