@@ -177,9 +177,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   result.no_error = why_no_error(result, num_hits);
   if (!result.no_error.empty()) return result;
   // The relative variance of the weights is n / ess - 1. What n samples miss has a probability of about 1 / n under P_U
-  // and weights of at most n / r times the mean, which it would move by no more than (n / r - 1) / n.
-  result.std_error = std::max(std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0)),
-                              std::max(0.0, 1.0 / num_hits - 1.0 / count));
+  // and weights between 0 and n / r times the mean, which it moves by up to 1 / r.
+  result.std_error = std::max(std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0)), 1.0 / num_hits);
   result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);
   for (const double error : result.marginal_errors) result.marginals_error = std::max(result.marginals_error, error);

@@ -49,7 +49,8 @@ Trial make_trial(int i, SelectRule select) {
 // Of a solved model nothing but rounding is left.
 bool is_far(double found, double exact, double error) { return std::abs(found - exact) > kFar * error + 1e-7; }
 
-// Weights without a bound showed errors 6 times too small in x of y cases when this was written.
+// A miss of 6 standard errors needs a region of 6 / r that all samples miss: exp(-6) at worst, where everything else is
+// at its worst too. The seeds are fixed.
 TEST(StandardErrors, OfBoundedWeightsAreNeverFarTooSmallAndMostlyThere) {
   int num_shown = 0;
   int num_far = 0;
@@ -79,18 +80,16 @@ TEST(StandardErrors, OfBoundedWeightsAreNeverFarTooSmallAndMostlyThere) {
       }
     }
     num_far += is_one_far ? 1 : 0;
-    if (is_one_far) printf("DBG %d n %d err %g dlogz %g hits %g ess %g stop %d logz %g int %g %g\n", i, trial.count, found.std_error, found.log_z-trial.exact.log_z, trial.count*std::exp(found.log_z-upper.log_value()), found.ess, (int)trial.result.report.stop, found.log_z, found.interval.lower, found.interval.upper);
-    if (is_one_far) for (int v = 0; v < trial.graph.num_variables(); ++v)
-      for (int a = 0; a < trial.graph.num_states(v); ++a) printf("   %g %g %g\n", found.marginals[v][a], trial.exact.marginals[v][a], found.marginal_errors[v]);
   }
   RecordProperty("shown", num_shown);
   RecordProperty("far", num_far);
-  EXPECT_EQ(num_far, -1) << "of " << num_shown;
+  EXPECT_EQ(num_far, 0) << "of " << num_shown;
   EXPECT_GT(num_shown, kNumModels / 10);
   EXPECT_GT(num_ordinary_shown, num_ordinary * 9 / 10) << num_ordinary;
 }
 
-// Nothing bounds these weights, so that a region which the sampler hardly comes to can stay unseen.
+// Nothing bounds these weights, so that a region which the sampler hardly comes to can stay unseen: 3 of 146 here, with
+// log-values of 2 to 100 nats.
 TEST(StandardErrors, OfUnboundedWeightsAreSeldomFarTooSmallAndMostlyThere) {
   int num_shown = 0;
   int num_far = 0;
@@ -113,11 +112,10 @@ TEST(StandardErrors, OfUnboundedWeightsAreSeldomFarTooSmallAndMostlyThere) {
     if (!found.no_error.empty()) continue;
     ++num_shown;
     num_far += is_far(found.log_z, trial.exact.log_z, found.std_error) ? 1 : 0;
-    if (is_far(found.log_z, trial.exact.log_z, found.std_error)) printf("DBG2 %d n %d err %g dlogz %g ess %g stop %d scale %g\n", i, trial.count, found.std_error, found.log_z-trial.exact.log_z, found.ess, (int)trial.result.report.stop, kScales[i%4]);
   }
   RecordProperty("shown", num_shown);
   RecordProperty("far", num_far);
-  EXPECT_LE(num_far, -1) << "of " << num_shown;
+  EXPECT_LE(num_far, num_shown / 25) << "of " << num_shown;
   EXPECT_GT(num_shown, kNumModels / 10);
   EXPECT_GT(num_ordinary_shown, num_ordinary * 9 / 10) << num_ordinary;
 }

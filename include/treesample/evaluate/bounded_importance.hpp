@@ -47,7 +47,7 @@ struct BoundedImportance {
   // Why there are no standard errors; empty when there are. Large weights that were not met show neither in the
   // variance nor in ess, but the bound limits them: a region with a share p of Z is missed by all n samples with
   // probability exp(-p r) at most, where r = n Z exp(-B). Errors are made only from r >= kFewestHits on and where the
-  // interval has a lower end. All of them are by the delta method and not below 1 / r, that of log Z 1 / r - 1 / n.
+  // interval has a lower end. All of them are by the delta method and not below 1 / r.
   std::string no_error;
   // Per variable the largest standard error of its marginal probabilities: not below that of as many independent
   // samples as are effective either. Empty without marginals, and where no_error says why.
