@@ -102,12 +102,12 @@ LogBounds bernstein_limits(double log_bound, double mean, double mean_square, do
           std::min(log_bound, log_bound + std::log(mean + radius))};
 }
 
-// Empty when standard errors mean something; `num_hits` is r of the header.
-std::string why_no_error(const BoundedImportance& result, double num_hits) {
-  if (num_hits < kFewestHits) {
-    return fmt::format("{} sample{} and weights that may be {:.2g} times their mean: what was missed is not known",
-                       result.num_samples, result.num_samples == 1 ? "" : "s",
-                       static_cast<double>(result.num_samples) / num_hits);
+// Empty when standard errors mean something.
+std::string why_no_error(const BoundedImportance& result, double log_bound) {
+  const double log_ratio = std::max(0.0, log_bound - result.log_z);
+  if (static_cast<double>(result.num_samples) < kFewestHits * std::exp(log_ratio)) {
+    return fmt::format("{} sample{}, and weights may exceed their mean by {:.1f} nats: what was missed is not known",
+                       result.num_samples, result.num_samples == 1 ? "" : "s", log_ratio);
   }
   return result.interval.lower == kNegInf ? "the interval has no lower end" : "";
 }
@@ -174,7 +174,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
                                      std::exp(sums.log_sum_of_squares() - 2.0 * log_bound) / count, count, delta);
   result.marginals = sums.marginals();
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
-  result.no_error = why_no_error(result, num_hits);
+  result.no_error = why_no_error(result, log_bound);
   if (!result.no_error.empty()) return result;
   // The relative variance of the weights is n / ess - 1. What n samples miss has a probability of about 1 / n under P_U
   // and weights between 0 and n / r times the mean, which it moves by up to 1 / r.
