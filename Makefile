@@ -4,7 +4,7 @@
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting and clang-tidy          make format   apply the formatting
 #   make asan     fast tests under the address and undefined-behaviour sanitizers
-#   make torture  certified numbers against enumeration with 113 bits, for some minutes
+#   make torture  certified numbers against enumeration with 113 bits, for some minutes; distributed training under kills
 #   make fuzz     each parser's fuzzer for a minute
 #   make install  to PREFIX (/usr/local)
 SHELL := /bin/bash
@@ -14,7 +14,7 @@ SHELL := /bin/bash
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
-                  libsqlite3-dev libhiredis-dev gnuplot-nox
+                  libsqlite3-dev libhiredis-dev libssl-dev gnuplot-nox
 TEST_PACKAGES := libgtest-dev redis-server python3
 LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
 
@@ -63,8 +63,9 @@ asan tsan: packages-test
 TRIALS ?= 300
 torture: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
-	@cmake --build build --target test_torture
+	@cmake --build build --target test_torture treesample_cli
 	TREESAMPLE_TRIALS=$(TRIALS) build/test_torture
+	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
 
 fuzz: packages-lint
 	@cmake --preset fuzz > /dev/null

@@ -158,11 +158,27 @@ class RecentGain {
   std::deque<double> gains_;
 };
 
+void print_rejected(const TrainReport& report) {
+  if (report.num_rejected == 0) return;
+  fmt::print("{} episodes were refused and left out\n", report.num_rejected);
+  constexpr int kMostShown = 10;
+  int num_shown = 0;
+  for (const auto& [worker, count] : report.rejected_by_worker) {
+    if (++num_shown <= kMostShown) fmt::print("  {} from {}\n", count, worker);
+  }
+  if (num_shown > kMostShown) fmt::print("  and others from {} more\n", num_shown - kMostShown);
+  if (!report.last_rejection.empty()) fmt::print("  the last from {}\n", report.last_rejection);
+}
+
 int TrainCommand::run() {
   const TrainOptions options = this->options();
   options.validate();
   check_argument(resume_ || !std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--out",
                  fmt::format("'{}' holds a run already; go on with it (--resume) or name another folder", out_));
+  check_argument(!resume_ || std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--resume",
+                 fmt::format("'{}' holds no run to go on with (no checkpoint.safetensors); start one without --resume, "
+                             "or is --out another folder?",
+                             out_));
   const Interruption interruption;
   Progress progress(is_quiet_);
   RecentGain with_search;
@@ -171,17 +187,28 @@ int TrainCommand::run() {
     with_search.add(record.delta_kl, record.delta_kl_plain);
     alone.add(record.delta_kl_phi, record.delta_kl_plain);
     progress.show(static_cast<double>(record.episode) / static_cast<double>(num_episodes_),
-                  fmt::format("episode {}, step {}, loss {:.3g}, delta-KL relative to no network: {}, network alone {}",
-                              record.episode, record.steps, record.loss, with_search.text(), alone.text()));
+                  fmt::format("episode {}, step {}, loss {}, delta-KL relative to no network: {}, network alone {}",
+                              record.episode, record.steps, record.loss ? fmt::format("{:.3g}", *record.loss) : "-",
+                              with_search.text(), alone.text()));
     return !Interruption::is_asked();
   };
-  const TrainReport report = line_->is_given("--redis") ? train_distributed(options, redis_.options(), observe,
-                                                                            [] { return !Interruption::is_asked(); })
-                                                        : train(options, observe);
+  const RunCallbacks callbacks = {.keep_going = [] { return !Interruption::is_asked(); },
+                                  .remark =
+                                      [&](const std::string& text) {
+                                        progress.clear();
+                                        note(is_quiet_, text);
+                                      }};
+  const TrainReport report = line_->is_given("--redis")
+                                 ? train_distributed(options, redis_.options(), observe, callbacks)
+                                 : train(options, observe);
   progress.clear();
+  if (!report.network) {
+    fmt::print("interrupted before the run began\n");
+    return 0;
+  }
   fmt::print("{}, {}{}\n", counted(report.num_episodes, "episode"), counted(report.num_steps, "learner step"),
              report.is_finished ? "" : "; interrupted, go on with --resume");
-  if (report.num_rejected > 0) fmt::print("{} damaged or repeated episodes were left out\n", report.num_rejected);
+  print_rejected(report);
   fmt::print("delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone\n",
              with_search.text(), alone.text());
   fmt::print("network   {}\nprogress  {}{}\n", printable((options.folder / "network.safetensors").string()),

@@ -16,7 +16,8 @@ class WorkerCommand final : public Command {
   std::string summary() const override { return "Work for a training run on another machine, until it ends"; }
   std::string examples() const override {
     return "  treesample worker --redis redis://head-node:6379 --run fg2\n"
-           "  treesample worker --redis unix:/run/redis.sock --password-file secret.txt";
+           "  treesample worker --redis unix:/run/redis.sock --password-file secret.txt\n"
+           "  treesample worker --redis redis://head-node --run fg2 --key-file key.txt";
   }
   void declare(CommandLine& line) override {
     redis_.declare(line);
@@ -24,7 +25,9 @@ class WorkerCommand final : public Command {
   }
   int run() override {
     const Interruption interruption;
-    const WorkerReport report = run_worker(redis_.options(), [] { return !Interruption::is_asked(); });
+    const WorkerReport report =
+        run_worker(redis_.options(), {.keep_going = [] { return !Interruption::is_asked(); },
+                                      .remark = [this](const std::string& text) { note(is_quiet_, text); }});
     note(is_quiet_, fmt::format("{}, {}; {}", counted(report.num_episodes, "episode"),
                                 counted(report.num_reconnects, "reconnection"),
                                 report.is_run_finished ? "the run is finished" : "interrupted"));

@@ -85,7 +85,14 @@ std::vector<NamedTensor> Parameters::to_tensors(std::span<const float> array) co
   for (const Tensor& tensor : tensors_) {
     NamedTensor& plain = result.emplace_back(NamedTensor{.name = tensor.name, .shape = shape_of(tensor), .values = {}});
     for (int r = 0; r < tensor.rows; ++r) {
-      for (int c = 0; c < tensor.columns; ++c) plain.values.push_back(array[entry(tensor, r, c)]);
+      for (int c = 0; c < tensor.columns; ++c) {
+        const float value = array[entry(tensor, r, c)];
+        if (!std::isfinite(value)) {
+          throw Error(ErrorCode::kNumeric, fmt::format("tensor '{}': entry {} is {}: only finite numbers are kept",
+                                                       tensor.name, plain.values.size(), value));
+        }
+        plain.values.push_back(value);
+      }
     }
   }
   return result;

@@ -113,6 +113,22 @@ void check_options(const std::string& source, const std::string& stored, const T
   }
 }
 
+void check_counters(const std::string& source, const RunCounters& counters, std::int64_t num_steps) {
+  if (counters.num_episodes >= 0 && counters.num_rejected >= 0 && num_steps >= 0) return;
+  throw Error(ErrorCode::kParse, fmt::format("{}: {} episodes, {} rejected and {} steps: none can be negative", source,
+                                             counters.num_episodes, counters.num_rejected, num_steps));
+}
+
+// Adam takes its square root: one that is negative would turn the parameters into NaN at the next step.
+void check_second_moment(const std::string& source, const Adam& adam) {
+  const auto found = std::find_if(adam.second_moment.begin(), adam.second_moment.end(), [](float v) { return v < 0; });
+  if (found == adam.second_moment.end()) return;
+  throw Error(ErrorCode::kParse,
+              fmt::format("{}: tensors second_moment/...: an entry is {}, allowed are numbers from 0 "
+                          "up",
+                          source, *found));
+}
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const TrainOptions& options, const Learner& learner,
@@ -124,7 +140,8 @@ void save_checkpoint(const std::filesystem::path& path, const TrainOptions& opti
   append_array(file, "second_moment/", parameters, learner.adam().second_moment);
   const json state = {{"num_episodes", counters.num_episodes}, {"next_number", counters.next_number},
                       {"num_rejected", counters.num_rejected}, {"stream_position", counters.stream_position},
-                      {"num_steps", learner.num_steps()},      {"problems", append_replay(file, replay)}};
+                      {"num_steps", learner.num_steps()},      {"problems", append_replay(file, replay)},
+                      {"taken", counters.taken.text()}};
   file.metadata = {{"format", kFormat},
                    {"format_version", kFormatVersion},
                    {"options", format_train_options(options)},
@@ -148,10 +165,13 @@ RunCounters load_checkpoint(const std::filesystem::path& path, const TrainOption
     state.at("num_rejected").get_to(counters.num_rejected);
     state.at("stream_position").get_to(counters.stream_position);
     state.at("num_steps").get_to(learner.adam().num_steps);
+    counters.taken = NumberSet::parse(state.value("taken", ""));
+    check_counters(source, counters, learner.num_steps());
     Parameters& parameters = parameters_of(learner.network());
     parameters.assign(parameters.values(), take_tensors(file, "parameters/"), source);
     parameters.assign(learner.adam().first_moment, take_tensors(file, "first_moment/"), source);
     parameters.assign(learner.adam().second_moment, take_tensors(file, "second_moment/"), source);
+    check_second_moment(source, learner.adam());
     restore_replay(file, state.at("problems"), problems, replay);
     return counters;
   } catch (const json::exception& error) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 
+#include "train/number_set.hpp"
 #include "train/worker.hpp"
 #include "treesample/train/learner.hpp"
 #include "treesample/train/replay.hpp"
@@ -21,6 +22,7 @@ struct RunCounters {
   std::uint64_t next_number = 0;  // of the next episode to be started
   std::int64_t num_rejected = 0;
   std::string stream_position = "0-0";  // in Redis: the last entry that was taken
+  NumberSet taken;                      // from Redis: the numbers of the episodes so far, so that none counts twice
 };
 
 void save_checkpoint(const std::filesystem::path& path, const TrainOptions& options, const Learner& learner,

@@ -1,11 +1,14 @@
 #include "train/episode_codec.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "train/redis_client.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -13,7 +16,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the bytes of an episode are those of the machine");
 
-constexpr std::string_view kMagic = "TSEP0001";
+constexpr std::string_view kMagic = "TSEP0002";
+constexpr std::string_view kAnyMagic = "TSEP";
+constexpr std::size_t kMostNameBytes = 200;
 
 template <typename T>
 void put(std::string& bytes, const T& value) {
@@ -30,7 +35,12 @@ void put_measurement(std::string& bytes, const std::optional<double>& value) {
   put(bytes, value.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
-[[noreturn]] void fail(const char* what) { throw Error(ErrorCode::kParse, std::string("episode: ") + what); }
+void put_text(std::string& bytes, std::string_view text) {
+  put(bytes, static_cast<std::uint32_t>(text.size()));
+  bytes.append(text);
+}
+
+[[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::kParse, "episode: " + what); }
 
 class Reader {
  public:
@@ -53,6 +63,11 @@ class Reader {
     const auto value = get<double>();
     return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
   }
+  std::string_view get_text() {
+    const auto length = get<std::uint32_t>();
+    if (length > kMostNameBytes) fail("a name is too long");
+    return take(length);
+  }
   std::string_view take(std::uint64_t count) {
     if (count > bytes_.size()) fail("it ends early");
     const std::string_view taken = bytes_.substr(0, count);
@@ -65,7 +80,23 @@ class Reader {
   std::string_view bytes_;
 };
 
+struct Preamble {
+  std::string library_version;
+  std::string worker;
+};
+
+Preamble read_preamble(Reader& reader) {
+  if (reader.take(kMagic.size()) != kMagic) fail("it does not begin like one");
+  std::string version = printable(reader.get_text(), kMostNameBytes);
+  return {.library_version = std::move(version), .worker = printable(reader.get_text(), kMostNameBytes)};
+}
+
 }  // namespace
+
+std::string episode_worker(std::string_view bytes) {
+  Reader reader(bytes);
+  return read_preamble(reader).worker;
+}
 
 std::uint64_t fingerprint(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -76,6 +107,8 @@ std::uint64_t fingerprint(std::string_view bytes) {
 std::string encode_episode(const FinishedEpisode& episode, std::uint64_t options_fingerprint) {
   const Experience& experience = *episode.experience;
   std::string bytes(kMagic);
+  put_text(bytes, TREESAMPLE_VERSION);
+  put_text(bytes, std::string_view(episode.worker).substr(0, kMostNameBytes));
   put(bytes, options_fingerprint);
   put(bytes, episode.problem);
   put(bytes, episode.version);
@@ -89,20 +122,22 @@ std::string encode_episode(const FinishedEpisode& episode, std::uint64_t options
   put_all(bytes, experience.row_samples);
   put_all(bytes, experience.row_levels);
   put_all(bytes, experience.row_targets);
-  put(bytes, fingerprint(bytes));
   return bytes;
 }
 
+bool is_foreign_episode(std::string_view bytes) { return bytes.starts_with(kAnyMagic) && !bytes.starts_with(kMagic); }
+
 FinishedEpisode decode_episode(std::string_view bytes, std::uint64_t options_fingerprint,
                                const TrainingProblems& problems) {
-  if (bytes.size() < sizeof(std::uint64_t)) fail("it ends early");
-  Reader checksum(bytes.substr(bytes.size() - sizeof(std::uint64_t)));
-  bytes.remove_suffix(sizeof(std::uint64_t));
-  if (checksum.get<std::uint64_t>() != fingerprint(bytes)) fail("the checksum does not agree");
   Reader reader(bytes);
-  if (reader.take(kMagic.size()) != kMagic) fail("it does not begin like one");
-  if (reader.get<std::uint64_t>() != options_fingerprint) fail("it belongs to a run with other options");
+  const Preamble preamble = read_preamble(reader);
+  if (preamble.library_version != TREESAMPLE_VERSION) {
+    fail(fmt::format("it was made by version {} of treesample, this is {}", preamble.library_version,
+                     TREESAMPLE_VERSION));
+  }
   FinishedEpisode episode;
+  episode.worker = preamble.worker;
+  if (reader.get<std::uint64_t>() != options_fingerprint) fail("it belongs to a run with other options");
   episode.problem = reader.get<std::uint64_t>();
   episode.version = reader.get<std::int64_t>();
   episode.delta_kl = reader.get_measurement();
@@ -121,6 +156,7 @@ FinishedEpisode decode_episode(std::string_view bytes, std::uint64_t options_fin
   experience->row_targets = reader.get_all<float>(num_rows * num_targets);
   if (!reader.is_at_end()) fail("there is more than it says");
   experience->validate();
+  experience->check_targets();
   episode.experience = std::move(experience);
   return episode;
 }

@@ -1,8 +1,9 @@
 // A finished episode as bytes, for the way from a worker to the learner.
 //
-// Little-endian: magic "TSEP0001", fingerprint of the options (u64), problem (u64), version (i64), three
-// delta-KL (f64, NaN where not measured), number of samples, rows and targets per row (u32 each), samples
-// (i32), samples and levels of the rows (i32), targets (f32), and FNV-1a of all bytes before (u64).
+// Little-endian: magic "TSEP0002", version of the library and name of the worker (u32 length and characters each),
+// fingerprint of the options (u64), problem (u64), version of the parameters (i64), three delta-KL (f64, NaN where
+// not measured), number of samples, rows and targets per row (u32 each), samples (i32), samples and levels of the
+// rows (i32), targets (f32). On its way it is sealed (message_seal.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,13 @@ std::uint64_t fingerprint(std::string_view bytes);
 
 std::string encode_episode(const FinishedEpisode& episode, std::uint64_t options_fingerprint);
 
+// Who made it; throws kParse when it does not say so. For what has been unsealed.
+std::string episode_worker(std::string_view bytes);
+// Does it begin like an episode of another version's format?
+bool is_foreign_episode(std::string_view bytes);
+
 // Throws kParse when the bytes are damaged or come from a run with other options, kArgument when the
-// content does not fit its problem. Nothing is trusted.
+// content does not fit its problem. Nothing is trusted, whoever sealed it.
 FinishedEpisode decode_episode(std::string_view bytes, std::uint64_t options_fingerprint,
                                const TrainingProblems& problems);
 

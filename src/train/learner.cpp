@@ -3,12 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 
 namespace treesample {
+namespace {
+
+// Squares of gradients up to here, and so Adam's moments, are finite in float32; its step is then at most a few
+// times the learning rate, and finite parameters stay finite.
+constexpr float kLargestGradient = 1e18F;
+
+}  // namespace
 
 void LearnerOptions::validate() const {
   check_argument(architecture == "gnn" || architecture == "mlp", "LearnerOptions",
@@ -47,8 +56,27 @@ double Learner::step(const Replay& replay) {
   if (batch.empty()) return 0.0;
   std::fill(gradient_.begin(), gradient_.end(), 0.0F);
   const double error = accumulate(batch);
+  check_step(error);
   adam_.step(parameters_of(network_).values(), gradient_);
   return error;
+}
+
+void Learner::check_step(double error) const {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::kNumeric,
+                fmt::format("learner step {}: {}; the step is refused and the parameters stay as they were (is the "
+                            "learning rate of {} too high?)",
+                            adam_.num_steps + 1, what, options_.adam.learning_rate));
+  };
+  if (!std::isfinite(error)) refuse(fmt::format("the loss is {}", error));
+  const auto is_usable = [](float g) { return std::abs(g) <= kLargestGradient; };  // false for NaN
+  if (std::all_of(gradient_.begin(), gradient_.end(), is_usable)) return;
+  const auto found = std::find_if_not(gradient_.begin(), gradient_.end(), is_usable);
+  const auto index = static_cast<std::size_t>(found - gradient_.begin());
+  const std::vector<Parameters::Tensor>& tensors = parameters_of(network_).tensors();
+  const auto after = std::find_if(tensors.begin(), tensors.end(), [&](const auto& t) { return t.offset > index; });
+  refuse(fmt::format("the gradient of tensor '{}' is {}, allowed is at most {}", std::prev(after)->name, *found,
+                     kLargestGradient));
 }
 
 double Learner::accumulate(std::span<const ReplayEntry> batch) {

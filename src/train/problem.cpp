@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "train/target_range.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
 #include "treesample/io/uai.hpp"
@@ -69,6 +70,7 @@ std::shared_ptr<Problem> ProblemSource::make(std::uint64_t id) const {
       search_order(problem->graph, SpaceKind::kTree, {.kind = options_.order, .restarts = 0, .seed = options_.seed});
   problem->space = make_search_space(problem->graph, order, SpaceKind::kTree);
   problem->offsets = independent_values(problem->graph, problem->space);
+  problem->target_ranges = target_ranges(problem->graph, problem->space, problem->offsets);
   return problem;
 }
 

@@ -20,6 +20,7 @@ constexpr const char* kHeader = "episode,problem,version,steps,loss,rows,delta_k
 constexpr int kNumCurves = 3;  // loss; delta-KL with inference and of Q_phi alone, both less that of the plain search
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6f}", *value) : ""; }
+std::string loss_cell(const std::optional<double>& loss) { return loss ? fmt::format("{:.6g}", *loss) : ""; }
 
 // Means over blocks of episodes: single ones scatter too much to be seen. delta-KL is shown relative to the
 // search without value function on the same problem, as in the paper's Table 2.
@@ -67,17 +68,18 @@ std::string gnuplot_script(const std::vector<Block>& blocks) {
   for (const Block& block : blocks) {
     script += fmt::format("{:.0f}", block.episode);
     for (int curve = 0; curve < kNumCurves; ++curve) {
-      script += block.counts[curve] > 0 ? fmt::format(" {:.6f}", block.sums[curve] / block.counts[curve]) : " NaN";
+      script += block.counts[curve] > 0 ? fmt::format(" {:.6g}", block.sums[curve] / block.counts[curve]) : " NaN";
     }
     script += '\n';
   }
-  script += R"(EOD
+  script += "EOD\n";
+  // Without a step there is no loss, and gnuplot refuses an axis without values.
+  const bool has_loss =
+      std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.counts[0] > 0; });
+  if (has_loss) script += "set y2label 'loss'\nset ytics nomirror\nset y2tics\nset logscale y2\n";
+  script += R"(
 set xlabel 'episodes'
 set ylabel 'delta-KL relative to search without value function'
-set y2label 'loss'
-set ytics nomirror
-set y2tics
-set logscale y2
 set key outside bottom center horizontal
 set grid
 do for [format in 'svg png'] {
@@ -86,11 +88,11 @@ do for [format in 'svg png'] {
   set output 'progress.'.format
   plot 0 with lines lw 2 lc rgb '#888888' title 'search without value function', \
        $data using 1:4 with lines lw 2 lc rgb '#d95f02' title 'Q_{phi} alone', \
-       $data using 1:3 with lines lw 2 lc rgb '#1b6ca8' title 'Q_{phi} + inference', \
-       $data using 1:2 axes x1y2 with lines dt 2 lc rgb '#444444' title 'loss (right)'
-}
-)";
-  return script;
+       $data using 1:3 with lines lw 2 lc rgb '#1b6ca8' title 'Q_{phi} + inference')";
+  if (has_loss)
+    script += R"(, \
+       $data using 1:2 axes x1y2 with lines dt 2 lc rgb '#444444' title 'loss (right)')";
+  return script + "\n}\n";
 }
 
 }  // namespace
@@ -110,8 +112,8 @@ ProgressFile::ProgressFile(const std::filesystem::path& path, std::int64_t num_r
 }
 
 void ProgressFile::append(const EpisodeRecord& record) {
-  stream_ << fmt::format("{},{},{},{},{:.6g},{},{},{},{}\n", record.episode, record.problem, record.version,
-                         record.steps, record.loss, record.num_rows, cell(record.delta_kl), cell(record.delta_kl_phi),
+  stream_ << fmt::format("{},{},{},{},{},{},{},{},{}\n", record.episode, record.problem, record.version, record.steps,
+                         loss_cell(record.loss), record.num_rows, cell(record.delta_kl), cell(record.delta_kl_phi),
                          cell(record.delta_kl_plain));
   stream_.flush();
   if (!stream_) throw Error(ErrorCode::kWrite, fmt::format("{}: cannot be written", path_.string()));

@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -75,6 +76,13 @@ RedisAddress parse_redis_address(const std::string& address) {
     fail(address, "the port is not a number from 1 to 65535");
   }
   return result;
+}
+
+bool is_local(const RedisAddress& address) {
+  if (address.is_unix || address.host == "localhost" || address.host == "::1") return true;
+  in_addr number{};
+  constexpr std::uint32_t kLoopback = 127;  // 127.0.0.0/8
+  return inet_pton(AF_INET, address.host.c_str(), &number) == 1 && ntohl(number.s_addr) >> 24U == kLoopback;
 }
 
 void RedisOptions::validate() const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
+#include <poll.h>
 #include <pthread.h>
 #if defined(TREESAMPLE_HAS_HIREDIS_SSL)
 #include <hiredis/hiredis_ssl.h>
@@ -75,12 +76,38 @@ RedisValue to_value(const redisReply& reply) {
   return value;
 }
 
+// The key that a command is about.
+std::string_view key_of(const std::vector<std::string_view>& arguments) {
+  const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                  [](std::string_view argument) { return argument.starts_with("treesample:"); });
+  return found == arguments.end() ? "" : *found;
+}
+
+// What a user can do about a refused login.
+const char* login_hint(const std::string& message) {
+  if (message.starts_with("NOAUTH")) return " (give the password by --password-file)";
+  if (message.starts_with("WRONGPASS") || message.find("invalid password") != std::string::npos) {
+    return " (the password is wrong)";
+  }
+  if (message.find("without any password") != std::string::npos) {
+    return " (this server has no password: is it the right one? Give none, or set requirepass)";
+  }
+  return "";
+}
+
 std::string first_line(const std::string& path) {
   const std::string text = read_file(path, 1 << 16);
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
 }  // namespace
+
+std::string printable(std::string_view text, std::size_t limit) {
+  std::string shown(text.substr(0, limit));
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c >= 127; }, '?');
+  return shown + (text.size() > limit ? "..." : "");
+}
 
 #if defined(TREESAMPLE_HAS_HIREDIS_SSL)
 bool has_redis_tls() { return true; }
@@ -118,8 +145,8 @@ void RedisClient::Close::operator()(redisContext* context) const {
   redisFree(context);
 }
 
-RedisClient::RedisClient(const RedisOptions& options, KeepGoing keep_going)
-    : options_(options), address_(parse_redis_address(options.address)), keep_going_(std::move(keep_going)) {
+RedisClient::RedisClient(const RedisOptions& options, RunCallbacks callbacks)
+    : options_(options), address_(parse_redis_address(options.address)), callbacks_(std::move(callbacks)) {
   options.validate();
   if (!options_.password_file.empty()) address_.password = first_line(options_.password_file);
   if (address_.is_tls) tls_ = std::make_unique<Tls>(options_, address_);
@@ -131,7 +158,7 @@ void RedisClient::pause(double seconds) const {
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   do {
-    if (keep_going_ && !keep_going_()) throw RedisInterrupted{};
+    ask_keep_going();
     std::this_thread::sleep_for(std::min<Clock::duration>(std::chrono::milliseconds(100), end - Clock::now()));
   } while (Clock::now() < end);
 }
@@ -155,13 +182,28 @@ bool RedisClient::try_connect() {
 // False when the connection broke. A refused login is final and thrown.
 bool RedisClient::log_in() {
   bool is_broken = false;
-  if (!address_.password.empty() && address_.user.empty()) {
-    send({"AUTH", address_.password}, is_broken);
-  } else if (!address_.password.empty()) {
-    send({"AUTH", address_.user, address_.password}, is_broken);
+  try {
+    if (!address_.password.empty() && address_.user.empty()) {
+      send({"AUTH", address_.password}, is_broken);
+    } else if (!address_.password.empty()) {
+      send({"AUTH", address_.user, address_.password}, is_broken);
+    }
+    if (!is_broken) send({"PING"}, is_broken);
+  } catch (const RedisTrouble&) {
+    fail(fmt::format("{} refuses the login: {}{}", address_.host, last_error_, login_hint(last_error_)));
   }
-  if (!is_broken) send({"PING"}, is_broken);
   return !is_broken;
+}
+
+// Until something can be read, the time is over or the connection breaks: which of them, hiredis finds out.
+void RedisClient::wait_for_answer() const {
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(kAnswerTimeout.tv_sec);
+  pollfd descriptor = {.fd = context_->fd, .events = POLLIN, .revents = 0};
+  while (Clock::now() < end) {
+    constexpr int kMilliseconds = 100;
+    if (poll(&descriptor, 1, kMilliseconds) > 0) return;
+    ask_keep_going();
+  }
 }
 
 RedisValue RedisClient::send(const std::vector<std::string_view>& arguments, bool& is_broken) {
@@ -174,38 +216,68 @@ RedisValue RedisClient::send(const std::vector<std::string_view>& arguments, boo
   struct Free {
     void operator()(redisReply* reply) const { freeReplyObject(reply); }
   };
-  const std::unique_ptr<redisReply, Free> reply(static_cast<redisReply*>(
-      redisCommandArgv(context_.get(), static_cast<int>(texts.size()), texts.data(), lengths.data())));
-  if (!reply) {
+  int is_sent = 0;
+  bool is_good =
+      redisAppendCommandArgv(context_.get(), static_cast<int>(texts.size()), texts.data(), lengths.data()) == REDIS_OK;
+  while (is_good && is_sent == 0) is_good = redisBufferWrite(context_.get(), &is_sent) == REDIS_OK;
+  void* answer = nullptr;
+  if (is_good) {
+    wait_for_answer();
+    is_good = redisGetReply(context_.get(), &answer) == REDIS_OK;
+  }
+  const std::unique_ptr<redisReply, Free> reply(static_cast<redisReply*>(answer));
+  if (!is_good || !reply) {
     last_error_ = context_->errstr;
     is_broken = true;
     return {};
   }
   if (reply->type == REDIS_REPLY_ERROR) {
-    const std::string message(reply->str, reply->len);
+    const std::string message = printable({reply->str, reply->len}, 300);
     // A server that has just started answers so until its data are read.
     is_broken = message.starts_with("LOADING");
     last_error_ = message;
-    if (!is_broken) fail(fmt::format("{}: {}", arguments[0], message));
-    return {};
+    if (is_broken) return {};
+    const bool is_final =
+        message.starts_with("NOAUTH") || message.starts_with("NOPERM") || message.starts_with("ERR unknown command");
+    if (is_final) fail(fmt::format("{}: {}: {}{}", address_.host, arguments[0], message, login_hint(message)));
+    throw RedisTrouble(fmt::format("redis: {} {}: {}{}", arguments[0], key_of(arguments), message,
+                                   message.find("OOM ") == std::string::npos ? "" : ": the server is full"));
   }
   return to_value(*reply);
 }
 
 RedisValue RedisClient::command(const std::vector<std::string_view>& arguments) {
   const Clock::time_point start = Clock::now();
+  bool has_failed = false;
   for (double next_pause = kFirstPause;; next_pause = std::min(2.0 * next_pause, kLongestPause)) {
     if (context_ || try_connect()) {
       bool is_broken = false;
       const SigpipeGuard guard;
       RedisValue value = send(arguments, is_broken);
-      if (!is_broken) return value;
+      if (!is_broken) {
+        if (has_failed) remark(fmt::format("redis: {} answers again", address_.host));
+        return value;
+      }
       context_.reset();
+    }
+    if (std::exchange(has_failed, true) == false) {
+      remark(fmt::format("redis: no answer from {}: {}; trying again for up to {:g} s", address_.host, last_error_,
+                         options_.patience_seconds));
     }
     if (std::chrono::duration<double>(Clock::now() - start).count() > options_.patience_seconds) {
       fail(fmt::format("no answer from {} within {} s: {}", address_.host, options_.patience_seconds, last_error_));
     }
     pause(next_pause);
+  }
+}
+
+void RedisClient::command_if_connected(const std::vector<std::string_view>& arguments) noexcept {
+  if (!context_) return;
+  try {
+    bool is_broken = false;
+    const SigpipeGuard guard;
+    send(arguments, is_broken);
+  } catch (...) {  // what was to be done is not worth an error
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "treesample/error.hpp"
 #include "treesample/train/distributed.hpp"
 
 struct redisContext;
@@ -36,35 +37,59 @@ struct RedisAddress {
 // Throws kArgument naming the address (without the password) and what is allowed.
 RedisAddress parse_redis_address(const std::string& address);
 
+// Is the server on this machine, so that no one else sees or changes what goes between? By the address alone: no
+// names are looked up.
+bool is_local(const RedisAddress& address);
+
+// Words from the server or from others as they can be shown: at most `limit` printable characters.
+std::string printable(std::string_view text, std::size_t limit);
+
 // Thrown inside the room when keep_going ends a wait.
 struct RedisInterrupted {};
 
+// Something on the server is not as it should be, and may be put right: it is full, a key has another type, a message
+// does not verify. Whoever can wait tries again; otherwise it is an Error like any other.
+class RedisTrouble : public Error {
+ public:
+  explicit RedisTrouble(const std::string& message) : Error(ErrorCode::kIo, message) {}
+};
+
 class RedisClient {
  public:
-  RedisClient(const RedisOptions& options, KeepGoing keep_going);
+  RedisClient(const RedisOptions& options, RunCallbacks callbacks);
   ~RedisClient();
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
 
   // Sends a command and waits for the answer. Without a connection it connects first; when the connection
   // breaks it connects again, with pauses of 50 ms doubling to 5 s, and repeats the command, which may then
-  // have been carried out twice. Throws kIo when the patience is at its end or the server answers with an
-  // error, RedisInterrupted when keep_going says so.
+  // have been carried out twice. Throws kIo when the patience is at its end or the server refuses login or
+  // permission, RedisTrouble when it answers with another error, RedisInterrupted when keep_going says so.
   RedisValue command(const std::vector<std::string_view>& arguments);
+  // The same once, when there is a connection: for what is good manners at the end.
+  void command_if_connected(const std::vector<std::string_view>& arguments) noexcept;
 
   // Counts connections: a change tells that the server may have lost everything.
   [[nodiscard]] std::int64_t num_connections() const { return num_connections_; }
   // Pauses for this long, asking keep_going in between.
   void pause(double seconds) const;
+  void remark(const std::string& text) const {
+    if (callbacks_.remark) callbacks_.remark(text);
+  }
+  [[nodiscard]] const RedisAddress& address() const { return address_; }
 
  private:
   bool try_connect();
   bool log_in();
   RedisValue send(const std::vector<std::string_view>& arguments, bool& is_broken);
+  void wait_for_answer() const;
+  void ask_keep_going() const {
+    if (callbacks_.keep_going && !callbacks_.keep_going()) throw RedisInterrupted{};
+  }
 
   RedisOptions options_;
   RedisAddress address_;
-  KeepGoing keep_going_;
+  RunCallbacks callbacks_;
   struct Tls;
   std::unique_ptr<Tls> tls_;
   struct Close {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -35,6 +36,20 @@ void Experience::validate() const {
   }
   check_argument(std::all_of(row_targets.begin(), row_targets.end(), [](float q) { return is_log_value(q); }),
                  kFunction, "a target is NaN or +inf");
+}
+
+void Experience::check_targets() const {
+  for (int row = 0; row < num_rows(); ++row) {
+    const TargetRange& range = problem->target_ranges[row_levels[row]];
+    for (const float q : target(row)) {
+      if (q == -HUGE_VALF || (q >= range.low && q <= range.high)) continue;
+      throw_argument(
+          "Experience",
+          fmt::format("a target at level {} is {}, allowed are {:.6g} to {:.6g} (what the factors of problem "
+                      "{} can reach, with slack) and -inf",
+                      row_levels[row], q, range.low, range.high, problem->id));
+    }
+  }
 }
 
 Replay::Replay(std::size_t capacity) : capacity_(capacity) {

@@ -117,6 +117,7 @@ void train_concurrently(TrainingRun& run) {
 
 TrainReport train(const TrainOptions& options, const TrainObserver& observer) {
   TrainingRun run(options, observer);
+  run.begin();
   if (options.is_deterministic) {
     train_in_turns(run);
   } else {

@@ -50,9 +50,18 @@ TrainingRun::TrainingRun(const TrainOptions& options, TrainObserver observer)
   progress_.emplace(options_.folder / "progress.csv", counters_.num_episodes);
 }
 
+void TrainingRun::begin() {
+  if (counters_.num_episodes == 0) checkpoint(true);
+}
+
 void TrainingRun::take(const FinishedEpisode& episode) {
   replay_.add(episode.experience);
   steps_without_news_ = 0;
+}
+
+std::optional<double> TrainingRun::mean_loss() const {
+  if (loss_count_ == 0) return std::nullopt;
+  return loss_sum_ / loss_count_;
 }
 
 std::int64_t TrainingRun::max_steps_without_news() const {
@@ -65,7 +74,7 @@ void TrainingRun::record(const FinishedEpisode& episode) {
                              .problem = episode.problem,
                              .version = episode.version,
                              .steps = learner_.num_steps(),
-                             .loss = loss_count_ > 0 ? loss_sum_ / loss_count_ : 0.0,
+                             .loss = mean_loss(),
                              .num_rows = episode.experience->num_rows(),
                              .delta_kl = episode.delta_kl,
                              .delta_kl_phi = episode.delta_kl_phi,
@@ -99,6 +108,8 @@ TrainReport TrainingRun::finish() {
   TrainReport report = {.num_episodes = counters_.num_episodes,
                         .num_steps = learner_.num_steps(),
                         .num_rejected = counters_.num_rejected,
+                        .rejected_by_worker = {},
+                        .last_rejection = {},
                         .is_finished = is_finished(),
                         .has_figure = false,
                         .network = parameters().network};

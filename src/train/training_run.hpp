@@ -20,6 +20,7 @@ class TrainingRun {
   [[nodiscard]] const TrainOptions& options() const { return options_; }
   [[nodiscard]] const TrainingProblems& problems() const { return problems_; }
   [[nodiscard]] RunCounters& counters() { return counters_; }
+  [[nodiscard]] const RunCounters& counters() const { return counters_; }
   [[nodiscard]] bool is_finished() const { return counters_.num_episodes >= options_.num_episodes; }
   // True when the observer has ended the run.
   [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
@@ -27,6 +28,8 @@ class TrainingRun {
   // came: more steps would only wear them in. The learner then waits for the next episode.
   [[nodiscard]] bool has_work() const { return replay_.size() > 0 && steps_without_news_ < max_steps_without_news(); }
 
+  // The first checkpoint of a new run, so that one that ends before its first episode can be resumed.
+  void begin();
   // Into the replay; then, after the learner steps that belong to it, into the records.
   void take(const FinishedEpisode& episode);
   void record(const FinishedEpisode& episode);
@@ -35,11 +38,16 @@ class TrainingRun {
   [[nodiscard]] ParameterBoard::Posted parameters() const;
   // When one is due, or `always`. Right after record(), so that no loss is pending.
   void checkpoint(bool always = false);
+  // Are there episodes that no checkpoint holds yet, and one will?
+  [[nodiscard]] bool has_unstored() const {
+    return !options_.folder.empty() && counters_.num_episodes > last_checkpoint_;
+  }
   // Checkpoint, network and figure.
   TrainReport finish();
 
  private:
   [[nodiscard]] std::int64_t max_steps_without_news() const;
+  [[nodiscard]] std::optional<double> mean_loss() const;
 
   TrainOptions options_;
   TrainObserver observer_;

@@ -11,6 +11,7 @@ namespace treesample {
 
 // What a worker hands in.
 struct FinishedEpisode {
+  std::string worker;  // host:pid; empty: a thread of the learner's process
   std::uint64_t problem = 0;
   std::int64_t version = 0;
   std::shared_ptr<const Experience> experience;

@@ -1,17 +1,21 @@
 // Training across machines: one learner, any number of workers, and a Redis server between them.
 //
-// Keys of a run, all under "treesample:<run>:":
+// Keys of a run, all under "treesample:<run>:" and sealed (src/train/message_seal.hpp) but for numbers and lease:
 //   options     format_train_options of the learner: all that a worker needs to know
-//   head        "<fingerprint of options> <version> running|done", small enough to be read before each episode
+//   head        "<library version> <fingerprint of options> <version> running|done", small enough to be read before
+//               each episode
 //   parameters  the newest network (network_file.hpp), replaced as a whole
 //   next        the number of the next episode; workers draw theirs by INCR
 //   episodes    a stream with one entry per finished episode, at most about kMaxStreamEntries of them
+//   lease       which learner has the run; expires unless it is renewed (src/train/run_lease.hpp)
 //
 // Workers may join, leave or be killed at any time: what a killed one loses is its current episode. When
-// the server is away, both sides try again with growing pauses; when it comes back empty, the learner
-// publishes everything anew. The learner's checkpoint holds its place in the stream, so that a learner
-// that was killed goes on (resume) with the first episode that it has not yet stored. An entry that is
-// damaged, belongs to other options or repeats a number is counted as rejected and left out.
+// the server is away or full, both sides try again with pauses; when it comes back empty, or keys are not what they
+// should be, the learner publishes everything anew. The learner's checkpoint holds its place in the stream and the
+// numbers of the episodes that it took, so that a learner that was killed goes on (resume) with the first one that it
+// has not yet stored, and none counts twice. An entry that does not verify, belongs to other options, repeats a number
+// or has targets that its problem cannot reach is refused and counted. docs/distributed.md says what that protects
+// from.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +31,10 @@ struct RedisOptions {
   // and password may contain %xx.
   std::string address = "redis://127.0.0.1:6379";
   std::string password_file = {};  // first line: the password, instead of one in the address
+  // The secret that messages are sealed with, 16 bytes or more in a file that only its owner may read. Without it
+  // the environment variable TREESAMPLE_KEY is taken, then the password. Learner and workers need the same.
+  std::string key_file = {};
+  bool allow_no_secret = false;    // a server on another machine although there is neither password nor key
   std::string tls_ca_file = {};    // certificates that are trusted; empty: those of the system
   std::string tls_cert_file = {};  // of the client, where the server asks for one
   std::string tls_key_file = {};
@@ -42,13 +50,18 @@ inline constexpr int kMaxStreamEntries = 256;
 // True when this library was built with a hiredis that offers TLS.
 bool has_redis_tls();
 
-// Asked a few times a second, also while waiting; false ends the run, which can be resumed.
-using KeepGoing = std::function<bool()>;
+struct RunCallbacks {
+  // Asked a few times a second, also while waiting; false ends the run, which can be resumed.
+  std::function<bool()> keep_going = {};
+  // Told what is waited for and what was refused or repaired, one line each, now and then.
+  std::function<void(const std::string&)> remark = {};
+};
 
 // The learner: like train(), with workers elsewhere. Always concurrent. Throws kIo when the server cannot be
-// reached within the patience or refuses the login.
+// reached within the patience or refuses the login, or another learner has a run of that name. A report without
+// network: it was ended before the run began.
 TrainReport train_distributed(const TrainOptions& options, const RedisOptions& redis,
-                              const TrainObserver& observer = {}, const KeepGoing& keep_going = {});
+                              const TrainObserver& observer = {}, const RunCallbacks& callbacks = {});
 
 struct WorkerReport {
   std::int64_t num_episodes = 0;
@@ -56,7 +69,8 @@ struct WorkerReport {
   bool is_run_finished = false;  // false: keep_going ended it
 };
 
-// A worker: joins the run, works until the learner has all its episodes. Throws kIo like the learner.
-WorkerReport run_worker(const RedisOptions& redis, const KeepGoing& keep_going = {});
+// A worker: joins the run, works until the learner has all its episodes. Throws kIo like the learner, and when
+// the run has had no learner for as long as the patience.
+WorkerReport run_worker(const RedisOptions& redis, const RunCallbacks& callbacks = {});
 
 }  // namespace treesample

@@ -32,7 +32,9 @@ class Learner {
   Learner(Network network, const LearnerOptions& options);
 
   // One minibatch and one step of Adam; returns the error before the step. The minibatch follows from the
-  // seed and the number of the step alone. Does nothing and returns 0 while the replay is empty.
+  // seed and the number of the step alone. Does nothing and returns 0 while the replay is empty. Throws
+  // kNumeric, before anything is changed, when error or gradient are not finite or the gradient is beyond 1e18:
+  // learning has diverged, and the parameters so far are the last good ones.
   double step(const Replay& replay);
 
   [[nodiscard]] std::int64_t num_steps() const { return adam_.num_steps; }
@@ -43,6 +45,7 @@ class Learner {
 
  private:
   double accumulate(std::span<const ReplayEntry> batch);
+  void check_step(double error) const;
 
   LearnerOptions options_;
   Network network_;

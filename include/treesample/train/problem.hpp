@@ -18,13 +18,20 @@
 
 namespace treesample {
 
+// Bounds of the targets of one level, relative to its offset (target_range.hpp in src/train says why these).
+struct TargetRange {
+  double low = 0.0;
+  double high = 0.0;
+};
+
 struct Problem {
   std::uint64_t id = 0;
   FactorGraph graph;
   std::vector<std::string> factor_kinds;
-  SearchSpace space;            // `tree`: the values that are learned are those of whole prefixes
-  std::vector<double> offsets;  // per level: what networks predict Q relative to (independent_values)
-  std::optional<GnnPlan> plan;  // for graph networks
+  SearchSpace space;                       // `tree`: the values that are learned are those of whole prefixes
+  std::vector<double> offsets;             // per level: what networks predict Q relative to (independent_values)
+  std::vector<TargetRange> target_ranges;  // per level: what targets from elsewhere must lie in
+  std::optional<GnnPlan> plan;             // for graph networks
 };
 
 struct ProblemOptions {

@@ -39,6 +39,9 @@ struct Experience {
   // Throws kArgument when sizes, indices or states are out of range or a target is NaN or +inf: for data
   // that comes from elsewhere.
   void validate() const;
+  // Throws kArgument unless every target is -inf or within the problem's target_ranges: for data that comes from other
+  // machines, after validate().
+  void check_targets() const;
 };
 
 struct ReplayEntry {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,12 +63,12 @@ TrainOptions parse_train_options(const std::string& text);
 
 // A row of progress.csv.
 struct EpisodeRecord {
-  std::int64_t episode = 0;   // how many are finished, this one included
-  std::uint64_t problem = 0;  // the number of its problem
-  std::int64_t version = 0;   // learner steps behind the parameters that it used
-  std::int64_t steps = 0;     // learner steps so far
-  double loss = 0.0;          // mean over the steps since the last row
-  int num_rows = 0;           // what the replay got
+  std::int64_t episode = 0;         // how many are finished, this one included
+  std::uint64_t problem = 0;        // the number of its problem
+  std::int64_t version = 0;         // learner steps behind the parameters that it used
+  std::int64_t steps = 0;           // learner steps so far
+  std::optional<double> loss = {};  // mean over the steps since the last row; empty: there was none
+  int num_rows = 0;                 // what the replay got
   // delta-KL on the test problem: with search, of Q_phi alone, of TreeSample without value function. Empty
   // where not measured.
   std::optional<double> delta_kl;
@@ -78,8 +79,10 @@ struct EpisodeRecord {
 struct TrainReport {
   std::int64_t num_episodes = 0;  // finished, those before resuming included
   std::int64_t num_steps = 0;     // of the learner
-  std::int64_t num_rejected = 0;  // episodes from elsewhere that were damaged and left out
-  bool is_finished = false;       // false: the observer ended the run
+  std::int64_t num_rejected = 0;  // episodes from elsewhere that were refused and left out
+  std::map<std::string, std::int64_t> rejected_by_worker = {};  // since the start or resumption
+  std::string last_rejection = {};                              // whose and why
+  bool is_finished = false;                                     // false: the observer ended the run
   bool has_figure = false;
   std::shared_ptr<const Network> network;
 };

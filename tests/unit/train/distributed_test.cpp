@@ -188,13 +188,13 @@ TEST_F(DistributedTest, LogsInWithAPassword) {
   std::ofstream(folder_ / "password") << "open sesame\n";
   redis.password_file = folder_ / "password";
   EXPECT_EQ(ping(), "PONG");
-  std::ofstream(folder_ / "password") << "wrong\n";
+  std::ofstream(folder_ / "password") << "sesame\n";
   try {
     ping();
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kIo);
-    EXPECT_EQ(std::string(error.what()).find("wrong"), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("sesame"), std::string::npos) << error.what();
   }
 }
 
@@ -207,7 +207,7 @@ TEST_F(DistributedTest, PatienceEndsWithoutAServerAndWithoutALearner) {
   EXPECT_THROW(run_worker(redis), Error);
   redis.patience_seconds = 60.0;
   int asked = 0;
-  EXPECT_FALSE(run_worker(redis, [&] { return ++asked < 3; }).is_run_finished);
+  EXPECT_FALSE(run_worker(redis, {.keep_going = [&] { return ++asked < 3; }}).is_run_finished);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+
 #include "treesample/error.hpp"
 #include "treesample/train/train.hpp"
 
@@ -21,8 +24,10 @@ TEST(EpisodeCodec, BytesGiveTheEpisodeBack) {
   const TrainingProblems problems(options);
   FinishedEpisode episode = run_numbered_episode(options, problems, 3, {});
   episode.delta_kl_phi.reset();
+  episode.worker = "there:12";
   const FinishedEpisode back = decode_episode(encode_episode(episode, 77), 77, problems);
   EXPECT_EQ(back.problem, 3U);
+  EXPECT_EQ(back.worker, "there:12");
   EXPECT_EQ(back.version, episode.version);
   EXPECT_EQ(back.delta_kl, episode.delta_kl);
   EXPECT_FALSE(back.delta_kl_phi.has_value());
@@ -41,33 +46,50 @@ TEST(EpisodeCodec, DamagedBytesAreRefused) {
   for (std::size_t length = 0; length < whole.size(); length += 7) {
     EXPECT_THROW(decode_episode(std::string_view(whole).substr(0, length), 77, problems), Error) << length;
   }
-  for (std::size_t i = 0; i < whole.size(); i += 5) {
-    std::string damaged = whole;
-    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    EXPECT_THROW(decode_episode(damaged, 77, problems), Error) << i;
-  }
+  EXPECT_THROW(decode_episode(whole + "x", 77, problems), Error);
 }
 
-// A checksum protects against accidents, not against a sender that computes it.
-TEST(EpisodeCodec, ContentIsCheckedEvenWhenTheChecksumAgrees) {
+TEST(EpisodeCodec, OtherVersionsAreNamed) {
+  const TrainOptions options = small_options();
+  const TrainingProblems problems(options);
+  std::string bytes = encode_episode(run_numbered_episode(options, problems, 0, {}), 77);
+  EXPECT_FALSE(is_foreign_episode(bytes));
+  bytes[12] = '7';  // the first character of the version
+  try {
+    decode_episode(bytes, 77, problems);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("made by version 7"), std::string::npos) << error.what();
+  }
+  bytes.replace(0, 8, "TSEP0001");
+  EXPECT_TRUE(is_foreign_episode(bytes));
+}
+
+// A seal says who sent it, not that it makes sense.
+TEST(EpisodeCodec, ContentIsChecked) {
   const TrainOptions options = small_options();
   const TrainingProblems problems(options);
   const std::string whole = encode_episode(run_numbered_episode(options, problems, 0, {}), 77);
   const auto forge = [&](std::size_t offset, std::uint32_t value) {
-    std::string bytes = whole.substr(0, whole.size() - 8);
-    bytes.replace(offset, 4, reinterpret_cast<const char*>(&value), 4);
-    const std::uint64_t checksum = fingerprint(bytes);
-    return bytes.append(reinterpret_cast<const char*>(&checksum), 8);
+    std::string bytes = whole;
+    return bytes.replace(offset, 4, reinterpret_cast<const char*>(&value), 4);
   };
-  constexpr std::size_t kCounts = 8 + 3 * 8 + 3 * 8;  // where the number of samples stands
-  EXPECT_NO_THROW(decode_episode(forge(kCounts, 5), 77, problems));
-  EXPECT_THROW(decode_episode(forge(kCounts, 6), 77, problems), Error);
-  EXPECT_THROW(decode_episode(forge(kCounts, UINT32_MAX), 77, problems), Error);
-  EXPECT_THROW(decode_episode(forge(kCounts + 4, UINT32_MAX), 77, problems), Error);
-  EXPECT_THROW(decode_episode(forge(kCounts + 8, UINT32_MAX), 77, problems), Error);
-  EXPECT_THROW(decode_episode(forge(kCounts + 12, 2), 77, problems), Error);  // a state of a binary variable
-  EXPECT_THROW(decode_episode(forge(whole.size() - 12, 0x7fc00000), 77, problems), Error);  // NaN as a target
-  EXPECT_THROW(decode_episode(forge(8 + 8 + 4, 1), 77, problems), Error);                   // a test problem
+  const std::size_t start = 8 + 4 + static_cast<std::size_t>(whole[8]) + 4;  // after magic, version and no name
+  const std::size_t counts = start + 3 * 8 + 3 * 8;                          // where the number of samples stands
+  EXPECT_NO_THROW(decode_episode(forge(counts, 5), 77, problems));
+  EXPECT_THROW(decode_episode(forge(counts, 6), 77, problems), Error);
+  EXPECT_THROW(decode_episode(forge(counts, UINT32_MAX), 77, problems), Error);
+  EXPECT_THROW(decode_episode(forge(counts + 4, UINT32_MAX), 77, problems), Error);
+  EXPECT_THROW(decode_episode(forge(counts + 8, UINT32_MAX), 77, problems), Error);
+  EXPECT_THROW(decode_episode(forge(counts + 12, 2), 77, problems), Error);    // a state of a binary variable
+  EXPECT_THROW(decode_episode(forge(start + 8 + 4, 1), 77, problems), Error);  // a test problem
+  const auto forge_target = [&](float value) { return forge(whole.size() - 4, std::bit_cast<std::uint32_t>(value)); };
+  for (const float wrong : {NAN, HUGE_VALF, 3e38F, -3e38F, 1e4F, -1e4F}) {
+    EXPECT_THROW(decode_episode(forge_target(wrong), 77, problems), Error) << wrong;
+  }
+  for (const float right : {-HUGE_VALF, 0.0F, 50.0F, -50.0F}) {
+    EXPECT_NO_THROW(decode_episode(forge_target(right), 77, problems)) << right;
+  }
 }
 
 }  // namespace

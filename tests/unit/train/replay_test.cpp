@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <set>
 
+#include "train/target_range.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
@@ -84,6 +86,43 @@ TEST(Experience, ValidateRefusesWhatDoesNotFit) {
   EXPECT_THROW(broken([](Experience& e) { e.samples.pop_back(); })(), Error);
   EXPECT_THROW(broken([](Experience& e) { e.row_levels[0] = 4; })(), Error);
   EXPECT_THROW(broken([](Experience& e) { e.row_samples[0] = -1; })(), Error);
+}
+
+TEST(Experience, TargetsBeyondWhatTheFactorsCanReachAreRefused) {
+  const auto with_target = [](float value) {
+    std::shared_ptr<Experience> data = experience(0.0F);
+    data->row_targets[3] = value;
+    return data;
+  };
+  const TargetRange range = with_target(0.0F)->problem->target_ranges[1];
+  for (const double right : {range.low + 1.0, 0.0, range.high - 1.0, -HUGE_VAL}) {
+    EXPECT_NO_THROW(with_target(static_cast<float>(right))->check_targets()) << right;
+  }
+  for (const double wrong : {range.low - 1.0, range.high + 1.0, 3e38, -3e38, double{NAN}, HUGE_VAL}) {
+    EXPECT_THROW(with_target(static_cast<float>(wrong))->check_targets(), Error) << wrong;
+  }
+}
+
+// Factors {1, 3} of the first and {-2, -inf} of the second variable: Q_0 lies in [1 - 2, log 2 + 3 - 2], Q_1 is -2.
+TEST(TargetRange, IsWhatTheFactorsCanReachWithSlack) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  graph.add_table({0}, {1.0, 3.0});
+  graph.add_table({1}, {-2.0, kNegInf});
+  graph.add_table({1}, {kNegInf, kNegInf});  // adds nothing, as to the offsets
+  const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kTree);
+  const std::vector<TargetRange> ranges = target_ranges(graph, space, {10.0, 0.0});
+  const double width = std::log(2.0) + 2.0;
+  EXPECT_NEAR(ranges[0].low, -1.0 - width - 100.0 - 10.0, 1e-9);
+  EXPECT_NEAR(ranges[0].high, std::log(2.0) + 1.0 + width + 100.0 - 10.0, 1e-9);
+  EXPECT_NEAR(ranges[1].low, -2.0 - 100.0, 1e-9);
+  EXPECT_NEAR(ranges[1].high, -2.0 + 100.0, 1e-9);
+  graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
+  EXPECT_EQ(target_ranges(graph, space, {0.0, 0.0})[1].high, ranges[1].high);
+  EXPECT_EQ(
+      target_ranges(graph, make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kTree), {0.0, 0.0})[0].high,
+      HUGE_VAL);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <numeric>
@@ -135,6 +136,104 @@ TEST_F(TrainTest, ACheckpointOfOtherOptionsOrADamagedOneIsRefused) {
   changed.replace(changed.find("treesample-checkpoint"), 10, "something-");
   write_file_atomically(path, changed);
   EXPECT_THROW(train(options), Error);
+}
+
+// A checkpoint whose tensor `name` begins with `value`.
+void spoil(const std::filesystem::path& path, const std::string& name, float value) {
+  TensorFile file = parse_safetensors(read_file(path), "checkpoint");
+  for (NamedTensor& tensor : file.tensors) {
+    if (tensor.name == name) tensor.values[0] = value;
+  }
+  write_file_atomically(path, write_safetensors(file));
+}
+
+TEST_F(TrainTest, ACheckpointWithNumbersThatCannotBeIsRefused) {
+  TrainOptions options = small_options();
+  options.num_episodes = 2;
+  options.folder = folder_;
+  train(options);
+  options.resume = true;
+  options.num_episodes = 3;
+  const std::filesystem::path path = folder_ / "checkpoint.safetensors";
+  const std::string good = read_file(path);
+  std::string tensor;
+  for (const NamedTensor& any : parse_safetensors(good, "checkpoint").tensors) {
+    if (any.name.starts_with("parameters/")) tensor = any.name.substr(std::string("parameters/").size());
+  }
+  const std::tuple<const char*, float> cases[] = {{"parameters/", NAN},
+                                                  {"parameters/", HUGE_VALF},
+                                                  {"first_moment/", NAN},
+                                                  {"second_moment/", HUGE_VALF},
+                                                  {"second_moment/", -1.0F}};
+  for (const auto& [prefix, value] : cases) {
+    write_file_atomically(path, good);
+    spoil(path, prefix + tensor, value);
+    const std::string before = read_file(path);
+    try {
+      train(options);
+      FAIL() << prefix << value;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kParse);
+      EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("tensor"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(read_file(path), before);  // it stays as it was
+  }
+}
+
+TEST_F(TrainTest, DivergedLearningEndsWithTheLastGoodCheckpoint) {
+  TrainOptions options = small_options();
+  options.num_episodes = 3;
+  options.folder = folder_;
+  train(options);
+  const std::filesystem::path path = folder_ / "checkpoint.safetensors";
+  // Finite parameters so large that what the network gives is not.
+  TensorFile file = parse_safetensors(read_file(path), "checkpoint");
+  for (NamedTensor& tensor : file.tensors) {
+    if (tensor.name.starts_with("parameters/")) std::fill(tensor.values.begin(), tensor.values.end(), 1e30F);
+  }
+  write_file_atomically(path, write_safetensors(file));
+  const std::string before = read_file(path);
+  const std::string network = read_file(folder_ / "network.safetensors");
+  options.resume = true;
+  options.num_episodes = 4;
+  EXPECT_THROW(train(options), Error);
+  EXPECT_EQ(read_file(path), before);
+  EXPECT_EQ(read_file(folder_ / "network.safetensors"), network);
+}
+
+TEST_F(TrainTest, ARunThatEndsBeforeItsFirstEpisodeCanBeResumed) {
+  TrainOptions options = small_options();
+  options.folder = folder_;
+  const pid_t child = fork();
+  if (child == 0) {
+    train(options, [](const EpisodeRecord&) {
+      kill(getpid(), SIGKILL);
+      return true;
+    });
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "checkpoint.safetensors"));
+  options.resume = true;
+  EXPECT_EQ(train(options).num_episodes, 12);
+}
+
+TEST_F(TrainTest, WhereNoStepWasMadeThereIsNoLoss) {
+  TrainOptions options = small_options();
+  options.steps_per_episode = 0;
+  options.folder = folder_;
+  const TrainReport report = train(options, [](const EpisodeRecord& record) {
+    EXPECT_FALSE(record.loss.has_value());
+    return true;
+  });
+  EXPECT_EQ(report.num_steps, 0);
+  const std::string csv = read_file(folder_ / "progress.csv");
+  EXPECT_NE(csv.find("\n1,0,0,0,,"), std::string::npos) << csv;
+  const std::string script = read_file(folder_ / "progress.gp");
+  EXPECT_NE(script.find("\n1 NaN "), std::string::npos) << script.substr(0, 200);
+  EXPECT_EQ(report.has_figure, std::system("gnuplot --version > /dev/null 2>&1") == 0);
 }
 
 TEST_F(TrainTest, WorkersAndLearnerRunAtTheSameTime) {

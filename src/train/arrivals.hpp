@@ -1,0 +1,42 @@
+// What has come from the workers and what has not, for people: who sent episodes, whose were refused and why, and how
+// long none has come.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+namespace treesample {
+
+class Arrivals {
+ public:
+  explicit Arrivals(std::function<void(const std::string&)> remark) : remark_(std::move(remark)) {}
+
+  void accept(const std::string& worker);
+  // Counted; the first is told at once, and then one in kRefusalSeconds.
+  void refuse(const std::string& worker, const std::string& reason);
+  // Tells, at growing intervals, that nothing comes. `state` says how far the run is.
+  void tell_when_waiting(const std::string& state);
+
+  // Since the last accepted episode, or the beginning.
+  [[nodiscard]] double seconds_without() const;
+  [[nodiscard]] const std::map<std::string, std::int64_t>& refused_by_worker() const { return refused_; }
+  [[nodiscard]] const std::string& last_reason() const { return last_reason_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::function<void(const std::string&)> remark_;
+  std::set<std::string> accepted_;
+  std::map<std::string, std::int64_t> refused_;
+  std::string last_reason_;
+  std::int64_t num_refused_ = 0;
+  Clock::time_point last_accepted_ = Clock::now();
+  Clock::time_point last_told_refusal_ = {};
+  double next_notice_ = 0.0;  // seconds without an episode; 0: not yet set
+};
+
+}  // namespace treesample
