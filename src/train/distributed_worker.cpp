@@ -11,6 +11,7 @@
 #include "train/run_channel.hpp"
 #include "treesample/error.hpp"
 #include "treesample/nn/network_file.hpp"
+#include "treesample/text.hpp"
 #include "treesample/train/distributed.hpp"
 
 namespace treesample {
@@ -108,7 +109,7 @@ class DistributedWorker {
       throw Error(ErrorCode::kIo,
                   fmt::format("run '{}': the learner is version {} of treesample, this worker is {}; they must be the "
                               "same",
-                              redis_.run, printable(head.library_version, 40), TREESAMPLE_VERSION));
+                              redis_.run, shortened(head.library_version, 40), TREESAMPLE_VERSION));
     }
     if (!problems_ || head.fingerprint != fingerprint_) {
       const std::optional<std::string> text = channel_.options_text();

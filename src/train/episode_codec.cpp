@@ -8,8 +8,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "train/redis_client.hpp"
 #include "treesample/error.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -87,8 +87,8 @@ struct Preamble {
 
 Preamble read_preamble(Reader& reader) {
   if (reader.take(kMagic.size()) != kMagic) fail("it does not begin like one");
-  std::string version = printable(reader.get_text(), kMostNameBytes);
-  return {.library_version = std::move(version), .worker = printable(reader.get_text(), kMostNameBytes)};
+  std::string version = shortened(reader.get_text(), kMostNameBytes);
+  return {.library_version = std::move(version), .worker = shortened(reader.get_text(), kMostNameBytes)};
 }
 
 }  // namespace

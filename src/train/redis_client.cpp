@@ -17,6 +17,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -101,13 +102,6 @@ std::string first_line(const std::string& path) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view text, std::size_t limit) {
-  std::string shown(text.substr(0, limit));
-  std::replace_if(
-      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c >= 127; }, '?');
-  return shown + (text.size() > limit ? "..." : "");
-}
 
 #if defined(TREESAMPLE_HAS_HIREDIS_SSL)
 bool has_redis_tls() { return true; }
@@ -232,7 +226,7 @@ RedisValue RedisClient::send(const std::vector<std::string_view>& arguments, boo
     return {};
   }
   if (reply->type == REDIS_REPLY_ERROR) {
-    const std::string message = printable({reply->str, reply->len}, 300);
+    const std::string message = shortened({reply->str, reply->len}, 300);
     // A server that has just started answers so until its data are read.
     is_broken = message.starts_with("LOADING");
     last_error_ = message;

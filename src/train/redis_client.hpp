@@ -41,9 +41,6 @@ RedisAddress parse_redis_address(const std::string& address);
 // names are looked up.
 bool is_local(const RedisAddress& address);
 
-// Words from the server or from others as they can be shown: at most `limit` printable characters.
-std::string printable(std::string_view text, std::size_t limit);
-
 // Thrown inside the room when keep_going ends a wait.
 struct RedisInterrupted {};
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "train/episode_codec.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -73,7 +74,7 @@ void RunChannel::start_numbers_at(std::uint64_t number) {
   if (is_number && next >= number && next <= number + kMostNumbersAhead) return;
   if (!current.empty()) {
     client_.remark(fmt::format("key {}: it held '{}', which is not the number of the next episode; set to {}",
-                               key("next"), printable(current, 40), number));
+                               key("next"), shortened(current, 40), number));
   }
   client_.command({"SET", key("next"), fmt::format("{}", number)});
 }
