@@ -21,7 +21,7 @@ def main():
     dice = random.Random(SEED)
     kinds = ["learner", "worker", "server"] * KILLS
     dice.shuffle(kinds)
-    episodes = EPISODES_BETWEEN * (len(kinds) + 2)
+    episodes = EPISODES_BETWEEN * (len(kinds) + 20)  # so many that the run does not end before the last kill
     start = time.time()
     with Lab() as lab:
         with open(lab.path("key"), "w") as file:
