@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # What a program that links the static library needs besides; the shared one brings its own.
-set(pkg_config_requires fmt libhwy sqlite3 hiredis)
+set(pkg_config_requires fmt libhwy sqlite3 hiredis libcrypto)
 if(TARGET PkgConfig::hiredis_ssl)
   list(APPEND pkg_config_requires hiredis_ssl)
 endif()
