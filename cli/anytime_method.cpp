@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <optional>
 
 #include "command.hpp"
@@ -14,6 +18,7 @@
 #include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/search/first_bounds.hpp"
 #include "treesample/value/network_value.hpp"
 
 namespace treesample::cli {
@@ -24,9 +29,10 @@ constexpr double kSearchEnd = 0.65;
 // Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
 constexpr double kFarGap = 10.0;
 constexpr double kFarSearchEnd = 0.4;
-constexpr double kFindShare = 0.1;            // for a first configuration
-constexpr double kFindSeconds = 2.0;          // the same without a time limit
-constexpr double kExactMarginalsShare = 0.2;  // of the time limit, when the search is solved
+constexpr double kPassSecondsPerNode = 0.5e-6;  // for the samplers and the best configuration
+constexpr double kFindShare = 0.1;              // for a first configuration
+constexpr double kFindSeconds = 2.0;            // the same without a time limit
+constexpr double kExactMarginalsShare = 0.2;    // of the time limit, when the search is solved
 constexpr double kExactMarginalsSeconds = 5.0;
 constexpr int kMeanFieldSweeps = 20;
 constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
@@ -42,16 +48,22 @@ struct Leaves {
 Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const InferOptions& options) {
   const bool has_tables = graph.has_only_tables();
   Leaves leaves;
-  if (options.prior.rfind("mini-bucket", 0) == 0) {
-    const auto buckets = make_mini_buckets(graph, space, options);
+  const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
+  const auto made = has_buckets ? unless_given_up([&] { return make_mini_buckets(graph, space, options); })
+                                : std::optional<std::shared_ptr<const WeightedMiniBucket>>();
+  if (made) {
+    const auto& buckets = *made;
     const LocalDistributions local = mean_field(graph, kMeanFieldSweeps, static_cast<std::uint64_t>(options.seed),
                                                 time_box(options, kMeanFieldShare, kMeanFieldSeconds));
-    leaves.values = mini_bucket_leaves(graph, space, buckets, local);
+    leaves.values = mini_bucket_leaves(graph, space, buckets, local, set_up_limit(options));
     leaves.text = fmt::format("mini-bucket, i = {}", buckets->report().i_bound);
     return leaves;
   }
-  leaves.values.upper = maxima_fallback(graph, space);
-  if (has_tables) leaves.values.lower = product_fallback(graph, space, uniform_distributions(graph));
+  if (has_buckets) note(options.is_quiet, "no time for mini-buckets: the maxima of the factors are the bounds");
+  leaves.values.upper = maxima_fallback(graph, space, set_up_limit(options));
+  if (has_tables) {
+    leaves.values.lower = product_fallback(graph, space, uniform_distributions(graph), set_up_limit(options));
+  }
   check_argument(leaves.values.upper != nullptr, "--select gap",
                  "needs upper bounds: a factor that is a function must declare its maximum");
   leaves.text = "maxima of the factors";
@@ -82,6 +94,8 @@ AnytimeOptions search_options(const InferOptions& options) {
   result.epsilon = options.epsilon;
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.answer_order = answer_order(options);
+  result.seconds_per_node = kPassSecondsPerNode;
+  result.should_stop = search_limit(options);
   result.observer_interval = options.trace.empty() ? 256 : TraceFile::kInterval;
   return result;
 }
@@ -120,7 +134,7 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper
     importance.should_stop =
         [num_drawn = std::int64_t{0}, most = is_solved ? 1 : options.num_importance,
          is_late = time_box(options, 1.0, is_solved ? kSolvedSamplesSeconds : kExtraSamplesSeconds)]() mutable {
-          return Interruption::is_asked() || (++num_drawn >= most && is_late());
+          return Interruption::is_overdue() || (++num_drawn >= most && is_late());
         };
   }
   Random random(static_cast<std::uint64_t>(options.seed), "importance");
@@ -146,7 +160,7 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
     return;
   }
   if (options.sampler == "upper") return;
-  const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower);
+  const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower, time_limit(options));
   if (lower->log_value() == kNegInf) return;
   answer.approximation = complete(lower);
   answer.sampler_divergence = std::max(0.0, certified_bounds(result, answer.summed.get()).upper - lower->log_value());
@@ -191,7 +205,7 @@ void add_exact_marginals(Answer& answer, const FactorGraph& whole, const Anytime
 // What is drawn from the search: samples, an estimate with its interval, marginals.
 void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options) {
   if (!(result.report.log_z.upper < HUGE_VAL)) return;  // beyond the range of the search's numbers
-  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper);
+  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper, time_limit(options));
   if (upper->log_value() == kNegInf) return;
   choose_sampler(answer, result, upper, options);
   const LogBounds bounds = certified_bounds(result, answer.summed.get());
@@ -222,12 +236,16 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   const std::shared_ptr<const SummedModel> summed = sum_out(whole, options);
   TraceFile trace(options.trace, summed ? summed->log_slack() : 0.0);
   const FactorGraph& graph = summed ? summed->graph() : whole;
+  // There is something certain from the first moment on.
+  trace.add(watch.seconds(), {}, first_bounds(whole), kNegInf);
+  const std::optional<Configuration> first = first_configuration(whole, options);
+  const LogBounds first_known = first_bounds(whole, first);
+  trace.add(watch.seconds(), {}, first_known, kNegInf);
   const bool has_buckets = options.prior.rfind("mini-bucket", 0) == 0;
   const SearchSpace space = has_buckets ? space_for_mini_buckets(graph, options, parse_space(options.space))
                                         : space_for(graph, options, parse_space(options.space));
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
-  const std::optional<Configuration> first = first_configuration(whole, options);
   if (first) search.first_configurations = {summed ? summed->left(first->x) : first->x};
   if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   double last_estimate = kNegInf;
@@ -253,9 +271,18 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   answer.error = report.error;
   answer.spent = report.spent;
   const LogBounds bounds = certified_bounds(result, summed.get());
-  answer.set_log_z(bounds.is_exact() ? report.estimate : bounds.lower, bounds);
-  answer.best = completed(best_configuration(result), whole, summed.get());
-  add_samplers(answer, whole, result, options);
+  // A search that had no time may know less than what was known before it.
+  const LogBounds known{std::max(bounds.lower, first_known.lower), std::min(bounds.upper, first_known.upper)};
+  answer.set_log_z(bounds.is_exact() ? report.estimate : known.lower, known);
+  unless_given_up([&] {
+    add_samplers(answer, whole, result, options);
+    return true;
+  });
+  unless_given_up([&] {
+    const auto best = completed(best_configuration(result, time_limit(options)), whole, summed.get());
+    if (best && (!answer.best || best->log_density >= answer.best->log_density)) answer.best = best;
+    return true;
+  });
   if (first && (!answer.best || first->log_density > answer.best->log_density)) answer.best = first;
   trace.finish(watch.seconds(), report.spent, report.log_z, *answer.log_z);
   return answer;

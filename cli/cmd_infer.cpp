@@ -9,6 +9,7 @@
 
 #include "answer_trust.hpp"
 #include "command.hpp"
+#include "first_answer.hpp"
 #include "infer_defaults.hpp"
 #include "infer_methods.hpp"
 #include "infer_support.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::int64_t kLeastDrawn = 100;
 constexpr double kImportanceEnd = 0.95;  // of --time, where --samples are to follow
+constexpr double kSimplifyShare = 0.1;   // for what simplification does beyond one pass
 
 // Adds up to `count` samples to the answer, fewer once it should stop.
 using DrawChunk = std::function<void(std::int64_t count, const std::function<bool()>& should_stop)>;
@@ -146,12 +148,13 @@ int InferCommand::run() {
                                  .retry_failed = is_retrying_failed_,
                                  .is_interrupted = [this] { return Interruption::is_asked() || is_time_over(); }},
                                 programs_);
+  const Interruption interruption;  // before there is a model there is nothing to answer
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(options_.is_quiet, fmt::format("using the evidence in {}", input.evidence_file));
   }
   // A network knows the numbers of variables and states that it was trained for.
   const bool is_simplified = options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_;
-  if (is_simplified) simplify_input(input);
+  if (is_simplified) simplify_input(input, time_box(options_, kSimplifyShare, HUGE_VAL));
   const FactorGraph& graph = input.model.graph;
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
@@ -181,8 +184,6 @@ int InferCommand::run() {
   Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
   answer.widen(input.simplified.log_error);
-  const bool is_cut_off = answer.stop == to_string(StopReason::kInterrupted) && !Interruption::is_asked();
-  if (is_cut_off && options_.seconds_left() <= 0.0) answer.stop = to_string(StopReason::kTime);
   clock_.reset();
   const bool is_over_budget = answer.stop == to_string(StopReason::kBudget);
   const bool has_bought = answer.spent.reward_evaluations > 0 && (!input.oracles || answer.spent.calls > 0);
@@ -194,6 +195,11 @@ int InferCommand::run() {
   options_.budget = budget;
   judge_importance(answer);
   if (input.oracles) judge_program_answer(answer);
+  // A wait for a program ends as interrupted when the time is over; and what ended by itself may have been cut later.
+  if (Interruption::is_asked() && !answer.is_exact) answer.stop = to_string(StopReason::kInterrupted);
+  if (!Interruption::is_asked() && answer.stop == to_string(StopReason::kInterrupted)) {
+    answer.stop = to_string(StopReason::kTime);
+  }
   answer.options = resolved_options(input);
   if (input.oracles) finish_programs(*input.oracles, answer);
   // Without one value of a program there is no answer so far.
@@ -236,6 +242,7 @@ Answer InferCommand::answer_of(const FactorGraph& graph) {
   try {
     return answer_within_time(graph);
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInterrupted) return first_answer(graph, options_);
     const std::string text = error.what();
     if (text.rfind("--", 0) == 0) throw;
     const std::string reason = text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2);
@@ -256,6 +263,7 @@ Answer InferCommand::answer_within_time(const FactorGraph& graph) {
   if (options_.method != "exact") return run_method(graph, options_);
   std::optional<Answer> exact = eliminate(graph, options_);
   if (exact) return *std::move(exact);
+  if (Interruption::is_asked()) return first_answer(graph, options_);
   if (!was_auto_) {
     throw Error(ErrorCode::kResource,
                 fmt::format("--time: {} seconds are not enough for elimination; allowed are a longer time, none, or "
@@ -270,21 +278,21 @@ Answer InferCommand::answer_within_time(const FactorGraph& graph) {
   return run_method(graph, options_);
 }
 
-// The search by mass looks at the clock between evaluations only, and one of them may hang.
-bool InferCommand::is_time_over() const {
-  return clock_ && options_.select == "mass" && options_.seconds_left() <= 0.0;
-}
+// The methods look at the clock between evaluations only, and one of them may hang.
+bool InferCommand::is_time_over() const { return clock_ && options_.seconds_left() <= 0.0; }
 
 void InferCommand::add_samples(Answer& answer, const ModelInput& input) const {
   const FactorGraph& graph = input.model.graph;
   if (answer.log_z == kNegInf || !answer.approximation) {
-    note(options_.is_quiet || options_.num_samples == 0, "no state of positive probability was found: no samples");
+    const bool has_some = answer.best && answer.best->log_density != kNegInf;
+    note(options_.is_quiet || options_.num_samples == 0,
+         fmt::format("no samples: {}",
+                     has_some ? why_sampling_ended(false) : "no state of positive probability was found"));
     return;
   }
   if (answer.has_importance && options_.num_importance > 0) {
     Random random(static_cast<std::uint64_t>(options_.seed), "importance");
-    const Interruption interruption;
-    const std::function<bool()> should_stop = time_limit(options_, options_.num_samples > 0 ? kImportanceEnd : 1.0);
+    const ShouldStop should_stop = time_limit(options_, options_.num_samples > 0 ? kImportanceEnd : 1.0);
     answer.importance = importance_estimate(graph, *answer.approximation, static_cast<int>(options_.num_importance),
                                             random, [&](int) { return !should_stop(); });
     if (answer.importance->error) answer.error = answer.importance->error;
@@ -294,7 +302,6 @@ void InferCommand::add_samples(Answer& answer, const ModelInput& input) const {
       answer.best = sampled;
     }
   }
-  const Interruption interruption;
   Random random(static_cast<std::uint64_t>(options_.seed), "samples");
   if (options_.num_samples == 0) return;
   if (answer.exact_sampler) {

@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "standard_streams.hpp"
+#include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
 #include "words.hpp"
@@ -112,7 +113,6 @@ class Cli11CommandLine final : public CommandLine {
 };
 
 constexpr std::size_t kShownWord = 100;
-constexpr int kInterruptedExit = 130;  // what shells give a program that Ctrl-C ended
 
 int exit_code(ErrorCode code) {
   switch (code) {
@@ -128,7 +128,7 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kResource:
       return EX_UNAVAILABLE;
     case ErrorCode::kInterrupted:
-      return kInterruptedExit;
+      return Interruption::exit_code(EX_TEMPFAIL);
     case ErrorCode::kInternal:
       return EX_SOFTWARE;
   }
@@ -229,7 +229,7 @@ int run_guarded(int argc, const char* const* argv, const std::vector<std::unique
   app.require_subcommand(1);
   try {
     check_output();
-    return run_command(app, argc, argv, commands);
+    return Interruption::exit_code(run_command(app, argc, argv, commands));
   } catch (const CLI::ParseError& error) {
     return fail(EX_USAGE, describe(error, app));
   } catch (const NoPermission& error) {

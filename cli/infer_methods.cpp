@@ -27,6 +27,8 @@ namespace {
 
 constexpr int kMarginalSamples = 10'000;
 constexpr double kLeastSeconds = 1e-6;
+// For the best configuration, marginals and what is unexplored.
+constexpr double kPassSecondsPerNode = 0.3e-6;
 // Of the time limit: from when on elimination that would take too long is given up, and when it must be done.
 constexpr double kEliminationLook = 0.3, kEliminationEnd = 0.9;
 // The same for the most probable configuration, which comes last.
@@ -53,7 +55,12 @@ Prior make_prior(const FactorGraph& graph, const SearchSpace& space, const Infer
   if (word.rfind("net:", 0) == 0) {
     return {load_network_value(word.substr(4), graph, {}, space), {}, {}, word};
   }
-  const auto buckets = make_mini_buckets(graph, space, options);
+  const auto made = unless_given_up([&] { return make_mini_buckets(graph, space, options); });
+  if (!made) {
+    note(options.is_quiet, "no time for mini-buckets: the prior is uniform");
+    return {};
+  }
+  const auto& buckets = *made;
   const MiniBucketReport& report = buckets->report();
   Prior prior{buckets, {}, report.log_upper, fmt::format("mini-bucket, i = {}", report.i_bound)};
   if (report.has_lower || report.is_exact) prior.lower = report.log_lower;
@@ -77,36 +84,40 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   TraceFile trace(options.trace);
   if (trace.is_wanted()) search_options.observer_interval = TraceFile::kInterval;
   const LogBounds bounds{prior.lower.value_or(-HUGE_VAL), prior.upper.value_or(HUGE_VAL)};
+  bool is_large = false;  // passes over all nodes would take too long if it went on
   const SearchResult result = tree_sample(graph, space, search_options, prior.value, [&](const SearchProgress& now) {
     trace.add(options.clock.seconds(), now.spent, bounds, now.log_z);
+    is_large = options.seconds_left() < kPassSecondsPerNode * static_cast<double>(now.num_nodes);
     return watch.update(now.spent, now.seconds,
-                        fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z));
+                        fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z)) &&
+           !is_large;
   });
+  const double pass_seconds = kPassSecondsPerNode * static_cast<double>(result.report.num_nodes);
+  const bool has_passes = !Interruption::is_asked() || pass_seconds < Interruption::kGraceSeconds;
   Answer answer;
   answer.method =
       fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations", options.space,
                   options.order, space.width(), prior.text, count_text(space.log_exact_cost()));
-  answer.stop = to_string(result.report.stop);
+  answer.stop = to_string(is_large ? StopReason::kTime : result.report.stop);
   answer.set_log_z(result.approximation.log_z(), {std::max(prior.lower.value_or(kNegInf), result.report.log_z.lower),
                                                   std::min(prior.upper.value_or(HUGE_VAL), result.report.log_z.upper)});
   trace.finish(options.clock.seconds(), result.report.spent, bounds, *answer.log_z);
   answer.spent = result.report.spent;
-  answer.best = result.approximation.best();
-  if (answer.log_z != kNegInf) {
+  if (has_passes) answer.best = result.approximation.best();
+  if (answer.log_z != kNegInf && has_passes) {
     if (result.approximation.has_exact_marginals()) {
       answer.marginals = result.approximation.marginals();
       answer.marginals_from =
           result.report.stop == StopReason::kExact ? "exact" : "of the approximation, by one pass over the search";
     } else {
-      Random random(static_cast<std::uint64_t>(options.seed), "marginals");
-      answer.marginals = sampled_marginals(result.approximation, graph, kMarginalSamples, random);
-      answer.marginals_from = fmt::format("from {} samples of the approximation", kMarginalSamples);
+      const int num_samples = add_frequencies(answer, result.approximation, graph, kMarginalSamples, options);
+      answer.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
     }
   }
   answer.approximation = std::make_shared<SearchApproximation>(result.approximation);
   answer.error = result.report.error;
   answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
-  if (!answer.is_exact) answer.unexplored_mass = result.approximation.unexplored_mass();
+  if (!answer.is_exact && has_passes) answer.unexplored_mass = result.approximation.unexplored_mass();
   return answer;
 }
 
@@ -135,26 +146,18 @@ void improve_best(Answer& answer, const FactorGraph& whole) {
   if (log_density > answer.best->log_density) answer.best = {std::move(completed), log_density};
 }
 
-// Stops where the rest would not be done by `end` of --time, as the share that is done after a while tells.
+// Stops where the rest would not be done by `end` of --time, as the share that is done after a while tells, and a
+// moment after Ctrl-C.
 std::function<bool(double)> unless_late(const InferOptions& options, double look, double end) {
+  if (options.time <= 0.0) return [](double) { return Interruption::is_overdue(); };
   return [clock = options.clock, start = 0.0, look = look * options.time,
           end = end * options.time](double share_done) mutable {
+    if (Interruption::is_overdue()) return true;
     const double now = clock.seconds();
     if (share_done == 0.0) start = now;
     const double expected_end = share_done > 0.0 ? start + (now - start) / share_done : now;
     return now > end || (now > look && expected_end > end);
   };
-}
-
-// Nothing when it is given up.
-template <typename Work>
-auto unless_given_up(Work work) -> std::optional<decltype(work())> {
-  try {
-    return work();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInterrupted) throw;
-    return {};
-  }
 }
 
 // Of a few exact samples, where nothing better can be had.
@@ -184,7 +187,7 @@ std::string add_most_probable(Answer& answer, const FactorGraph& whole, const El
   const double seconds =
       options.time > 0.0 ? kMostProbableEnd * options.time - options.clock.seconds() : kMostProbableSeconds;
   if (cost.num_entries > kMaximaPerSecond * seconds) return "time";
-  if (options.time > 0.0) pass.should_stop = unless_late(options, kMostProbableLook, kMostProbableEnd);
+  pass.should_stop = unless_late(options, kMostProbableLook, kMostProbableEnd);
   const auto found = unless_given_up([&] { return most_probable(whole, pass); });
   if (!found || !*found) return "time";
   const bool is_better = !answer.best || (*found)->configuration.log_density > answer.best->log_density;
@@ -285,7 +288,7 @@ std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& op
   answer.summed = sum_out(whole, options);
   EliminationOptions elimination_settings = options.elimination.value_or(elimination_options(options));
   // Marginals begin at 0 again.
-  if (options.time > 0.0) elimination_settings.should_stop = unless_late(options, kEliminationLook, kEliminationEnd);
+  elimination_settings.should_stop = unless_late(options, kEliminationLook, kEliminationEnd);
   const FactorGraph& graph = answer.summed ? answer.summed->graph() : whole;
   const auto done = unless_given_up([&] { return Elimination(graph, elimination_settings); });
   if (!done) return {};

@@ -30,10 +30,14 @@ constexpr double kEvaluationsPerSecond = 1e6;
 constexpr double kClosedByBuckets = 1e3;
 constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
 constexpr double kOrderTimeShare = 0.1;
-constexpr double kFrequencySecondsAfterTime = 0.5, kFrequencySeconds = 10.0;
-constexpr double kCostTimeShare = 0.05;  // for the order of elimination
-constexpr double kOrderSeconds = 2.0;    // without a time limit
-constexpr double kReachSeconds = 10.0;   // the same
+constexpr double kSetUpEnd = 0.7;           // of the time limit: orders, spaces and bounds are given up
+constexpr double kBucketsEnd = 0.55;        // the same for mini-buckets, in whose place the maxima of the factors come
+constexpr double kChoiceEnd = 0.5;          // the same for what elimination would cost
+constexpr double kFrequencyShare = 0.05;    // of the time limit, for samples of marginals
+constexpr double kFrequencySeconds = 10.0;  // without one
+constexpr double kCostTimeShare = 0.05;     // for the order of elimination
+constexpr double kOrderSeconds = 2.0;       // without a time limit
+constexpr double kReachSeconds = 10.0;      // the same
 constexpr std::uint64_t kMiniBucketMemoryDivisor = 4;
 constexpr std::string_view kMiniBucketWord = "mini-bucket";
 
@@ -55,21 +59,28 @@ double box_seconds(const InferOptions& options, double share, double without_lim
   return options.time > 0.0 ? std::min(share * options.time, kMostOfTheRest * options.seconds_left()) : without_limit;
 }
 
-std::function<bool()> time_box(const InferOptions& options, double share, double without_limit) {
+ShouldStop time_box(const InferOptions& options, double share, double without_limit) {
   const double end = options.clock.seconds() + box_seconds(options, share, without_limit);
   return [clock = options.clock, end] { return Interruption::is_asked() || clock.seconds() > end; };
 }
 
-std::function<bool()> time_limit(const InferOptions& options, double share) {
+ShouldStop time_limit(const InferOptions& options, double share) {
   const double end = options.time > 0.0 ? share * options.time : HUGE_VAL;
-  return [clock = options.clock, end] { return Interruption::is_asked() || clock.seconds() > end; };
+  return [clock = options.clock, end] { return Interruption::is_overdue() || clock.seconds() > end; };
 }
+
+ShouldStop search_limit(const InferOptions& options) {
+  return [is_over = time_limit(options)] { return Interruption::is_asked() || is_over(); };
+}
+
+ShouldStop set_up_limit(const InferOptions& options) { return time_limit(options, kSetUpEnd); }
 
 EliminationOptions elimination_options(const InferOptions& options) {
   return {.memory_limit_bytes = parse_size("--memory", options.memory),
           .restarts = options.restarts > 0 ? static_cast<int>(options.restarts) : 10,
           .seed = static_cast<std::uint64_t>(options.seed),
-          .should_settle = time_box(options, kCostTimeShare, kOrderSeconds)};
+          .should_settle = time_box(options, kCostTimeShare, kOrderSeconds),
+          .should_give_up = set_up_limit(options)};
 }
 
 bool Watch::update(const Spending& spent, double seconds, const std::string& text) {
@@ -94,8 +105,9 @@ SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, Spa
   const OrderOptions order{.kind = parse_order(options.order),
                            .restarts = static_cast<int>(options.restarts),
                            .seed = static_cast<std::uint64_t>(options.seed),
-                           .should_stop = time_box(options, kOrderTimeShare, HUGE_VAL)};
-  return make_search_space(graph, search_order(graph, kind, order), kind);
+                           .should_stop = time_box(options, kOrderTimeShare, HUGE_VAL),
+                           .should_give_up = set_up_limit(options)};
+  return make_search_space(graph, search_order(graph, kind, order), kind, set_up_limit(options));
 }
 
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const InferOptions& options) {
@@ -114,22 +126,24 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
                                                     double seconds) {
   constexpr double kEntriesPerSecond = 5e7;
   EliminationOptions elimination = elimination_options(options);
-  EliminationCost cost = elimination_cost(graph, elimination);
-  const bool fits = cost.marginal_bytes <= static_cast<double>(elimination.memory_limit_bytes);
-  if (!fits || cost.num_entries > kEntriesPerSecond * seconds) return {};
-  elimination.order = std::move(cost.order);
+  elimination.most_entries = kEntriesPerSecond * seconds;
+  elimination.should_give_up = time_limit(options, kChoiceEnd);
+  const std::optional<EliminationCost> cost = unless_given_up([&] { return elimination_cost(graph, elimination); });
+  if (!cost || cost->marginal_bytes > static_cast<double>(elimination.memory_limit_bytes)) return {};
+  if (cost->num_entries > elimination.most_entries) return {};
+  elimination.order = cost->order;
   return elimination;
 }
 
 int add_frequencies(Answer& answer, const Approximation& approximation, const FactorGraph& graph, int max_samples,
                     const InferOptions& options) {
-  // With a time limit it is over by then, so that few samples have to do in a large model.
+  const ShouldStop is_over = time_limit(options);
   const Stopwatch watch;
-  const double seconds = options.time > 0.0 ? kFrequencySecondsAfterTime : kFrequencySeconds;
+  const double seconds = box_seconds(options, kFrequencyShare, kFrequencySeconds);
   Random random(static_cast<std::uint64_t>(options.seed), "marginals");
   for (int v = 0; v < graph.num_variables(); ++v) answer.marginals.emplace_back(graph.num_states(v), 0.0);
   int num_samples = 0;
-  while (num_samples < max_samples && (num_samples == 0 || watch.seconds() < seconds)) {
+  while (num_samples < max_samples && (num_samples == 0 || (watch.seconds() < seconds && !is_over()))) {
     const Assignment x = approximation.sample(random);
     for (std::size_t v = 0; v < x.size(); ++v) answer.marginals[v][x[v]] += 1.0;
     ++num_samples;
@@ -150,8 +164,9 @@ AnswerOrder answer_order(const InferOptions& options) {
 }
 
 SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
-  const std::function<bool()> is_late = time_box(options, kOrderTimeShare, kOrderSeconds);
+  const ShouldStop is_late = time_box(options, kOrderTimeShare, kOrderSeconds);
   MiniBucketOptions trial;
+  trial.should_give_up = [&, is_over = set_up_limit(options)] { return is_late() || is_over(); };
   trial.memory_limit_bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
   trial.wanted_bytes = kTrialBytes;
   trial.passes = 1;
@@ -160,19 +175,24 @@ SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions&
   const double cost = best.log_exact_cost();
   const double reach = kEvaluationsPerSecond * kClosedByBuckets * (options.time > 0.0 ? options.time : kReachSeconds);
   if (cost < std::log(reach) || is_late()) return best;
-  MiniBucketReport report = WeightedMiniBucket(graph, best, trial).report();
-  double lowest = report.log_upper;
+  const auto try_out = [&](const SearchSpace& space) {
+    return unless_given_up([&] { return WeightedMiniBucket(graph, space, trial).report(); });
+  };
+  std::optional<MiniBucketReport> report = try_out(best);
+  if (!report) return best;
+  double lowest = report->log_upper;
   InferOptions candidate = options;
   if (options.restarts == 0) candidate.restarts = kTrialRestarts;
-  for (int i = 1; i < kNumOrders && !report.is_exact; ++i) {
+  for (int i = 1; i < kNumOrders && report && !report->is_exact; ++i) {
     if (is_late()) break;
     candidate.seed = options.seed + i;
-    SearchSpace space = space_for(graph, candidate, kind);
-    if (space.log_exact_cost() > cost + kTrialCostMargin) continue;
-    report = WeightedMiniBucket(graph, space, trial).report();
-    if (report.log_upper >= lowest) continue;
-    lowest = report.log_upper;
-    best = std::move(space);
+    std::optional<SearchSpace> space = unless_given_up([&] { return space_for(graph, candidate, kind); });
+    if (!space) break;
+    if (space->log_exact_cost() > cost + kTrialCostMargin) continue;
+    report = try_out(*space);
+    if (!report || report->log_upper >= lowest) continue;
+    lowest = report->log_upper;
+    best = *std::move(space);
   }
   return best;
 }
@@ -197,6 +217,7 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& g
     bucket_options.memory_limit_bytes = parse_size("--memory", options.memory);
   }
   bucket_options.should_stop = time_box(options, kMiniBucketTimeShare, kMiniBucketSeconds);
+  bucket_options.should_give_up = time_limit(options, kBucketsEnd);
   return std::make_shared<WeightedMiniBucket>(graph, space, bucket_options);
 }
 

@@ -9,8 +9,10 @@
 #include "infer_methods.hpp"
 #include "terminal.hpp"
 #include "treesample/baselines/progress.hpp"
+#include "treesample/error.hpp"
 #include "treesample/model/reward_queue.hpp"
 #include "treesample/model/search_space.hpp"
+#include "treesample/stop.hpp"
 #include "treesample/value/mini_bucket.hpp"
 
 namespace treesample::cli {
@@ -18,10 +20,26 @@ namespace treesample::cli {
 // Seconds for one step of a method: this share of --time, less where most of the time is over; the given number without
 // a time limit.
 double box_seconds(const InferOptions& options, double share, double without_limit);
-// True once they are over, counted from now, or after Ctrl-C.
-std::function<bool()> time_box(const InferOptions& options, double share, double without_limit);
-// True after Ctrl-C and when the time limit is over, this share of it.
-std::function<bool()> time_limit(const InferOptions& options, double share = 1.0);
+// True once they are over, counted from now, or after Ctrl-C: for what can be ended with what there is.
+ShouldStop time_box(const InferOptions& options, double share, double without_limit);
+// True a moment after Ctrl-C and when the time limit is over, this share of it: for what makes the answer.
+ShouldStop time_limit(const InferOptions& options, double share = 1.0);
+// The same at once after Ctrl-C: the moment is for the samplers.
+ShouldStop search_limit(const InferOptions& options);
+// As time_limit, for what has to be made before a method can begin: it is given up then, and first_answer() is all
+// there is.
+ShouldStop set_up_limit(const InferOptions& options);
+
+// Nothing when it is given up.
+template <typename Work>
+auto unless_given_up(Work work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    return {};
+  }
+}
 
 // A progress line against budget and time; false asks the method to stop.
 class Watch {

@@ -19,11 +19,14 @@ namespace {
 constexpr int kMarginalSamples = 10'000;
 constexpr double kSearchEnd = 0.85;  // of the time, where importance sampling is to follow
 constexpr double kExactMarginalsShare = 0.2, kExactMarginalsSeconds = 5.0;
+// For estimates that agree with each other, the sampler and the best configuration.
+constexpr double kPassSecondsPerNode = 0.5e-6;
 
 // Upper bounds where all factors have a maximum; estimates by --prior, null for those that the search learns.
-LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, const std::string& prior) {
+LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, const InferOptions& options) {
+  const std::string& prior = options.prior;
   LeafValues leaves;
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.upper = maxima_fallback(graph, space, set_up_limit(options));
   if (prior == "calibrated") return leaves;
   std::shared_ptr<const ValueFunction> value;
   if (prior == "uniform") {
@@ -46,6 +49,8 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
   result.seed = static_cast<std::uint64_t>(options.seed);
   result.gap = options.gap;
   result.time_limit_seconds = (options.num_importance > 0 ? kSearchEnd : 1.0) * options.seconds_left();
+  result.seconds_per_node = kPassSecondsPerNode;
+  result.should_stop = search_limit(options);
   result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.answer_order = answer_order(options);
   result.observer_interval = graph.has_only_tables() ? 256 : 1;  // a function may take seconds
@@ -82,10 +87,10 @@ void spend_rest(Answer& answer, const FactorGraph& graph, const InferOptions& op
 }
 
 void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& result, const InferOptions& options) {
-  const auto sampler = std::make_shared<BoundedApproximation>(result, SamplerKind::kEstimate);
+  const auto sampler = std::make_shared<BoundedApproximation>(result, SamplerKind::kEstimate, time_limit(options));
   if (sampler->log_value() == kNegInf) return;
   answer.approximation = sampler;
-  answer.best = best_configuration(result);
+  answer.best = best_configuration(result, time_limit(options));
   const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
   if (is_solved) {
     if (auto marginals = exact_marginals(result, *sampler, options)) {
@@ -106,10 +111,10 @@ void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& 
 
 Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   const Stopwatch& clock = options.clock;
-  const SearchSpace space = space_for(graph, options, parse_space(options.space));
-  const LeafValues leaves = make_leaves(graph, space, options.prior);
   Watch watch(options);
   TraceFile trace(options.trace);
+  const SearchSpace space = space_for(graph, options, parse_space(options.space));
+  const LeafValues leaves = make_leaves(graph, space, options);
   const AnytimeResult result =
       anytime_search(graph, space, leaves, search_options(graph, options), [&](const AnytimeProgress& now) {
         trace.add(clock.seconds(), now.spent, now.log_z, now.estimate);
@@ -129,7 +134,10 @@ Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   answer.set_log_z(report.estimate, report.log_z);
   trace.finish(clock.seconds(), report.spent, report.log_z, *answer.log_z);
   if (report.spent.calls > 0) answer.evaluated = {0.0, report.estimate, "learned from the evaluations"};
-  add_sampler(answer, graph, result, options);
+  unless_given_up([&] {
+    add_sampler(answer, graph, result, options);
+    return true;
+  });
   return answer;
 }
 

@@ -63,9 +63,10 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
   return input;
 }
 
-void simplify_input(ModelInput& input) {
+void simplify_input(ModelInput& input, const ShouldStop& should_stop) {
   if (!input.original.has_only_tables()) return;
-  SimplifiedModel simplified = naming(input.model_file, [&] { return simplify(input.original, input.evidence); });
+  SimplifiedModel simplified =
+      naming(input.model_file, [&] { return simplify(input.original, input.evidence, should_stop); });
   if (!simplified.report.is_changed()) return;
   input.model = std::move(simplified.model);
   input.simplified = simplified.report;

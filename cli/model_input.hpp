@@ -28,8 +28,9 @@ struct ModelInput {
 ModelInput read_input(const std::string& model_file, const std::string& evidence_file,
                       const OracleOptions& options = {}, const ProgramUse& use = {});
 
-// Removes from a model of tables what its zeros rule out. Models with functions stay as they are.
-void simplify_input(ModelInput& input);
+// Removes from a model of tables what its zeros rule out. Models with functions stay as they are. `should_stop` ends
+// what simplify() does beyond one pass.
+void simplify_input(ModelInput& input, const ShouldStop& should_stop = {});
 
 // Words of the command line; they throw Error (kArgument) for any other.
 OrderKind parse_order(const std::string& word);

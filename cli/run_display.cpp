@@ -1,6 +1,7 @@
 #include "run_display.hpp"
 
 #include <fmt/format.h>
+#include <sysexits.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,6 @@
 
 namespace treesample::cli {
 namespace {
-
-constexpr int kInterruptedExit = 130;  // what shells give a program that Ctrl-C ended
 
 std::string time_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
@@ -68,7 +67,7 @@ int report_interruption(Progress& progress, const std::filesystem::path& folder)
                               ? ""
                               : fmt::format("; finished problems are kept in {}, the same command goes on from there",
                                             folder.string())));
-  return kInterruptedExit;
+  return Interruption::exit_code(EX_TEMPFAIL);
 }
 
 int show_report(const experiments::Report& report, const std::filesystem::path& folder, bool is_quiet) {

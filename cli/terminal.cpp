@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <ctime>
 
 #include "standard_streams.hpp"
 #include "treesample/text.hpp"
@@ -13,14 +14,16 @@
 namespace treesample::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+constexpr int kSignalExit = 128;  // shells add the number of the signal that ended a program
+
+volatile std::sig_atomic_t asked_by = 0;  // the number of the first signal
+timespec asked_at{};                      // valid once asked_by is set
+int num_interruptions = 0;                // objects that live
 
 void on_signal(int signal) {
-  if (interrupted != 0) {  // the second time the user means it
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-  interrupted = 1;
+  if (asked_by != 0) _exit(kSignalExit + signal);  // the second time the user means it
+  clock_gettime(CLOCK_MONOTONIC, &asked_at);
+  asked_by = signal;
 }
 
 std::size_t terminal_width() {
@@ -31,17 +34,29 @@ std::size_t terminal_width() {
 }  // namespace
 
 Interruption::Interruption() {
-  interrupted = 0;
+  if (num_interruptions++ > 0) return;
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 }
 
 Interruption::~Interruption() {
+  if (--num_interruptions > 0) return;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }
 
-bool Interruption::is_asked() { return interrupted != 0; }
+bool Interruption::is_asked() { return asked_by != 0; }
+
+bool Interruption::is_overdue() {
+  if (asked_by == 0) return false;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec - asked_at.tv_sec) +
+             1e-9 * static_cast<double>(now.tv_nsec - asked_at.tv_nsec) >
+         kGraceSeconds;
+}
+
+int Interruption::exit_code(int code) { return asked_by != 0 ? kSignalExit + asked_by : code; }
 
 Progress::Progress(bool is_quiet) : is_active_(!is_quiet && isatty(STDERR_FILENO) != 0) {}
 

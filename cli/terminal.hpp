@@ -6,8 +6,9 @@
 
 namespace treesample::cli {
 
-// Ctrl-C and SIGTERM ask for the answer so far; a second Ctrl-C ends the program at once. Installed
-// for the lifetime of the object.
+// Within the lifetime of such an object the first Ctrl-C or SIGTERM asks for the answer so far, and the second ends the
+// program at once; outside of it the first one does. What was asked for stays asked: all phases that follow are cut
+// short too. Objects may live within each other.
 class Interruption {
  public:
   Interruption();
@@ -15,6 +16,12 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   [[nodiscard]] static bool is_asked();
+  // True when it was asked more than kGraceSeconds ago: in that time what there is can be made into an answer.
+  static constexpr double kGraceSeconds = 0.2;
+  [[nodiscard]] static bool is_overdue();
+  // What the program ends with: 128 + the number of the signal (130 after Ctrl-C, 143 after SIGTERM) once it was asked,
+  // also where there is an answer; `code` otherwise. run_program() calls it for all commands.
+  [[nodiscard]] static int exit_code(int code);
 };
 
 // One line on stderr, rewritten a few times a second. Silent unless stderr is a terminal.

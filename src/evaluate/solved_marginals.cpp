@@ -28,7 +28,7 @@ class Pass {
         x_(space_.levels.size(), -1) {
     for (int n = 0; n < space_.num_levels(); ++n) {
       node_probs_.emplace_back(store_.end_index(n), 0.0);
-      off_store_.push_back({.places = ContextTable(space_, n), .states = {}, .probs = {}});
+      off_store_.emplace_back();
       marginals_.emplace_back();
     }
     for (const Level& level : space_.levels) marginals_[level.variable].assign(level.num_states, 0.0);
@@ -59,31 +59,51 @@ class Pass {
     return true;
   }
 
-  bool reach(int level, NodeIndex index) {
+  struct Frame {
+    int level = 0;
+    NodeIndex index = 0;
+    std::int64_t next_edge = 0;  // action times children, plus child
+  };
+
+  bool reach(int root, NodeIndex root_index) {
+    std::vector<Frame> open;
+    if (!enter(root, root_index, open)) return false;
+    while (!open.empty()) {
+      const int level = open.back().level;
+      const NodeIndex index = open.back().index;
+      const Level& here = space_.levels[level];
+      const auto num_children = static_cast<std::int64_t>(here.children.size());
+      if (open.back().next_edge == here.num_states * num_children) {
+        open.pop_back();
+        continue;
+      }
+      const int action = static_cast<int>(open.back().next_edge / num_children);
+      const auto child = static_cast<std::size_t>(open.back().next_edge++ % num_children);
+      if (sampler_.edge_value(level, index, action) == kNegInf) continue;
+      x_[here.variable] = action;
+      const NodeIndex link = store_.expansion(level, store_.node(level, index)).links(action)[child];
+      if (!enter(here.children[child], link, open)) return false;
+    }
+    return true;
+  }
+
+  bool enter(int level, NodeIndex index, std::vector<Frame>& open) {
     if (places_[level][index] != kNotReached) return true;
-    const BoundNode& node = store_.node(level, index);
-    if (!node.is_expanded()) {
+    if (!store_.node(level, index).is_expanded()) {
       // In `tree` its context is the whole prefix, and an estimate says nothing of what is below it.
       if (space_.kind == SpaceKind::kTree || fallback_ == nullptr) return false;
       places_[level][index] = static_cast<std::int64_t>(place(level));
       return is_within_limits();
     }
     places_[level][index] = kExpanded;
-    const Level& here = space_.levels[level];
-    for (int a = 0; a < here.num_states; ++a) {
-      if (sampler_.edge_value(level, index, a) == kNegInf) continue;
-      x_[here.variable] = a;
-      const Expansion expansion = store_.expansion(level, node);
-      for (std::size_t j = 0; j < here.children.size(); ++j) {
-        if (!reach(here.children[j], expansion.links(a)[j])) return false;
-      }
-    }
-    return true;
+    open.push_back({level, index});
+    return is_within_limits();
   }
 
   // The sub-problem of the level that the states in x_ give.
   std::size_t place(int level) {
     OffStore& here = off_store_[level];
+    if (here.places.is_blank()) here.places = ContextTable(space_, level);
     NodeIndex& found = here.places.find_or_insert(x_);
     if (found == kNoNode) {
       found = static_cast<NodeIndex>(here.probs.size());

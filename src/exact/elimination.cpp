@@ -105,12 +105,19 @@ struct Elimination::State {
 
   void build_buckets();
   void eliminate_all();
-  void eliminate(int v);
+  void eliminate(int v, double num_done);
   // log p(x_sep, x_v) of a bucket is a product of these, up to a constant. All are at most 0.
   template <typename Visit>
   void for_each_input(const Bucket& bucket, Visit visit) const;
   [[nodiscard]] TableProduct product(const Bucket& bucket) const;
-  [[nodiscard]] std::vector<double> sum_bucket(int v, Distributions& separator_probs) const;
+  [[nodiscard]] std::vector<double> sum_bucket(int v, Distributions& separator_probs, double num_done) const;
+  // Within a bucket that is walked through after so many entries.
+  [[nodiscard]] ShouldStop should_stop(double num_done, const BlockWalk& walk) const {
+    if (!options.should_stop) return {};
+    return [this, num_done, &walk] {
+      return options.should_stop((num_done + static_cast<double>(walk.first_entry())) / cost.num_entries);
+    };
+  }
 };
 
 void Elimination::State::build_buckets() {
@@ -153,7 +160,7 @@ TableProduct Elimination::State::product(const Bucket& bucket) const {
   return {graph, bucket.scope, inputs};
 }
 
-void Elimination::State::eliminate(int v) {
+void Elimination::State::eliminate(int v, double num_done) {
   Bucket& bucket = buckets[v];
   for (const int m : bucket.factors) {
     const double largest = *graph.factor(m).log_max();
@@ -167,7 +174,9 @@ void Elimination::State::eliminate(int v) {
   TableProduct inputs = product(bucket);
   BlockWalk& walk = inputs.walk();
   std::vector<double> block(walk.block_size());
+  StopCheck stop(should_stop(num_done, walk));
   do {
+    stop.go_on("Elimination", static_cast<std::int64_t>(4 * block.size()));
     inputs.fill(0.0, block);
     double* const out = bucket.message.data() + walk.first_entry() / num_states;
     log_sum_rows(block, graph.num_states(v), 1.0, out);
@@ -191,7 +200,7 @@ void Elimination::State::eliminate_all() {
     if (log_z.value() == kNegInf) return;
     check_going_on(options, num_done / cost.num_entries);
     Bucket& bucket = buckets[v];
-    eliminate(v);
+    eliminate(v, num_done);
     num_done += static_cast<double>(num_table_entries(graph, bucket.scope));
     if (options.keep_messages) continue;
     for (const int c : bucket.children) buckets[c].message = {};
@@ -248,7 +257,7 @@ Assignment Elimination::sample(Random& random) const {
 }
 
 // The downward step at v: consumes p(x_sep(v)), hands its children theirs, returns the marginal of v.
-std::vector<double> Elimination::State::sum_bucket(int v, Distributions& separator_probs) const {
+std::vector<double> Elimination::State::sum_bucket(int v, Distributions& separator_probs, double num_done) const {
   const Bucket& bucket = buckets[v];
   const std::vector<double> separator_prob = std::move(separator_probs[v]);
   TableProduct inputs = product(bucket);
@@ -260,7 +269,9 @@ std::vector<double> Elimination::State::sum_bucket(int v, Distributions& separat
 
   std::vector<double> marginal(static_cast<std::size_t>(graph.num_states(v)), 0.0);
   std::vector<double> block(walk.block_size());
+  StopCheck stop(should_stop(num_done, walk));
   do {
+    stop.go_on("Elimination::marginals", static_cast<std::int64_t>(8 * block.size()));
     inputs.fill(-bucket.log_max, block);
     std::size_t row = walk.first_entry() / marginal.size();
     for (std::size_t i = 0; i < block.size(); ++row) {
@@ -291,9 +302,9 @@ std::vector<std::vector<double>> Elimination::marginals() const {
   Distributions separator_probs(s.buckets.size());
   for (auto v = s.cost.order.rbegin(); v != s.cost.order.rend(); ++v) {
     check_going_on(s.options, num_done / s.cost.num_entries);
-    num_done += static_cast<double>(num_table_entries(s.graph, s.buckets[*v].scope));
     if (s.buckets[*v].separator().empty()) separator_probs[*v] = {1.0};
-    result[*v] = s.sum_bucket(*v, separator_probs);
+    result[*v] = s.sum_bucket(*v, separator_probs, num_done);
+    num_done += static_cast<double>(num_table_entries(s.graph, s.buckets[*v].scope));
     // Takes off the rounding of the chain of buckets above.
     const double total = std::accumulate(result[*v].begin(), result[*v].end(), 0.0);
     for (double& p : result[*v]) p /= total;

@@ -67,16 +67,31 @@ EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOpti
   check_range("elimination_cost", "restarts", options.restarts, 1, 1'000'000);
   const Adjacency adjacency = adjacency_of(graph);
   if (!options.order.empty()) {
-    return cost_of(graph, separators(adjacency, options.order), options.order, options.keep_messages);
+    return cost_of(graph, separators(adjacency, options.order, options.should_give_up), options.order,
+                   options.keep_messages);
   }
   Random ties(options.seed, "elimination order");
   EliminationCost best;
   for (int restart = 0; restart < options.restarts; ++restart) {
-    if (restart > 0 && options.should_settle && options.should_settle()) break;
-    std::vector<int> order = elimination_order(adjacency, OrderKind::kMinFill, ties);
-    const Separators sep = separators(adjacency, order);
+    const auto is_settled = [&] { return restart > 0 && options.should_settle && options.should_settle(); };
+    if (is_settled()) break;
+    StopCheck settle(is_settled);
+    double num_entries = 0.0;
+    const auto goes_on = [&](int v, std::span<const int> neighbours) {
+      const auto size = static_cast<std::int64_t>(neighbours.size());
+      const double log2_bucket = log2_num_entries(graph, neighbours) + std::log2(graph.num_states(v));
+      num_entries += std::exp2(std::min(log2_bucket, kMaxLog2Size));
+      return num_entries <= options.most_entries && !settle.is_asked(size * size + 1);
+    };
+    std::vector<int> order = elimination_order(adjacency, OrderKind::kMinFill, ties, {goes_on, options.should_give_up});
+    if (static_cast<int>(order.size()) < graph.num_variables()) continue;
+    const Separators sep = separators(adjacency, order, options.should_give_up);
     EliminationCost cost = cost_of(graph, sep, std::move(order), options.keep_messages);
-    if (restart == 0 || cost.num_entries < best.num_entries) best = std::move(cost);
+    if (best.order.empty() || cost.num_entries < best.num_entries) best = std::move(cost);
+  }
+  if (best.order.empty() && graph.num_variables() > 0) {
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    best = {.order = {}, .log2_largest_bucket = kInf, .num_entries = kInf, .bytes = kInf, .marginal_bytes = kInf};
   }
   return best;
 }

@@ -36,7 +36,7 @@ class ConfigurationFinder::Search {
 
   RunEnd run(std::int64_t max_contradictions);
   bool go_back();
-  [[nodiscard]] int choose_variable() const;
+  [[nodiscard]] int choose_variable();
   int choose_state(int variable);
   void note_contradiction(int variable);
   [[nodiscard]] bool is_stopped() const;
@@ -45,6 +45,7 @@ class ConfigurationFinder::Search {
   Propagator domains_;
   LocalScores scores_of_;
   std::vector<int> constrained_, unconstrained_;
+  std::size_t next_unconstrained_ = 0;
   std::vector<double> weights_;  // per variable: the weights of its factors
   std::vector<Decision> decisions_;
   std::vector<int> states_;     // scratch
@@ -61,6 +62,7 @@ FindResult ConfigurationFinder::Search::find(const FindOptions& options) {
   result_ = {};
   decisions_.clear();
   last_conflict_ = -1;
+  next_unconstrained_ = 0;
   std::vector<char> is_given(weights_.size(), 0);
   domains_.undo(0);  // what the last call left, even when a callback threw
   bool is_possible = domains_.is_consistent();
@@ -79,7 +81,7 @@ FindResult ConfigurationFinder::Search::find(const FindOptions& options) {
     Assignment& x = result_.configuration.x;
     x.resize(weights_.size());
     for (int v = 0; v < graph_.num_variables(); ++v) x[v] = domains_.state(v);
-    if (options.is_improved) scores_of_.climb(x, is_given);
+    if (options.is_improved) scores_of_.climb(x, is_given, options.should_stop);
     result_.configuration.log_density = graph_.log_density(x);
   } else {
     result_.outcome = end == RunEnd::kRefuted ? FindOutcome::kImpossible : FindOutcome::kStopped;
@@ -103,6 +105,7 @@ ConfigurationFinder::Search::RunEnd ConfigurationFinder::Search::run(std::int64_
     if (result_.num_contradictions >= last && !decisions_.empty()) {
       domains_.undo(decisions_.front().mark);
       decisions_.clear();
+      next_unconstrained_ = 0;
       return RunEnd::kRestart;
     }
   }
@@ -127,7 +130,7 @@ void ConfigurationFinder::Search::note_contradiction(int variable) {
   for (const int v : graph_.factor(domains_.failed_factor()).scope()) weights_[v] += 1.0;
 }
 
-int ConfigurationFinder::Search::choose_variable() const {
+int ConfigurationFinder::Search::choose_variable() {
   if (last_conflict_ >= 0 && !domains_.is_fixed(last_conflict_)) return last_conflict_;
   for (const int v : options_->order) {
     if (!domains_.is_fixed(v)) return v;
@@ -143,10 +146,11 @@ int ConfigurationFinder::Search::choose_variable() const {
     }
   }
   if (chosen >= 0) return chosen;
-  for (const int v : unconstrained_) {
-    if (!domains_.is_fixed(v)) return v;
+  // They are decided one after the other: no contradiction comes from them, and none is taken back.
+  while (next_unconstrained_ < unconstrained_.size() && domains_.is_fixed(unconstrained_[next_unconstrained_])) {
+    ++next_unconstrained_;
   }
-  return -1;
+  return next_unconstrained_ < unconstrained_.size() ? unconstrained_[next_unconstrained_] : -1;
 }
 
 int ConfigurationFinder::Search::choose_state(int variable) {

@@ -80,7 +80,8 @@ bool LocalScores::improve(std::span<int> x, int variable) const {
   return best_state != old_state;
 }
 
-void LocalScores::climb(std::span<int> x, const std::vector<char>& is_kept) const {
+void LocalScores::climb(std::span<int> x, const std::vector<char>& is_kept, const ShouldStop& should_stop) const {
+  StopCheck stop(should_stop);
   constexpr int kMostPasses = 50;  // rounding could otherwise go round in circles
   std::vector<char> is_settled = is_kept;
   for (int pass = 0; pass < kMostPasses; ++pass) {
@@ -88,6 +89,8 @@ void LocalScores::climb(std::span<int> x, const std::vector<char>& is_kept) cons
     for (int v = 0; v < graph_.num_variables(); ++v) {
       if (is_settled[v] != 0) continue;
       is_settled[v] = 1;
+      const auto num_factors = static_cast<std::int64_t>(factors_of_[v].size());
+      if (stop.is_asked(8 * num_factors * graph_.num_states(v))) return;
       if (!improve(x, v)) continue;
       is_changed = true;
       for (const int m : factors_of_[v]) {

@@ -6,6 +6,7 @@
 
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/propagator.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -19,8 +20,8 @@ class LocalScores {
   void within_domains(const Propagator& domains, int variable, std::span<const int> states, std::span<double> scores);
 
   // Changes one variable at a time to its best state given all others, except where `is_kept`, until no
-  // change raises the density. The density of x must be positive.
-  void climb(std::span<int> x, const std::vector<char>& is_kept) const;
+  // change raises the density, or `should_stop`. The density of x must be positive.
+  void climb(std::span<int> x, const std::vector<char>& is_kept, const ShouldStop& should_stop) const;
 
   [[nodiscard]] const std::vector<int>& factors_of(int variable) const { return factors_of_[variable]; }
 

@@ -35,6 +35,8 @@ void for_each_common(const std::vector<int>& a, const std::vector<int>& b, Visit
   }
 }
 
+constexpr const char* kFunction = "elimination_order";
+
 void insert_sorted(std::vector<int>& list, int x) { list.insert(std::lower_bound(list.begin(), list.end(), x), x); }
 void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(list.begin(), list.end(), x)); }
 
@@ -44,15 +46,17 @@ void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(l
 //              date edge by edge instead of being counted anew.
 class EliminationGraph {
  public:
-  EliminationGraph(const Adjacency& adjacency, OrderKind kind)
-      : neighbours_(adjacency), counts_fill_(kind == OrderKind::kMinFill), fill_(adjacency.size(), 0) {
+  EliminationGraph(const Adjacency& adjacency, OrderKind kind, StopCheck& stop)
+      : neighbours_(adjacency), counts_fill_(kind == OrderKind::kMinFill), fill_(adjacency.size(), 0), stop_(stop) {
     if (!counts_fill_) return;
     for (std::size_t v = 0; v < neighbours_.size(); ++v) {
       const auto degree = static_cast<std::int64_t>(neighbours_[v].size());
       fill_[v] += degree * (degree - 1) / 2;
       for (const int u : neighbours_[v]) {
         // The triangle {u, v, x} is met once per edge: each meeting joins the pair (u, v) of x.
-        if (u > static_cast<int>(v)) for_each_common(neighbours_[v], neighbours_[u], [&](int x) { --fill_[x]; });
+        if (u < static_cast<int>(v)) continue;
+        stop_.go_on(kFunction, degree);
+        for_each_common(neighbours_[v], neighbours_[u], [&](int x) { --fill_[x]; });
       }
     }
   }
@@ -60,6 +64,8 @@ class EliminationGraph {
   [[nodiscard]] std::int64_t score(int v) const {
     return counts_fill_ ? fill_[v] : static_cast<std::int64_t>(neighbours_[v].size());
   }
+
+  [[nodiscard]] std::span<const int> neighbours(int v) const { return neighbours_[v]; }
 
   // Joins all neighbours of v and removes it; appends the variables whose score may have changed
   // (some more than once).
@@ -91,6 +97,7 @@ class EliminationGraph {
 
  private:
   void join(int u, int w, std::vector<int>& changed) {
+    stop_.go_on(kFunction, static_cast<std::int64_t>(neighbours_[u].size()));
     if (counts_fill_) {
       std::int64_t num_common = 0;
       for_each_common(neighbours_[u], neighbours_[w], [&](int x) {
@@ -108,6 +115,7 @@ class EliminationGraph {
   Adjacency neighbours_;
   bool counts_fill_;
   std::vector<std::int64_t> fill_;
+  StopCheck& stop_;
 };
 
 }  // namespace
@@ -144,13 +152,15 @@ std::vector<int> degree_order(const FactorGraph& graph) {
   return order;
 }
 
-std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties) {
-  check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, "elimination_order",
+std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties,
+                                   const EliminationWatch& watch) {
+  check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, kFunction,
                  "kind is not a greedy one, allowed are min-fill and min-width");
   const int num_variables = static_cast<int>(adjacency.size());
   // Equally good variables go by a random rank that is drawn once.
   const std::vector<int> rank = ties.permutation(num_variables);
-  EliminationGraph graph(adjacency, kind);
+  StopCheck stop(watch.should_give_up);
+  EliminationGraph graph(adjacency, kind, stop);
 
   using Entry = std::tuple<std::int64_t, int, int>;  // score, rank, variable
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -170,6 +180,8 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
     const auto [score, unused_rank, v] = queue.top();
     queue.pop();
     if (is_removed[v] || score != queued_score[v]) continue;  // a later entry of v holds its score
+    if (watch.goes_on && !watch.goes_on(v, graph.neighbours(v))) break;
+    stop.go_on(kFunction);
     is_removed[v] = true;
     order.push_back(v);
     changed.clear();
@@ -179,7 +191,8 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
   return order;
 }
 
-std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order) {
+std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order,
+                                         const ShouldStop& should_give_up) {
   const int num_variables = static_cast<int>(adjacency.size());
   check_range("separators", "length of the order", static_cast<std::int64_t>(elimination_order.size()), num_variables,
               num_variables);
@@ -195,6 +208,7 @@ std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<c
   std::vector<std::vector<int>> result(adjacency.size());
   std::vector<std::vector<int>> handed_by(adjacency.size());
   std::vector<int> seen_at(adjacency.size(), -1);
+  StopCheck stop(should_give_up);
   for (int t = 0; t < num_variables; ++t) {
     const int v = elimination_order[t];
     std::vector<int>& separator = result[v];
@@ -204,7 +218,11 @@ std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<c
       separator.push_back(u);
     };
     std::for_each(adjacency[v].begin(), adjacency[v].end(), collect);
-    for (const int giver : handed_by[v]) std::for_each(result[giver].begin(), result[giver].end(), collect);
+    for (const int giver : handed_by[v]) {
+      stop.go_on("separators", static_cast<std::int64_t>(result[giver].size()));
+      std::for_each(result[giver].begin(), result[giver].end(), collect);
+    }
+    stop.go_on("separators", static_cast<std::int64_t>(8 * separator.size()));
     std::sort(separator.begin(), separator.end(), [&](int a, int b) { return time[a] < time[b]; });
     if (!separator.empty()) handed_by[separator.front()].push_back(v);
   }

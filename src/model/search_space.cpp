@@ -29,15 +29,37 @@ std::vector<int> levels_of_variables(const FactorGraph& graph, std::span<const i
   return level_of;
 }
 
+constexpr const char* kFunction = "make_search_space";
+
+// A variable is in the contexts of the levels after its own, up to the last one of a neighbour: how much memory that
+// takes is known before any of it is made.
+void check_contexts(const SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of) {
+  std::int64_t num_entries = 0;
+  for (int n = 0; n < space.num_levels(); ++n) {
+    int last = n;
+    for (const int neighbour : adjacency[space.levels[n].variable]) last = std::max(last, level_of[neighbour]);
+    num_entries += last - n;
+  }
+  const std::int64_t num_bytes = num_entries * static_cast<std::int64_t>(sizeof(int));
+  if (num_bytes <= kMostContextBytes) return;
+  throw Error(
+      ErrorCode::kResource,
+      fmt::format("{}: the contexts of a path with this order take {:.1f} GB, allowed are {:.1f} (the space "
+                  "andor, or another order, takes less)",
+                  kFunction, static_cast<double>(num_bytes) / 1e9, static_cast<double>(kMostContextBytes) / 1e9));
+}
+
 // A path; contexts only where they identify nodes. Walking back from the last level, the context of
 // n is what the context of n + 1 needs from before n, and the earlier neighbours of n.
-void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of) {
+void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of, StopCheck& stop) {
   const int num_levels = space.num_levels();
+  if (space.kind != SpaceKind::kTree) check_contexts(space, adjacency, level_of);
   std::vector<int> context;
   for (int n = num_levels - 1; n >= 0; --n) {
     space.levels[n].parent = n - 1;
     if (n + 1 < num_levels) space.levels[n].children = {n + 1};
     if (space.kind == SpaceKind::kTree) continue;
+    stop.go_on(kFunction, static_cast<std::int64_t>(16 * context.size()));
     for (const int neighbour : adjacency[space.levels[n].variable]) context.push_back(level_of[neighbour]);
     std::sort(context.begin(), context.end());
     context.erase(std::unique(context.begin(), context.end()), context.end());
@@ -49,11 +71,13 @@ void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector
 // The bucket tree of eliminating from the last level to the first: the separator of a variable is its
 // context, and the deepest level in it is its parent.
 void make_pseudo_tree(SearchSpace& space, const Adjacency& adjacency, std::span<const int> order,
-                      const std::vector<int>& level_of) {
+                      const std::vector<int>& level_of, const ShouldStop& should_give_up) {
   const std::vector<int> elimination(order.rbegin(), order.rend());
-  const std::vector<std::vector<int>> separator = separators(adjacency, elimination);
+  const std::vector<std::vector<int>> separator = separators(adjacency, elimination, should_give_up);
+  StopCheck stop(should_give_up);
   for (int n = 0; n < space.num_levels(); ++n) {
     Level& level = space.levels[n];
+    stop.go_on(kFunction, static_cast<std::int64_t>(16 * separator[level.variable].size()));
     for (const int v : separator[level.variable]) level.context.push_back(level_of[v]);
     std::sort(level.context.begin(), level.context.end());
     if (level.context.empty()) continue;
@@ -105,7 +129,8 @@ int SearchSpace::width() const {
   return static_cast<int>(width);
 }
 
-SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind) {
+SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind,
+                              const ShouldStop& should_give_up) {
   const std::vector<int> level_of = levels_of_variables(graph, order);
   SearchSpace space;
   space.kind = kind;
@@ -132,9 +157,10 @@ SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> ord
   space.log_constant_error = constant.error();
   const Adjacency adjacency = adjacency_of(graph);
   if (kind == SpaceKind::kAndOr) {
-    make_pseudo_tree(space, adjacency, order, level_of);
+    make_pseudo_tree(space, adjacency, order, level_of, should_give_up);
   } else {
-    make_path(space, adjacency, level_of);
+    StopCheck stop(should_give_up);
+    make_path(space, adjacency, level_of, stop);
   }
   for (int n = 0; n < space.num_levels(); ++n) {
     if (space.levels[n].parent < 0) space.roots.push_back(n);
@@ -154,6 +180,30 @@ void check_assignment(const char* function, const SearchSpace& space, std::span<
   for (const Level& level : space.levels) check_range(function, "state", x[level.variable], 0, level.num_states - 1);
 }
 
+SearchSpace without_contexts(const SearchSpace& space) {
+  SearchSpace copy;
+  copy.kind = space.kind;
+  copy.roots = space.roots;
+  copy.log_constant = space.log_constant;
+  copy.log_constant_error = space.log_constant_error;
+  copy.graph_shape = space.graph_shape;
+  copy.fingerprint = space.fingerprint;
+  copy.levels.reserve(space.levels.size());
+  for (const Level& level : space.levels) {
+    copy.levels.push_back({.variable = level.variable,
+                           .num_states = level.num_states,
+                           .parent = level.parent,
+                           .children = level.children,
+                           .context = {},
+                           .factors = level.factors,
+                           .log_states_below = level.log_states_below,
+                           .log_context_states = level.log_context_states,
+                           .is_shared = level.is_shared,
+                           .is_private_below = level.is_private_below});
+  }
+  return copy;
+}
+
 std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const OrderOptions& options) {
   check_range("search_order", "restarts", options.restarts, 0, 1'000'000);
   if (options.kind == OrderKind::kDegree) return degree_order(graph);
@@ -165,10 +215,19 @@ std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const Or
   Random ties(options.seed, "order");
   double best_cost = std::numeric_limits<double>::infinity();
   for (int run = 0; run < restarts; ++run) {
-    if (run > 0 && options.should_stop && options.should_stop()) break;
-    std::vector<int> order = elimination_order(adjacency, options.kind, ties);
+    const auto is_settled = [&] { return run > 0 && options.should_stop && options.should_stop(); };
+    if (is_settled()) break;
+    StopCheck settle(is_settled);
+    std::vector<int> order = elimination_order(adjacency, options.kind, ties,
+                                               {.goes_on =
+                                                    [&](int, std::span<const int> neighbours) {
+                                                      const auto size = static_cast<std::int64_t>(neighbours.size());
+                                                      return !settle.is_asked(size * size + 1);
+                                                    },
+                                                .should_give_up = options.should_give_up});
+    if (static_cast<int>(order.size()) < graph.num_variables()) break;
     std::reverse(order.begin(), order.end());
-    const double cost = make_search_space(graph, order, kind).log_exact_cost();
+    const double cost = make_search_space(graph, order, kind, options.should_give_up).log_exact_cost();
     if (cost < best_cost) {
       best_cost = cost;
       best = std::move(order);

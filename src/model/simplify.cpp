@@ -82,16 +82,20 @@ void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
 
 // Removes the states whose assumption propagates to a contradiction. Every state that is left costs one
 // propagation, which most models do not repay: probing ends after much work (words of tables) for nothing.
-void probe(Propagator& propagator) {
+void probe(Propagator& propagator, const ShouldStop& should_stop) {
   constexpr std::int64_t kMostWork = 20'000'000, kMostWorkForNothing = 1'000'000;  // some 50 ns each
   const std::int64_t last = propagator.work() + kMostWork;
-  std::int64_t last_success = propagator.work();
+  std::int64_t last_success = propagator.work(), last_look = propagator.work();
+  constexpr std::int64_t kStepsPerWord = 16;
+  StopCheck stop(should_stop);
   for (bool is_changed = true; is_changed && propagator.is_consistent();) {
     is_changed = false;
     for (int v = 0; v < propagator.num_variables(); ++v) {
       if (!propagator.is_constrained(v)) continue;
       for (int s = propagator.next_left(v, 0); s >= 0 && !propagator.is_fixed(v); s = propagator.next_left(v, s + 1)) {
         if (propagator.work() >= std::min(last, last_success + kMostWorkForNothing)) return;
+        if (stop.is_asked(kStepsPerWord * (propagator.work() - last_look) + kStepsPerWord)) return;
+        last_look = propagator.work();
         const std::size_t mark = propagator.mark();
         const bool is_possible = propagator.assign(v, s);
         propagator.undo(mark);
@@ -114,7 +118,7 @@ ReducedModel impossible_model(const FactorGraph& graph) {
 
 }  // namespace
 
-SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence) {
+SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence, const ShouldStop& should_stop) {
   const Assignment observed = observed_states(graph, evidence);
   SimplifiedModel result;
   SimplifyReport& report = result.report;
@@ -122,7 +126,7 @@ SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence) {
   for (int v = 0; v < graph.num_variables() && propagator.is_consistent(); ++v) {
     if (observed[v] >= 0) propagator.assign(v, observed[v]);
   }
-  if (propagator.is_consistent()) probe(propagator);
+  if (propagator.is_consistent()) probe(propagator, should_stop);
   if (!propagator.is_consistent()) {
     report.is_impossible = true;
     result.model = impossible_model(graph);

@@ -71,26 +71,34 @@ SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
 
 void SummedModel::remove_barren(std::vector<char>& is_left) {
   CompensatedSum constant;
-  std::vector<std::vector<int>> factors_of(static_cast<std::size_t>(original_.num_variables()));
+  // How many factors a variable has, and all their numbers in one: the last one can be read off when it is alone.
+  struct Factors {
+    int count = 0, all = 0;
+    void change(int m, int by) {
+      count += by;
+      all ^= m;
+    }
+  };
+  std::vector<Factors> factors_of(static_cast<std::size_t>(original_.num_variables()));
   for (int m = 0; m < original_.num_factors(); ++m) {
-    for (const int v : original_.factor(m).scope()) factors_of[v].push_back(m);
+    for (const int v : original_.factor(m).scope()) factors_of[v].change(m, 1);
   }
   std::vector<int> open;  // variables with at most one factor, to be looked at
   for (int v = original_.num_variables(); v-- > 0;) {
-    if (factors_of[v].size() <= 1) open.push_back(v);
+    if (factors_of[v].count <= 1) open.push_back(v);
   }
   std::vector<char> is_gone(factors_of.size(), 0);
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
     if (is_gone[v] != 0) continue;
-    if (factors_of[v].empty()) {
+    if (factors_of[v].count == 0) {
       barren_.push_back({.variable = v});
       is_gone[v] = 1;
       constant.add(std::log(original_.num_states(v)));
       continue;
     }
-    const int m = factors_of[v].front();
+    const int m = factors_of[v].all;
     const Factor& factor = original_.factor(m);
     if (!factor.is_table()) continue;
     const std::size_t stride = stride_of(original_, factor, v);
@@ -108,8 +116,8 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
     log_slack_ += sums->most - sums->least + kEpsilon * (states + 16.0 + 4.0 * largest);
     for (const int u : factor.scope()) {
-      std::erase(factors_of[u], m);
-      if (u != v && factors_of[u].size() <= 1) open.push_back(u);
+      factors_of[u].change(m, -1);
+      if (u != v && factors_of[u].count <= 1) open.push_back(u);
     }
   }
   log_constant_ = constant.value();

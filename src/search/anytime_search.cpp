@@ -22,6 +22,8 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 // Part of the memory limit at which nodes are given back; the rest is for looking which, and for the samplers.
 constexpr double kFullShare = 0.75;
+// A traversal can be as long as the space is deep.
+constexpr int kLevelsBetweenLooks = 1 << 16;
 // The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
 constexpr double kMassBonus = 0.3;
 
@@ -40,7 +42,10 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
       x_(graph.num_variables(), -1),
       has_functions_(!graph.has_only_tables()),
       random_(options.seed, "mass"),
-      clock_interval_(graph.has_only_tables() ? 64 : 1) {
+      clock_interval_(graph.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space->num_levels() + 1), 1, 64) : 1),
+      stop_([this] {
+        return seconds_to_end() > options_.time_limit_seconds || (options_.should_stop && options_.should_stop());
+      }) {
   edges_.see_factors(graph, *space);
   const EvaluationQueue* const queue = graph.evaluation_queue();
   if (queue != nullptr && queue->max_under_way() > 1) {
@@ -124,12 +129,14 @@ void BoundedSearch::search(const AnytimeObserver& observer, AnytimeReport& repor
       report.error = failure_;
       return;
     }
-    if (calibration_.is_due()) recalibrate();
+    if (calibration_.is_due() && has_time_to_sweep()) recalibrate();
     if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
       report.stop = StopReason::kMemory;
       return;
     }
-    if (num_traversals_ % clock_interval_ == 0 && seconds() > options_.time_limit_seconds) {
+    if (num_traversals_ % clock_interval_ != 0) continue;
+    if (options_.should_stop && options_.should_stop()) return;
+    if (seconds_to_end() > options_.time_limit_seconds) {
       report.stop = StopReason::kTime;
       return;
     }
@@ -403,8 +410,8 @@ bool BoundedSearch::make_room() {
   return store_->used_bytes() < before - before / 10;
 }
 
-// What is left is what the outward rounding of a backup per level adds up to. With the mass rule the answer is P_V, which
-// knows nothing of bounds that have closed.
+// What is left is what the outward rounding of a backup per level adds up to. With the mass rule the answer is P_V,
+// which knows nothing of bounds that have closed.
 bool BoundedSearch::is_closed_up_to_rounding() const {
   if (!std::isfinite(bounds_.upper) || options_.select == SelectRule::kMass) return false;
   const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));
@@ -418,12 +425,12 @@ void BoundedSearch::tighten_bounds() {
 
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
-                              const LocalDistributions& distributions) {
+                              const LocalDistributions& distributions, const ShouldStop& should_give_up) {
   check_space("mini_bucket_leaves", graph, space);
   check_argument(buckets && buckets->fits(space), "mini_bucket_leaves",
                  "the mini-buckets were made for another search space");
   LeafValues leaves;
-  leaves.lower = product_fallback(graph, space, distributions);
+  leaves.lower = product_fallback(graph, space, distributions, should_give_up);
   leaves.upper = mini_bucket_fallback(buckets);
   leaves.lower_bound = [buckets = std::move(buckets)](int level, std::span<const int> x) {
     return buckets->log_lower(level, x);
@@ -440,6 +447,7 @@ void AnytimeOptions::validate() const {
   check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "AnytimeOptions", "epsilon must be a number of at least 0");
   check_argument(gap >= 0.0, "AnytimeOptions", "gap must be at least 0");
   check_argument(time_limit_seconds >= 0.0, "AnytimeOptions", "time_limit_seconds must be at least 0");
+  check_at_least("AnytimeOptions", "seconds_per_node", seconds_per_node, 0.0);
 }
 
 AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,

@@ -36,13 +36,15 @@ void check_below_upper(double log_density, double log_z_upper) {
                           log_density, log_z_upper));
 }
 
-std::optional<Configuration> best_configuration(const AnytimeResult& result) {
+std::optional<Configuration> best_configuration(const AnytimeResult& result, const ShouldStop& should_give_up) {
+  StopCheck stop(should_give_up);
   const BoundStore& store = *result.store;
   const SearchSpace& space = store.space();
   std::vector<std::vector<double>> best(space.levels.size());
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     best[n].assign(store.end_index(n), kNegInf);
     for (NodeIndex i = 0; i < store.end_index(n); ++i) {
+      stop.go_on("best_configuration", 8);
       const BoundNode& node = store.node(n, i);
       if (node.is_given_back || !node.is_expanded()) continue;
       for (int a = 0; a < space.levels[n].num_states; ++a) {

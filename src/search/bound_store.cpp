@@ -62,7 +62,6 @@ BoundStore::BoundStore(std::shared_ptr<const SearchSpace> space) : space_(std::m
     facts_.push_back(facts);
     levels_.push_back(
         {Pool(sizeof(BoundNode), kNoNode), Pool(facts.layout.size, BoundNode::kNoExpansion), ContextTable()});
-    if (level.is_shared) levels_.back().contexts = ContextTable(*space_, n);
   }
   root_links_.assign(space_->roots.size(), kNoNode);
 }
@@ -92,6 +91,7 @@ void BoundStore::create_expansion(int level, BoundNode& node) {
 
 NodeIndex& BoundStore::find_or_insert(int level, std::span<const int> x) {
   ContextTable& table = levels_[level].contexts;
+  if (table.is_blank()) table = ContextTable(*space_, level);  // not before: contexts can be large, and levels many
   const std::size_t bytes_before = table.num_bytes();
   NodeIndex& node = table.find_or_insert(x);
   used_bytes_ += table.num_bytes() - bytes_before;

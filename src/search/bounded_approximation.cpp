@@ -13,6 +13,7 @@
 namespace treesample {
 namespace {
 
+constexpr const char* kFunction = "BoundedApproximation";
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 
@@ -22,35 +23,37 @@ constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 // goes depth-first; a shared node is valued once.
 class BoundedApproximation::Builder {
  public:
-  Builder(BoundedApproximation& target, const std::vector<double>& reward_rounding)
+  Builder(BoundedApproximation& target, const std::vector<double>& reward_rounding, const ShouldStop& should_give_up)
       : target_(target),
         store_(*target.store_),
         reward_rounding_(reward_rounding),
         rounding_(store_.space().levels.size(), 0.0),
+        stop_(should_give_up),
         x_(store_.space().levels.size(), -1) {
-    for (int n = 0; n < store_.space().num_levels(); ++n) target_.values_.emplace_back(store_.end_index(n), kUnset);
+    for (int n = 0; n < store_.space().num_levels(); ++n) {
+      stop_.go_on(kFunction, store_.end_index(n));
+      target_.values_.emplace_back(store_.end_index(n), kUnset);
+    }
   }
 
-  double value(int level, NodeIndex index) {
-    double& known = target_.values_[level][index];
-    if (!std::isnan(known)) return known;
-    const BoundNode& node = store_.node(level, index);
-    if (!node.is_expanded()) return known = leaf_value(level, index);
-    const Level& here = store_.space().levels[level];
-    const Expansion expansion = store_.expansion(level, node);
-    std::vector<double> edges(here.num_states);
-    for (int a = 0; a < here.num_states; ++a) {
-      x_[here.variable] = a;
-      for (std::size_t j = 0; j < here.children.size(); ++j) {
-        const NodeIndex link = expansion.links(a)[j];
-        if (link != kNoNode) value(here.children[j], link);
+  double value(int root, NodeIndex root_index) {
+    enter(root, root_index);
+    while (!open_.empty()) {
+      Frame& frame = open_.back();
+      const int level = frame.level;
+      const Level& here = store_.space().levels[level];
+      if (frame.next_edge == here.num_states * static_cast<std::int64_t>(here.children.size())) {
+        leave(here, level, frame.index);
+        continue;
       }
-      edges[a] = target_.edge_value(level, index, a);
+      const auto num_children = static_cast<std::int64_t>(here.children.size());
+      const int action = static_cast<int>(frame.next_edge / num_children);
+      const auto child = static_cast<std::size_t>(frame.next_edge++ % num_children);
+      x_[here.variable] = action;
+      const NodeIndex link = store_.expansion(level, store_.node(level, frame.index)).links(action)[child];
+      if (link != kNoNode) enter(here.children[child], link);
     }
-    x_[here.variable] = -1;
-    known = log_sum_exp(edges);
-    see_rounding(level, expansion, edges, known);
-    return known;
+    return target_.values_[root][root_index];
   }
 
   // The largest error of a level, added up over the levels: of the sum of rewards and of log-probabilities along any
@@ -73,6 +76,31 @@ class BoundedApproximation::Builder {
         std::max(rounding_[level], reward_rounding_[level] + kEpsilon * (terms + of_reward + 4.0 * std::abs(value)));
   }
 
+  struct Frame {
+    int level = 0;
+    NodeIndex index = 0;
+    std::int64_t next_edge = 0;  // action times children, plus child
+  };
+
+  void enter(int level, NodeIndex index) {
+    double& known = target_.values_[level][index];
+    if (!std::isnan(known)) return;
+    stop_.go_on(kFunction, 16);
+    if (store_.node(level, index).is_expanded()) {
+      open_.push_back({level, index});
+    } else {
+      known = leaf_value(level, index);
+    }
+  }
+  void leave(const Level& here, int level, NodeIndex index) {
+    edges_.resize(here.num_states);
+    for (int a = 0; a < here.num_states; ++a) edges_[a] = target_.edge_value(level, index, a);
+    const double value = log_sum_exp(edges_);
+    target_.values_[level][index] = value;
+    see_rounding(level, store_.expansion(level, store_.node(level, index)), edges_, value);
+    x_[here.variable] = -1;
+    open_.pop_back();
+  }
   double leaf_value(int level, NodeIndex index) const {
     const BoundNode& node = store_.node(level, index);
     if (node.is_dead()) return kNegInf;
@@ -93,17 +121,21 @@ class BoundedApproximation::Builder {
   const BoundStore& store_;
   const std::vector<double>& reward_rounding_;
   std::vector<double> rounding_;  // by level
+  StopCheck stop_;
   Assignment x_;
+  std::vector<Frame> open_;
+  std::vector<double> edges_;  // scratch
 };
 
-BoundedApproximation::BoundedApproximation(const AnytimeResult& result, SamplerKind kind)
+BoundedApproximation::BoundedApproximation(const AnytimeResult& result, SamplerKind kind,
+                                           const ShouldStop& should_give_up)
     : store_(result.store), leaves_(result.leaves), kind_(kind) {
   const SearchSpace& space = store_->space();
   check_argument(kind != SamplerKind::kUpper || leaves_.upper != nullptr, "BoundedApproximation",
                  "the search has no upper bounds to sample from");
   check_argument(kind != SamplerKind::kEstimate || leaves_.estimate != nullptr || leaves_.upper != nullptr,
                  "BoundedApproximation", "the search has no estimates to sample from");
-  Builder builder(*this, result.reward_rounding);
+  Builder builder(*this, result.reward_rounding, should_give_up);
   log_value_ = space.log_constant;
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const double value = builder.value(space.roots[r], store_->root_links()[r]);

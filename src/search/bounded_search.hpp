@@ -56,6 +56,12 @@ class BoundedSearch {
   // anytime_search.cpp
   void search(const AnytimeObserver& observer, AnytimeReport& report);
   [[nodiscard]] double seconds() const;
+  // The same with what the passes after the search will take.
+  [[nodiscard]] double seconds_to_end() const {
+    return seconds() + options_.seconds_per_node * static_cast<double>(store_->num_nodes());
+  }
+  // Between expansions: by the clock or by options_.should_stop.
+  bool is_asked_to_stop() { return stop_.is_asked(kStepsPerExpansion); }
   Outcome step();
   Outcome wait_for_rewards(bool can_submit);
   Outcome traverse();
@@ -85,18 +91,21 @@ class BoundedSearch {
   [[nodiscard]] std::int64_t num_new_calls(int level);
 
   // dive.cpp
-  void follow(int level, NodeIndex index, const Assignment& x);
+  void follow(int root, NodeIndex root_index, const Assignment& x);
   [[nodiscard]] bool is_dive_due(int level, NodeIndex index) const;
   void dive(int level, NodeIndex index);
-  bool dive(int level, NodeIndex index, std::int64_t& fuel);
+  void dive(int top_level, NodeIndex top_index, std::int64_t fuel);
+  [[nodiscard]] Step child_of(const Step& step, int action, std::size_t child) const;
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
 
   // sweep.cpp
   void settle();
   void recalibrate();
   void refit();
+  [[nodiscard]] bool has_time_to_sweep() const;
+  // False when it was asked to stop: estimates are then older for some nodes than for others.
   template <typename LeafEstimate>
-  void sweep(LeafEstimate leaf_estimate);
+  bool sweep(LeafEstimate leaf_estimate);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const SearchSpace& space_;
@@ -123,6 +132,9 @@ class BoundedSearch {
   Random random_;
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
   int clock_interval_;  // traversals between looks at the clock; a function may take seconds
+  static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
+  StopCheck stop_;
+  double sweep_seconds_per_node_ = 0.0;  // as the last one took
 };
 
 }  // namespace treesample

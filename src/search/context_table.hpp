@@ -17,7 +17,8 @@ inline constexpr NodeIndex kNoNode = UINT32_MAX;
 // Exact map from the context of a shared level to its node: open addressing over packed states.
 class ContextTable {
  public:
-  ContextTable() = default;
+  ContextTable() = default;  // of no level
+  [[nodiscard]] bool is_blank() const { return packed_.empty(); }
   ContextTable(const SearchSpace& space, int level);
 
   // The slot's node, kNoNode when the context is new. The reference is good for one assignment.

@@ -11,21 +11,36 @@ constexpr std::int64_t kDiveFuelPerLevel = 4;
 
 }  // namespace
 
-// Expands the nodes that a configuration passes from a node down.
-void BoundedSearch::follow(int level, NodeIndex index, const Assignment& x) {
-  const Level& here = space_.levels[level];
-  if (store_->node(level, index).is_complete) return;
-  if (!store_->node(level, index).is_expanded()) {
-    if (!can_expand(level) || !expand(level, index)) return;
+// Expands the nodes that a configuration passes from a root down. Neither this nor a dive calls itself: paths can have
+// hundreds of thousands of levels.
+void BoundedSearch::follow(int root, NodeIndex root_index, const Assignment& x) {
+  struct Frame {
+    Step node;
+    std::size_t next_child = 0;
+  };
+  std::vector<Frame> open;
+  const auto enter = [&](int level, NodeIndex index) {
+    if (store_->node(level, index).is_complete) return;
+    if (!store_->node(level, index).is_expanded()) {
+      if (!can_expand(level) || is_asked_to_stop() || !expand(level, index)) return;
+    }
+    x_[space_.levels[level].variable] = x[space_.levels[level].variable];
+    open.push_back({{level, index}});
+  };
+  enter(root, root_index);
+  while (!open.empty()) {
+    const auto [level, index] = open.back().node;
+    const Level& here = space_.levels[level];
+    if (open.back().next_child == here.children.size()) {
+      x_[here.variable] = -1;
+      back_up(level, index);
+      open.pop_back();
+      continue;
+    }
+    const std::size_t j = open.back().next_child++;
+    const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(x[here.variable])[j];
+    if (child != kNoNode) enter(here.children[j], child);
   }
-  const int action = x[here.variable];
-  x_[here.variable] = action;
-  for (std::size_t j = 0; j < here.children.size(); ++j) {
-    const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
-    if (child != kNoNode) follow(here.children[j], child, x);
-  }
-  x_[here.variable] = -1;
-  back_up(level, index);
 }
 
 // Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
@@ -39,41 +54,70 @@ bool BoundedSearch::is_dive_due(int level, NodeIndex index) const {
 }
 
 void BoundedSearch::dive(int level, NodeIndex index) {
-  std::int64_t fuel = kDiveFuelPerLevel * space_.num_levels();
   ++num_dives_;
-  dive(level, index, fuel);
+  dive(level, index, kDiveFuelPerLevel * space_.num_levels());
 }
 
-// Depth-first below a node until its L is finite or it is dead. False when neither was reached within the fuel.
-// Pre: x_ holds the path down to the node.
-bool BoundedSearch::dive(int level, NodeIndex index, std::int64_t& fuel) {
-  const auto is_done = [&] {
-    const BoundNode& node = store_->node(level, index);
+// Depth-first below a node until its L is finite or it is dead, or the fuel is used up. A dive that stopped short below
+// has nothing left for other edges either. Going on would walk what is expanded already, once for every path, of which
+// shared nodes have exponentially many. Pre: x_ holds the path down to the node.
+void BoundedSearch::dive(int top_level, NodeIndex top_index, std::int64_t fuel) {
+  struct Frame {
+    Step node;
+    std::vector<bool> is_tried;
+    std::size_t next_child = 0;
+    bool has_action = false, is_out_of_fuel = false;
+  };
+  std::vector<Frame> open;
+  bool is_reached = true;  // of the node that was left last: it is done
+  const auto is_done = [&](const Step& step) {
+    const BoundNode& node = store_->node(step.level, step.index);
     return node.is_complete || !node.has_no_lower();
   };
-  if (is_done()) return true;
-  if (!store_->node(level, index).is_expanded()) {
-    if (fuel-- <= 0 || !can_expand(level) || !expand(level, index)) return false;
-    back_up(level, index);
-  }
-  const Level& here = space_.levels[level];
-  std::vector<bool> is_tried(here.num_states, false);
-  // A dive that stopped short below has nothing left for other edges either. Going on would walk what is expanded
-  // already, once for every path, of which shared nodes have exponentially many.
-  bool is_out_of_fuel = false;
-  while (!is_done() && !is_out_of_fuel) {
-    const int action = next_dive_action(level, store_->node(level, index), is_tried);
-    if (action < 0) break;
-    x_[here.variable] = action;
-    for (std::size_t j = 0; j < here.children.size() && !is_out_of_fuel; ++j) {
-      const NodeIndex child = store_->expansion(level, store_->node(level, index)).links(action)[j];
-      is_out_of_fuel = !dive(here.children[j], child, fuel);
-      if (store_->node(here.children[j], child).is_dead()) break;
+  const auto enter = [&](const Step& step) {
+    is_reached = is_done(step);
+    if (is_reached) return;
+    if (!store_->node(step.level, step.index).is_expanded()) {
+      if (fuel-- <= 0 || is_asked_to_stop() || !can_expand(step.level) || !expand(step.level, step.index)) return;
+      back_up(step.level, step.index);
     }
-    back_up(level, index);
+    open.push_back({step, std::vector<bool>(space_.levels[step.level].num_states, false)});
+  };
+  enter({top_level, top_index});
+  while (!open.empty()) {
+    Frame& frame = open.back();
+    const Step step = frame.node;
+    const Level& here = space_.levels[step.level];
+    if (!frame.has_action) {
+      const bool goes_on = !frame.is_out_of_fuel && !is_done(step);
+      const int action =
+          goes_on ? next_dive_action(step.level, store_->node(step.level, step.index), frame.is_tried) : -1;
+      x_[here.variable] = action;
+      if (action < 0) {
+        is_reached = is_done(step);
+        open.pop_back();
+        continue;
+      }
+      frame.has_action = true;
+      frame.next_child = 0;
+    } else {
+      const std::size_t left = frame.next_child - 1;
+      const Step child = child_of(step, x_[here.variable], left);
+      frame.is_out_of_fuel = !is_reached;
+      if (store_->node(child.level, child.index).is_dead()) frame.next_child = here.children.size();
+    }
+    if (frame.is_out_of_fuel || frame.next_child == here.children.size()) {
+      frame.has_action = false;
+      back_up(step.level, step.index);
+      continue;
+    }
+    enter(child_of(step, x_[here.variable], frame.next_child++));
   }
-  x_[here.variable] = -1;
-  return is_done();
+}
+
+BoundedSearch::Step BoundedSearch::child_of(const Step& step, int action, std::size_t child) const {
+  const Expansion expansion = store_->expansion(step.level, store_->node(step.level, step.index));
+  return {space_.levels[step.level].children[child], expansion.links(action)[child]};
 }
 
 // The incomplete edge with the largest V of those that were not tried, the lowest of equals; -1 when there is none.

@@ -84,7 +84,6 @@ NodeStore::NodeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, c
     const auto num_states = static_cast<std::size_t>(store.layout.num_states);
     std::fill_n(blank(n).links(0), num_states * static_cast<std::size_t>(store.layout.links_per_edge), kNoNode);
     for (int a = 0; extras.hints && a < 2; ++a) blank(n).set_hints(a, {});
-    if (space_->levels[n].is_shared) contexts_[n] = ContextTable(*space_, n);
   }
   root_links_.assign(space_->roots.size(), kNoNode);
 }
@@ -119,6 +118,7 @@ NodeIndex NodeStore::create(int level) {
 
 NodeIndex& NodeStore::find_or_insert(int level, std::span<const int> x) {
   ContextTable& table = contexts_[level];
+  if (table.is_blank()) table = ContextTable(*space_, level);  // not before: contexts can be large, and levels many
   const std::size_t bytes_before = table.num_bytes();
   NodeIndex& node = table.find_or_insert(x);
   held_bytes_ += table.num_bytes() - bytes_before;

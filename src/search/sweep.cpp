@@ -30,10 +30,13 @@ void BoundedSearch::refit() {
 // Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
 // such a function. What was collapsed knows more than that.
 template <typename LeafEstimate>
-void BoundedSearch::sweep(LeafEstimate leaf_estimate) {
+bool BoundedSearch::sweep(LeafEstimate leaf_estimate) {
+  const double start = seconds();
+  StopCheck stop(options_.should_stop);
   for (int n = space_.num_levels() - 1; n >= 0; --n) {
     for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
       BoundNode& node = store_->node(n, i);
+      if (stop.is_asked(16)) return false;
       if (node.is_given_back || node.is_complete) continue;
       if (node.is_expanded()) {
         back_up(n, i);
@@ -42,6 +45,14 @@ void BoundedSearch::sweep(LeafEstimate leaf_estimate) {
       }
     }
   }
+  sweep_seconds_per_node_ = (seconds() - start) / static_cast<double>(std::max<std::uint64_t>(store_->num_nodes(), 1));
+  return true;
+}
+
+// Whether one sweep more would be done before the time is over.
+bool BoundedSearch::has_time_to_sweep() const {
+  const double expected = sweep_seconds_per_node_ * static_cast<double>(store_->num_nodes());
+  return seconds_to_end() + expected < options_.time_limit_seconds;
 }
 
 }  // namespace treesample

@@ -11,6 +11,9 @@
 namespace treesample {
 namespace {
 
+// A traversal can be as long as the space is deep.
+constexpr int kLevelsBetweenLooks = 1 << 18;
+
 // Worth making beforehand: few beside the evaluations to come, and small beside a cache.
 std::size_t num_table_entries(const SearchOptions& options) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(options.budget / 8, 0, 1 << 16));
@@ -29,7 +32,8 @@ TreeSearch::TreeSearch(const FactorGraph& graph, const std::shared_ptr<const Sea
       store_(std::make_shared<NodeStore>(space, !prior_->is_uniform(), reward_tables_.are_missing())),
       budget_(options.budget, options.budget_unit),
       selection_(*store_, options),
-      check_interval_(graph.has_only_tables() ? 256 : 1),
+      check_interval_(graph.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space->num_levels() + 1), 1, 256)
+                                              : 1),
       x_(graph.num_variables(), -1),
       function_magnitudes_(space_.levels.size(), 0.0),
       path_(space_.num_levels()),

@@ -7,7 +7,8 @@
 
 namespace treesample {
 
-CalibratedValue::CalibratedValue(const SearchSpace& space) : space_(space), levels_(space.levels.size()) {
+CalibratedValue::CalibratedValue(const SearchSpace& space)
+    : space_(without_contexts(space)), levels_(space.levels.size()) {
   for (int n = space_.num_levels() - 1; n >= 0; --n) update(n);
 }
 

@@ -181,7 +181,8 @@ LocalDistributions uniform_distributions(const FactorGraph& graph) {
 }
 
 std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const SearchSpace& space,
-                                                 const LocalDistributions& distributions) {
+                                                 const LocalDistributions& distributions,
+                                                 const ShouldStop& should_give_up) {
   check_space("product_fallback", graph, space);
   check_argument(graph.has_only_tables(), "product_fallback", "needs a model in which every factor is a table");
   check_distributions("product_fallback", graph, distributions);
@@ -191,10 +192,12 @@ std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const
     return mean(distributions[variable], entries);
   };
   return std::make_shared<ProductFallback>(
-      space, distributions, ReducedTables(graph, space, reduce, ReducedTables::Rows::kSummed, entropies), -1.0);
+      without_contexts(space), distributions,
+      ReducedTables(graph, space, {reduce, ReducedTables::Rows::kSummed, entropies, should_give_up}), -1.0);
 }
 
-std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space) {
+std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space,
+                                                const ShouldStop& should_give_up) {
   check_space("maxima_fallback", graph, space);
   for (const Factor& factor : graph.factors()) {
     if (!factor.log_max()) return nullptr;
@@ -205,8 +208,8 @@ std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const 
     return *std::max_element(entries.begin(), entries.end());
   };
   return std::make_shared<ProductFallback>(
-      space, uniform_distributions(graph),
-      ReducedTables(graph, space, reduce, ReducedTables::Rows::kPicked, log_states), 1.0);
+      without_contexts(space), uniform_distributions(graph),
+      ReducedTables(graph, space, {reduce, ReducedTables::Rows::kPicked, log_states, should_give_up}), 1.0);
 }
 
 std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const WeightedMiniBucket> buckets) {
@@ -217,7 +220,7 @@ std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const Weigh
 std::shared_ptr<const Fallback> value_fallback(std::shared_ptr<const ValueFunction> value, const SearchSpace& space) {
   check_argument(value != nullptr, "value_fallback", "there is no value function (null)");
   check_fits("value_fallback", value.get(), space);
-  return std::make_shared<ValueFallback>(std::move(value), space);
+  return std::make_shared<ValueFallback>(std::move(value), without_contexts(space));
 }
 
 }  // namespace treesample

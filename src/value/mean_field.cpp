@@ -34,8 +34,7 @@ void add_expectation(const FactorGraph& graph, const Factor& factor, int v, cons
 
 }  // namespace
 
-LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed,
-                              const std::function<bool()>& should_stop) {
+LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed, const ShouldStop& should_stop) {
   check_argument(graph.has_only_tables(), "mean_field", "needs a model in which every factor is a table");
   check_range("mean_field", "sweeps", sweeps, 0, 1'000'000);
   Random random(seed, "mean field");
@@ -50,9 +49,13 @@ LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_
   for (int m = 0; m < graph.num_factors(); ++m) {
     for (const int v : graph.factor(m).scope()) factors_of[v].push_back(m);
   }
+  StopCheck stop(should_stop);
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     if (sweep > 0 && should_stop && should_stop()) break;
     for (int v = 0; v < graph.num_variables(); ++v) {
+      std::int64_t num_steps = 1;
+      for (const int m : factors_of[v]) num_steps += static_cast<std::int64_t>(4 * graph.factor(m).log_values().size());
+      if (stop.is_asked(num_steps)) break;
       std::vector<double> gradient(graph.num_states(v), 0.0);
       for (const int m : factors_of[v]) add_expectation(graph, graph.factor(m), v, q, gradient);
       softmax(gradient, q[v]);

@@ -44,7 +44,7 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
   int most_states = 2;
   for (const Level& level : space.levels) most_states = std::max(most_states, level.num_states);
   while (true) {
-    MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound);
+    MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound, options.should_give_up);
     const double bytes = needed_bytes(plan, with_lower);
     if (bytes <= limit || (i_bound == 0 && bytes <= most)) return plan;
     if (options.i_bound || i_bound == 0) {
@@ -88,8 +88,8 @@ struct WeightedMiniBucket::State {
 
   void run(const MiniBucketOptions& options, bool with_lower);
   [[nodiscard]] Constants constants(const MiniBucketPasses& passes) const;
-  [[nodiscard]] std::vector<std::vector<int>> passing_messages() const;
-  void make_rows();
+  [[nodiscard]] std::vector<std::vector<int>> passing_messages(StopCheck& stop) const;
+  void make_rows(const ShouldStop& should_give_up);
   void summarise();
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
   void check_asked(int level, std::span<const int> x) const;
@@ -99,11 +99,11 @@ struct WeightedMiniBucket::State {
 
 void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_lower) {
   upper = std::make_unique<MiniBucketPasses>(graph, plan, Side::kUpper);
-  upper->run(options.passes, options.should_stop);
+  upper->run(options.passes, options.should_stop, options.should_give_up);
   report.upper_passes = upper->num_passes();
   if (!with_lower || plan.is_exact() || (options.should_stop && options.should_stop())) return;
   lower = std::make_unique<MiniBucketPasses>(graph, plan, Side::kLower);
-  lower->run(options.passes, options.should_stop);
+  lower->run(options.passes, options.should_stop, options.should_give_up);
   report.lower_passes = lower->num_passes();
 }
 
@@ -124,18 +124,22 @@ WeightedMiniBucket::State::Constants WeightedMiniBucket::State::constants(const 
 }
 
 // By level j: the clusters from j down whose messages go to a level before j.
-std::vector<std::vector<int>> WeightedMiniBucket::State::passing_messages() const {
+std::vector<std::vector<int>> WeightedMiniBucket::State::passing_messages(StopCheck& stop) const {
   std::vector<std::vector<int>> passing(plan.buckets.size());
   for (int c = 0; c < static_cast<int>(plan.clusters.size()); ++c) {
     if (plan.clusters[c].parent < 0) continue;
     const int target = plan.clusters[plan.clusters[c].parent].level;
-    for (int n = plan.clusters[c].level; n > target; n = space.levels[n].parent) passing[n].push_back(c);
+    for (int n = plan.clusters[c].level; n > target; n = space.levels[n].parent) {
+      stop.go_on(kFunction, 4);
+      passing[n].push_back(c);
+    }
   }
   return passing;
 }
 
-void WeightedMiniBucket::State::make_rows() {
-  const std::vector<std::vector<int>> passing = passing_messages();
+void WeightedMiniBucket::State::make_rows(const ShouldStop& should_give_up) {
+  StopCheck stop(should_give_up);
+  const std::vector<std::vector<int>> passing = passing_messages(stop);
   const auto message = [&](const MiniBucketPasses& passes, int c) {
     return TableView{plan.clusters[c].separator(), passes.message(c).data()};
   };
@@ -145,6 +149,7 @@ void WeightedMiniBucket::State::make_rows() {
   Constants constant = constants(*upper);
   for (int n = 0; n < space.num_levels(); ++n) constant.messages[n] += constant.rounding[n];
   for (int n = 0; n < space.num_levels(); ++n) {
+    stop.go_on(kFunction, static_cast<std::int64_t>(32 * passing[n].size() + 32));
     upper_rows.begin_row(constant.messages[n], parent_variable(n));
     for (const int c : passing[n]) upper_rows.add(graph, message(*upper, c));
 
@@ -170,6 +175,7 @@ void WeightedMiniBucket::State::make_rows() {
   if (lower == nullptr) return;
   const Constants lower_constant = constants(*lower);
   for (int n = 0; n < space.num_levels(); ++n) {
+    stop.go_on(kFunction, static_cast<std::int64_t>(16 * passing[n].size() + 16));
     lower_rows.begin_row(lower_constant.messages[n] - lower_constant.rounding[n], parent_variable(n));
     for (const int c : passing[n]) lower_rows.add(graph, message(*lower, c));
   }
@@ -208,7 +214,7 @@ void WeightedMiniBucket::State::summarise() {
 
 WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space,
                                        const MiniBucketOptions& options)
-    : state_(std::make_unique<State>(graph, space)) {
+    : state_(std::make_unique<State>(graph, without_contexts(space))) {
   check_space(kFunction, graph, space);
   check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
   check_range(kFunction, "passes", options.passes, 1, 1'000'000);
@@ -224,7 +230,7 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
         s.plan.buckets[n].count == 1 && std::all_of(space.levels[n].children.begin(), space.levels[n].children.end(),
                                                     [&](int j) { return s.is_exact[j]; });
   }
-  s.make_rows();
+  s.make_rows(options.should_give_up);
   s.summarise();
   s.report.bytes = static_cast<std::uint64_t>(needed_bytes(s.plan, with_lower));
   s.report.kept_bytes = static_cast<std::uint64_t>(s.plan.kept_bytes * (s.lower != nullptr ? 2.0 : 1.0));

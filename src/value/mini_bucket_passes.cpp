@@ -60,20 +60,28 @@ std::vector<TableView> MiniBucketPasses::inputs(int c) const {
   return result;
 }
 
-void MiniBucketPasses::eliminate(int c) {
+bool MiniBucketPasses::is_ended(std::size_t num_entries) {
+  const auto num_steps = static_cast<std::int64_t>(4 * num_entries + 64);
+  give_up_.go_on("WeightedMiniBucket", num_steps);
+  return stop_.is_asked(num_steps);
+}
+
+bool MiniBucketPasses::eliminate(int c) {
   TableProduct product(graph_, plan_.clusters[c].scope, inputs(c));
   BlockWalk& walk = product.walk();
   Table block(walk.block_size());
   do {
+    if (is_ended(4 * block.size())) return false;
     product.fill(0.0, block);
     double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
     log_sum_rows(block, num_states(c), tables_[c].weight, out);
   } while (walk.next());
+  return true;
 }
 
 // log of the sum over everything but `scope` of exp(F / w + from_above): log mu_c on the scope, up to
 // a constant. -inf exactly where F is -inf for every completion.
-MiniBucketPasses::Table MiniBucketPasses::log_moment(int c, const Table& joint, std::span<const int> scope) const {
+MiniBucketPasses::Table MiniBucketPasses::log_moment(int c, const Table& joint, std::span<const int> scope) {
   BlockWalk walk(graph_, plan_.clusters[c].scope);
   const int target = walk.add_table(scope);
   const int separator = walk.add_table(plan_.clusters[c].separator());
@@ -85,6 +93,7 @@ MiniBucketPasses::Table MiniBucketPasses::log_moment(int c, const Table& joint, 
   };
   Table largest(num_table_entries(graph_, scope), kNegInf);
   do {
+    if (is_ended(block.size())) return largest;
     load();
     walk.accumulate_max(target, block, largest.data());
   } while (walk.next());
@@ -92,6 +101,7 @@ MiniBucketPasses::Table MiniBucketPasses::log_moment(int c, const Table& joint, 
   for (std::size_t i = 0; i < largest.size(); ++i) reference[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
   Table sum(largest.size(), 0.0);
   do {
+    if (is_ended(4 * block.size())) return largest;
     load();
     walk.add(target, reference.data(), block);
     exp_each(block);
@@ -118,11 +128,12 @@ void MiniBucketPasses::apply_shift(int c, std::span<const int> scope, const Tabl
 
 // F_c += w_c (mean - log mu_c) with the w-weighted mean of the log-moments: the shifts add up to 0. A
 // state that one cluster excludes is excluded from the others too, which changes no product.
-void MiniBucketPasses::match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster) {
+bool MiniBucketPasses::match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster) {
   std::vector<Table> moments;
   double total_weight = 0.0;
   for (const int c : match.clusters) {
     moments.push_back(log_moment(c, joint[c - first_cluster], match.scope));
+    if (is_ended(0)) return false;
     total_weight += tables_[c].weight;
   }
   for (std::size_t i = 0; i < moments.front().size(); ++i) {
@@ -139,10 +150,12 @@ void MiniBucketPasses::match(const MiniBucketPlan::Match& match, std::vector<Tab
   }
   for (std::size_t k = 0; k < moments.size(); ++k) {
     apply_shift(match.clusters[k], match.scope, moments[k], joint[match.clusters[k] - first_cluster]);
+    if (is_ended(joint[match.clusters[k] - first_cluster].size())) return false;
   }
+  return true;
 }
 
-void MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket) {
+bool MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket) {
   std::vector<Table> joint(static_cast<std::size_t>(bucket.count));
   for (int k = 0; k < bucket.count; ++k) {
     const int c = bucket.first + k;
@@ -150,23 +163,30 @@ void MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket)
     BlockWalk& walk = product.walk();
     joint[k].resize(num_table_entries(graph_, plan_.clusters[c].scope));
     do {
+      if (is_ended(walk.block_size())) return false;
       product.fill(0.0, {joint[k].data() + walk.first_entry(), walk.block_size()});
     } while (walk.next());
   }
-  for (const MiniBucketPlan::Match& each : bucket.matches) match(each, joint, bucket.first);
+  for (const MiniBucketPlan::Match& each : bucket.matches) {
+    if (!match(each, joint, bucket.first)) return false;
+  }
   for (int k = 0; k < bucket.count; ++k) {
     const int c = bucket.first + k;
+    if (is_ended(4 * joint[k].size())) return false;
     log_sum_rows(joint[k], num_states(c), tables_[c].weight, tables_[c].message.data());
   }
+  return true;
 }
 
-bool MiniBucketPasses::forward(bool matches, const std::function<bool()>& should_stop) {
+bool MiniBucketPasses::forward(bool matches) {
   for (auto bucket = plan_.buckets.rbegin(); bucket != plan_.buckets.rend(); ++bucket) {
-    if (should_stop && should_stop()) return false;
+    if (should_stop_ && should_stop_()) return false;
     if (bucket->count > 1 && matches) {
-      match_and_eliminate(*bucket);
-    } else {
-      for (int c = bucket->first; c < bucket->first + bucket->count; ++c) eliminate(c);
+      if (!match_and_eliminate(*bucket)) return false;
+      continue;
+    }
+    for (int c = bucket->first; c < bucket->first + bucket->count; ++c) {
+      if (!eliminate(c)) return false;
     }
   }
   return true;
@@ -198,6 +218,7 @@ double MiniBucketPasses::send_moments(int c, std::vector<Table>& moments) {
   Table block(walk.block_size());
   Table log_prob(walk.block_size());
   do {
+    if (is_ended(8 * block.size())) return entropy;
     product.fill(0.0, block);
     const std::size_t first_row = walk.first_entry() / row_size;
     for (std::size_t i = 0; i < block.size(); ++i) {
@@ -248,13 +269,15 @@ void MiniBucketPasses::move_weights(const MiniBucketPlan::Bucket& bucket) {
   tables[0].weight = 1.0 - total;
 }
 
-void MiniBucketPasses::backward() {
+bool MiniBucketPasses::backward() {
   std::vector<Table> moments(tables_.size());
   entropies_.resize(tables_.size());
   for (int c = static_cast<int>(tables_.size()) - 1; c >= 0; --c) {
     if (plan_.clusters[c].parent < 0) moments[c] = {1.0};
     entropies_[c] = send_moments(c, moments);
+    if (is_ended(0)) return false;
   }
+  return true;
 }
 
 void MiniBucketPasses::save() {
@@ -273,24 +296,28 @@ void MiniBucketPasses::restore() {
   }
 }
 
-void MiniBucketPasses::run(int max_passes, const std::function<bool()>& should_stop) {
+void MiniBucketPasses::run(int max_passes, const ShouldStop& should_stop, const ShouldStop& should_give_up) {
   num_passes_ = 1;
-  forward(true, {});
+  give_up_ = StopCheck(should_give_up);
+  forward(true);
   if (!plan_.is_exact()) tighten(max_passes, should_stop);
   estimate_rounding();
   // They only served to rebuild F_c.
   for (Tables& tables : tables_) tables.shift = {};
 }
 
-void MiniBucketPasses::tighten(int max_passes, const std::function<bool()>& should_stop) {
+void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_stop) {
+  should_stop_ = should_stop;
+  stop_ = StopCheck(should_stop);
   double best = bound();
   bool is_best = true;
   save();
   step_ = kFirstStep;
   while (num_passes_ < max_passes && best != kNegInf) {
-    if (is_best) backward();  // after a lost pass the moments of the best one are still there
+    // After a lost pass the moments of the best one are still there.
+    if (is_best && !backward()) break;
     for (const MiniBucketPlan::Bucket& bucket : plan_.buckets) move_weights(bucket);
-    const bool is_whole = forward(true, should_stop);
+    const bool is_whole = forward(true);
     is_best = is_whole && (side_ == Side::kUpper ? bound() < best : bound() > best);
     if (is_best) {
       best = bound();
@@ -302,7 +329,9 @@ void MiniBucketPasses::tighten(int max_passes, const std::function<bool()>& shou
     if (!is_whole) break;
     ++num_passes_;
   }
-  if (!is_best) forward(false, {});  // the messages of the best pass again
+  should_stop_ = {};
+  stop_ = StopCheck({});
+  if (!is_best) forward(false);  // the messages of the best pass again
   from_above_.clear();
   best_shifts_.clear();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/dense_table.hpp"
+#include "treesample/stop.hpp"
 #include "value/mini_bucket_plan.hpp"
 
 namespace treesample {
@@ -21,9 +22,9 @@ class MiniBucketPasses {
   MiniBucketPasses(const FactorGraph& graph, const MiniBucketPlan& plan, Side side);
 
   // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the
-  // best bound. `should_stop`, if any, is asked before each bucket of each pass but the first; a pass
-  // that it ends is undone.
-  void run(int max_passes, const std::function<bool()>& should_stop);
+  // best bound. `should_stop` ends the passes but the first one: what is under way is undone.
+  // `should_give_up` ends everything, with Error (kInterrupted).
+  void run(int max_passes, const ShouldStop& should_stop, const ShouldStop& should_give_up);
 
   // lambda_c over the separator, and what its rounding error is at most.
   [[nodiscard]] const std::vector<double>& message(int cluster) const { return tables_[cluster].message; }
@@ -42,16 +43,19 @@ class MiniBucketPasses {
   };
 
   [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // what adds up to F_c
-  bool forward(bool matches, const std::function<bool()>& should_stop);
-  void eliminate(int cluster);
-  void match_and_eliminate(const MiniBucketPlan::Bucket& bucket);
-  void match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
-  [[nodiscard]] Table log_moment(int cluster, const Table& joint, std::span<const int> scope) const;
+  // Between blocks of work: true when the pass is to end, Error (kInterrupted) when everything is.
+  bool is_ended(std::size_t num_entries);
+  // What comes back is false, and unfinished, when is_ended().
+  bool forward(bool matches);
+  bool eliminate(int cluster);
+  bool match_and_eliminate(const MiniBucketPlan::Bucket& bucket);
+  bool match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
+  [[nodiscard]] Table log_moment(int cluster, const Table& joint, std::span<const int> scope);
   void apply_shift(int cluster, std::span<const int> scope, const Table& shift, Table& joint);
-  void backward();
+  bool backward();
   double send_moments(int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket);
-  void tighten(int max_passes, const std::function<bool()>& should_stop);
+  void tighten(int max_passes, const ShouldStop& should_stop);
   void estimate_rounding();
   void save();
   void restore();
@@ -60,6 +64,8 @@ class MiniBucketPasses {
   const FactorGraph& graph_;
   const MiniBucketPlan& plan_;
   Side side_;
+  ShouldStop should_stop_;  // asked before each bucket, and by stop_ within large ones
+  StopCheck stop_{ShouldStop()}, give_up_{ShouldStop()};
   double step_ = 1.0;  // factor of all shifts and weight moves; halved when a pass lost
   int num_passes_ = 0;
   std::vector<Tables> tables_;

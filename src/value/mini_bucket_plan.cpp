@@ -10,6 +10,7 @@ namespace {
 using Cluster = MiniBucketPlan::Cluster;
 using Levels = std::vector<int>;  // a scope as ascending levels
 
+constexpr const char* kFunction = "make_mini_bucket_plan";
 constexpr std::size_t kMatchesPerCluster = 8;
 
 // A factor, or the message of a cluster, that waits in a bucket.
@@ -33,8 +34,8 @@ Levels union_of(const Levels& a, const Levels& b) {
 
 class Planner {
  public:
-  Planner(const FactorGraph& graph, const SearchSpace& space, int i_bound)
-      : graph_(graph), space_(space), waiting_(space.levels.size()) {
+  Planner(const FactorGraph& graph, const SearchSpace& space, int i_bound, const ShouldStop& should_give_up)
+      : graph_(graph), space_(space), stop_(should_give_up), waiting_(space.levels.size()) {
     plan_.i_bound = i_bound;
     plan_.buckets.resize(space.levels.size());
     std::vector<int> level_of(space.levels.size());
@@ -60,7 +61,7 @@ class Planner {
 
  private:
   void split_bucket(int level);
-  int cluster_for(const Item& item, int first) const;
+  int cluster_for(const Item& item, int first);
   void find_matches(int level);
   void count_bytes();
   [[nodiscard]] std::vector<int> variables(const Levels& scope) const {
@@ -76,6 +77,7 @@ class Planner {
 
   const FactorGraph& graph_;
   const SearchSpace& space_;
+  StopCheck stop_;
   std::vector<std::vector<Item>> waiting_;  // by level
   std::vector<Levels> scopes_;              // by cluster
   MiniBucketPlan plan_;
@@ -83,8 +85,9 @@ class Planner {
 
 // The first cluster of this bucket that has room for the item, or -1. (Choosing the one that shares
 // most variables with it gave looser bounds on 12 of 15 models, a tighter one on 1.)
-int Planner::cluster_for(const Item& item, int first) const {
+int Planner::cluster_for(const Item& item, int first) {
   for (int c = first; c < static_cast<int>(scopes_.size()); ++c) {
+    stop_.go_on(kFunction, static_cast<std::int64_t>(16 * item.scope.size()));
     const std::size_t room = std::max(scopes_[c].size(), static_cast<std::size_t>(plan_.i_bound) + 1);
     if (union_of(scopes_[c], item.scope).size() <= room) return c;
   }
@@ -130,6 +133,7 @@ void Planner::find_matches(int level) {
   const int end = bucket.first + bucket.count;
   std::vector<Levels> scopes;
   for (int a = bucket.first; a < end; ++a) {
+    stop_.go_on(kFunction, 64 * (end - a));
     for (int b = a + 1; b < end; ++b) scopes.push_back(intersection(scopes_[a], scopes_[b]));
   }
   std::sort(scopes.begin(), scopes.end(),
@@ -141,6 +145,7 @@ void Planner::find_matches(int level) {
 
   std::vector<Levels> shift(static_cast<std::size_t>(bucket.count));
   for (const Levels& scope : scopes) {
+    stop_.go_on(kFunction, 16 * bucket.count);
     MiniBucketPlan::Match& match = bucket.matches.emplace_back();
     match.scope = variables(scope);
     for (int c = bucket.first; c < end; ++c) {
@@ -183,8 +188,9 @@ void Planner::count_bytes() {
 
 }  // namespace
 
-MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound) {
-  return Planner(graph, space, i_bound).make();
+MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
+                                     const ShouldStop& should_give_up) {
+  return Planner(graph, space, i_bound, should_give_up).make();
 }
 
 }  // namespace treesample

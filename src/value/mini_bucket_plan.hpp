@@ -12,6 +12,7 @@
 
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/search_space.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -49,6 +50,8 @@ struct MiniBucketPlan {
   [[nodiscard]] bool is_exact() const { return clusters.size() == buckets.size(); }
 };
 
-MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound);
+// `should_give_up` ends with Error (kInterrupted).
+MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
+                                     const ShouldStop& should_give_up = {});
 
 }  // namespace treesample

@@ -40,96 +40,180 @@ void reduce_rows(const ReducedTables::ReduceRow& reduce, int variable, std::size
 // The rounding errors of sums over a level and everything below it.
 class RoundingErrors {
  public:
-  explicit RoundingErrors(const SearchSpace& space) : space_(space), levels_(space.levels.size()) {
-    for (int n = space.num_levels() - 1; n >= 0; --n) {
-      if (space.levels[n].parent >= 0) levels_[space.levels[n].parent].num_terms += levels_[n].num_terms;
-    }
-  }
+  explicit RoundingErrors(const SearchSpace& space) : space_(space), levels_(space.levels.size()) {}
 
-  // A term of the levels from `from` up to `until`, without it; `num_added` numbers were added up to make it.
-  void add(int from, int until, double magnitude, int num_added) {
-    for (int n = from; n != until && n >= 0; n = space_.levels[n].parent) {
-      levels_[n].magnitudes += magnitude;
-      levels_[n].of_terms += num_added * magnitude;
-      ++levels_[n].num_terms;
-    }
-  }
+  // A term of `level` and all levels above it; `num_added` numbers were added up to make it.
+  void add_from(int level, double magnitude, int num_added) { levels_[level].below.add(magnitude, num_added); }
+  // A term of one level.
+  void add_at(int level, double magnitude, int num_added) { levels_[level].here.add(magnitude, num_added); }
 
+  // Once all terms are known, from the last level to the first.
+  void hand_up(int level) {
+    levels_[level].below.num_terms += 1.0;  // its own
+    const int parent = space_.levels[level].parent;
+    if (parent >= 0) levels_[parent].below.add(levels_[level].below);
+  }
   // Adding up t numbers is off by at most t 2^-53 times the sum of their magnitudes.
   [[nodiscard]] double bound(int level, double constant) const {
-    const Sums& sums = levels_[level];
-    const double others = magnitude_of(constant);
-    return 0x1.0p-52 * ((sums.num_terms + 8.0) * (sums.magnitudes + others) + sums.of_terms);
+    Sums sums = levels_[level].below;
+    sums.add(levels_[level].here);
+    const double magnitudes = 1.0 + sums.magnitudes + magnitude_of(constant);
+    return 0x1.0p-52 * ((sums.num_terms + 8.0) * magnitudes + sums.of_terms);
   }
 
  private:
   struct Sums {
-    double num_terms = 1.0;  // one of each level below is its own
-    double magnitudes = 1.0, of_terms = 0.0;
+    double num_terms = 0.0, magnitudes = 0.0, of_terms = 0.0;
+    void add(double magnitude, int num_added) { add({1.0, magnitude, num_added * magnitude}); }
+    void add(const Sums& other) {
+      num_terms += other.num_terms;
+      magnitudes += other.magnitudes;
+      of_terms += other.of_terms;
+    }
+  };
+  struct LevelSums {
+    Sums below, here;
   };
   const SearchSpace& space_;
-  std::vector<Sums> levels_;
+  std::vector<LevelSums> levels_;
 };
+
+std::vector<int> depths_of(const SearchSpace& space) {
+  std::vector<int> depths(space.levels.size(), 1);
+  for (std::size_t n = 0; n < depths.size(); ++n) {
+    if (space.levels[n].parent >= 0) depths[n] = depths[space.levels[n].parent] + 1;
+  }
+  return depths;
+}
 
 }  // namespace
 
-ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space, const ReduceRow& reduce, Rows rows,
-                             const std::vector<double>& own)
-    : rounding_(space.levels.size(), 0.0) {
-  std::vector<int> level_of(graph.num_variables());
-  for (int n = 0; n < space.num_levels(); ++n) level_of[space.levels[n].variable] = n;
-  std::vector<double> constants = own;
-  Assignment x(level_of.size(), 0);
-  RoundingErrors errors(space);
-  std::vector<std::vector<int>> tables_of(space.levels.size());  // by level: what its row adds up
-  for (int deepest = 0; deepest < space.num_levels(); ++deepest) {
-    for (const int m : space.levels[deepest].factors) {
-      const Factor& factor = graph.factor(m);
-      if (!factor.is_table()) {
-        constants[deepest] += *factor.log_max();
-        errors.add(deepest, -1, magnitude_of(*factor.log_max()), 0);
+// Reduces one factor after the other. What its tables add to the rounding of the levels they are for is in
+// `magnitudes`; what is one number goes to `constants`, where the levels above get it too.
+class ReducedTables::Builder {
+ public:
+  Builder(ReducedTables& target, const FactorGraph& graph, const SearchSpace& space, const Reduction& reduction)
+      : target_(target),
+        graph_(graph),
+        space_(space),
+        reduction_(reduction),
+        stop_(reduction.should_give_up),
+        constants_(reduction.own),
+        level_of_(space.levels.size()),
+        x_(space.levels.size(), 0),
+        errors_(space) {
+    for (int n = 0; n < space.num_levels(); ++n) level_of_[space.levels[n].variable] = n;
+  }
+
+  void build() {
+    for (int n = 0; n < space_.num_levels(); ++n) {
+      for (const int m : space_.levels[n].factors) reduce(n, graph_.factor(m));
+    }
+    const bool is_walked = num_row_terms() > kMostTermsPerTable * static_cast<double>(ranges_.size()) + kFewTerms;
+    std::vector<std::vector<int>> tables_of(space_.levels.size());  // by level: what its row adds up
+    for (std::size_t t = 0; t < ranges_.size(); ++t) {
+      const Range& range = ranges_[t];
+      if (is_walked) {  // more than it is: what is above gets it too
+        errors_.add_from(range.from, range.magnitude, range.num_added);
         continue;
       }
-      std::vector<int> scope = factor.scope();
-      std::sort(scope.begin(), scope.end(), [&](int v, int w) { return level_of[v] < level_of[w]; });
-      std::vector<double> entries = entries_in_order(graph, factor, scope, x);
-      std::vector<double> magnitudes = magnitudes_of(entries);
-      int num_added = 0;
-      for (int from = deepest; from >= 0;) {
-        const int variable = scope.back();
-        reduce_rows(reduce, variable, graph.num_states(variable), entries);
-        if (rows == Rows::kSummed) {
-          reduce_rows(reduce, variable, graph.num_states(variable), magnitudes);
-          num_added += graph.num_states(variable) + 1;
-        } else {
-          magnitudes = magnitudes_of(entries);
-        }
-        scope.pop_back();
-        const int until = scope.empty() ? -1 : level_of[scope.back()];
-        errors.add(from, until, *std::max_element(magnitudes.begin(), magnitudes.end()), num_added);
-        if (scope.empty()) {
-          constants[from] += entries.front();  // one number; the levels above get it with the constants
-        } else {
-          for (int n = from; n != until; n = space.levels[n].parent) {
-            tables_of[n].push_back(static_cast<int>(tables_.size()));
-          }
-          tables_.push_back(entries);
-          scopes_.push_back(scope);
-        }
-        from = until;
+      stop_.go_on(kFunction, range.from - range.until);
+      for (int n = range.from; n != range.until; n = space_.levels[n].parent) {
+        tables_of[n].push_back(static_cast<int>(t));
+        errors_.add_at(n, range.magnitude, range.num_added);
       }
     }
+    for (int n = space_.num_levels() - 1; n >= 0; --n) {
+      errors_.hand_up(n);
+      if (space_.levels[n].parent >= 0) constants_[space_.levels[n].parent] += constants_[n];
+    }
+    for (int n = 0; n < space_.num_levels(); ++n) {
+      target_.rounding_.push_back(errors_.bound(n, constants_[n]));
+      if (is_walked) continue;
+      const int parent = space_.levels[n].parent;
+      target_.rows_.begin_row(constants_[n], parent >= 0 ? space_.levels[parent].variable : -1);
+      stop_.go_on(kFunction, static_cast<std::int64_t>(4 * tables_of[n].size()));
+      for (const int t : tables_of[n]) target_.rows_.add(graph_, {target_.scopes_[t], target_.tables_[t].data()});
+    }
+    if (is_walked) make_walk();
   }
-  for (int n = space.num_levels() - 1; n >= 0; --n) {
-    const int parent = space.levels[n].parent;
-    if (parent >= 0) constants[parent] += constants[n];
+
+ private:
+  static constexpr const char* kFunction = "ReducedTables";
+  // Beyond this rows would take far more than the model itself.
+  static constexpr double kMostTermsPerTable = 32.0, kFewTerms = 1 << 21;
+
+  // A table is for the levels from `from` up to `until`, without it.
+  struct Range {
+    int from = 0, until = -1;
+    double magnitude = 0.0;
+    int num_added = 0;
+  };
+
+  void reduce(int deepest, const Factor& factor) {
+    if (!factor.is_table()) {
+      constants_[deepest] += *factor.log_max();
+      errors_.add_from(deepest, magnitude_of(*factor.log_max()), 0);
+      return;
+    }
+    std::vector<int> scope = factor.scope();
+    std::sort(scope.begin(), scope.end(), [&](int v, int w) { return level_of_[v] < level_of_[w]; });
+    std::vector<double> entries = entries_in_order(graph_, factor, scope, x_);
+    stop_.go_on(kFunction, static_cast<std::int64_t>(8 * entries.size()));
+    std::vector<double> magnitudes = magnitudes_of(entries);
+    int num_added = 0;
+    for (int from = deepest; from >= 0;) {
+      const int variable = scope.back();
+      reduce_rows(reduction_.reduce, variable, graph_.num_states(variable), entries);
+      if (reduction_.rows == Rows::kSummed) {
+        reduce_rows(reduction_.reduce, variable, graph_.num_states(variable), magnitudes);
+        num_added += graph_.num_states(variable) + 1;
+      } else {
+        magnitudes = magnitudes_of(entries);
+      }
+      scope.pop_back();
+      const double magnitude = *std::max_element(magnitudes.begin(), magnitudes.end());
+      if (scope.empty()) {
+        constants_[from] += entries.front();
+        errors_.add_from(from, magnitude, num_added);
+        return;
+      }
+      ranges_.push_back({from, level_of_[scope.back()], magnitude, num_added});
+      target_.tables_.push_back(entries);
+      target_.scopes_.push_back(scope);
+      from = level_of_[scope.back()];
+    }
   }
-  for (int n = 0; n < space.num_levels(); ++n) {
-    const int parent = space.levels[n].parent;
-    rows_.begin_row(constants[n], parent >= 0 ? space.levels[parent].variable : -1);
-    for (const int t : tables_of[n]) rows_.add(graph, {scopes_[t], tables_[t].data()});
-    rounding_[n] = errors.bound(n, constants[n]);
+
+  [[nodiscard]] double num_row_terms() const {
+    const std::vector<int> depths = depths_of(space_);
+    double sum = 0.0;
+    for (const Range& range : ranges_) sum += depths[range.from] - depths[range.until];
+    return sum;
   }
+
+  void make_walk() {
+    TableWalk& walk = target_.walk_.emplace(space_, constants_);
+    for (std::size_t t = 0; t < ranges_.size(); ++t) {
+      walk.add(graph_, ranges_[t].from, ranges_[t].until, {target_.scopes_[t], target_.tables_[t].data()});
+    }
+    walk.finish();
+  }
+
+  ReducedTables& target_;
+  const FactorGraph& graph_;
+  const SearchSpace& space_;
+  const Reduction& reduction_;
+  StopCheck stop_;
+  std::vector<double> constants_;
+  std::vector<int> level_of_;
+  Assignment x_;
+  RoundingErrors errors_;
+  std::vector<Range> ranges_;  // by table
+};
+
+ReducedTables::ReducedTables(const FactorGraph& graph, const SearchSpace& space, const Reduction& reduction) {
+  Builder(*this, graph, space, reduction).build();
 }
 
 }  // namespace treesample

@@ -197,7 +197,7 @@ pid=$!
 while sleep 1 && kill -INT $pid 2> /dev/null; do :; done
 wait $pid
 code=$?
-check "Ctrl-C ends well" exits 0
+check "Ctrl-C: the exit code" exits 130
 check "Ctrl-C gives the answer so far" says out 'stopped: interrupted'
 run infer big.uai --space tree --time 0.3 --budget 1000000000000 --importance 0
 check "time limit" says out 'stopped: time'

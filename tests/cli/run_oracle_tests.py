@@ -119,7 +119,7 @@ def test_interruption():
             check(folder.wait_until(lambda: len(folder.calls()) > 20), "the program hangs")
             process.send_signal(number)
             process.out, process.err = process.communicate(timeout=PATIENCE)
-            check(process.returncode == 0, "an interrupted run answers", f"{process.returncode} {process.err}")
+            check(process.returncode == 128 + number, "an interrupted run answers", f"{process.returncode} {process.err}")
             check("stopped: interrupted" in process.out, "and says why it stopped", process.out)
             check(folder.wait_until(lambda: folder.num_processes() == 0), "no program is left behind")
 
@@ -133,8 +133,8 @@ def test_interruption_while_sampling():
             check(folder.wait_until(lambda: len(folder.calls()) > 20), f"{select}: the program hangs")
             process.send_signal(signal.SIGINT)
             process.out, process.err = process.communicate(timeout=PATIENCE)
-            check(process.returncode == 0, f"{select}: interrupted samples are an answer", process.err)
-            check("stopped: budget" in process.out, f"{select}: of a search that was over", process.out)
+            check(process.returncode == 130, f"{select}: interrupted samples are an answer", process.err)
+            check("stopped: interrupted" in process.out, f"{select}: and say why there are few", process.out)
             check(folder.num_processes() == 0, "no program is left behind")
 
 

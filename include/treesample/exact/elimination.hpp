@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -34,14 +36,19 @@ struct EliminationOptions {
   std::uint64_t seed = 0;       // of the orders
   bool keep_messages = true;    // false: log Z and log_prob only, each message is freed when it was used
   std::vector<int> order = {};  // first removed first; empty: looked for by restarts
-  // Asked between restarts: true ends with the best order so far.
-  std::function<bool()> should_settle = {};
-  // Asked before each bucket, with the share of all bucket entries that are done, for log Z and again for marginals:
+  // Ends with the best order so far; the first one is always made.
+  ShouldStop should_settle = {};
+  // Orders that take more bucket entries are not finished: elimination_cost() is infinite if all of them do.
+  double most_entries = std::numeric_limits<double>::infinity();
+  // Ends the first order too, with Error (kInterrupted).
+  ShouldStop should_give_up = {};
+  // Asked now and then, with the share of all bucket entries that are done, for log Z and again for marginals:
   // true gives up, with Error (kInterrupted).
   std::function<bool(double done)> should_stop = {};
 };
 
-// What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000.
+// What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000. Without an
+// order, and with infinite sizes, where no order is within `most_entries`.
 struct EliminationCost {
   std::vector<int> order;  // first removed first
   int width = 0;           // the largest number of variables in a separator

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -26,13 +28,21 @@ Adjacency adjacency_of(const FactorGraph& graph);
 // their variables that are not there yet; variables without factors come last.
 std::vector<int> degree_order(const FactorGraph& graph);
 
+struct EliminationWatch {
+  // Asked before each variable is removed, with the neighbours that it has then; false ends with the order so far.
+  std::function<bool(int variable, std::span<const int> neighbours)> goes_on = {};
+  ShouldStop should_give_up = {};  // Error (kInterrupted)
+};
+
 // Greedy elimination order by min-fill or min-width. `ties` draws among equally good variables; the
 // same stream gives the same order.
-
-std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties);
+std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties,
+                                   const EliminationWatch& watch = {});
 
 // What eliminating in this order produces: for each variable v the neighbours it has when it is
 // removed (all removed later), sorted by time of removal. Its bucket table is over v and separator[v].
-std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order);
+// `should_give_up` ends with Error (kInterrupted).
+std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order,
+                                         const ShouldStop& should_give_up = {});
 
 }  // namespace treesample

@@ -61,8 +61,14 @@ struct SearchSpace {
   [[nodiscard]] int width() const;
 };
 
-// Throws Error (kArgument) unless `order` is a permutation of the variables.
-SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind);
+// Throws Error: kArgument unless `order` is a permutation of the variables, kInterrupted when it is to be given up
+// (contexts can be far larger than the model), kResource when the contexts of a path take more than kMostContextBytes.
+inline constexpr std::int64_t kMostContextBytes = std::int64_t{4} << 30;
+SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind,
+                              const ShouldStop& should_give_up = {});
+
+// A copy for those who need the levels and not their contexts, which take most of the memory.
+SearchSpace without_contexts(const SearchSpace& space);
 
 // Every function that takes a graph and a space begins with this: throws Error (kArgument) unless the space was made
 // for a graph with the same numbers of states and the same scopes. A space reads the graph's factors by index, so that
@@ -75,7 +81,8 @@ struct OrderOptions {
   OrderKind kind = OrderKind::kMinFill;
   int restarts = 0;  // randomised greedy runs; 0 chooses by the size of the model
   std::uint64_t seed = 0;
-  std::function<bool()> should_stop = {};  // asked between restarts; true ends with the best order so far
+  ShouldStop should_stop = {};     // ends with the best order so far; the first one is always made
+  ShouldStop should_give_up = {};  // ends that one too, with Error (kInterrupted)
 };
 
 // An order for searching. Greedy orders are run `restarts` times with random ties; the one whose

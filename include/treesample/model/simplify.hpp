@@ -19,6 +19,7 @@
 #include "treesample/model/evidence.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/reduced_model.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -46,7 +47,7 @@ struct SimplifiedModel {
 
 // A model with nothing to remove comes back as condition() makes it. An impossible one has no variables and the
 // constant -inf; the states of `fixed_states` then mean nothing. Throws Error (kArgument) as
-// observed_states does.
-SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence = {});
+// observed_states does. `should_stop` ends probing, and what it did not come to stays.
+SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence = {}, const ShouldStop& should_stop = {});
 
 }  // namespace treesample

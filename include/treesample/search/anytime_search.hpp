@@ -48,6 +48,7 @@
 #include "treesample/model/reward_queue.hpp"
 #include "treesample/model/search_space.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/stop.hpp"
 #include "treesample/value/fallback.hpp"
 
 namespace treesample {
@@ -66,7 +67,7 @@ struct LeafValues {
 // Mini-buckets for U and, where they can, for L; the ELBO of `distributions` for L.
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
-                              const LocalDistributions& distributions);
+                              const LocalDistributions& distributions, const ShouldStop& should_give_up = {});
 
 enum class SelectRule { kGap, kQUct, kMass };
 
@@ -85,6 +86,10 @@ struct AnytimeOptions {
   std::uint64_t seed = 0;  // of the edges that the mass rule draws
   double gap = 0.0;        // stop when U - L is at most this
   double time_limit_seconds = std::numeric_limits<double>::infinity();
+  double seconds_per_node = 0.0;  // to be left of the time limit for what the caller does with every node afterwards
+  // Ends the search as interrupted, and the passes over all nodes at its end. Asked between traversals and within
+  // whatever takes long.
+  ShouldStop should_stop = {};
   std::size_t memory_limit_bytes = std::size_t{1} << 30;
   int observer_interval = 4096;  // traversals between two calls of the observer
   // When the graph's evaluation queue has several workers: rewards are used as they arrive, or in the order in

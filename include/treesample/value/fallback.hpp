@@ -21,6 +21,7 @@
 #include "treesample/math/random.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/search_space.hpp"
+#include "treesample/stop.hpp"
 #include "treesample/value/mini_bucket.hpp"
 #include "treesample/value/value_function.hpp"
 
@@ -53,18 +54,22 @@ LocalDistributions uniform_distributions(const FactorGraph& graph);
 // Coordinate ascent on the ELBO of a product distribution (mean field), from a start near uniform that the
 // seed decides. States that cannot occur together with the others get probability 0 where that is found;
 // the ELBO of the result may still be -inf in a model with zeros. Needs tables.
-// `should_stop` is asked before each sweep but the first.
+// `should_stop` ends it with what there is.
 LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed,
-                              const std::function<bool()>& should_stop = {});
+                              const ShouldStop& should_stop = {});
+
+// What follows takes time linear in the table entries; `should_give_up` ends it with Error (kInterrupted).
 
 // L: the ELBO of independent variables, entropies plus expected factors given the ancestors' states. With
 // uniform distributions this is Jensen's bound, sum log K_i + sum of the factors' means. Every factor is a table.
 std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const SearchSpace& space,
-                                                 const LocalDistributions& distributions);
+                                                 const LocalDistributions& distributions,
+                                                 const ShouldStop& should_give_up = {});
 
 // U: sum log K_i + sum of the factors' maxima given the ancestors' states, and the uniform distribution. A function
 // has its declared maximum, at whatever states; null when one declares none.
-std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space);
+std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space,
+                                                const ShouldStop& should_give_up = {});
 
 // U: weighted mini-buckets and their proposal.
 std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const WeightedMiniBucket> buckets);

@@ -40,6 +40,7 @@
 
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/search_space.hpp"
+#include "treesample/stop.hpp"
 #include "treesample/value/value_function.hpp"
 
 namespace treesample {
@@ -53,9 +54,10 @@ struct MiniBucketOptions {
   std::optional<int> i_bound = {};  // none: the largest that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
   bool lower_bound = true;          // where it is possible
-  // Time box: asked before each bucket, and the passes end when it returns true. One pass of the upper
-  // bound is always made.
-  std::function<bool()> should_stop = {};
+  // Time box: the passes end, and one that is under way is undone. One pass of the upper bound is always made.
+  ShouldStop should_stop = {};
+  // Ends that one too, and everything else, with Error (kInterrupted).
+  ShouldStop should_give_up = {};
 };
 
 struct MiniBucketReport {

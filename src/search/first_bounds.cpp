@@ -1,0 +1,58 @@
+#include "treesample/search/first_bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// A sum of numbers, each right to a few units in its last place, and what it can be off by.
+class RoundedSum {
+ public:
+  void add(double term) {
+    sum_ += term;
+    magnitudes_ += std::isfinite(term) ? std::abs(term) : 0.0;
+    num_terms_ += 1.0;
+  }
+  // Adding up t numbers is off by at most t 2^-53 times the sum of their magnitudes.
+  [[nodiscard]] double lower() const { return sum_ - error(); }
+  [[nodiscard]] double upper() const { return sum_ + error(); }
+
+ private:
+  [[nodiscard]] double error() const { return 0x1.0p-52 * (num_terms_ + 8.0) * magnitudes_; }
+
+  double sum_ = 0.0, magnitudes_ = 0.0, num_terms_ = 0.0;
+};
+
+}  // namespace
+
+LogBounds first_bounds(const FactorGraph& graph, const std::optional<Configuration>& known) {
+  RoundedSum jensen, maxima, density;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    jensen.add(std::log(graph.num_states(v)));
+    maxima.add(std::log(graph.num_states(v)));
+  }
+  bool has_maxima = true;
+  for (const Factor& factor : graph.factors()) {
+    has_maxima = has_maxima && factor.log_max().has_value();
+    maxima.add(factor.log_max().value_or(0.0));
+    if (!factor.is_table()) {
+      jensen.add(kNegInf);
+      continue;
+    }
+    // The mean of a table of e entries is itself a sum, of e terms.
+    RoundedSum entries;
+    for (const double value : factor.log_values()) entries.add(value);
+    jensen.add(entries.lower() / static_cast<double>(factor.log_values().size()));
+    if (known) density.add(factor.log_values()[table_index(graph, factor, known->x)]);
+  }
+  LogBounds bounds;
+  if (has_maxima) bounds.upper = maxima.upper();
+  bounds.lower = jensen.lower();
+  if (known && graph.has_only_tables()) bounds.lower = std::max(bounds.lower, density.lower());
+  return bounds;
+}
+
+}  // namespace treesample

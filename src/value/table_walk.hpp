@@ -1,0 +1,114 @@
+// Sums of table look-ups that are collected when they are asked for, by going up from a level through its ancestors.
+//
+// Rows that name the tables of each level (value/table_lookups.hpp) are quicker to add up, but a table that is for many
+// levels is in all of their rows: in a path of N variables that can be N^2 entries. Here a table is stored once, at the
+// level below which it begins.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "treesample/model/search_space.hpp"
+#include "value/table_lookups.hpp"
+
+namespace treesample {
+
+class TableWalk {
+ public:
+  TableWalk(const SearchSpace& space, std::vector<double> constants)
+      : constants_(std::move(constants)), first_(space.levels.size() + 1, 0), levels_(space.levels.size()) {
+    for (int n = 0; n < space.num_levels(); ++n) {
+      const Level& level = space.levels[n];
+      levels_[n] = {level.parent, n, level.variable, 0, 1};
+    }
+    for (int n = space.num_levels() - 1; n >= 0; --n) {
+      if (levels_[n].parent >= 0) levels_[levels_[n].parent].end += levels_[n].end;  // sizes, so far
+    }
+    // Every sub-tree is an interval of places: parents first, then one child after the other.
+    std::vector<int> next(space.levels.size() + 1, 0);  // by parent; the last one is above the roots
+    for (int n = 0; n < space.num_levels(); ++n) {
+      int& place = next[levels_[n].parent >= 0 ? levels_[n].parent : space.num_levels()];
+      const int size = levels_[n].end;
+      levels_[n].place = place;
+      levels_[n].end = place + size;
+      next[n] = place + 1;
+      place += size;
+    }
+  }
+
+  // A table of the levels from `from` up to `until`, without it; its scope has the variable of `until`.
+  void add(const FactorGraph& graph, int from, int until, const TableView& table) {
+    lookups_.begin_row(0.0, levels_[until].variable);
+    lookups_.add(graph, table);
+    starts_.push_back({until, from, static_cast<int>(starts_.size())});
+    levels_[from].highest = std::min(levels_[from].highest, until);
+  }
+  // After the last table.
+  void finish() {
+    std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.until < b.until; });
+    for (const Start& start : starts_) ++first_[start.until + 1];
+    for (std::size_t n = 1; n < first_.size(); ++n) first_[n] += first_[n - 1];
+    for (std::size_t n = levels_.size(); n-- > 0;) {
+      LevelFacts& parent = levels_[levels_[n].parent >= 0 ? levels_[n].parent : n];
+      parent.highest = std::min(parent.highest, levels_[n].highest);
+    }
+  }
+
+  [[nodiscard]] double sum(int level, std::span<const int> x) const {
+    double result = constants_[level];
+    for_each_ancestor(level, levels_[level].parent,
+                      [&](const Start& start) { result += lookups_.sum(start.table, x); });
+    return result;
+  }
+  // For all states of the variable of the parent level, whatever it is in x.
+  void sum_each(int level, std::span<const int> x, std::span<double> values) const {
+    const int parent = levels_[level].parent;
+    double others = constants_[level];
+    if (parent >= 0) {
+      for_each_ancestor(level, levels_[parent].parent,
+                        [&](const Start& start) { others += lookups_.sum(start.table, x); });
+    }
+    std::fill(values.begin(), values.end(), others);
+    if (parent < 0) return;
+    std::vector<double> own(values.size());
+    for_each_at(level, parent, [&](const Start& start) {
+      lookups_.sum_each(start.table, x, own);
+      for (std::size_t a = 0; a < own.size(); ++a) values[a] += own[a];
+    });
+  }
+
+ private:
+  struct Start {
+    int until = 0, from = 0, table = 0;
+  };
+  struct LevelFacts {
+    int parent = -1;
+    int highest = 0;  // the first level at which a table of this level begins; itself when there is none
+    int variable = 0;
+    int place = 0, end = 1;  // of its sub-tree
+  };
+
+  // The tables that begin at `ancestor` and are for the level.
+  template <typename Visit>
+  void for_each_at(int level, int ancestor, Visit visit) const {
+    for (std::int64_t s = first_[ancestor]; s < first_[ancestor + 1]; ++s) {
+      const int place = levels_[starts_[s].from].place;
+      if (place >= levels_[level].place && place < levels_[level].end) visit(starts_[s]);
+    }
+  }
+  template <typename Visit>
+  void for_each_ancestor(int level, int from, Visit visit) const {
+    for (int n = from; n >= levels_[level].highest && n >= 0; n = levels_[n].parent) for_each_at(level, n, visit);
+  }
+
+  std::vector<double> constants_;    // by level
+  std::vector<std::int64_t> first_;  // by level: in starts_
+  std::vector<LevelFacts> levels_;
+  std::vector<Start> starts_;  // by level at which they begin
+  TableLookups lookups_;       // one row per table
+};
+
+}  // namespace treesample
