@@ -43,7 +43,7 @@ TEST(FirstBounds, ContainLogZ) {
 TEST(FirstBounds, IncludeRounding) {
   FactorGraph graph;
   graph.add_variable(1);
-  for (int m = 0; m < 1000; ++m) graph.add_table({0}, {m % 2 == 0 ? 1e15 / 3.0 : -1e15 / 3.0});
+  for (int m = 0; m < 1000; ++m) graph.add_table({0}, {m % 2 == 0 ? 1.6e7 / 3.0 : -1.6e7 / 3.0});
   graph.add_table({0}, {0.125});
   const LogBounds bounds = first_bounds(graph, Configuration{{0}, 0.125});
   EXPECT_LE(bounds.lower, 0.125);
