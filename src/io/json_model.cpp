@@ -64,12 +64,19 @@ std::vector<std::string> parse_texts(const JsonField& field) {
   return texts;
 }
 
-bool is_allowed(double log_value) { return log_value >= kMinLogValue && log_value <= kMaxLogValue; }
-
 // A number that a factor may have, or "-inf".
 double parse_log_value(const JsonField& field) {
   const double value = field.log_value();
   if (const std::string problem = log_value_problem(value); !problem.empty()) field.fail("the log-value is " + problem);
+  return value;
+}
+
+// The same for an entry of a table.
+double parse_table_value(const JsonField& field) {
+  const double value = field.log_value();
+  if (const std::string problem = table_value_problem(value); !problem.empty()) {
+    field.fail("the log-value is " + problem);
+  }
   return value;
 }
 
@@ -125,10 +132,11 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
   std::vector<double> log_values;
   log_values.reserve(static_cast<std::size_t>(count));
   for (const json& entry : entries.json()) {
-    if (!is_linear && entry.is_number() && is_allowed(entry.get<double>())) {  // the path costs more than the number
+    if (!is_linear && entry.is_number() &&
+        std::abs(entry.get<double>()) <= kLargestMagnitude) {  // the path costs more than the number
       log_values.push_back(entry.get<double>());
     } else if (!is_linear) {
-      log_values.push_back(parse_log_value(entries.at(static_cast<int>(log_values.size()))));
+      log_values.push_back(parse_table_value(entries.at(static_cast<int>(log_values.size()))));
     } else if (entry.is_number() && entry.get<double>() >= 0.0) {
       log_values.push_back(std::log(entry.get<double>()));
     } else {

@@ -13,7 +13,7 @@ namespace treesample {
 
 Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
   for (std::size_t i = 0; i < log_values.size(); ++i) {
-    if (const std::string problem = log_value_problem(log_values[i]); !problem.empty()) {
+    if (const std::string problem = table_value_problem(log_values[i]); !problem.empty()) {
       throw_argument("Factor::table", fmt::format("entry {} is {}", i, problem));
     }
   }

@@ -68,9 +68,11 @@ AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
   settle();
   tighten_bounds();
   if (report.stop == StopReason::kExact && bounds_.upper == kInf) {
-    throw Error(ErrorCode::kNumeric, fmt::format("anytime_search: log Z, or that of a part of the model, is above {}, "
-                                                 "more than the numbers of the search with bounds can hold",
-                                                 kMaxLogValue));
+    throw Error(
+        ErrorCode::kNumeric,
+        fmt::format("anytime_search: log Z, or that of a part of the model, cannot be bounded: factors are above "
+                    "{}, more than the numbers of the search can hold, or cancel beyond all digits",
+                    kMaxLogValue));
   }
   report.log_z = bounds_;
   if (report.stop == StopReason::kExact && !bounds_.is_exact()) report.stop = StopReason::kRounding;

@@ -186,14 +186,14 @@ check "declared maxima" says out ', exact'
 check "no samples are paid for unasked" says out '^program .* 6 evaluations paid'
 run infer bounded.json --gap 1
 check "mass ends at the gap" says out 'stopped: gap'
-check "which is not called ignored" lines err 1
+check "which is not called ignored" lines err 2
 run infer open.json --gap 0.5
 check "no gap without maxima" says err '^--gap is ignored: .* no maximum'
-check "and no unasked budget" says err 'a budget of 1000 evaluations'
+check "and no unasked budget" says err 'a budget of 1000 calls'
 run infer open.json --select gap --budget 100
 check "no declared maxima" exits 64
-check "what is missing is said" says err 'must declare its maximum'
-check "one line" lines err 1
+check "what is missing is said" says err '^treesample: .* must declare its maximum'
+check "one line after the command" lines err 2
 
 # Limits that are too small are named by their options, not by what they limit inside.
 for options in "--select gap" "--select gap --prior mini-bucket:8" "--method exact" "--method smc" ""; do
@@ -203,7 +203,7 @@ for options in "--select gap" "--select gap --prior mini-bucket:8" "--method exa
   check "little memory $options: the option" says err '^treesample: --memory: 1K is not enough: [a-z0-9]'
 done
 run infer "$grid" --select gap --prior uniform --budget 1
-check "a budget of nothing" says err '^--budget 1 buys nothing'
+check "a budget of nothing" says err '^--budget 1 (reward) buys nothing'
 run infer "$grid" --method sis --budget 3
 check "a budget of no sample" exits 64
 check "a budget of no sample: the option" says err '^treesample: --budget: the budget is 3, the first sample costs 64$'

@@ -192,7 +192,7 @@ def test_compare():
                     time.sleep(0.02)
                 process.send_signal(number)
                 _, err = process.communicate(timeout=PATIENCE)
-                check(process.returncode == 130 and "interrupted" in err, f"{number}, {methods}", err)
+                check(process.returncode == 128 + number and "interrupted" in err, f"{number}, {methods}", err)
 
 
 for test in (test_simulators_are_asked, test_budgets_of_calls_pay_for_samples_too, test_refusals,

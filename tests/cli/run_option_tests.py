@@ -79,7 +79,7 @@ USES = [
 ]
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
-             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed"}
+             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls"}
 
 num_failed = 0
 

@@ -12,6 +12,7 @@
 #include "support/quad_truth.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample::testing {
 
@@ -106,7 +107,10 @@ inline TortureModel torture_model(Random& random, const TortureOptions& options 
       opposite[i] = scale * random.normal();
       if (regime == Regime::kCancelling) values[i] -= opposite[i];
     }
-    const bool may_be_function = may_have_functions && !scope.empty();
+    const auto is_too_large = [](double value) { return value > kMaxLogValue; };
+    const bool may_be_function = may_have_functions && !scope.empty() &&
+                                 std::none_of(values.begin(), values.end(), is_too_large) &&
+                                 std::none_of(opposite.begin(), opposite.end(), is_too_large);
     add_random_factor(model.graph, random, scope, std::move(values), may_be_function);
     if (regime == Regime::kCancelling)
       add_random_factor(model.graph, random, scope, std::move(opposite), may_be_function);
