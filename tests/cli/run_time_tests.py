@@ -240,7 +240,8 @@ def test_second_signal():
 def test_other_commands():
     write_uai("clique60.uai", *clique(60, 3))
     for number in (signal.SIGINT, signal.SIGTERM):
-        for arguments in (["bench"], ["reproduce", "table1", "--out", f"table1-{number}"], ["compare", "clique60.uai"],
+        for arguments in (["bench"], ["reproduce", "table1", "--out", f"table1-{number}"],
+                          ["compare", "clique60.uai", "--budgets", "1e7", "--runs", "1000"],
                           ["train", "--out", f"trained-{number}"]):
             process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(1)
