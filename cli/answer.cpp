@@ -201,7 +201,10 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
                counted(input.model.graph.num_factors(), "factor"));
   }
   fmt::print("method      {}\n", printable(answer.method));
-  if (answer.log_z) {
+  const bool has_nothing = answer.log_z == kNegInf && !answer.is_exact && (answer.lower || answer.upper);
+  if (has_nothing) {
+    fmt::print("log Z       no estimate: no possible configuration was found\n");
+  } else if (answer.log_z) {
     fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), certainty_text(answer));
   }
   if (!answer.is_exact && (answer.lower || answer.upper)) {
