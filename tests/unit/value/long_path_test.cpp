@@ -107,7 +107,7 @@ TEST(LongPath, ASearchGoesDownToTheLastLevel) {
     LeafValues leaves;
     leaves.upper = maxima_fallback(graph, space);
     leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
-    AnytimeOptions options{.budget = 2 * kLength + 64};  // the first configuration, and a few traversals
+    AnytimeOptions options{.budget = 2 * kLength + kLength / 7 + 64};  // the first configuration, and a few traversals
     options.first_configurations = {found.configuration.x};
     const AnytimeResult result = anytime_search(graph, space, leaves, options);
     EXPECT_GE(result.report.num_expansions, std::uint64_t{kLength});
