@@ -268,8 +268,8 @@ Table cost_table(const CompareOptions& options, const Results& results) {
 }
 
 std::string introduction(const FactorGraph& graph, const CompareOptions& options, const Numbers& target) {
-  const std::string sizes = fmt::format("{}, {}; ", counted(graph.num_variables(), "variable"),
-                                        counted(graph.num_factors(), "factor"));
+  const std::string sizes =
+      fmt::format("{}, {}; ", counted(graph.num_variables(), "variable"), counted(graph.num_factors(), "factor"));
   std::string text;
   if (!target.contains("log_z")) {
     text = "log Z is not known, so that there is no KL: --reference-calls pays for neither.";

@@ -241,7 +241,8 @@ def test_failures_count_as_the_model_says():
                                ("skip", -math.inf, "and were skipped: log Z, its bounds and all probabilities are")):
         for workers in ("1", "4"):
             with Folder() as folder:
-                use_python(folder, FAILING, on_failure=rule, max_failure_share=1)  # which fail first depends on the workers
+                # Which of them fail first depends on the workers.
+                use_python(folder, FAILING, on_failure=rule, max_failure_share=1)
                 arguments = ("--budget", "1000", "--oracle-workers", workers, "--journal", "run.journal")
                 run = folder.run(*arguments)
                 check(run.returncode == 0, f"a run with failures, {rule}", run.err)

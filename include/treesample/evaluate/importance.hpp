@@ -38,7 +38,8 @@ struct ImportanceEstimate {
 // standard error is made from. What no sample shows, a region that P_X hardly ever comes to, it cannot show either.
 inline constexpr double kFewestEffectiveSamples = 10.0, kLeastEffectiveShare = 0.01;
 // A search that gives nearly all of its mass to what it has evaluated, where all weights are equal, looks exact from
-// there. With fewer samples than this expected outside, where P_X has the mass `unexplored`, there is no standard error.
+// there. With fewer samples than this expected outside, where P_X has the mass `unexplored`, there is no standard
+// error.
 inline constexpr double kFewestOutside = 10.0;
 void distrust_if_blind(ImportanceEstimate& estimate, double unexplored);
 
