@@ -404,10 +404,13 @@ std::size_t BoundedSearch::full_bytes() const {
   return static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
 }
 
-// Gives back half of the memory. False when that is not possible.
+// Gives back half of the memory. False when that is not possible, or when all that it was good for since the last time
+// were levels that cost nothing: it would go on for ever.
 bool BoundedSearch::make_room() {
   const std::size_t before = store_->used_bytes();
-  ++num_collapses_;
+  const std::int64_t num_evaluations = budget_.spent().reward_evaluations;
+  if (num_collapses_++ > 0 && num_evaluations == num_evaluations_then_) return false;
+  num_evaluations_then_ = num_evaluations;
   collapse_least(*store_, 0.5);
   return store_->used_bytes() < before - before / 10;
 }

@@ -131,7 +131,8 @@ class BoundedSearch {
   const bool has_functions_;
   Random random_;
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
-  int clock_interval_;  // traversals between looks at the clock; a function may take seconds
+  std::int64_t num_evaluations_then_ = 0;  // when memory was given back last
+  int clock_interval_;                     // traversals between looks at the clock; a function may take seconds
   static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
   StopCheck stop_;
   double sweep_seconds_per_node_ = 0.0;  // as the last one took
