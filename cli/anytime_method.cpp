@@ -208,7 +208,7 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper, time_limit(options));
   if (upper->log_value() == kNegInf) return;
   choose_sampler(answer, result, upper, options);
-  const LogBounds bounds = certified_bounds(result, answer.summed.get());
+  const LogBounds bounds{answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)};  // what is known of log Z
   // Samples of a model with programs cost calls: where the search is solved it tells more than they would.
   if (answer.is_exact && !whole.has_only_tables()) add_exact_marginals(answer, whole, result, *upper, options);
   if (options.num_importance == 0 || answer.error || !answer.marginals.empty()) return;

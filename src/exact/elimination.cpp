@@ -137,7 +137,7 @@ void Elimination::State::build_buckets() {
     if (scope.empty()) {
       const double value = graph.factor(m).log_values().front();
       log_z.add(value);
-      error += value == kNegInf ? 0.0 : kEpsilon * std::abs(value);
+      error += value == kNegInf ? 0.0 : kEpsilon * (1.0 + std::abs(value));
       continue;
     }
     const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });

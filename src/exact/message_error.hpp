@@ -1,20 +1,24 @@
-// How far the tables of an elimination may be off, given that the factors' entries are known to one unit in their
-// last place, eps = 2^-52.
+// How far the tables of an elimination may be off, given that the factors' entries, and the numbers that they are
+// logarithms of, are known to one unit in their last place, eps = 2^-52.
 //
 // All tables enter a bucket with their largest entry taken off: numbers t <= 0, so that no partial sum of a bucket
 // exceeds the sum itself, and
 //
 //   |t as computed - t| <= constant + slope |t|         for every entry that is not -inf; -inf is always right.
 //
-//   a factor         eps |entry| as given, eps |t| for t = entry - largest:           constant eps |largest|, slope 2
-//   eps a sum of n       the constants add up, sum of slope_i |t_i| <= (largest slope) |t|, and eps |t| for each
-//   addition log sum exp      over K entries t_a that are off by f(t_a) = constant + slope |t_a| the sum is off by at
-//   most
-//                    log sum_a p_a exp f(t_a), p_a = softmax(t)_a; with t_a = t_max - d_a, E exp(slope d) <= K^slope
-//                    (log E exp(s d) is convex in s, 0 at s = 0 and at most log K at s = 1) and
-//                    |t_max| <= |result| + log K this is  constant + slope |result| + 2 slope log K;
-//                    exponentials, their sum and the logarithm: eps (K + 16) and eps |result|
-//   largest taken off    slope |largest| becomes constant, eps |t| for the subtraction
+// A factor: its entries are off by eps (1 + |entry|), and t = entry - largest by eps |t|, so that
+//   constant = eps (1 + |largest|), slope = 2 eps.
+//
+// A sum of n tables: the constants add up, the sum of slope_i |t_i| is at most the largest slope times |t|, and each
+// addition is off by eps |t|.
+//
+// log sum exp over K entries t_a that are off by f(t_a) = constant + slope |t_a|: the result is off by at most
+// log sum_a p_a exp f(t_a), p = softmax(t). With t_a = t_max - d_a, E exp(slope d) <= K^slope (log E exp(s d) is convex
+// in s, 0 at s = 0 and at most log K at s = 1) and |t_max| <= |result| + log K, this is at most
+//   constant + slope |result| + 2 slope log K,
+// and exponentials, their sum and the logarithm add eps (K + 16) and eps |result|.
+//
+// Largest entry taken off: slope |largest| becomes constant, and the subtraction adds eps |t|.
 //
 // Where all entries are within a few nats the slope becomes constant too: in a chain it would grow with every step.
 #pragma once
@@ -30,7 +34,7 @@ namespace treesample {
 struct MessageError {
   double constant = 0.0, slope = 0.0;
 
-  static MessageError of_factor(double largest) { return {kEpsilon * std::abs(largest), 2.0 * kEpsilon}; }
+  static MessageError of_factor(double largest) { return {kEpsilon * (1.0 + std::abs(largest)), 2.0 * kEpsilon}; }
 
   // Of a sum of tables that are added one by one.
   void add(const MessageError& table) {

@@ -29,8 +29,11 @@ class CompensatedSum {
   [[nodiscard]] double rounding() const {
     return is_minus_infinite_ ? 0.0 : kEpsilon * std::abs(value()) + count_ * count_ * kEpsilon * kEpsilon * magnitude_;
   }
-  // The same where each number is known to one unit in its last place only.
-  [[nodiscard]] double error() const { return is_minus_infinite_ ? 0.0 : rounding() + kEpsilon * magnitude_; }
+  // The same where each number is the logarithm of a number that is given: both are known to one unit in their last
+  // place only, of which the logarithm of one near 1 feels the other's.
+  [[nodiscard]] double error() const {
+    return is_minus_infinite_ ? 0.0 : rounding() + kEpsilon * (count_ + magnitude_);
+  }
 
  private:
   double sum_ = 0.0, lost_ = 0.0, magnitude_ = 0.0;

@@ -114,7 +114,7 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     // of their row do not count.
     const auto states = static_cast<double>(num_states);
     const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
-    log_slack_ += sums->most - sums->least + kEpsilon * (states + 16.0 + 4.0 * largest);
+    log_slack_ += sums->most - sums->least + kEpsilon * (states + 18.0 + 4.0 * largest);
     for (const int u : factor.scope()) {
       factors_of[u].change(m, -1);
       if (u != v && factors_of[u].count <= 1) open.push_back(u);

@@ -71,7 +71,7 @@ class BoundedApproximation::Builder {
     }
     const Level& here = store_.space().levels[level];
     const double terms = here.num_states + static_cast<double>(here.children.size()) + 16.0;
-    const double of_reward = static_cast<double>(here.factors.size() + 1) * largest;
+    const double of_reward = static_cast<double>(here.factors.size() + 1) * (1.0 + largest);
     rounding_[level] =
         std::max(rounding_[level], reward_rounding_[level] + kEpsilon * (terms + of_reward + 4.0 * std::abs(value)));
   }

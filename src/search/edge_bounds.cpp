@@ -40,7 +40,8 @@ EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates)
 // exponential. Where the sum R is small, positive and negative numbers have about the same sum, so that of their
 // magnitudes is at most |R| and twice the lesser of what either can reach.
 void EdgeBounds::Rounding::update() {
-  error = kEpsilon * (num_terms + (num_factors + 1.0) * (most_reward + 2.0 * (cancelling + cancelling_functions)));
+  error = kEpsilon *
+          (num_terms + num_factors + (num_factors + 1.0) * (most_reward + 2.0 * (cancelling + cancelling_functions)));
   if (error < kMostError) outward = Outward(error);
 }
 
@@ -89,7 +90,7 @@ BoundValues EdgeBounds::exp_reward(double factor) const {
   const double reward = reward_of_factor(factor);
   const Rounding& here = rounding_[level_];
   const double cancelling = here.cancelling + here.cancelling_functions;
-  const double error = kEpsilon * (here.num_factors + 1.0) * (std::abs(reward) + 2.0 * cancelling);
+  const double error = kEpsilon * (here.num_factors + 1.0) * (1.0 + std::abs(reward) + 2.0 * cancelling);
   return BoundValues::of_logs(reward - error, reward + error, reward);
 }
 

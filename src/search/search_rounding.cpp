@@ -60,7 +60,7 @@ double search_rounding(const FactorGraph& graph, const SearchSpace& space, std::
     const Reach& reach = reaches[n];
     const double magnitude =
         reach.positive + std::min(reach.negative, std::max(depth, 0.0) + reach.positive + std::abs(reach.most));
-    terms += static_cast<double>(level.factors.size() + 2) * magnitude + level.num_states +
+    terms += static_cast<double>(level.factors.size() + 2) * (1.0 + magnitude) + level.num_states +
              static_cast<double>(level.children.size()) + 16.0;
     magnitudes += magnitude + std::log(level.num_states);
   }

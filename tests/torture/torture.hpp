@@ -127,7 +127,8 @@ inline TortureModel torture_model(Random& random, const TortureOptions& options 
     std::size_t hash = static_cast<std::size_t>(m) * 7919 + 13;
     for (const int state : states) hash = hash * 31 + static_cast<std::size_t>(state);
     const bool is_up = way == 0 || (way == 2 && (hash >> 2) % 2 == 0);
-    return std::nextafter(value, is_up ? HUGE_VAL : -HUGE_VAL);
+    // Of the number, and of its logarithm.
+    return std::nextafter(value + (is_up ? 0x1.0p-53 : -0x1.0p-53), is_up ? HUGE_VAL : -HUGE_VAL);
   };
   model.other_log_z = quad_log_sum_exp(quad_log_densities(model.graph, off_by_one));
   return model;
