@@ -8,7 +8,8 @@
 namespace treesample {
 namespace {
 
-// A sum of numbers, each right to a few units in its last place, and what it can be off by.
+// A sum of logarithms, each of them and the numbers they belong to right to a few units in the last place, and what it
+// can be off by.
 class RoundedSum {
  public:
   void add(double term) {
@@ -21,7 +22,7 @@ class RoundedSum {
   [[nodiscard]] double upper() const { return sum_ + error(); }
 
  private:
-  [[nodiscard]] double error() const { return 0x1.0p-52 * (num_terms_ + 8.0) * magnitudes_; }
+  [[nodiscard]] double error() const { return 0x1.0p-52 * (num_terms_ + 8.0) * (1.0 + magnitudes_); }
 
   double sum_ = 0.0, magnitudes_ = 0.0, num_terms_ = 0.0;
 };
