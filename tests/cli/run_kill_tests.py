@@ -21,14 +21,14 @@ def main():
     dice = random.Random(SEED)
     kinds = ["learner", "worker", "server"] * KILLS
     dice.shuffle(kinds)
-    episodes = EPISODES_BETWEEN * (len(kinds) + 20)  # so many that the run does not end before the last kill
+    endless = 10_000_000  # so many that the run cannot end before the last kill, however fast the machine
     start = time.time()
     with Lab() as lab:
         with open(lab.path("key"), "w") as file:
             file.write("a secret of more than 16 bytes\n")
         os.chmod(lab.path("key"), 0o600)
         more = ["--key-file", lab.path("key")]
-        learner = lab.learner(*more, episodes=episodes)
+        learner = lab.learner(*more, episodes=endless)
         workers = [lab.worker(*more) for _ in range(2)]
         lab.wait_for_rows(1)
         for index, kind in enumerate(kinds):
@@ -37,7 +37,7 @@ def main():
             if kind == "learner":
                 learner.kill()
                 time.sleep(0.5 * dice.random())
-                learner = lab.learner("--resume", *more, episodes=episodes)
+                learner = lab.learner("--resume", *more, episodes=endless)
             elif kind == "worker":
                 victim = dice.randrange(2)
                 workers[victim].kill()
@@ -46,6 +46,9 @@ def main():
                 lab.server.kill()
                 time.sleep(0.5 * dice.random())
                 lab.server.start()
+        learner.kill()
+        episodes = len(lab.rows()) + 10 * EPISODES_BETWEEN
+        learner = lab.learner("--resume", *more, episodes=episodes)
         codes = [learner.wait()] + [worker.wait() for worker in workers]
         rows = lab.rows()
         values = network_values(lab.path("run", "network.safetensors")) if codes[0] == 0 else [math.nan]
