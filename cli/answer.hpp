@@ -13,7 +13,7 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/math/log_bounds.hpp"
-#include "treesample/model/summed_model.hpp"
+#include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/approximation.hpp"
 
 namespace treesample::cli {

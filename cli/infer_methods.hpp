@@ -11,7 +11,7 @@
 
 #include "answer.hpp"
 #include "treesample/exact/elimination.hpp"
-#include "treesample/model/budget.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample::cli {
 

@@ -10,8 +10,8 @@
 #include "terminal.hpp"
 #include "treesample/baselines/progress.hpp"
 #include "treesample/error.hpp"
-#include "treesample/model/reward_queue.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/reward_queue.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
 #include "treesample/value/mini_bucket.hpp"
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "program_consent.hpp"
-#include "treesample/model/evidence.hpp"
-#include "treesample/model/search_space.hpp"
-#include "treesample/model/simplify.hpp"
 #include "treesample/oracle/oracle_set.hpp"
+#include "treesample/reduce/evidence.hpp"
+#include "treesample/reduce/simplify.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample::cli {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "treesample/model/budget.hpp"
 #include "treesample/search/anytime_search.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample::cli {
 

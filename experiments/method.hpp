@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "treesample/baselines/resampling.hpp"
-#include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/order.hpp"
-#include "treesample/model/search_space.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/space/budget.hpp"
+#include "treesample/space/order.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample::experiments {
 

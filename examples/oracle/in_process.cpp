@@ -7,9 +7,9 @@
 #include <exception>
 
 #include "network.hpp"
-#include "treesample/model/order.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/space/order.hpp"
 
 namespace ts = treesample;
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "treesample/error.hpp"
-#include "treesample/model/budget.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 

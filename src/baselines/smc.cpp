@@ -12,7 +12,7 @@
 #include "baselines/sample_count.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/reward.hpp"
+#include "treesample/space/reward.hpp"
 
 namespace treesample {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample {
 

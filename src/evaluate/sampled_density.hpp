@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "treesample/error.hpp"
-#include "treesample/model/budget.hpp"
 #include "treesample/search/approximation.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 

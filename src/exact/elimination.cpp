@@ -12,7 +12,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/model/order.hpp"
+#include "treesample/space/order.hpp"
 
 namespace treesample {
 namespace {

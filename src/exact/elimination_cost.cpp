@@ -5,7 +5,7 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/model/order.hpp"
+#include "treesample/space/order.hpp"
 
 namespace treesample {
 namespace {

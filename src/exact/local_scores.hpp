@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/propagator.hpp"
+#include "treesample/reduce/propagator.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {

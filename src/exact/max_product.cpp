@@ -12,7 +12,7 @@
 #include "model/dense_table.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/order.hpp"
+#include "treesample/space/order.hpp"
 
 namespace treesample {
 namespace {

@@ -21,10 +21,10 @@
 #include <span>
 #include <vector>
 
+#include "math/scaled_value.hpp"
 #include "search/bound_values.hpp"
 #include "search/context_table.hpp"
-#include "search/scaled_value.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample {
 

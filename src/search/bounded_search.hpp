@@ -17,9 +17,9 @@
 #include "search/edge_bounds.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/model/reward.hpp"
-#include "treesample/model/reward_queue.hpp"
 #include "treesample/search/anytime_search.hpp"
+#include "treesample/space/reward.hpp"
+#include "treesample/space/reward_queue.hpp"
 
 namespace treesample {
 

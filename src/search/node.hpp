@@ -34,8 +34,8 @@
 #include <span>
 #include <type_traits>
 
+#include "math/scaled_value.hpp"
 #include "search/context_table.hpp"
-#include "search/scaled_value.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {

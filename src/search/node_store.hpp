@@ -18,7 +18,7 @@
 #include "search/block_memory.hpp"
 #include "search/context_table.hpp"
 #include "search/node.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample {
 

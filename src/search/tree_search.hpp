@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "search/node_store.hpp"
-#include "search/reward_tables.hpp"
 #include "search/search_path.hpp"
 #include "search/selection.hpp"
 #include "search/soft_bellman.hpp"
-#include "treesample/model/reward.hpp"
+#include "space/reward_tables.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/space/reward.hpp"
 
 namespace treesample {
 

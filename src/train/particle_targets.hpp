@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "treesample/baselines/particle_approximation.hpp"
-#include "treesample/model/reward.hpp"
+#include "treesample/space/reward.hpp"
 #include "treesample/train/replay.hpp"
 
 namespace treesample {

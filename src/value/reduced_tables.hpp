@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
 #include "value/table_lookups.hpp"
 #include "value/table_walk.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 #include "value/table_lookups.hpp"
 
 namespace treesample {

@@ -11,7 +11,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
-#include "treesample/model/simplify.hpp"
+#include "treesample/reduce/simplify.hpp"
 
 namespace treesample {
 namespace {

@@ -16,12 +16,12 @@
 #include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
-#include "treesample/model/evidence.hpp"
-#include "treesample/model/reward.hpp"
-#include "treesample/model/summed_model.hpp"
+#include "treesample/reduce/evidence.hpp"
+#include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/anytime_search.hpp"
 #include "treesample/search/bounded_approximation.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/space/reward.hpp"
 #include "treesample/value/network_value.hpp"
 
 namespace treesample {

@@ -5,8 +5,8 @@
 
 #include "torture/torture.hpp"
 #include "treesample/exact/elimination.hpp"
-#include "treesample/model/simplify.hpp"
-#include "treesample/model/summed_model.hpp"
+#include "treesample/reduce/simplify.hpp"
+#include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/bounded_approximation.hpp"
 #include "treesample/value/mini_bucket.hpp"
 

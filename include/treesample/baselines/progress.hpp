@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "treesample/model/budget.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "treesample/model/budget.hpp"
 #include "treesample/search/bounded_approximation.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 

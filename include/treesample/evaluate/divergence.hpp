@@ -14,9 +14,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "treesample/model/budget.hpp"
 #include "treesample/search/approximation.hpp"
 #include "treesample/search/bounded_approximation.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "treesample/error.hpp"
-#include "treesample/model/budget.hpp"
 #include "treesample/search/approximation.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 

@@ -1,7 +1,7 @@
 // One configuration of positive density, or the proof that there is none.
 //
 // Where most configurations are impossible a sampler may never meet a possible one. Here a depth-first
-// search decides x_v = s or x_v != s, propagates the zeros after each decision (model/propagator.hpp) and
+// search decides x_v = s or x_v != s, propagates the zeros after each decision (reduce/propagator.hpp) and
 // goes back when a domain becomes empty:
 //
 //   variable   with the smallest (states left) / (weight); a factor's weight grows with every
@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "treesample/model/approximation.hpp"
-#include "treesample/model/evidence.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/propagator.hpp"
+#include "treesample/reduce/evidence.hpp"
+#include "treesample/reduce/propagator.hpp"
 
 namespace treesample {
 

@@ -22,8 +22,8 @@
 #include <string>
 #include <string_view>
 
-#include "treesample/model/evidence.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
 

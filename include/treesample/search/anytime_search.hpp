@@ -43,11 +43,11 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_bounds.hpp"
-#include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/reward_queue.hpp"
-#include "treesample/model/search_space.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/space/budget.hpp"
+#include "treesample/space/reward_queue.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
 #include "treesample/value/fallback.hpp"
 

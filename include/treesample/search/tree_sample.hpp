@@ -1,4 +1,4 @@
-// TreeSample (Buesing, Heess, Weber 2019), Algorithm 2, in the three spaces of model/search_space.hpp.
+// TreeSample (Buesing, Heess, Weber 2019), Algorithm 2, in the three spaces of space/search_space.hpp.
 //
 // From the root, each traversal chooses edges by Q-UCT (eq. 8) until it reaches one that has not been
 // evaluated, pays for one reward R_n, gives the new node the values of the prior Q_phi, and backs the
@@ -18,10 +18,10 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_bounds.hpp"
-#include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/search_space.hpp"
 #include "treesample/search/approximation.hpp"
+#include "treesample/space/budget.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/value/value_function.hpp"
 
 namespace treesample {

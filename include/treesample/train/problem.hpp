@@ -13,7 +13,7 @@
 
 #include "treesample/families/family.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/value/network_value.hpp"
 
 namespace treesample {

@@ -9,7 +9,7 @@
 //   V       any estimate of V_j                                 the paper's P_X
 //
 // with gamma_j(x) = exp of the sum of the factors at level j and below, and levels as in
-// model/search_space.hpp. x is indexed by variable; a level's value reads only the states of its ancestors, which must
+// space/search_space.hpp. x is indexed by variable; a level's value reads only the states of its ancestors, which must
 // be legal: the search asks too often for a check.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 #include "treesample/math/random.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
 #include "treesample/value/mini_bucket.hpp"
 #include "treesample/value/value_function.hpp"

@@ -39,7 +39,7 @@
 #include <span>
 
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
 #include "treesample/value/value_function.hpp"
 

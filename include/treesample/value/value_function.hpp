@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample {
 

@@ -12,8 +12,8 @@
 
 #include "support/oracle_programs.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/evidence.hpp"
 #include "treesample/oracle/journal.hpp"
+#include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample {
 namespace {

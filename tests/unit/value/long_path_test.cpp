@@ -7,10 +7,10 @@
 
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/model/search_space.hpp"
-#include "treesample/model/summed_model.hpp"
+#include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/anytime_search.hpp"
 #include "treesample/search/bounded_approximation.hpp"
+#include "treesample/space/search_space.hpp"
 #include "treesample/value/fallback.hpp"
 
 namespace treesample {

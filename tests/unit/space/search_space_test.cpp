@@ -1,4 +1,4 @@
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/search_space.hpp"
 
 #include <gtest/gtest.h>
 

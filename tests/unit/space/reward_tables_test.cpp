@@ -1,4 +1,4 @@
-#include "search/reward_tables.hpp"
+#include "space/reward_tables.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "treesample/model/evaluation_queue.hpp"
-#include "treesample/model/reward.hpp"
+#include "treesample/space/reward.hpp"
 
 namespace treesample {
 

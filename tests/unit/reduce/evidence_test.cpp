@@ -1,4 +1,4 @@
-#include "treesample/model/evidence.hpp"
+#include "treesample/reduce/evidence.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // factors that say nothing.
 //
 //   1. evidence fixes variables;
-//   2. propagation over the -inf entries of tables removes states (model/propagator.hpp); so does probing:
+//   2. propagation over the -inf entries of tables removes states (reduce/propagator.hpp); so does probing:
 //      a state that leads to a contradiction when it is assumed is impossible;
 //   3. a variable with one state left is fixed and leaves the scopes of its factors;
 //   4. a variable on which the entries of a table do not depend leaves its scope; a table without
@@ -16,9 +16,9 @@
 
 #include <string>
 
-#include "treesample/model/evidence.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/reduced_model.hpp"
+#include "treesample/reduce/evidence.hpp"
+#include "treesample/reduce/reduced_model.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {

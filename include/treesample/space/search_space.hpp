@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/order.hpp"
+#include "treesample/space/order.hpp"
 
 namespace treesample {
 

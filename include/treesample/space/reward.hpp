@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "treesample/error.hpp"
-#include "treesample/model/budget.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/search_space.hpp"
+#include "treesample/space/budget.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample {
 

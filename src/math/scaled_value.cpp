@@ -1,4 +1,4 @@
-#include "search/scaled_value.hpp"
+#include "math/scaled_value.hpp"
 
 #include <fmt/format.h>
 

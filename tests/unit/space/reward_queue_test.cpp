@@ -1,4 +1,4 @@
-#include "treesample/model/reward_queue.hpp"
+#include "treesample/space/reward_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/evidence.hpp"
+#include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
 namespace {

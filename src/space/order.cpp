@@ -1,4 +1,4 @@
-#include "treesample/model/order.hpp"
+#include "treesample/space/order.hpp"
 
 #include <fmt/format.h>
 

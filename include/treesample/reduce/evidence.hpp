@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/model/reduced_model.hpp"
+#include "treesample/reduce/reduced_model.hpp"
 
 namespace treesample {
 

@@ -1,4 +1,4 @@
-#include "treesample/model/reward.hpp"
+#include "treesample/space/reward.hpp"
 
 #include <algorithm>
 #include <chrono>

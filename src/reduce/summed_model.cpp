@@ -1,4 +1,4 @@
-#include "treesample/model/summed_model.hpp"
+#include "treesample/reduce/summed_model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "treesample/model/simplify.hpp"
+#include "treesample/reduce/simplify.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "treesample/model/reward_queue.hpp"
+#include "treesample/space/reward_queue.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,6 +1,6 @@
 // A smaller model that stands for a larger one: some variables are fixed, some states are gone.
 //
-// Evidence (model/evidence.hpp) and simplification (model/simplify.hpp) both end here. Each state of a
+// Evidence (reduce/evidence.hpp) and simplification (reduce/simplify.hpp) both end here. Each state of a
 // reduced variable is one state of one original variable, so that a reduced configuration is exactly
 // one original configuration, with the same density.
 #pragma once

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "treesample/model/reward.hpp"
+#include "treesample/space/reward.hpp"
 
 namespace treesample {
 

@@ -1,8 +1,8 @@
-#include "search/reward_tables.hpp"
+#include "space/reward_tables.hpp"
 
 #include <algorithm>
 
-#include "search/scaled_value.hpp"
+#include "math/scaled_value.hpp"
 
 namespace treesample {
 namespace {

@@ -1,4 +1,4 @@
-#include "treesample/model/reduced_model.hpp"
+#include "treesample/reduce/reduced_model.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "treesample/model/simplify.hpp"
+#include "treesample/reduce/simplify.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 
 #include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/model/propagator.hpp"
+#include "treesample/reduce/propagator.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {

@@ -1,4 +1,4 @@
-#include "treesample/model/propagator.hpp"
+#include "treesample/reduce/propagator.hpp"
 
 #include <gtest/gtest.h>
 
