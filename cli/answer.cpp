@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "answer_trust.hpp"
-#include "number_text.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
@@ -72,17 +71,8 @@ std::string states_text(const FactorGraph& graph, const Assignment& x, std::size
   return fmt::format("{}{}", fmt::join(states, " "), x.size() > most ? " ..." : "");
 }
 
-std::string sample_line(const ModelInput& input, const Assignment& sample) {
-  return fmt::format("  {}\n", states_text(input.original, input.model.lift(sample), SIZE_MAX));
-}
-
-Json sample_json(const Answer& answer, const ModelInput& input, const Assignment& sample) {
-  Json row = {{"x", input.model.lift(sample)}};
-  // Programs are not called unasked.
-  if (!input.oracles) row["log_density"] = number(input.model.graph.log_density(sample));
-  // Exact samples have the target's probability, which only an exact log Z would give.
-  if (!answer.exact_sampler) row["log_prob"] = number(answer.approximation->log_prob(sample));
-  return row;
+std::string sample_line(const FactorGraph& graph, const Assignment& sample) {
+  return fmt::format("  {}\n", states_text(graph, sample, SIZE_MAX));
 }
 
 // What is known of the best configuration beside its density.
@@ -93,25 +83,15 @@ std::string optimality_text(const Answer& answer) {
 }
 
 // What the model lost before the method saw it.
-Json simplified_json(const ModelInput& input) {
-  const SimplifyReport& report = input.simplified;
-  return {{"num_variables", input.model.graph.num_variables()},
-          {"num_factors", input.model.graph.num_factors()},
+Json simplified_json(const Answer& answer) {
+  const SimplifyReport& report = answer.simplified;
+  return {{"num_variables", answer.num_variables_left},
+          {"num_factors", answer.num_factors_left},
           {"impossible", report.is_impossible},
           {"fixed_variables", report.num_fixed_variables},
           {"removed_states", report.num_removed_states},
           {"dropped_factors", report.num_dropped_factors},
           {"smaller_factors", report.num_smaller_factors}};
-}
-
-// By variable of the original model; none where the marginals have none. What is fixed is certain.
-std::vector<double> lifted_errors(const Answer& answer, const ModelInput& input) {
-  if (answer.marginal_errors.empty() || lifted_marginals(answer, input).empty()) return {};
-  std::vector<double> errors(input.model.fixed_states.size(), 0.0);
-  for (std::size_t i = 0; i < answer.marginal_errors.size(); ++i) {
-    errors[input.model.variable_of[i]] = answer.marginal_errors[i];
-  }
-  return errors;
 }
 
 const char* rule_word(const FailureRule& rule) {
@@ -147,60 +127,43 @@ std::string failed_text(const OracleCounts& counts) {
   return what;
 }
 
-void print_marginals(const Answer& answer, const ModelInput& input) {
-  const Marginals marginals = lifted_marginals(answer, input);
-  if (marginals.empty()) return;
+void print_marginals(const Answer& answer, const FactorGraph& graph) {
+  if (answer.marginals.empty()) return;
   fmt::print("marginals   {}\n", answer.marginals_from);
-  const int num_variables = input.original.num_variables();
+  const int num_variables = graph.num_variables();
   for (int v = 0; v < std::min(num_variables, kMostShown); ++v) {
+    const std::vector<double>& probs = answer.marginals[v];
     std::string line;
-    for (std::size_t s = 0; s < std::min<std::size_t>(marginals[v].size(), 8); ++s) {
-      line += fmt::format("  {}: {:.4f}", state_name(input.original, v, static_cast<int>(s)), marginals[v][s]);
+    for (std::size_t s = 0; s < std::min<std::size_t>(probs.size(), 8); ++s) {
+      line += fmt::format("  {}: {:.4f}", state_name(graph, v, static_cast<int>(s)), probs[s]);
     }
-    if (marginals[v].size() > 8) line += "  ...";
-    fmt::print("  {:<10}{}\n", variable_name(input.original, v), line);
+    if (probs.size() > 8) line += "  ...";
+    fmt::print("  {:<10}{}\n", variable_name(graph, v), line);
   }
   if (num_variables > kMostShown) fmt::print("  ... and {} more (--json FILE has all)\n", num_variables - kMostShown);
 }
 
-}  // namespace
-
-Marginals lifted_marginals(const Answer& answer, const ModelInput& input) {
-  const bool is_impossible = answer.log_z == kNegInf || input.simplified.is_impossible;
-  if (is_impossible || answer.marginals.size() != input.model.variable_of.size()) return {};
-  return input.model.lift(answer.marginals);
+void print_importance(const Answer& answer) {
+  if (!answer.importance) return;
+  const ImportanceEstimate& estimate = *answer.importance;
+  fmt::print("            {} {}by importance sampling: {}, effective {:.1f}, {} extra evaluations{}\n",
+             log_value_text(estimate.log_z),
+             estimate.no_error.empty() ? fmt::format("+- {:.4f} ", estimate.std_error) : "",
+             counted(estimate.num_samples, "sample"), estimate.ess, estimate.spent.reward_evaluations,
+             estimate.no_error.empty() ? "" : fmt::format("; its error is not known: {}", estimate.no_error));
 }
 
-double seconds_to_show_samples(const Answer& answer, const ModelInput& input, bool as_text, bool as_json) {
-  constexpr std::size_t kMostTried = 256;
-  // A trial stays in the cache; all samples together do not.
-  constexpr double kSlower = 2.0;
-  const std::size_t num_tried = std::min(answer.samples.size(), kMostTried);
-  if (num_tried == 0) return 0.0;
-  const std::clock_t start = std::clock();
-  std::string text;
-  {
-    Json rows = Json::array();
-    for (std::size_t i = answer.samples.size() - num_tried; i < answer.samples.size(); ++i) {
-      if (as_text) text += sample_line(input, answer.samples[i]);
-      if (as_json) rows.push_back(sample_json(answer, input, answer.samples[i]));
-    }
-    text += json_text(rows, 1);
+void print_evaluated(const Answer& answer) {
+  if (!answer.evaluated) return;
+  if (answer.evaluated->share == 0.0) {
+    fmt::print("evaluated   no complete configuration by the search\n");
+    return;
   }
-  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  return kSlower * seconds * static_cast<double>(answer.samples.size()) / static_cast<double>(num_tried);
+  fmt::print("evaluated   about {:.2g} % of the target's mass, if log Z is {:.4f}, {} (not certified)\n",
+             100.0 * answer.evaluated->share, answer.evaluated->log_z, answer.evaluated->log_z_by);
 }
 
-void print_summary(const Answer& answer, const ModelInput& input, const std::string& model_file) {
-  fmt::print("model       {}: {}, {}{}\n", printable(model_file), counted(input.original.num_variables(), "variable"),
-             counted(input.original.num_factors(), "factor"),
-             input.evidence.empty() ? "" : fmt::format(", {} observed", input.evidence.size()));
-  if (input.simplified.is_changed()) {
-    fmt::print("simplified  {}; left: {}, {}\n", input.simplified.brief(),
-               counted(input.model.graph.num_variables(), "variable"),
-               counted(input.model.graph.num_factors(), "factor"));
-  }
-  fmt::print("method      {}\n", printable(answer.method));
+void print_log_z(const Answer& answer) {
   const bool has_nothing = answer.log_z == kNegInf && !answer.is_exact && (answer.lower || answer.upper);
   if (has_nothing) {
     fmt::print("log Z       no estimate: no possible configuration was found\n");
@@ -217,50 +180,20 @@ void print_summary(const Answer& answer, const ModelInput& input, const std::str
     fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n", fixed(sampled.interval.lower),
                fixed(sampled.interval.upper), sampled.confidence, counted(sampled.num_samples, "sample"), sampled.ess);
   }
-  if (answer.sampler_divergence) {
-    fmt::print("sampler     KL(sampler || target) certified to be at most {}\n", fixed(*answer.sampler_divergence));
-  }
-  if (answer.unexplored_mass) {
-    fmt::print("unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated\n",
-               *answer.unexplored_mass);
-  }
-  print_evaluated(answer);
-  if (answer.best) {
-    fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
-               states_text(input.original, input.model.lift(answer.best->x), kMostStatesShown),
-               optimality_text(answer));
-  }
-  print_marginals(answer, input);
-  if (!answer.samples.empty()) fmt::print("samples     {}\n", answer.samples.size());
-  for (const Assignment& sample : answer.samples) fmt::print("{}", sample_line(input, sample));
-  fmt::print("spent       {} ({}) in {:.3f} s; stopped: {}\n",
-             counted(answer.spent.reward_evaluations, "reward evaluation"),
-             counted(answer.spent.factor_evaluations, "factor evaluation"), answer.seconds, answer.stop);
-  for (const OracleCounts& counts : answer.oracle_counts) {
+}
+
+void print_programs(const Answer& answer) {
+  for (const OracleCounts& counts : answer.program_counts) {
     fmt::print("program     {}: {} paid in {:.1f} s, {} from the journal, {}\n", printable(counts.name),
                counted(counts.paid, "evaluation"), counts.paid_seconds, counts.from_journal,
                counted(counts.failures, "failed attempt"));
     if (const std::string failed = failed_text(counts); !failed.empty()) fmt::print("            {}\n", failed);
   }
-  if (answer.error) fmt::print("error       this is the answer so far: a factor could not be evaluated\n");
 }
 
-void write_json(const Answer& answer, const ModelInput& input, const std::string& model_file, const std::string& path) {
-  Json json;
-  json["program"] = "treesample " TREESAMPLE_VERSION;
-  json["model"] = {{"file", model_file},
-                   {"num_variables", input.original.num_variables()},
-                   {"num_factors", input.original.num_factors()}};
-  Json evidence = Json::object();
-  for (const auto& [variable, state] : input.evidence) evidence[fmt::format("{}", variable)] = state;
-  json["evidence"] = evidence;
-  json["simplified"] = simplified_json(input);
-  for (const auto& [name, value] : answer.options) json["options"][name] = value;
-  json["method"] = answer.method;
-  json["stop"] = answer.stop;
-  Json& log_z = json["log_z"];
-  const Json estimate = answer.log_z ? number(*answer.log_z) : Json();
-  log_z["estimate"] = estimate;
+Json log_z_json(const Answer& answer) {
+  Json log_z;
+  log_z["estimate"] = answer.log_z ? number(*answer.log_z) : Json();
   log_z["lower"] = answer.lower ? number(*answer.lower) : Json();
   log_z["upper"] = answer.upper ? number(*answer.upper) : Json();
   log_z["exact"] = answer.is_exact;
@@ -288,6 +221,118 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
                          {"num_samples", sampled.num_samples},
                          {"factor_evaluations", sampled.spent.factor_evaluations}};
   }
+  return log_z;
+}
+
+Json programs_json(const Answer& answer) {
+  Json programs;
+  for (const OracleCounts& counts : answer.program_counts) {
+    programs.push_back({{"factor", counts.name},
+                        {"paid", counts.paid},
+                        {"paid_seconds", counts.paid_seconds},
+                        {"from_journal", counts.from_journal},
+                        {"failures", counts.failures},
+                        {"failed", counts.failed},
+                        {"failed_from_journal", counts.failed_from_journal},
+                        {"on_failure", rule_word(counts.on_failure)}});
+  }
+  return programs;
+}
+
+Json samples_json(const Answer& answer) {
+  Json samples = Json::array();
+  for (std::size_t i = 0; i < answer.samples.size(); ++i) {
+    Json row = {{"x", answer.samples[i]}};
+    if (!answer.sample_log_densities.empty()) row["log_density"] = number(answer.sample_log_densities[i]);
+    if (!answer.sample_log_probs.empty()) row["log_prob"] = number(answer.sample_log_probs[i]);
+    samples.push_back(std::move(row));
+  }
+  return samples;
+}
+
+Json options_json(const Answer& answer, const Settings& settings) {
+  Json options = Json::object();
+  for (const OptionInfo& known : infer_options()) {
+    std::string key = known.name;
+    std::replace(key.begin(), key.end(), '-', '_');
+    options[key] = option_text(answer.plan.request, known.name);
+  }
+  for (const auto& [name, value] : settings) options[name] = value;
+  return options;
+}
+
+}  // namespace
+
+double seconds_to_show_samples(const std::vector<Assignment>& samples, const FactorGraph& graph, bool as_text,
+                               bool as_json) {
+  constexpr std::size_t kMostTried = 256;
+  // A trial stays in the cache; all samples together do not.
+  constexpr double kSlower = 2.0;
+  const std::size_t num_tried = std::min(samples.size(), kMostTried);
+  if (num_tried == 0) return 0.0;
+  const std::clock_t start = std::clock();
+  std::string text;
+  {
+    Json rows = Json::array();
+    for (std::size_t i = samples.size() - num_tried; i < samples.size(); ++i) {
+      if (as_text) text += sample_line(graph, samples[i]);
+      if (as_json) rows.push_back({{"x", samples[i]}, {"log_density", 0.1}, {"log_prob", 0.1}});
+    }
+    text += json_text(rows, 1);
+  }
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  return kSlower * seconds * static_cast<double>(samples.size()) / static_cast<double>(num_tried);
+}
+
+void print_summary(const Answer& answer, const ModelInput& input) {
+  const FactorGraph& graph = input.model.graph;
+  fmt::print("model       {}: {}, {}{}\n", printable(input.model_file), counted(graph.num_variables(), "variable"),
+             counted(graph.num_factors(), "factor"),
+             input.model.evidence.empty() ? "" : fmt::format(", {} observed", input.model.evidence.size()));
+  if (answer.simplified.is_changed()) {
+    fmt::print("simplified  {}; left: {}, {}\n", answer.simplified.brief(),
+               counted(answer.num_variables_left, "variable"), counted(answer.num_factors_left, "factor"));
+  }
+  fmt::print("method      {}\n", printable(answer.method));
+  print_log_z(answer);
+  if (answer.sampler_divergence) {
+    fmt::print("sampler     KL(sampler || target) certified to be at most {}\n", fixed(*answer.sampler_divergence));
+  }
+  if (answer.unexplored_mass) {
+    fmt::print("unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated\n",
+               *answer.unexplored_mass);
+  }
+  print_evaluated(answer);
+  if (answer.best) {
+    fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
+               states_text(graph, answer.best->x, kMostStatesShown), optimality_text(answer));
+  }
+  print_marginals(answer, graph);
+  if (!answer.samples.empty()) fmt::print("samples     {}\n", answer.samples.size());
+  for (const Assignment& sample : answer.samples) fmt::print("{}", sample_line(graph, sample));
+  fmt::print("spent       {} ({}) in {:.3f} s; stopped: {}\n",
+             counted(answer.spent.reward_evaluations, "reward evaluation"),
+             counted(answer.spent.factor_evaluations, "factor evaluation"), answer.seconds, to_string(answer.stop));
+  print_programs(answer);
+  if (answer.error) fmt::print("error       this is the answer so far: a factor could not be evaluated\n");
+}
+
+void write_json(const Answer& answer, const ModelInput& input, const Settings& settings, const std::string& path) {
+  const FactorGraph& graph = input.model.graph;
+  Json json;
+  json["program"] = "treesample " TREESAMPLE_VERSION;
+  json["model"] = {{"file", input.model_file},
+                   {"num_variables", graph.num_variables()},
+                   {"num_factors", graph.num_factors()}};
+  Json evidence = Json::object();
+  for (const auto& [variable, state] : input.model.evidence) evidence[fmt::format("{}", variable)] = state;
+  json["evidence"] = evidence;
+  json["simplified"] = simplified_json(answer);
+  json["options"] = options_json(answer, settings);
+  json["plan"] = {{"reasons", answer.plan.reasons}, {"remarks", answer.plan.remarks}};
+  json["method"] = answer.method;
+  json["stop"] = to_string(answer.stop);
+  json["log_z"] = log_z_json(answer);
   json["sampler_divergence"] = answer.sampler_divergence ? number(*answer.sampler_divergence) : Json();
   json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
   json["evaluated"] = Json();
@@ -304,31 +349,20 @@ void write_json(const Answer& answer, const ModelInput& input, const std::string
   json["seconds"] = answer.seconds;
   json["expansions_per_second"] =
       answer.seconds > 0 ? Json(static_cast<double>(answer.spent.reward_evaluations) / answer.seconds) : Json();
-  for (const OracleCounts& counts : answer.oracle_counts) {
-    json["programs"].push_back({{"factor", counts.name},
-                                {"paid", counts.paid},
-                                {"paid_seconds", counts.paid_seconds},
-                                {"from_journal", counts.from_journal},
-                                {"failures", counts.failures},
-                                {"failed", counts.failed},
-                                {"failed_from_journal", counts.failed_from_journal},
-                                {"on_failure", rule_word(counts.on_failure)}});
-  }
+  if (!answer.program_counts.empty()) json["programs"] = programs_json(answer);
   json["best"] = Json();
   if (answer.best) {
-    json["best"] = {{"x", input.model.lift(answer.best->x)},
+    json["best"] = {{"x", answer.best->x},
                     {"log_density", number(answer.best->log_density)},
                     {"optimal", answer.is_best_optimal ? Json(*answer.is_best_optimal) : Json()},
                     {"gap", answer.best_gap ? number(*answer.best_gap) : Json()}};
   }
   json["marginals_from"] = answer.marginals_from;
   json["marginals_error"] = answer.marginals_error ? number(*answer.marginals_error) : Json();
-  const std::vector<double> errors = lifted_errors(answer, input);
-  json["marginal_errors"] = errors.empty() ? Json() : Json(errors);
+  json["marginal_errors"] = answer.marginal_errors.empty() ? Json() : Json(answer.marginal_errors);
   json["marginal_errors_unknown"] = reason(answer.marginals_no_error);
-  json["marginals"] = lifted_marginals(answer, input);
-  json["samples"] = Json::array();
-  for (const Assignment& sample : answer.samples) json["samples"].push_back(sample_json(answer, input, sample));
+  json["marginals"] = answer.marginals;
+  json["samples"] = samples_json(answer);
   const std::string text = json_text(json, 1) + "\n";
   if (path == "-") {
     fmt::print("{}", text);

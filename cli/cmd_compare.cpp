@@ -13,8 +13,8 @@
 #include "run_display.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
-#include "words.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -46,6 +46,9 @@ std::vector<std::int64_t> parse_budgets(const std::string& text) {
   return budgets;
 }
 
+// What methods have in common with `infer`.
+constexpr const char* kShared[] = {"order", "c", "ties", "ess-threshold", "resampling", "sweeps", "messages"};
+
 // FNV-1a of a file's bytes: a changed model must not be mixed with old results.
 std::string hash_of(const std::string& file) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -66,6 +69,7 @@ class CompareCommand final : public Command {
            "  treesample compare model.json --budgets 100,300 --journal run.journal --reference-calls 2000\n"
            "  treesample compare --trace maxima=a.csv --trace mini-bucket=b.csv --out traces";
   }
+  CompareCommand() { request_.options = {.order = OrderKind::kGiven, .c = 1.0, .ties = TieRule::kLowest, .ess_threshold = 0.5, .resampling = ResamplingScheme::kSystematic, .sweeps = 10, .messages = 5}; }
   void declare(CommandLine& line) override;
   int run() override;
 
@@ -78,10 +82,9 @@ class CompareCommand final : public Command {
 
   std::string model_, evidence_, out_, journal_;
   std::string methods_ = "andor,graph,tree,mass,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
-  std::string order_ = "given", ties_ = "lowest", resampling_ = "systematic";
-  std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0, num_sweeps_ = 10, num_messages_ = 5;
+  InferRequest request_;  // the options that the methods have in common with `infer`
+  std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0;
   std::int64_t reference_calls_ = experiments::CompareOptions{}.reference_calls;
-  double c_ = 1.0, ess_threshold_ = 0.5;
   bool is_quiet_ = false;
   ProgramUse programs_;
   std::vector<std::string> traces_;
@@ -99,14 +102,11 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page there, and go on from there");
   line.option("--trace", traces_, "[LABEL=]FILE",
               "Instead of running methods: show the bounds over time that 'infer --trace FILE' wrote; may be repeated");
-  line.choice("--order", order_, kOrderWords, "Order of the variables (tree, sis, smc); graph and andor use min-fill");
-  line.option("--c", c_, 0.0, HUGE_VAL, "Weight of exploration (andor, graph, tree)");
-  line.choice("--ties", ties_, {"lowest", "random"}, "Which of equally good actions to take (andor, graph, tree)");
-  line.option("--ess-threshold", ess_threshold_, 0.0, 1.0,
-              "Resample when the effective sample size falls below this fraction of the particles (smc)");
-  line.choice("--resampling", resampling_, {"multinomial", "stratified", "systematic"}, "Scheme (smc)");
-  line.option("--sweeps", num_sweeps_, 1, 1'000'000, "Sweeps per sample (gibbs)");
-  line.option("--messages", num_messages_, 1, 1'000'000, "Message-passing steps before each draw (bp)");
+  for (const char* const name : kShared) {
+    const OptionInfo& option = infer_option(name);
+    line.option("--" + option.name, option.meta, option_text(request_, name), option.help,
+                [this, name](const std::string& text) { set_option(request_, name, text); });
+  }
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and pay only for what is new next time (.json models)");
   line.option("--reference-calls", reference_calls_, 0, INT64_MAX,
@@ -126,17 +126,7 @@ std::vector<MethodSetting> CompareCommand::settings() const {
     for (const MethodSetting& other : settings) {
       check_argument(other.method != setting.method, "--methods", fmt::format("'{}' is there twice", word));
     }
-    const bool is_ours = setting.method == Method::kGraph || setting.method == Method::kAndOr;
-    setting.order = is_ours ? OrderKind::kMinFill : parse_order(order_);
-    setting.ties = ties_ == "random" ? TieRule::kRandom : TieRule::kLowest;
-    setting.c = c_;
-    setting.ess_threshold = ess_threshold_;
-    for (const ResamplingScheme scheme :
-         {ResamplingScheme::kMultinomial, ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
-      if (resampling_ == to_string(scheme)) setting.resampling = scheme;
-    }
-    setting.num_sweeps = static_cast<int>(num_sweeps_);
-    setting.num_messages = static_cast<int>(num_messages_);
+    setting.take(request_.options);
     settings.push_back(setting);
   }
   check_argument(!settings.empty(), "--methods", "there is none");
@@ -190,23 +180,25 @@ int CompareCommand::run() {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }
   options.model_fingerprint = {{"model", hash_of(model_)}, {"evidence", hash_of(input.evidence_file)}};
-  options.model_fingerprint.emplace_back(
-      "settings", fmt::format("{} {} c={} t={} {} sweeps={} messages={}", order_, ties_, c_, ess_threshold_,
-                              resampling_, num_sweeps_, num_messages_));
+  std::string shared;
+  for (const char* const name : kShared) shared += fmt::format("{}={} ", name, option_text(request_, name));
+  options.model_fingerprint.emplace_back("settings", shared);
   if (!out_.empty()) {
     make_folder(out_);
     options.run_file = std::filesystem::path(out_) / "run.sqlite";
   }
   const Interruption interruption;
-  if (input.oracles) announce_calls(input.model.graph, options);
+  const ReducedModel model = conditioned(input);
+  const OracleSet* const programs = input.model.programs.get();
+  if (programs != nullptr) announce_calls(model.graph, options);
   Progress progress(is_quiet_);
   const auto report =
-      experiments::compare(input.model.graph, options, run_control(progress, static_cast<int>(num_threads_)));
+      experiments::compare(model.graph, options, run_control(progress, static_cast<int>(num_threads_)));
   if (!report) return report_interruption(progress, out_);
   progress.clear();
   const int code = show_report(*report, out_, is_quiet_);
-  if (!input.oracles) return code;
-  for (const OracleCounts& counts : input.oracles->counts()) {
+  if (programs == nullptr) return code;
+  for (const OracleCounts& counts : programs->counts()) {
     fmt::print("program     {}: {} evaluations paid, {} from the journal, {} asked again by another run\n", counts.name,
                counts.paid, counts.from_journal, counts.repeated);
   }

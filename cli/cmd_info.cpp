@@ -6,9 +6,9 @@
 
 #include "command.hpp"
 #include "model_input.hpp"
-#include "number_text.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/reduce/simplify.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
@@ -64,15 +64,15 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
 }
 
 void InfoCommand::print_spaces(const FactorGraph& graph) const {
+  constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
   fmt::print("\nReward evaluations for an exact answer by search (and the width: variables in the largest context)\n");
   fmt::print("{:<12}", "order");
-  for (const std::string& space : kSpaceWords) fmt::print("{:>20}", space);
+  for (const SpaceKind kind : kSpaces) fmt::print("{:>20}", to_string(kind));
   fmt::print("\n");
-  for (const std::string& order : kOrderWords) {
-    fmt::print("{:<12}", order);
-    for (const std::string& word : kSpaceWords) {
-      const SpaceKind kind = parse_space(word);
-      const OrderOptions options{.kind = parse_order(order), .seed = static_cast<std::uint64_t>(seed_)};
+  for (const OrderKind order : {OrderKind::kGiven, OrderKind::kDegree, OrderKind::kMinFill, OrderKind::kMinWidth}) {
+    fmt::print("{:<12}", to_string(order));
+    for (const SpaceKind kind : kSpaces) {
+      const OrderOptions options{.kind = order, .seed = static_cast<std::uint64_t>(seed_)};
       const SearchSpace space = make_search_space(graph, search_order(graph, kind, options), kind);
       fmt::print("{:>20}", fmt::format("{} ({})", count_text(space.log_exact_cost()), space.width()));
     }
@@ -81,23 +81,27 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
 }
 
 int InfoCommand::run() {
-  ModelInput input = read_input(model_, evidence_, {}, {.runs_them = false});
+  const ModelInput input = read_input(model_, evidence_, {}, {.runs_them = false});
+  const Evidence& evidence = input.model.evidence;
   fmt::print("model           {}\n", printable(model_));
   if (!input.evidence_file.empty()) {
     fmt::print("evidence        {}: {} observed; what follows is the model without them\n",
-               printable(input.evidence_file), counted(std::ssize(input.evidence), "variable"));
+               printable(input.evidence_file), counted(std::ssize(evidence), "variable"));
   }
-  print_factors(input.model.graph);
-  simplify_input(input);
-  const FactorGraph& graph = input.model.graph;
-  if (input.simplified.is_changed()) {
-    fmt::print("simplified      {}; left, and in what follows: {}, {}\n", input.simplified.brief(),
-               counted(graph.num_variables(), "variable"), counted(graph.num_factors(), "factor"));
+  ReducedModel reduced = conditioned(input);
+  print_factors(reduced.graph);
+  if (reduced.graph.has_only_tables()) {
+    SimplifiedModel simplified = simplify(input.model.graph, evidence);
+    if (simplified.report.is_changed()) {
+      reduced = std::move(simplified.model);
+      fmt::print("simplified      {}; left, and in what follows: {}, {}\n", simplified.report.brief(),
+                 counted(reduced.graph.num_variables(), "variable"), counted(reduced.graph.num_factors(), "factor"));
+    }
   }
-  const EliminationCost cost = elimination_cost(graph, {.seed = static_cast<std::uint64_t>(seed_)});
+  const EliminationCost cost = elimination_cost(reduced.graph, {.seed = static_cast<std::uint64_t>(seed_)});
   fmt::print("elimination     width {}, largest table 2^{:.1f} entries, {} for log Z, {} for marginals\n", cost.width,
              cost.log2_largest_bucket, bytes_text(cost.bytes), bytes_text(cost.marginal_bytes));
-  print_spaces(graph);
+  print_spaces(reduced.graph);
   return 0;
 }
 

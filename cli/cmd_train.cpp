@@ -42,7 +42,8 @@ class TrainCommand final : public Command {
 
   CommandLine* line_ = nullptr;
   RedisInput redis_;
-  std::string family_ = "factor-graphs-2", reading_ = "best", model_, order_ = "given";
+  std::string family_ = "factor-graphs-2", reading_ = "best", model_;
+  InferRequest order_;  // of the variables
   std::string method_ = "treesample", architecture_ = "gnn", out_ = "train";
   std::vector<std::string> settings_;
   TrainOptions defaults_;
@@ -65,7 +66,8 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--n", n_, 0, INT32_MAX, "Number of variables; 0 is the paper's");
   line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
   line.option("--model", model_, "FILE", "Train on this model instead of a family");
-  line.choice("--order", order_, kOrderWords, "Order of the variables");
+  line.option("--order", infer_option("order").meta, to_string(order_.options.order.value_or(OrderKind::kGiven)),
+              "Order of the variables", [this](const std::string& word) { set_option(order_, "order", word); });
   line.flag("--single", is_single_, "One problem of the family for all episodes");
   line.option("--test-n", test_n_, 0, INT32_MAX, "Measure on problems of this many variables; 0: on those of training");
   line.choice("--architecture", architecture_, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
@@ -94,7 +96,7 @@ ProblemOptions TrainCommand::problem_options() const {
   ProblemOptions problems;
   problems.family = family_;
   problems.reading = reading_ == "best" ? Reading::kBest : Reading::kLetter;
-  problems.order = parse_order(order_);
+  problems.order = order_.options.order.value_or(OrderKind::kGiven);
   problems.is_single_graph = is_single_;
   if (n_ > 0) problems.values["n"] = static_cast<double>(n_);
   for (const std::string& setting : settings_) {

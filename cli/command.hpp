@@ -30,6 +30,9 @@ class CommandLine {
   // May be given several times.
   virtual void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
                       const std::string& help) = 0;
+  // Any text, handed over when it is on the line; `initial` is shown as the default.
+  virtual void option(const std::string& name, const std::string& meta, const std::string& initial,
+                      const std::string& help, const std::function<void(const std::string&)>& take) = 0;
   // After parsing: was the option on the line?
   [[nodiscard]] virtual bool is_given(const std::string& name) const = 0;
   // One of a fixed set of words; required when the name has no dashes.
@@ -70,8 +73,5 @@ std::unique_ptr<Command> make_bench_command();
 
 // Parses the line, runs the command that it names and returns the exit code (sysexits).
 int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands);
-
-// Bytes from "512M", "4G", "123456"; throws Error (kArgument) naming the option.
-std::uint64_t parse_size(const std::string& option, const std::string& text);
 
 }  // namespace treesample::cli

@@ -15,6 +15,7 @@
 #include "standard_streams.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
+#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 #include "words.hpp"
 
@@ -72,6 +73,11 @@ class Cli11CommandLine final : public CommandLine {
   void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
               const std::string& help) override {
     app_.add_option(name, values, help)->type_name(meta)->allow_extra_args(false);
+  }
+  void option(const std::string& name, const std::string& meta, const std::string& initial, const std::string& help,
+              const std::function<void(const std::string&)>& take) override {
+    CLI::Option* const option = app_.add_option_function<std::string>(name, take, help)->type_name(meta);
+    if (!initial.empty()) option->default_str(initial);
   }
   [[nodiscard]] bool is_given(const std::string& name) const override { return app_.count(name) > 0; }
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
@@ -258,29 +264,6 @@ int run_program(int argc, const char* const* argv, const std::vector<std::unique
     return fail(exit_code(error.code()), error.what());
   }
   return 0;
-}
-
-std::uint64_t parse_size(const std::string& option, const std::string& text) {
-  constexpr std::int64_t kMostBytes = 1'000'000'000'000'000'000;
-  const std::int64_t bytes = parse_integer(text).value_or(-1);  // 1e9
-  if (bytes >= 0 && bytes <= kMostBytes) return static_cast<std::uint64_t>(bytes);
-  const std::size_t end = text.find_first_not_of("0123456789.");
-  const std::string suffix = end == std::string::npos ? "" : text.substr(end);
-  double number = 0.0;
-  const std::string allowed = "a number of bytes with an optional K, M, G or T, such as 512M";
-  std::uint64_t unit = 1;
-  const std::string units = "KMGT";
-  if (!suffix.empty()) {
-    const std::size_t power = units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(suffix[0]))));
-    if (power == std::string::npos || suffix.size() > 1)
-      throw_argument(option, fmt::format("'{}' is not {}", text, allowed));
-    unit = std::uint64_t{1} << (10 * (power + 1));
-  }
-  if (!CLI::detail::lexical_cast(text.substr(0, end), number) || number < 0.0 ||
-      number * static_cast<double>(unit) > static_cast<double>(kMostBytes)) {
-    throw_argument(option, fmt::format("'{}' is not {}", text, allowed));
-  }
-  return static_cast<std::uint64_t>(number * static_cast<double>(unit));
 }
 
 }  // namespace treesample::cli

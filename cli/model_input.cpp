@@ -35,56 +35,32 @@ auto naming(const std::string& file, const Work& work) {
 
 ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const OracleOptions& options,
                       const ProgramUse& use) {
-  ModelInput input;
-  const bool is_json = std::filesystem::path(model_file).extension() == ".json";
-  if (is_json) {
+  std::shared_ptr<OracleSet> programs;
+  if (std::filesystem::path(model_file).extension() == ".json") {
     const JsonModel model = naming(model_file, [&] { return read_json_model(model_file); });
     if (!model.programs.empty()) {
       require_consent(model, use);
-      input.oracles = std::make_shared<OracleSet>(model, options);
-      input.original = input.oracles->graph();
+      programs = std::make_shared<OracleSet>(model, options);
     }
   }
-  if (!input.oracles) {
+  if (!programs) {
     const char* const message = "the model has no factors that are computed by programs";
     check_argument(options.journal.empty(), "--journal", message);
     check_argument(options.num_workers == 1, "--oracle-workers", message);
     check_argument(!options.retry_failed, "--retry-failed", message);
-    input.original = naming(model_file, [&] { return read_model(model_file); });
   }
-  input.evidence_file = evidence_file;
+  ModelInput input{programs ? Model(programs) : naming(model_file, [&] { return Model(read_model(model_file)); }),
+                   model_file, evidence_file};
   std::error_code ignored;
   if (evidence_file.empty() && std::filesystem::exists(model_file + ".evid", ignored)) {
     input.evidence_file = model_file + ".evid";
   }
-  if (!input.evidence_file.empty()) input.evidence = read_uai_evidence(input.evidence_file, input.original);
-  input.model = naming(model_file, [&] { return condition(input.original, input.evidence); });
-  input.model_file = model_file;
+  if (!input.evidence_file.empty()) input.model.evidence = read_uai_evidence(input.evidence_file, input.model.graph);
   return input;
 }
 
-void simplify_input(ModelInput& input, const ShouldStop& should_stop) {
-  if (!input.original.has_only_tables()) return;
-  SimplifiedModel simplified =
-      naming(input.model_file, [&] { return simplify(input.original, input.evidence, should_stop); });
-  if (!simplified.report.is_changed()) return;
-  input.model = std::move(simplified.model);
-  input.simplified = simplified.report;
-}
-
-OrderKind parse_order(const std::string& word) {
-  if (word == "given") return OrderKind::kGiven;
-  if (word == "degree") return OrderKind::kDegree;
-  if (word == "min-fill") return OrderKind::kMinFill;
-  if (word == "min-width") return OrderKind::kMinWidth;
-  throw_argument("--order", fmt::format("'{}' is none of given, degree, min-fill, min-width", word));
-}
-
-SpaceKind parse_space(const std::string& word) {
-  if (word == "tree") return SpaceKind::kTree;
-  if (word == "graph") return SpaceKind::kGraph;
-  if (word == "andor") return SpaceKind::kAndOr;
-  throw_argument("--space", fmt::format("'{}' is none of tree, graph, andor", word));
+ReducedModel conditioned(const ModelInput& input) {
+  return naming(input.model_file, [&] { return condition(input.model.graph, input.model.evidence); });
 }
 
 }  // namespace treesample::cli

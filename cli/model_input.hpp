@@ -5,21 +5,14 @@
 #include <string>
 
 #include "program_consent.hpp"
-#include "treesample/oracle/oracle_set.hpp"
-#include "treesample/reduce/evidence.hpp"
-#include "treesample/reduce/simplify.hpp"
-#include "treesample/space/search_space.hpp"
+#include "treesample/infer/infer.hpp"
 
 namespace treesample::cli {
 
 struct ModelInput {
-  std::shared_ptr<OracleSet> oracles;  // null unless factors are computed by programs
+  Model model;
   std::string model_file;
-  FactorGraph original;
-  Evidence evidence;
   std::string evidence_file;  // empty when there is none
-  ReducedModel model;         // what remains after the evidence, and after simplify_input()
-  SimplifyReport simplified;  // what simplify_input() removed
 };
 
 // Reads MODEL and the evidence: the given file, else MODEL.evid when it exists. The options are for a model
@@ -28,14 +21,7 @@ struct ModelInput {
 ModelInput read_input(const std::string& model_file, const std::string& evidence_file,
                       const OracleOptions& options = {}, const ProgramUse& use = {});
 
-// Removes from a model of tables what its zeros rule out. Models with functions stay as they are. `should_stop` ends
-// what simplify() does beyond one pass.
-void simplify_input(ModelInput& input, const ShouldStop& should_stop = {});
-
-// Words of the command line; they throw Error (kArgument) for any other.
-OrderKind parse_order(const std::string& word);
-SpaceKind parse_space(const std::string& word);
-inline const std::vector<std::string> kOrderWords = {"given", "degree", "min-fill", "min-width"};
-inline const std::vector<std::string> kSpaceWords = {"tree", "graph", "andor"};
+// What remains of it after the evidence. Throws what condition() throws, naming the file.
+ReducedModel conditioned(const ModelInput& input);
 
 }  // namespace treesample::cli

@@ -60,10 +60,14 @@ int Interruption::exit_code(int code) { return asked_by != 0 ? kSignalExit + ask
 
 Progress::Progress(bool is_quiet) : is_active_(!is_quiet && isatty(STDERR_FILENO) != 0) {}
 
+bool Progress::is_due() const {
+  constexpr auto kBetween = std::chrono::milliseconds(100);
+  return is_active_ && (!is_shown_ || std::chrono::steady_clock::now() - last_ >= kBetween);
+}
+
 void Progress::show(double fraction, const std::string& text) {
-  const auto now = std::chrono::steady_clock::now();
-  if (!is_active_ || (is_shown_ && now - last_ < std::chrono::milliseconds(100))) return;
-  last_ = now;
+  if (!is_due()) return;
+  last_ = std::chrono::steady_clock::now();
   is_shown_ = true;
   std::string line;
   if (fraction >= 0.0) {

@@ -35,6 +35,8 @@ class Progress {
   void show(double fraction, const std::string& text);
   void clear();
   [[nodiscard]] bool is_active() const { return is_active_; }
+  // Whether show() would do anything now.
+  [[nodiscard]] bool is_due() const;
 
  private:
   bool is_active_;

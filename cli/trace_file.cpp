@@ -10,7 +10,7 @@
 
 namespace treesample::cli {
 
-TraceFile::TraceFile(std::string path, double log_slack) : path_(std::move(path)), log_slack_(log_slack) {
+TraceFile::TraceFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   file_.reset(std::fopen(path_.c_str(), "w"));
   write("seconds,evaluations,lower,upper,estimate\n");
@@ -22,8 +22,8 @@ void TraceFile::add(double seconds, const Spending& spent, const LogBounds& boun
   if (path_.empty() || (seconds < next_seconds_ && evaluations < next_evaluations_)) return;
   next_seconds_ = seconds * 1.01 + 1e-2;
   next_evaluations_ = evaluations * 1.02 + 1.0;
-  write(fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, best_.lower - log_slack_,
-                    best_.upper + log_slack_, best_.clamp(estimate)));
+  write(fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, best_.lower, best_.upper,
+                    best_.clamp(estimate)));
 }
 
 void TraceFile::finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {

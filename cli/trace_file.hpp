@@ -5,8 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "treesample/search/anytime_search.hpp"
-#include "treesample/space/budget.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample::cli {
 
@@ -14,12 +13,8 @@ namespace treesample::cli {
 // as soon as it is known. Bounds are the best so far; a search without bounds has -inf and inf.
 class TraceFile {
  public:
-  // Traversals between two looks: searches of a few hundred evaluations have a curve too.
-  static constexpr int kInterval = 16;
-
-  // An empty path writes nothing. `log_slack` widens the bounds (SummedModel).
-  explicit TraceFile(std::string path, double log_slack = 0.0);
-  [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
+  // An empty path writes nothing.
+  explicit TraceFile(std::string path);
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
   // The last row, whenever it comes.
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
@@ -32,7 +27,6 @@ class TraceFile {
   [[noreturn]] void fail() const;
 
   std::string path_;
-  double log_slack_;
   std::unique_ptr<std::FILE, Close> file_;
   LogBounds best_;
   double next_seconds_ = 0.0, next_evaluations_ = 0.0;  // when the next row is due, by either

@@ -13,9 +13,8 @@ void write_uai_results(const Answer& answer, const ModelInput& input, const std:
   } else {
     note(is_quiet, fmt::format("the method has no estimate of log Z: {}.PR is not written", path));
   }
-  const Marginals marginals = lifted_marginals(answer, input);
-  if (!marginals.empty() || input.original.num_variables() == 0) {
-    write_uai_mar(marginals, path + ".MAR");
+  if (!answer.marginals.empty() || input.model.graph.num_variables() == 0) {
+    write_uai_mar(answer.marginals, path + ".MAR");
   } else {
     note(is_quiet, fmt::format("there are no marginals: {}.MAR is not written", path));
   }

@@ -31,14 +31,14 @@ std::string key_of(const CompareOptions& options, const Cell& cell) {
 }
 
 bool is_random(const MethodSetting& setting) {
-  switch (setting.method) {
-    case Method::kUniform:
-    case Method::kMass:
+  switch (setting.contender) {
+    case Contender::kUniform:
+    case Contender::kMass:
       return false;
-    case Method::kTree:
-    case Method::kElbo:
-    case Method::kGraph:
-    case Method::kAndOr:
+    case Contender::kTree:
+    case Contender::kElbo:
+    case Contender::kGraph:
+    case Contender::kAndOr:
       return setting.ties == TieRule::kRandom;
     default:
       return true;
@@ -204,7 +204,7 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
             .is_x_log = true,
             .is_y_log = true};
   for (std::size_t s = 0; s < options.settings.size(); ++s) {
-    const Method method = options.settings[s].method;
+    const Contender method = options.settings[s].method;
     std::vector<std::string> row{title_of(method)};
     Series series{.name = title_of(method), .color = color_of(method)};
     for (const std::int64_t budget : options.budgets) {
@@ -295,7 +295,7 @@ ReferencePlan reference_plan(const FactorGraph& graph, const CompareOptions& opt
   for (const Factor& factor : graph.factors()) plan.calls_each += factor.is_table() ? 0 : 1;
   if (plan.calls_each == 0) return plan;
   for (const Cell& cell : cells_of(options)) {
-    plan.num_kl_runs += has_sampled_outcome(options.settings[cell.setting].method) ? 1 : 0;
+    plan.num_kl_runs += row_of(options.settings[cell.setting].contender).has_particles ? 0 : 1;
   }
   // A quarter for the search that log Z is estimated with, a quarter for the samples of that, half for the KL.
   plan.search_calls = options.reference_calls / 4;

@@ -2,51 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <memory>
-#include <utility>
 
-#include "elbo_value.hpp"
-#include "treesample/baselines/belief_propagation.hpp"
-#include "treesample/baselines/gibbs.hpp"
-#include "treesample/baselines/smc.hpp"
+#include "treesample/baselines/particle_approximation.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
 
 namespace treesample::experiments {
 namespace {
 
-struct MethodName {
-  const char* word;
-  const char* title;
-  Method method;
-  int color;
-};
-constexpr MethodName kNames[] = {
-    {"sis", "SIS", Method::kSis, 5},
-    {"smc", "SMC", Method::kSmc, 1},
-    {"gibbs", "GIBBS", Method::kGibbs, 7},
-    {"bp", "BP", Method::kBp, 8},
-    {"tree", "TS", Method::kTree, 0},
-    {"mass", "TS, improved", Method::kMass, 9},
-    {"elbo", "TS, ELBO leaves", Method::kElbo, 6},
-    {"uniform", "uniform P_X", Method::kUniform, 4},
-    {"graph", "graph", Method::kGraph, 3},
-    {"andor", "andor", Method::kAndOr, 2},
-};
+InferOptions tree_search(std::optional<SpaceKind> space, std::optional<OrderKind> order = {}) {
+  return {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = space, .order = order};
+}
 
-const MethodName& name_of(Method method) {
-  for (const MethodName& name : kNames) {
-    if (name.method == method) return name;
-  }
-  throw Error(ErrorCode::kInternal, "a method without a name");
+InferOptions with_prior(InferOptions options, const char* prior) {
+  options.prior = prior;
+  return options;
+}
+
+// A budget of what is not asked for would be spent on the question alone.
+InferRequest request_of(const MethodSetting& setting, const MethodRun& run) {
+  InferRequest request{.question = {.marginals = false, .best = false}, .options = setting.options};
+  request.limits.budget = setting.contender == Contender::kUniform ? 0 : run.budget;
+  request.options.budget_unit = run.unit;
+  request.options.importance = 0;
+  request.options.simplify = false;
+  request.options.seed = run.seed;
+  // BP by decimation is its samples.
+  if (setting.contender == Contender::kBp) request.question.samples = 1;
+  return request;
 }
 
 Outcome particle_outcome(const ParticleApproximation& particles) {
-  if (particles.is_empty()) return {.energy = kNegInf, .delta_kl = HUGE_VAL};
   const double energy = particles.mean_log_density();
   const double entropy = particles.entropy();
   return {.energy = energy, .entropy = entropy, .delta_kl = -energy - entropy};
@@ -54,200 +43,137 @@ Outcome particle_outcome(const ParticleApproximation& particles) {
 
 // Of a search. What evaluates functions beyond the budget is limited to the run's samples: neither means of function
 // factors nor enumeration, which divergence() would choose. A solved search is the target: KL = 0.
-Outcome search_outcome(const FactorGraph& graph, const Approximation& approximation, std::optional<double> exact_log_z,
-                       const MethodRun& run) {
+Outcome search_outcome(const FactorGraph& graph, const Answer& answer, const MethodRun& run) {
   Random random(run.seed, "evaluate");
-  if (graph.has_only_tables()) {
-    const Divergence found = divergence(graph, approximation, {.num_samples = run.num_samples}, random);
-    return {.energy = found.energy,
-            .entropy = found.entropy,
-            .delta_kl = found.delta_kl,
-            .delta_kl_error = found.delta_kl_error};
-  }
-  if (exact_log_z) return {.energy = NAN, .entropy = NAN, .delta_kl = -*exact_log_z};
-  if (run.num_samples < 2) return {.has_divergence = false};
-  const Divergence found = sampled_divergence(graph, approximation, run.num_samples, random);
+  const bool has_tables = graph.has_only_tables();
+  const bool is_solved = answer.stop == StopReason::kExact || answer.stop == StopReason::kRounding;
+  if (!has_tables && is_solved) return {.energy = NAN, .entropy = NAN, .delta_kl = -*answer.log_z};
+  if (!has_tables && run.num_samples < 2) return {.has_divergence = false};
+  const Divergence found =
+      has_tables ? divergence(graph, *answer.approximation, {.num_samples = run.num_samples}, random)
+                 : sampled_divergence(graph, *answer.approximation, run.num_samples, random);
   return {.energy = found.energy,
           .entropy = found.entropy,
           .delta_kl = found.delta_kl,
           .delta_kl_error = found.delta_kl_error};
 }
 
-SpaceKind space_of(Method method) {
-  if (method == Method::kGraph) return SpaceKind::kGraph;
-  return method == Method::kAndOr ? SpaceKind::kAndOr : SpaceKind::kTree;
-}
-
-SearchSpace make_space(const FactorGraph& graph, const MethodSetting& setting) {
-  const SpaceKind kind = space_of(setting.method);
-  if (kind != SpaceKind::kGraph)
-    return make_search_space(graph, search_order(graph, kind, {.kind = setting.order}), kind);
-  // Greedy elimination orders are made for branching spaces; on a path another order can be far cheaper.
-  SearchSpace best;
-  for (const OrderKind order : {OrderKind::kMinFill, OrderKind::kMinWidth, OrderKind::kGiven}) {
-    SearchSpace space = make_search_space(graph, search_order(graph, kind, {.kind = order}), kind);
-    if (order == OrderKind::kMinFill || space.log_exact_cost() < best.log_exact_cost()) best = std::move(space);
-  }
-  return best;
-}
-
-std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
-  SearchOptions options;
-  options.budget = setting.method == Method::kUniform ? 0 : run.budget;
-  options.budget_unit = run.unit;
-  options.c = setting.c;
-  options.ties = setting.ties;
-  options.seed = run.seed;
-  const SearchSpace space = make_space(graph, setting);
-  std::shared_ptr<const ValueFunction> prior;
-  if (setting.method == Method::kElbo) prior = std::make_shared<ElboValue>(graph, space);
-  const SearchResult result =
-      tree_sample(graph, space, options, prior, [&](const SearchProgress&) { return !run.is_interrupted(); });
-  if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
-  if (result.report.error) throw Error(*result.report.error);
-  Outcome outcome;
-  if (result.approximation.log_z() == kNegInf) {  // Z = 0: nothing to sample from
-    outcome = {.energy = kNegInf, .delta_kl = HUGE_VAL};
-  } else {
-    const bool is_exact = result.approximation.is_exact();
-    outcome = search_outcome(graph, result.approximation,
-                             is_exact ? std::optional(result.approximation.log_z()) : std::nullopt, run);
-  }
-  outcome.log_z = result.approximation.log_z();
-  outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
-  outcome.num_calls = static_cast<double>(result.report.spent.calls);
-  outcome.seconds = result.report.search_seconds;
-  return outcome;
-}
-
-std::optional<Outcome> run_mass_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
-  AnytimeOptions options;
-  options.select = SelectRule::kMass;
-  options.budget = run.budget;
-  options.budget_unit = run.unit;
-  options.c = setting.c;
-  const AnytimeResult result = anytime_search(graph, make_space(graph, setting), {}, options,
-                                              [&](const AnytimeProgress&) { return !run.is_interrupted(); });
-  if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
-  if (result.report.error) throw Error(*result.report.error);
-  const BoundedApproximation sampler(result, SamplerKind::kEstimate);
-  Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};
-  if (sampler.log_value() != kNegInf) {
-    const bool is_exact = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
-    outcome = search_outcome(graph, sampler, is_exact ? std::optional(result.report.log_z.lower) : std::nullopt, run);
-  }
-  outcome.log_z = result.report.estimate;
-  outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
-  outcome.num_calls = static_cast<double>(result.report.spent.calls);
-  outcome.seconds = result.report.search_seconds;
-  return outcome;
-}
-
-template <class Report>
-std::optional<Outcome> finish(const ParticleApproximation& particles, const Report& report) {
-  if (report.stop == StopReason::kInterrupted) return std::nullopt;
-  Outcome outcome = particle_outcome(particles);
-  outcome.num_evaluations = static_cast<double>(report.spent.reward_evaluations);
-  outcome.num_calls = static_cast<double>(report.spent.calls);
-  outcome.seconds = report.seconds;
-  return outcome;
-}
-
-std::optional<Outcome> run_smc(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run,
-                               const BaselineObserver& observer) {
-  const double threshold = setting.method == Method::kSis ? 0.0 : setting.ess_threshold;
-  const SmcResult result = smc(graph, make_space(graph, setting),
-                               {.budget = run.budget,
-                                .budget_unit = run.unit,
-                                .ess_threshold = threshold,
-                                .resampling = setting.resampling,
-                                .seed = run.seed},
-                               nullptr, observer);
-  std::optional<Outcome> outcome = finish(result.approximation, result.report);
-  if (outcome) outcome->log_z = result.report.log_z;
-  return outcome;
-}
-
 }  // namespace
 
-const char* word_of(Method method) { return name_of(method).word; }
-const char* title_of(Method method) { return name_of(method).title; }
-int color_of(Method method) { return name_of(method).color; }
+const std::vector<ContenderRow>& contenders() {
+  static const std::vector<const char*> kExploration = {"1", "0.5", "2", "0.3", "3", "0.2", "5", "0.1", "10"};
+  // An ELBO can be negative, and then epsilon = 0.1 alone scales the exploration.
+  static const std::vector<const char*> kMoreExploration = {"1",   "0.5", "2",  "0.3", "3",   "0.2",
+                                                            "5",   "0.1", "10", "30",  "100", "300"};
+  static const std::vector<ContenderRow> rows = {
+      {Contender::kSis, "sis", "SIS", 5, {.method = Method::kSis}, {}, true},
+      {Contender::kSmc,
+       "smc",
+       "SMC",
+       1,
+       {.method = Method::kSmc},
+       {{"ess-threshold", {"0.5", "0.25", "0.75", "1"}}, {"resampling", {"multinomial", "stratified", "systematic"}}},
+       true},
+      {Contender::kGibbs,
+       "gibbs",
+       "GIBBS",
+       7,
+       {.method = Method::kGibbs},
+       {{"sweeps", {"1", "2", "5", "10", "20", "50"}}},
+       true},
+      {Contender::kBp, "bp", "BP", 8, {.method = Method::kBp}, {{"messages", {"1", "2", "3", "5", "10"}}}, true},
+      {Contender::kTree, "tree", "TS", 0, tree_search(SpaceKind::kTree), {{"c", kExploration}}},
+      {Contender::kMass,
+       "mass",
+       "TS, improved",
+       9,
+       {.method = Method::kTreeSample, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
+      {Contender::kElbo,
+       "elbo",
+       "TS, ELBO leaves",
+       6,
+       with_prior(tree_search(SpaceKind::kTree), "elbo"),
+       {{"c", kMoreExploration}}},
+      {Contender::kUniform, "uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
+      {Contender::kGraph, "graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},
+      {Contender::kAndOr,
+       "andor",
+       "andor",
+       2,
+       tree_search(SpaceKind::kAndOr, OrderKind::kMinFill),
+       {{"c", kExploration}}},
+  };
+  return rows;
+}
+
+std::vector<Contender> all_contenders() {
+  std::vector<Contender> all;
+  for (const ContenderRow& row : contenders()) all.push_back(row.contender);
+  return all;
+}
+
+const ContenderRow& row_of(Contender contender) {
+  return *std::find_if(contenders().begin(), contenders().end(),
+                       [&](const ContenderRow& row) { return row.contender == contender; });
+}
 
 std::string all_method_words() {
   std::string words;
-  for (const MethodName& name : kNames) words += fmt::format("{}{}", words.empty() ? "" : ", ", name.word);
+  for (const ContenderRow& row : contenders()) words += fmt::format("{}{}", words.empty() ? "" : ", ", row.word);
   return words;
 }
 
-Method parse_method(const std::string& option, const std::string& word) {
-  for (const MethodName& name : kNames) {
-    if (word == name.word) return name.method;
+Contender parse_method(const std::string& option, const std::string& word) {
+  for (const ContenderRow& row : contenders()) {
+    if (word == row.word) return row.contender;
   }
   throw_argument(option, fmt::format("'{}' is none of {}", word, all_method_words()));
 }
 
-bool has_sampled_outcome(Method method) {
-  switch (method) {
-    case Method::kSis:
-    case Method::kSmc:
-    case Method::kGibbs:
-    case Method::kBp:
-      return false;
-    default:
-      return true;
-  }
+void MethodSetting::take(const InferOptions& given) {
+  if (!options.order && contender != Contender::kGraph) options.order = given.order;
+  options.ties = given.ties;
+  options.c = given.c;
+  options.ess_threshold = given.ess_threshold;
+  options.resampling = given.resampling;
+  options.sweeps = given.sweeps;
+  options.messages = given.messages;
 }
 
 std::string MethodSetting::tuned_text() const {
-  switch (method) {
-    case Method::kSis:
-    case Method::kUniform:
-    case Method::kMass:
-      return "";
-    case Method::kSmc:
-      return fmt::format("t={} resampling={}", ess_threshold, to_string(resampling));
-    case Method::kGibbs:
-      return fmt::format("num_sweeps={}", num_sweeps);
-    case Method::kBp:
-      return fmt::format("num_messages={}", num_messages);
-    case Method::kTree:
-    case Method::kElbo:
-    case Method::kGraph:
-    case Method::kAndOr:
-      return fmt::format("c={}", c);
+  std::string text;
+  for (const Tuned& tuned : row_of(contender).tuned) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", tuned.option,
+                        option_text({.options = options}, tuned.option));
   }
-  return "";
+  return text;
+}
+
+void MethodSetting::set_tuned(const std::string& option, const std::string& value) {
+  const std::vector<Tuned>& tuned = row_of(contender).tuned;
+  const bool is_tuned =
+      std::any_of(tuned.begin(), tuned.end(), [&](const Tuned& known) { return option == known.option; });
+  check_argument(is_tuned, option, fmt::format("is not tuned for {}", word_of(contender)));
+  InferRequest request{.options = options};
+  set_option(request, option, value);
+  options = request.options;
 }
 
 std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
-  const BaselineObserver observer = [&](const BaselineProgress&) { return !run.is_interrupted(); };
-  switch (setting.method) {
-    case Method::kSis:
-    case Method::kSmc:
-      return run_smc(graph, setting, run, observer);
-    case Method::kGibbs: {
-      const GibbsResult result = gibbs(
-          graph, {.budget = run.budget, .budget_unit = run.unit, .num_sweeps = setting.num_sweeps, .seed = run.seed},
-          observer);
-      return finish(result.approximation, result.report);
-    }
-    case Method::kBp: {
-      const BpSampleResult result = bp_sample(
-          graph, {.budget = run.budget, .budget_unit = run.unit, .num_steps = setting.num_messages, .seed = run.seed},
-          observer);
-      return finish(result.approximation, result.report);
-    }
-    case Method::kMass:
-      return run_mass_search(graph, setting, run);
-    case Method::kTree:
-    case Method::kElbo:
-    case Method::kUniform:
-    case Method::kGraph:
-    case Method::kAndOr:
-      return run_search(graph, setting, run);
+  const auto [question, limits, options] = request_of(setting, run);
+  const Answer answer = infer(graph, question, limits, options, {.should_stop = run.is_interrupted});
+  if (answer.stop == StopReason::kInterrupted) return std::nullopt;
+  if (answer.error) throw Error(*answer.error);
+  Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};  // nothing to sample from
+  if (answer.approximation && answer.log_z != kNegInf) {
+    const auto* const particles = dynamic_cast<const ParticleApproximation*>(answer.approximation.get());
+    outcome = particles != nullptr ? particle_outcome(*particles) : search_outcome(graph, answer, run);
   }
-  throw Error(ErrorCode::kInternal, "a method without a function");
+  if (setting.contender != Contender::kBp) outcome.log_z = answer.log_z;
+  outcome.num_evaluations = static_cast<double>(answer.spent.reward_evaluations);
+  outcome.num_calls = static_cast<double>(answer.spent.calls);
+  outcome.seconds = answer.seconds;
+  return outcome;
 }
 
 }  // namespace treesample::experiments

@@ -1,7 +1,4 @@
-// The methods that experiments compare, behind one call: run on a model, then evaluate.
-//
-// Every outcome is exact where it can be: particles by their merged atoms, a search with the uniform prior
-// by one pass over its store (evaluate/divergence.hpp). Only where neither holds is it estimated.
+// The methods as tables, figures and command lines name them: ways to infer with some options set.
 #pragma once
 
 #include <cstdint>
@@ -10,55 +7,64 @@
 #include <string>
 #include <vector>
 
-#include "treesample/baselines/resampling.hpp"
-#include "treesample/model/factor_graph.hpp"
-#include "treesample/search/tree_sample.hpp"
-#include "treesample/space/budget.hpp"
-#include "treesample/space/order.hpp"
-#include "treesample/space/search_space.hpp"
+#include "treesample/infer/infer.hpp"
 
 namespace treesample::experiments {
 
-enum class Method {
+enum class Contender {
   kSis,
   kSmc,
   kGibbs,
   kBp,
   kTree,     // the paper's search
-  kMass,     // the search for opaque factors: unresolved mass, calibrated values
-  kElbo,     // the paper's with leaf values that know the pending factors, see elbo_value.hpp
+  kMass,     // the search by unresolved mass
+  kElbo,     // the paper's search with values that know the pending factors
   kUniform,  // P_X of a search that spends nothing
-  kGraph,    // the search with equal sub-problems merged
+  kGraph,    // equal sub-problems merged
   kAndOr,    // and independent components split
 };
-inline constexpr Method kAllMethods[] = {Method::kSis,   Method::kSmc,  Method::kGibbs, Method::kBp,
-                                         Method::kTree,  Method::kMass, Method::kElbo,  Method::kUniform,
-                                         Method::kGraph, Method::kAndOr};
 
-// Word of command lines and files ("sis", "tree", ...), and name in tables ("SIS", "TS", ...).
-const char* word_of(Method method);
-const char* title_of(Method method);
-// Its colour in every figure, an index of the palette in plot.hpp.
-int color_of(Method method);
+// An option that is tuned, and the values that are tried.
+struct Tuned {
+  const char* option;
+  std::vector<const char*> values;
+};
+
+// One row for each; a method that is to appear in comparisons is added here.
+struct ContenderRow {
+  Contender contender;
+  const char* word;   // of command lines and files
+  const char* title;  // in tables
+  int color;          // in every figure, an index of the palette in plot.hpp
+  InferOptions options;
+  std::vector<Tuned> tuned = {};
+  bool has_particles = false;  // its outcome is known exactly, whatever the model
+};
+const std::vector<ContenderRow>& contenders();
+std::vector<Contender> all_contenders();
+const ContenderRow& row_of(Contender contender);
+inline const char* word_of(Contender contender) { return row_of(contender).word; }
+inline const char* title_of(Contender contender) { return row_of(contender).title; }
+inline int color_of(Contender contender) { return row_of(contender).color; }
 // All words, with commas between them.
 std::string all_method_words();
 // Throws Error (kArgument) naming the allowed words.
-Method parse_method(const std::string& option, const std::string& word);
+Contender parse_method(const std::string& option, const std::string& word);
 
-// A method with its settings; each reads only its own fields.
+// A contender with its settings.
 struct MethodSetting {
-  Method method = Method::kTree;
-  // Of the searches, SIS and SMC; graph takes the cheapest of all but `degree`.
-  OrderKind order = OrderKind::kGiven;
-  TieRule ties = TieRule::kLowest;
-  double c = 1.0;
-  double ess_threshold = 0.5;
-  ResamplingScheme resampling = ResamplingScheme::kSystematic;
-  int num_sweeps = 10;   // N_gibbs
-  int num_messages = 5;  // N_message
+  MethodSetting() : MethodSetting(Contender::kTree) {}
+  explicit MethodSetting(Contender which) : contender(which), options(row_of(which).options) {}
 
-  // The tuned part as text, "c=0.5", "t=0.25 resampling=systematic"; empty for SIS, uniform and the mass rule.
+  // What of these the contender leaves open.
+  void take(const InferOptions& given);
+  // The tuned part as text, "c=0.5", "ess-threshold=0.25 resampling=systematic"; empty where nothing is tuned.
   [[nodiscard]] std::string tuned_text() const;
+  // One of the tuned options. Throws Error (kArgument) for any other, or a value that is not allowed.
+  void set_tuned(const std::string& option, const std::string& value);
+
+  Contender contender;
+  InferOptions options;
 };
 
 struct Outcome {
@@ -83,11 +89,8 @@ struct MethodRun {
   int num_samples = 10'000;
 };
 
-// Whether the outcome on a model with functions is estimated from samples: of the searches.
-bool has_sampled_outcome(Method method);
-
-// None when it was interrupted. Throws what the methods throw: kArgument for a budget that does not pay for
-// one particle, or for BP on a model with function factors; and the error of a function that failed.
+// None when it was interrupted. Throws what infer() throws: kArgument for a budget that does not pay for one particle,
+// or for BP on a model with function factors; and the error of a function that failed.
 std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run);
 
 }  // namespace treesample::experiments

@@ -10,41 +10,7 @@
 namespace treesample::experiments {
 namespace {
 
-// The rest of a token such as "c=0.5" as a number; throws std::exception.
-double number_of(const std::string& text) {
-  std::size_t used = 0;
-  const double value = std::stod(text, &used);
-  if (used != text.size()) throw std::invalid_argument(text);
-  return value;
-}
-
-// False when the method has no such field or the value is out of range.
-bool set_field(MethodSetting& setting, const std::string& name, const std::string& value) {
-  if (name == "resampling") {
-    for (const ResamplingScheme scheme :
-         {ResamplingScheme::kMultinomial, ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
-      if (value != treesample::to_string(scheme)) continue;
-      setting.resampling = scheme;
-      return true;
-    }
-    return false;
-  }
-  const double number = number_of(value);
-  if (name == "c" && number >= 0.0) {
-    setting.c = number;
-  } else if (name == "t" && number >= 0.0 && number <= 1.0) {
-    setting.ess_threshold = number;
-  } else if (name == "num_sweeps" && number >= 1.0 && number <= 1e6) {
-    setting.num_sweeps = static_cast<int>(number);
-  } else if (name == "num_messages" && number >= 1.0 && number <= 1e6) {
-    setting.num_messages = static_cast<int>(number);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-std::string key_of(const Problem& problem, Method method) {
+std::string key_of(const Problem& problem, Contender method) {
   return fmt::format("{} {} {}", problem.family, to_string(problem.reading), word_of(method));
 }
 
@@ -66,19 +32,19 @@ std::string to_string(const Problem& problem) {
 
 std::uint64_t tuning_seed(std::uint64_t seed) { return seed | (std::uint64_t{1} << 63); }
 
-std::uint64_t method_seed(std::uint64_t seed, const std::string& key, Method method) {
+std::uint64_t method_seed(std::uint64_t seed, const std::string& key, Contender method) {
   return Random(seed, fmt::format("{}/{}", key, word_of(method))).bits();
 }
 
-MethodSetting untuned_setting(const Problem& problem, Method method) {
-  MethodSetting setting;
-  setting.method = method;
-  const bool is_ours = method == Method::kGraph || method == Method::kAndOr;
-  setting.order = is_ours                               ? OrderKind::kMinFill
-                  : problem.family == "factor-graphs-1" ? OrderKind::kDegree
-                                                        : OrderKind::kGiven;
-  setting.ties = problem.reading == Reading::kBest ? TieRule::kRandom : TieRule::kLowest;
-  setting.resampling = ResamplingScheme::kMultinomial;
+MethodSetting untuned_setting(const Problem& problem, Contender method) {
+  MethodSetting setting(method);
+  setting.take({.order = problem.family == "factor-graphs-1" ? OrderKind::kDegree : OrderKind::kGiven,
+                .c = 1.0,
+                .ties = problem.reading == Reading::kBest ? TieRule::kRandom : TieRule::kLowest,
+                .ess_threshold = 0.5,
+                .resampling = ResamplingScheme::kMultinomial,
+                .sweeps = 10,
+                .messages = 5});
   return setting;
 }
 
@@ -99,21 +65,21 @@ Hyperparameters::Hyperparameters(std::string_view text, const std::string& sourc
     MethodSetting setting = untuned_setting(problem, parse_method(fmt::format("{}:{}", source, number), method));
     while (words >> token) {
       const std::size_t equals = token.find('=');
-      bool is_good = false;
+      bool is_good = equals != std::string::npos;
       try {
-        is_good = equals != std::string::npos && set_field(setting, token.substr(0, equals), token.substr(equals + 1));
-      } catch (const std::exception&) {
-        is_good = false;  // not a number
+        if (is_good) setting.set_tuned(token.substr(0, equals), token.substr(equals + 1));
+      } catch (const Error&) {
+        is_good = false;
       }
-      if (!is_good) fail(fmt::format("'{}' is not a setting such as c=0.5, t=0.5, resampling=systematic", token));
+      if (!is_good) fail(fmt::format("'{}' is not a setting such as c=0.5, ess-threshold=0.5, resampling=systematic", token));
     }
-    settings_[key_of(problem, setting.method)] = setting;
+    settings_[key_of(problem, setting.contender)] = setting;
   }
 }
 
 Hyperparameters Hyperparameters::built_in() { return {kHyperparametersText, "hyperparameters.txt"}; }
 
-MethodSetting Hyperparameters::setting(const Problem& problem, Method method) const {
+MethodSetting Hyperparameters::setting(const Problem& problem, Contender method) const {
   const bool is_tuned = !untuned_setting(problem, method).tuned_text().empty();
   if (!is_tuned) return untuned_setting(problem, method);
   const auto found = settings_.find(key_of(problem, method));

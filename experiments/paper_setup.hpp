@@ -29,7 +29,7 @@ std::string to_string(const Problem& problem);
 std::uint64_t tuning_seed(std::uint64_t seed);
 
 // Which one, for a method: depends on the names alone, not on the order in which things are run.
-std::uint64_t method_seed(std::uint64_t seed, const std::string& key, Method method);
+std::uint64_t method_seed(std::uint64_t seed, const std::string& key, Contender method);
 
 // Tuned settings, in a small text: a line "family reading method name=value ..." each; "#" begins a comment.
 // What a line does not say is fixed by the paper or the reading:
@@ -44,7 +44,7 @@ class Hyperparameters {
   static Hyperparameters built_in();
 
   // Throws Error (kArgument) when the text has no line for it; SIS, uniform and the mass rule need none.
-  [[nodiscard]] MethodSetting setting(const Problem& problem, Method method) const;
+  [[nodiscard]] MethodSetting setting(const Problem& problem, Contender method) const;
   // Without comments and in canonical form; part of a run's fingerprint.
   [[nodiscard]] std::string text() const;
 
@@ -53,6 +53,6 @@ class Hyperparameters {
 };
 
 // Order, ties and resampling as above; the tuned fields are still the defaults.
-MethodSetting untuned_setting(const Problem& problem, Method method);
+MethodSetting untuned_setting(const Problem& problem, Contender method);
 
 }  // namespace treesample::experiments

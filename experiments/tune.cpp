@@ -7,20 +7,17 @@
 namespace treesample::experiments {
 namespace {
 
-constexpr Method kTunedMethods[] = {Method::kSmc,  Method::kGibbs, Method::kBp,   Method::kTree,
-                                    Method::kElbo, Method::kGraph, Method::kAndOr};
-
 std::string name_of(const MethodSetting& setting) {
-  return fmt::format("{} {}", word_of(setting.method), setting.tuned_text());
+  return fmt::format("{} {}", word_of(setting.contender), setting.tuned_text());
 }
 
 // A value that does not pay for a single sample is simply bad.
 bool is_affordable(const FactorGraph& graph, const MethodSetting& setting, std::int64_t budget) {
   std::int64_t cost = 0;
-  if (setting.method == Method::kGibbs) {
-    for (int v = 0; v < graph.num_variables(); ++v) cost += std::int64_t{setting.num_sweeps} * graph.num_states(v);
-  } else if (setting.method == Method::kBp) {
-    cost = std::int64_t{setting.num_messages} * graph.num_variables() * graph.num_factors();
+  if (setting.contender == Contender::kGibbs) {
+    for (int v = 0; v < graph.num_variables(); ++v) cost += *setting.options.sweeps * graph.num_states(v);
+  } else if (setting.contender == Contender::kBp) {
+    cost = *setting.options.messages * graph.num_variables() * graph.num_factors();
   }
   return cost <= budget;
 }
@@ -36,7 +33,8 @@ std::optional<Numbers> try_grids(const TuneOptions& options, const std::string& 
                                                          .instance = static_cast<std::uint64_t>(index / num_problems)})
                                 .graph;
   Numbers numbers;
-  for (const Method method : kTunedMethods) {
+  for (const ContenderRow& row : contenders()) {
+    const Contender method = row.contender;
     const MethodRun run{
         .budget = options.budget, .seed = method_seed(seed, key, method), .is_interrupted = control.is_interrupted};
     for (const MethodSetting& setting : tuning_grid(problem, method)) {
@@ -67,45 +65,22 @@ std::pair<MethodSetting, double> choose(const std::vector<MethodSetting>& grid,
 
 }  // namespace
 
-std::vector<MethodSetting> tuning_grid(const Problem& problem, Method method) {
+// Every value of the first tuned option; of the others, in the paper's reading only what the paper names.
+std::vector<MethodSetting> tuning_grid(const Problem& problem, Contender method) {
   std::vector<MethodSetting> grid;
-  const auto add = [&](auto MethodSetting::*field, auto... values) {
-    for (const auto value : {values...}) {
-      grid.push_back(untuned_setting(problem, method));
-      grid.back().*field = value;
-    }
-  };
-  switch (method) {
-    case Method::kSis:
-    case Method::kUniform:
-    case Method::kMass:
-      break;
-    case Method::kSmc:
-      add(&MethodSetting::ess_threshold, 0.5, 0.25, 0.75, 1.0);
-      if (problem.reading == Reading::kBest) {
-        const std::vector<MethodSetting> multinomial = grid;
-        for (const ResamplingScheme scheme : {ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
-          for (MethodSetting setting : multinomial) {
-            setting.resampling = scheme;
-            grid.push_back(setting);
-          }
-        }
+  const std::vector<Tuned>& tuned = row_of(method).tuned;
+  if (tuned.empty()) return grid;
+  grid.push_back(untuned_setting(problem, method));
+  for (std::size_t i = 0; i < tuned.size(); ++i) {
+    if (i > 0 && problem.reading != Reading::kBest) break;
+    std::vector<MethodSetting> wider;
+    for (const char* const value : tuned[i].values) {
+      for (MethodSetting setting : grid) {
+        setting.set_tuned(tuned[i].option, value);
+        wider.push_back(setting);
       }
-      break;
-    case Method::kGibbs:
-      add(&MethodSetting::num_sweeps, 1, 2, 5, 10, 20, 50);
-      break;
-    case Method::kBp:
-      add(&MethodSetting::num_messages, 1, 2, 3, 5, 10);
-      break;
-    case Method::kTree:
-    case Method::kElbo:
-    case Method::kGraph:
-    case Method::kAndOr:
-      add(&MethodSetting::c, 1.0, 0.5, 2.0, 0.3, 3.0, 0.2, 5.0, 0.1, 10.0);
-      // An ELBO can be negative, and then epsilon = 0.1 alone scales the exploration.
-      if (method == Method::kElbo) add(&MethodSetting::c, 30.0, 100.0, 300.0);
-      break;
+    }
+    grid = std::move(wider);
   }
   return grid;
 }
@@ -131,7 +106,9 @@ std::optional<std::string> tune(const TuneOptions& options, const std::filesyste
   for (int p = 0; p < num_problems; ++p) {
     std::vector<const Numbers*> tried;
     for (int i = 0; i < options.num_instances; ++i) tried.push_back(&(*results)[i * num_problems + p]);
-    for (const Method method : kTunedMethods) {
+    for (const ContenderRow& row : contenders()) {
+      if (row.tuned.empty()) continue;
+      const Contender method = row.contender;
       const auto [setting, mean] = choose(tuning_grid(options.problems[p], method), tried);
       text += fmt::format("{} {} {} {}  # {:.3f}\n", options.problems[p].family, to_string(options.problems[p].reading),
                           word_of(method), setting.tuned_text(), mean);

@@ -26,6 +26,6 @@ std::optional<std::string> tune(const TuneOptions& options, const std::filesyste
 
 // The grid of a method, every field but the tuned one as in untuned_setting. Of equally good values the first
 // one is taken: c = 1 comes first, because a search that is exact for every c should not end with an odd one.
-std::vector<MethodSetting> tuning_grid(const Problem& problem, Method method);
+std::vector<MethodSetting> tuning_grid(const Problem& problem, Contender method);
 
 }  // namespace treesample::experiments

@@ -12,6 +12,11 @@ constexpr std::size_t kMaxMessageBytes = 10'000;
 Error::Error(ErrorCode code, std::string_view message)
     : std::runtime_error(shortened(message, kMaxMessageBytes)), code_(code) {}
 
+OptionError::OptionError(std::string option, std::string_view message, ErrorCode code)
+    : Error(code, fmt::format("--{} {}", option, message)),
+      option_(std::move(option)),
+      message_(shortened(message, kMaxMessageBytes)) {}
+
 void check_range(std::string_view function, std::string_view argument, std::int64_t value, std::int64_t low,
                  std::int64_t high) {
   if (value < low || value > high) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 
 namespace treesample {
@@ -71,6 +72,24 @@ std::string fixed(double value, int decimals) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);
   return text;
+}
+
+std::string count_text(double log_count) {
+  if (log_count < 13.8) return fmt::format("{:.0f}", std::exp(log_count));
+  const double log10_count = log_count / std::log(10.0);
+  return fmt::format("{:.1f}e{:.0f}", std::pow(10.0, log10_count - std::floor(log10_count)), std::floor(log10_count));
+}
+
+std::string bytes_text(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024.0 && unit < 4; ++unit) bytes /= 1024.0;
+  return bytes < 1e5 ? fmt::format("{:.1f} {}", bytes, units[unit]) : fmt::format("{:.0e} {}", bytes, units[unit]);
+}
+
+std::string log_value_text(double value) {
+  if (std::isinf(value) && value < 0.0) return "-inf";
+  return fmt::format("{} (log10: {})", fixed(value), fixed(value / std::log(10.0)));
 }
 
 }  // namespace treesample

@@ -17,15 +17,15 @@ struct Shape {
 constexpr Shape kShapes[] = {{3, 214}, {4, 56}, {5, 25}, {6, 15}, {7, 10}, {8, 7}, {10, 5}, {12, 4}, {15, 3}, {23, 2}};
 
 struct Line {
-  Method method;
+  Contender method;
   Reading reading;
   const char* name;
   int color;
 };
-constexpr Line kLines[] = {{Method::kSmc, Reading::kBest, "SMC", 1},
-                           {Method::kTree, Reading::kLetter, "TS, paper's text", 6},
-                           {Method::kTree, Reading::kBest, "TS, best reading", 0},
-                           {Method::kAndOr, Reading::kBest, "ours: andor", 2}};
+constexpr Line kLines[] = {{Contender::kSmc, Reading::kBest, "SMC", 1},
+                           {Contender::kTree, Reading::kLetter, "TS, paper's text", 6},
+                           {Contender::kTree, Reading::kBest, "TS, best reading", 0},
+                           {Contender::kAndOr, Reading::kBest, "ours: andor", 2}};
 
 std::string name_of(const Line& line) { return fmt::format("{}.{}", word_of(line.method), to_string(line.reading)); }
 

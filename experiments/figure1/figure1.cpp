@@ -12,7 +12,7 @@ namespace treesample::experiments {
 namespace {
 
 struct Line {
-  Method method;
+  Contender method;
   Reading reading;
   const char* name;
   int color;
@@ -20,11 +20,11 @@ struct Line {
 // The constant that the best reading adds to each factor leaves the distribution as it is; of these methods it
 // changes only the tree search.
 constexpr Line kLines[] = {
-    {Method::kSmc, Reading::kBest, "SMC", 1},
-    {Method::kTree, Reading::kLetter, "TS, paper's text", 6},
-    {Method::kTree, Reading::kBest, "TS, best reading", 0},
-    {Method::kAndOr, Reading::kBest, "ours: andor", 2},
-    {Method::kGraph, Reading::kBest, "ours: graph", 3},
+    {Contender::kSmc, Reading::kBest, "SMC", 1},
+    {Contender::kTree, Reading::kLetter, "TS, paper's text", 6},
+    {Contender::kTree, Reading::kBest, "TS, best reading", 0},
+    {Contender::kAndOr, Reading::kBest, "ours: andor", 2},
+    {Contender::kGraph, Reading::kBest, "ours: graph", 3},
 };
 constexpr std::int64_t kBudgets[] = {30,    50,     100,    150,     200,     300,      1'000,
                                      3'000, 10'000, 30'000, 100'000, 300'000, 1'000'000};
@@ -85,7 +85,7 @@ std::vector<Series> error_series(const std::vector<const Numbers*>& instances,
   for (const Line& line : kLines) {
     Series series{.name = line.name,
                   .color = line.color,
-                  .is_dashed = line.reading == Reading::kLetter || line.method == Method::kGraph};
+                  .is_dashed = line.reading == Reading::kLetter || line.method == Contender::kGraph};
     for (const std::int64_t budget : budgets) {
       const Summary kl = summarize(column(instances, name_of(line, budget) + ".kl"));
       series.points.push_back({static_cast<double>(budget), kl.mean, kl.error});
@@ -125,7 +125,7 @@ void add_scatter(Report& report, const std::vector<const Numbers*>& instances, s
   Table table{.title = fmt::format("CHAIN: energy and entropy at B = {}", budget),
               .header = {"method", "delta-energy", "delta-entropy", "KL"}};
   for (const Line& line : kLines) {
-    if (line.method != Method::kSmc && line.method != Method::kTree) continue;
+    if (line.method != Contender::kSmc && line.method != Contender::kTree) continue;
     Series series{.name = line.name, .kind = SeriesKind::kCloud, .color = line.color};
     const std::vector<double> energies = column(instances, name_of(line, budget) + ".delta_energy");
     const std::vector<double> entropies = column(instances, name_of(line, budget) + ".delta_entropy");

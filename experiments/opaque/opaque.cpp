@@ -12,7 +12,7 @@ namespace treesample::experiments {
 namespace {
 
 constexpr std::int64_t kBudgets[] = {100, 300, 1'000, 3'000, 10'000, 30'000, 100'000};
-constexpr Method kCompared[] = {Method::kTree, Method::kMass};
+constexpr Contender kCompared[] = {Contender::kTree, Contender::kMass};
 
 std::vector<std::int64_t> budgets_up_to(std::int64_t largest) {
   std::vector<std::int64_t> budgets;
@@ -22,7 +22,7 @@ std::vector<std::int64_t> budgets_up_to(std::int64_t largest) {
   return budgets;
 }
 
-std::string name_of(Method method, std::int64_t budget) { return fmt::format("{}.{}", word_of(method), budget); }
+std::string name_of(Contender method, std::int64_t budget) { return fmt::format("{}.{}", word_of(method), budget); }
 
 std::optional<Numbers> run_problem(const ExperimentOptions& options, const Problem& problem, int instance,
                                    const RunControl& control) {
@@ -33,7 +33,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
   const double log_z = Elimination(graph, {.keep_messages = false}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
   Numbers numbers;
-  for (const Method method : kCompared) {
+  for (const Contender method : kCompared) {
     const MethodSetting setting = options.hyperparameters.setting(problem, method);
     for (const std::int64_t budget : budgets_up_to(options.budget)) {
       const MethodRun run{
@@ -48,7 +48,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
 
 using Results = std::map<std::string, std::vector<const Numbers*>>;
 
-Summary kl_of(const Results& results, const Problem& problem, Method method, std::int64_t budget) {
+Summary kl_of(const Results& results, const Problem& problem, Contender method, std::int64_t budget) {
   return summarize(column(results.at(to_string(problem)), name_of(method, budget) + ".kl"));
 }
 
@@ -56,7 +56,7 @@ Table kl_table(const Results& results, const std::vector<std::int64_t>& budgets)
   Table table{.title = "KL by budget", .header = {"problem", "method"}};
   for (const std::int64_t budget : budgets) table.header.push_back(fmt::format("{}", budget));
   for (const Problem& problem : paper_problems()) {
-    for (const Method method : kCompared) {
+    for (const Contender method : kCompared) {
       std::vector<std::string> row{to_string(problem), title_of(method)};
       for (const std::int64_t budget : budgets) {
         const Summary kl = kl_of(results, problem, method, budget);
@@ -66,8 +66,8 @@ Table kl_table(const Results& results, const std::vector<std::int64_t>& budgets)
     }
     std::vector<std::string> ratios{to_string(problem), "ratio"};
     for (const std::int64_t budget : budgets) {
-      ratios.push_back(fmt::format("{:.2f}", kl_of(results, problem, Method::kMass, budget).mean /
-                                                 kl_of(results, problem, Method::kTree, budget).mean));
+      ratios.push_back(fmt::format("{:.2f}", kl_of(results, problem, Contender::kMass, budget).mean /
+                                                 kl_of(results, problem, Contender::kTree, budget).mean));
     }
     table.rows.push_back(ratios);
   }
@@ -78,7 +78,7 @@ Table kl_table(const Results& results, const std::vector<std::int64_t>& budgets)
 CsvFile kl_csv(const Results& results, const std::vector<std::int64_t>& budgets) {
   CsvFile csv{"opaque", "family,reading,method,budget,kl_mean,kl_standard_deviation,kl_standard_error\n"};
   for (const Problem& problem : paper_problems()) {
-    for (const Method method : kCompared) {
+    for (const Contender method : kCompared) {
       for (const std::int64_t budget : budgets) {
         const Summary kl = kl_of(results, problem, method, budget);
         csv.text += fmt::format("{},{},{},{},{},{},{}\n", problem.family, to_string(problem.reading), word_of(method),
@@ -97,10 +97,10 @@ Figure kl_figure(const Results& results, const ExperimentOptions& options, const
       .is_x_log = true,
       .is_y_log = true};
   for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) {
-    for (const Method method : kCompared) {
+    for (const Contender method : kCompared) {
       Series series{.name = fmt::format("{}, {}", kPaperFamilies[f], title_of(method)),
                     .color = static_cast<int>(f),
-                    .is_dashed = method == Method::kTree};
+                    .is_dashed = method == Contender::kTree};
       for (const std::int64_t budget : budgets) {
         const Summary kl = kl_of(results, {kPaperFamilies[f], Reading::kBest}, method, budget);
         series.points.push_back({static_cast<double>(budget), kl.mean, kl.error});

@@ -20,17 +20,17 @@ struct PaperCell {
 };
 
 // The paper's Table 1; no number where it has "--", and where it says that BP is exact.
-std::optional<PaperCell> paper_cell(const std::string& family, Method method) {
+std::optional<PaperCell> paper_cell(const std::string& family, Contender method) {
   struct Row {
-    Method method;
+    Contender method;
     std::optional<PaperCell> cells[4];
   };
   static const Row rows[] = {
-      {Method::kSis, {{{11.61, 1.74}}, {{9.23, 0.34}}, {{-21.97, 2.47}}, {{-31.70, 2.32}}}},
-      {Method::kSmc, {{{1.94, 0.48}}, {{7.08, 0.36}}, {{-24.09, 2.85}}, {{-35.90, 2.47}}}},
-      {Method::kGibbs, {std::nullopt, std::nullopt, {{-18.67, 1.80}}, {{-25.12, 1.48}}}},
-      {Method::kBp, {std::nullopt, std::nullopt, {{-21.50, 0.18}}, {{-31.48, 0.48}}}},
-      {Method::kTree, {{{0.53, 0.17}}, {{3.41, 0.41}}, {{-28.89, 1.94}}, {{-38.70, 2.29}}}},
+      {Contender::kSis, {{{11.61, 1.74}}, {{9.23, 0.34}}, {{-21.97, 2.47}}, {{-31.70, 2.32}}}},
+      {Contender::kSmc, {{{1.94, 0.48}}, {{7.08, 0.36}}, {{-24.09, 2.85}}, {{-35.90, 2.47}}}},
+      {Contender::kGibbs, {std::nullopt, std::nullopt, {{-18.67, 1.80}}, {{-25.12, 1.48}}}},
+      {Contender::kBp, {std::nullopt, std::nullopt, {{-21.50, 0.18}}, {{-31.48, 0.48}}}},
+      {Contender::kTree, {{{0.53, 0.17}}, {{3.41, 0.41}}, {{-28.89, 1.94}}, {{-38.70, 2.29}}}},
   };
   for (const Row& row : rows) {
     for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) {
@@ -66,7 +66,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
   Numbers numbers;
   numbers["log_z"] = Elimination(graph, {.keep_messages = false}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
-  for (const Method method : kAllMethods) {
+  for (const Contender method : all_contenders()) {
     const MethodRun run{.budget = options.budget,
                         .seed = method_seed(options.seed, key, method),
                         .is_interrupted = control.is_interrupted};
@@ -94,12 +94,12 @@ std::string match_text(const Results& results, const std::optional<PaperCell>& p
   return is_match(ours, *paper) ? "yes" : "no";
 }
 
-std::vector<std::string> table_row(const Results& results, const std::string& family, Method method) {
+std::vector<std::string> table_row(const Results& results, const std::string& family, Contender method) {
   const std::string word = word_of(method);
   const std::optional<PaperCell> paper = paper_cell(family, method);
   std::vector<std::string> row{title_of(method)};
   row.push_back(paper ? fmt::format("{:.2f} +- {:.2f}", paper->mean, paper->deviation)
-                : is_chain(family) && method == Method::kBp ? "exact"
+                : is_chain(family) && method == Contender::kBp ? "exact"
                                                             : "-");
   for (const Reading reading : kReadings) {
     const std::vector<const Numbers*>& instances = results.at({family, reading});
@@ -117,7 +117,7 @@ Table family_table(const Results& results, const std::string& family) {
       is_chain(family)
           ? std::vector<std::string>{"method", "paper", "letter", "match", "best reading", "match"}
           : std::vector<std::string>{"method", "paper", "letter", "match", "KL", "best reading", "match", "KL"};
-  for (const Method method : kAllMethods) table.rows.push_back(table_row(results, family, method));
+  for (const Contender method : all_contenders()) table.rows.push_back(table_row(results, family, method));
   if (is_chain(family)) {
     table.remark = "BP: its marginals are exact on chains; the row is what its samples are worth as an approximation.";
   }
@@ -130,7 +130,7 @@ CsvFile table_csv(const Results& results) {
       "matches_paper,kl_mean,kl_largest,energy_mean,entropy_mean,log_z_mean\n";
   for (const Problem& problem : paper_problems()) {
     const std::vector<const Numbers*>& instances = results.at(problem);
-    for (const Method method : kAllMethods) {
+    for (const Contender method : all_contenders()) {
       const std::string word = word_of(method);
       const std::string measure = is_chain(problem.family) ? "kl" : "delta_kl";
       const Summary summary = summarize(column(instances, word + "." + measure));
@@ -151,7 +151,7 @@ CsvFile table_csv(const Results& results) {
 Table time_table(const Results& results) {
   Table table{.title = "Median time per instance in milliseconds (best reading)", .header = {"method"}};
   for (const std::string& family : kPaperFamilies) table.header.push_back(family);
-  for (const Method method : kAllMethods) {
+  for (const Contender method : all_contenders()) {
     std::vector<std::string> row{title_of(method)};
     for (const std::string& family : kPaperFamilies) {
       const auto& instances = results.at({family, Reading::kBest});
@@ -164,12 +164,12 @@ Table time_table(const Results& results) {
 
 Table setting_table(const ExperimentOptions& options) {
   Table table{.title = "Hyperparameters, tuned on other problems", .header = {"problem"}};
-  for (const Method method : kAllMethods) {
+  for (const Contender method : all_contenders()) {
     if (!untuned_setting({}, method).tuned_text().empty()) table.header.push_back(title_of(method));
   }
   for (const Problem& problem : paper_problems()) {
     std::vector<std::string> row{to_string(problem)};
-    for (const Method method : kAllMethods) {
+    for (const Contender method : all_contenders()) {
       const std::string text = options.hyperparameters.setting(problem, method).tuned_text();
       if (!text.empty()) row.push_back(text);
     }
@@ -186,12 +186,12 @@ Figure overview(const Results& results, const ExperimentOptions& options) {
             .is_y_log = true};
   plot.extra =
       "set xrange [-0.5:3.5]\nset xtics ('CHAIN' 0, 'PERMUTED CHAIN' 1, 'FACTOR GRAPHS 1' 2, 'FACTOR GRAPHS 2' 3)\n";
-  const int num_methods = static_cast<int>(std::size(kAllMethods));
+  const int num_methods = static_cast<int>(all_contenders().size());
   for (int m = 0; m < num_methods; ++m) {
-    Series series{.name = title_of(kAllMethods[m]), .kind = SeriesKind::kMarks, .color = color_of(kAllMethods[m])};
+    Series series{.name = title_of(all_contenders()[m]), .kind = SeriesKind::kMarks, .color = color_of(all_contenders()[m])};
     for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) {
       const auto& instances = results.at({kPaperFamilies[f], Reading::kBest});
-      const Summary kl = summarize(column(instances, word_of(kAllMethods[m]) + std::string(".kl")));
+      const Summary kl = summarize(column(instances, word_of(all_contenders()[m]) + std::string(".kl")));
       series.points.push_back({static_cast<double>(f) + 0.08 * (m - 0.5 * (num_methods - 1)), kl.mean, kl.error});
     }
     plot.series.push_back(series);

@@ -33,6 +33,18 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
+// About one named option of a request (infer/options.hpp): "--name message", which begins with a verb or a value. Options are called as on the command line
+// everywhere; who offers them under other names, a keyword of a language say, has name and message apart.
+class OptionError : public Error {
+ public:
+  OptionError(std::string option, std::string_view message, ErrorCode code = ErrorCode::kArgument);
+  [[nodiscard]] const std::string& option() const noexcept { return option_; }
+  [[nodiscard]] const std::string& message() const noexcept { return message_; }
+
+ private:
+  std::string option_, message_;
+};
+
 // Throws kArgument unless low <= value <= high.
 void check_range(std::string_view function, std::string_view argument, std::int64_t value, std::int64_t low,
                  std::int64_t high);

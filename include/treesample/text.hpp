@@ -18,6 +18,15 @@ std::string shortened(std::string_view text, std::size_t limit);
 // "1 factor", "2 factors".
 std::string counted(std::int64_t count, std::string_view noun);
 
+// A count given by its logarithm: 1234 as it is, large ones as 3.4e56.
+std::string count_text(double log_count);
+
+// "1.5 GiB".
+std::string bytes_text(double bytes);
+
+// A logarithm, and the same to the base 10 as people of this field write it.
+std::string log_value_text(double value);
+
 // With this many decimals, and without a sign where all of them are 0.
 std::string fixed(double value, int decimals = 6);
 

@@ -26,6 +26,7 @@ class OracleSet::Impl {
   Ticket submit(std::vector<OracleQuestion> questions);
   std::vector<OracleAnswer> wait_any();
   OracleAnswer wait(Ticket ticket);
+  ShouldStop set_should_stop(ShouldStop should_stop) { return std::exchange(should_stop_, std::move(should_stop)); }
   void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
   [[nodiscard]] std::optional<double> cost(int factor) const;
@@ -87,6 +88,7 @@ class OracleSet::Impl {
   Ticket next_ticket_ = 0;
   std::vector<JobResult> arrived_;  // from the workers, not recorded yet
   bool is_finished_ = false;
+  ShouldStop should_stop_;
   std::optional<Journal> journal_;
   std::unique_ptr<WorkerPool> pool_;  // last: ends before anything else
 };
@@ -120,7 +122,8 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
     for (FactorState& state : factors_) state.recorded = journal_->totals(state.counts.name);
   }
   settings.describe = [this](const Job& job) { return subject(job); };
-  settings.is_interrupted = options.is_interrupted;
+  should_stop_ = options.is_interrupted;
+  settings.is_interrupted = [this] { return should_stop_ && should_stop_(); };
   settings.waits_for_confirmation = journal_.has_value();
   graph_.set_evaluation_queue(std::move(self));
   pool_ = std::make_unique<WorkerPool>(std::move(settings));
@@ -377,6 +380,7 @@ bool OracleSet::answers(int factor) const { return impl_->answers(factor); }
 const FactorGraph& OracleSet::graph() const { return impl_->graph(); }
 int OracleSet::num_workers() const { return impl_->num_workers(); }
 int OracleSet::max_under_way() const { return impl_->max_under_way(); }
+ShouldStop OracleSet::set_should_stop(ShouldStop should_stop) { return impl_->set_should_stop(std::move(should_stop)); }
 void OracleSet::finish() { impl_->finish(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }
 Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->submit(std::move(questions)); }

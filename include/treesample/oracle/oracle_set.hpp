@@ -32,6 +32,7 @@
 
 #include "treesample/io/json_model.hpp"
 #include "treesample/model/evaluation_queue.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -92,6 +93,9 @@ class OracleSet final : public EvaluationQueue {
   Ticket submit(std::vector<OracleQuestion> questions) override;
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;
+
+  // In the place of OracleOptions::is_interrupted; returns what was there. Nothing may be waited for meanwhile.
+  ShouldStop set_should_stop(ShouldStop should_stop);
 
   // Ends what is under way and records what has been finished, so that counts() and the journal agree; nothing is
   // evaluated afterwards. Throws kIo when that cannot be recorded. The destructor does the same without a word.

@@ -113,7 +113,7 @@ TEST_F(Table1Test, NumbersDoNotDependOnThreadsOrOnExtendingARun) {
 TEST(Hyperparameters, BuiltInOnesCoverEveryProblemAndMethod) {
   const Hyperparameters built_in = Hyperparameters::built_in();
   for (const Problem& problem : paper_problems()) {
-    for (const Method method : kAllMethods) EXPECT_NO_THROW(static_cast<void>(built_in.setting(problem, method)));
+    for (const Contender method : kAllMethods) EXPECT_NO_THROW(static_cast<void>(built_in.setting(problem, method)));
   }
   EXPECT_EQ(Hyperparameters(built_in.text(), "text").text(), built_in.text());
 }
@@ -135,7 +135,7 @@ TEST(Tune, ChoosesTheGridValueWithTheLowestMean) {
   const TuneOptions options{.budget = 300, .seed = 1, .num_instances = 2, .problems = {{"chain", Reading::kBest}}};
   const auto text = tune(options, ":memory:", {.num_threads = 1});
   ASSERT_TRUE(text.has_value());
-  const MethodSetting chosen = Hyperparameters(*text, "tuned").setting({"chain", Reading::kBest}, Method::kTree);
+  const MethodSetting chosen = Hyperparameters(*text, "tuned").setting({"chain", Reading::kBest}, Contender::kTree);
   // The same problems and seeds again, by hand.
   const std::uint64_t seed = tuning_seed(1);
   const auto mean = [&](const MethodSetting& setting) {
@@ -143,11 +143,11 @@ TEST(Tune, ChoosesTheGridValueWithTheLowestMean) {
     for (const std::uint64_t i : {0, 1}) {
       const FactorGraph graph = make_family("chain", {.reading = Reading::kBest, .seed = seed, .instance = i}).graph;
       const std::string key = "chain/best/" + std::to_string(i);
-      sum += run_method(graph, setting, {.budget = 300, .seed = method_seed(seed, key, Method::kTree)})->delta_kl;
+      sum += run_method(graph, setting, {.budget = 300, .seed = method_seed(seed, key, Contender::kTree)})->delta_kl;
     }
     return sum;
   };
-  for (const MethodSetting& other : tuning_grid({"chain", Reading::kBest}, Method::kTree)) {
+  for (const MethodSetting& other : tuning_grid({"chain", Reading::kBest}, Contender::kTree)) {
     EXPECT_LE(mean(chosen), mean(other) + 1e-8) << other.c;
   }
 }

@@ -1,11 +1,11 @@
-#include "elbo_value.hpp"
+#include "treesample/value/elbo_value.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "treesample/error.hpp"
 
-namespace treesample::experiments {
+namespace treesample {
 
 ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space) : num_variables_(graph.num_variables()) {
   check_argument(space.kind != SpaceKind::kAndOr && graph.has_only_tables(), "ElboValue",
@@ -70,4 +70,4 @@ void ElboValue::q_values(int level, std::span<const int> prefixes, int count, st
   }
 }
 
-}  // namespace treesample::experiments
+}  // namespace treesample

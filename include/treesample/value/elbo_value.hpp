@@ -11,7 +11,7 @@
 
 #include "treesample/value/value_function.hpp"
 
-namespace treesample::experiments {
+namespace treesample {
 
 class ElboValue final : public ValueFunction {
  public:
@@ -35,4 +35,4 @@ class ElboValue final : public ValueFunction {
   int num_variables_;
 };
 
-}  // namespace treesample::experiments
+}  // namespace treesample

@@ -1,0 +1,69 @@
+// What `infer` answers, whatever the method: in the variables and states of the model that it was given.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "treesample/error.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/evaluate/importance.hpp"
+#include "treesample/infer/plan.hpp"
+#include "treesample/model/approximation.hpp"
+#include "treesample/oracle/oracle_set.hpp"
+#include "treesample/reduce/simplify.hpp"
+
+namespace treesample {
+
+// The share of Z that complete configurations make up whose factors were all evaluated: exp(L - log Z) with L certified
+// and log Z estimated.
+struct EvaluatedShare {
+  double share = 0.0;
+  double log_z = 0.0;
+  std::string log_z_by;  // which estimate
+};
+
+struct Answer {
+  Plan plan;
+  std::string method;  // one line on what was done
+  StopReason stop = StopReason::kBudget;
+  std::optional<Error> error;  // a factor failed: this is the answer so far
+
+  // log Z.
+  std::optional<double> log_z;         // the estimate; Gibbs sampling has none
+  std::optional<double> lower, upper;  // certified, where the method has them
+  bool is_exact = false;               // these are as close as LogBounds::kExact
+  std::optional<ImportanceEstimate> importance;
+  std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below
+  std::optional<double> unexplored_mass;    // of a search of tables that is not exact: P_X's own share
+  std::optional<EvaluatedShare> evaluated;  // of a search with programs that is not exact
+
+  // marginals[variable][state]; empty when there are none (Z = 0).
+  Marginals marginals;
+  std::string marginals_from;             // where they come from
+  std::vector<double> marginal_errors;    // standard errors, by variable; 0 for exact ones, may be empty
+  std::optional<double> marginals_error;  // the largest
+  std::string marginals_no_error;         // why there are none; empty when there are
+
+  std::optional<Configuration> best;
+  // True: no configuration is better by more than best_gap, which is rounding. False: the best found. None: it could
+  // have been proved, but for time or memory.
+  std::optional<bool> is_best_optimal = false;
+  std::optional<double> best_gap;  // certified: no configuration is better by more than this
+
+  std::vector<Assignment> samples;
+  std::vector<double> sample_log_probs;      // under `approximation`; none of exact samples: that takes an exact log Z
+  std::vector<double> sample_log_densities;  // log gamma_hat; none in a model with programs, which are not called unasked
+  bool has_exact_samples = false;                      // drawn by rejection: they have the target's distribution
+  std::shared_ptr<const Approximation> approximation;  // what samples are drawn from otherwise; null when nothing is
+  std::optional<double> sampler_divergence;            // certified: KL(approximation || target) is at most this
+
+  Spending spent;
+  double seconds = 0.0;
+  std::vector<OracleCounts> program_counts;  // of factors that are computed by programs
+  SimplifyReport simplified;                 // what the model lost before the method saw it
+  int num_variables_left = 0, num_factors_left = 0;
+};
+
+}  // namespace treesample

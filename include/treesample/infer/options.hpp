@@ -1,0 +1,112 @@
+// What `infer` can be asked and told, and the one table of its options.
+//
+// Everything may be left open: what is not said, the plan chooses (infer/plan.hpp). The table is where an option is
+// declared: flags of the command line and their help, keywords, validation, remarks on options that a method does not
+// use and the record in an answer are all made from it. A new option is a field here and a row there
+// (src/infer/option_table.cpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/baselines/gibbs.hpp"
+#include "treesample/baselines/smc.hpp"
+#include "treesample/space/limits.hpp"
+#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/tree_sample.hpp"
+#include "treesample/space/reward_queue.hpp"
+#include "treesample/space/search_space.hpp"
+
+namespace treesample {
+
+enum class Method {
+  kTreeSample,  // the paper's tree search (rule q-uct), or the search with bounds (gap) or by mass
+  kExact,       // variable elimination
+  kSis,
+  kSmc,
+  kGibbs,
+  kBp,
+};
+
+// What samples are drawn from by the search with bounds.
+enum class SampleSource {
+  kLower,      // P_L: its divergence from the target is certified
+  kUpper,      // P_U: importance weights are bounded
+  kRejection,  // exact samples, by rejection from P_U
+};
+
+// What is asked, beside log Z.
+struct Question {
+  bool marginals = true;
+  bool best = true;          // the most probable configuration, or the best that was met
+  std::int64_t samples = 0;  // to be drawn
+  // Seconds that the caller will take to show the samples in hand; they count within the time limit. May be empty.
+  std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
+};
+
+struct InferOptions {
+  std::optional<Method> method = {};
+  std::optional<SelectRule> select = {};
+  std::optional<SpaceKind> space = {};
+  std::optional<OrderKind> order = {};
+  std::optional<std::int64_t> restarts = {};
+  std::optional<std::string> prior = {};  // a word of the factory of leaf values
+  std::optional<BudgetUnit> budget_unit = {};
+  std::optional<double> c = {};
+  std::optional<double> epsilon = {};
+  std::optional<TieRule> ties = {};
+  std::optional<double> confidence = {};
+  std::optional<SampleSource> sampler = {};
+  std::optional<std::int64_t> max_tries = {};
+  std::optional<double> ess_threshold = {};
+  std::optional<ResamplingScheme> resampling = {};
+  std::optional<std::int64_t> sweeps = {};
+  std::optional<GibbsMode> gibbs_mode = {};
+  std::optional<std::int64_t> burn_in = {};
+  std::optional<std::int64_t> messages = {};
+  std::optional<double> damping = {};
+  std::optional<std::int64_t> importance = {};
+  std::optional<std::int64_t> workers = {};  // of the model's programs; what it was read with
+  std::optional<AnswerOrder> answer_order = {};
+  std::optional<bool> trace = {};  // how bounds and estimate grow is wanted: a search
+  std::optional<bool> simplify = {};
+  std::uint64_t seed = 0;
+};
+
+// All that the table is about.
+struct InferRequest {
+  Question question = {};
+  Limits limits = {};
+  InferOptions options = {};
+
+  // Throws Error (kArgument) naming an option, its value and what is allowed.
+  void validate() const;
+};
+
+// One option as a program may offer and explain it.
+struct OptionInfo {
+  std::string name;     // with dashes between words
+  std::string help;
+  std::string meta;     // what stands for the value: N, X, SIZE, or the words between bars
+  std::string initial;  // what it is when nothing is said; empty: the plan says
+  bool is_common = false;  // one of those that most people need
+};
+const std::vector<OptionInfo>& infer_options();
+// Throws Error (kArgument) for a name that there is not.
+const OptionInfo& infer_option(std::string_view name);
+
+// From text, as people type it: 1e6 is a whole number, 4G a size. Throws Error (kArgument) naming the option, the text
+// and what is allowed.
+void set_option(InferRequest& request, std::string_view name, std::string_view text);
+// Empty where it is left open.
+std::string option_text(const InferRequest& request, std::string_view name);
+
+const char* to_string(Method method);
+const char* to_string(SelectRule rule);
+const char* to_string(SpaceKind kind);
+const char* to_string(OrderKind kind);
+
+}  // namespace treesample

@@ -1,0 +1,87 @@
+#include "infer/draft.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "infer/policy.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+
+void Draft::set_log_z(double estimate, const LogBounds& bounds) {
+  if (!(bounds.lower <= bounds.upper)) {
+    throw Error(ErrorCode::kNumeric,
+                "the certified bounds of log Z contradict each other: is a declared log_max wrong?");
+  }
+  lower = bounds.lower;
+  if (bounds.upper < HUGE_VAL) upper = bounds.upper;
+  is_exact = bounds.is_exact();
+  log_z = bounds.clamp(estimate);
+}
+
+void Draft::widen(double log_error) {
+  if (!log_z || log_error == 0.0) return;
+  const LogBounds bounds{lower.value_or(-HUGE_VAL) - log_error, upper.value_or(HUGE_VAL) + log_error};
+  if (lower || upper) set_log_z(*log_z, bounds);
+}
+
+void Draft::set_exact_marginals(Marginals exact) {
+  marginals = std::move(exact);
+  marginals_from = "exact";
+  marginals_no_error.clear();
+  marginal_errors.assign(marginals.size(), 0.0);
+  marginals_error = 0.0;
+}
+
+void Draft::set_exact_marginals_left(const Marginals& exact) {
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    marginals[summed->variable_of()[i]] = exact[i];
+    if (!marginal_errors.empty()) marginal_errors[summed->variable_of()[i]] = 0.0;
+  }
+  marginals_from = "exact; those of barren variables " + marginals_from;
+}
+
+void Draft::set_sampled_marginals(BoundedImportance sampled, const std::string& kind) {
+  const std::string from = fmt::format("from {}", counted(sampled.num_samples, kind + " sample"));
+  marginals = std::move(sampled.marginals);
+  marginal_errors = std::move(sampled.marginal_errors);
+  marginals_no_error = std::move(sampled.no_error);
+  marginals_error.reset();
+  if (marginals_no_error.empty()) {
+    marginals_error = sampled.marginals_error;
+    marginals_from = fmt::format("{}, standard errors at most {:.2g}", from, sampled.marginals_error);
+  } else {
+    marginals_from = fmt::format("{}; their error is not known: {}", from, marginals_no_error);
+  }
+}
+
+void Draft::offer_best(const Configuration& candidate) {
+  if (candidate.x.empty() && candidate.log_density == kNegInf) return;
+  if (!best || candidate.log_density > best->log_density) best = candidate;
+}
+
+void judge_importance(Draft& draft) {
+  if (draft.importance && draft.unexplored_mass) distrust_if_blind(*draft.importance, *draft.unexplored_mass);
+}
+
+void judge_program_answer(Draft& draft) {
+  draft.unexplored_mass.reset();
+  if (draft.is_exact) draft.evaluated.reset();
+  if (draft.is_exact) return;
+  const double lower = draft.lower.value_or(kNegInf);
+  if (draft.importance && draft.importance->no_error.empty()) {
+    draft.evaluated = {0.0, draft.importance->log_z, "by importance sampling"};
+  }
+  if (draft.evaluated) draft.evaluated->share = std::exp(std::min(0.0, lower - draft.evaluated->log_z));
+  if (draft.marginals.empty() || draft.marginals_error) return;
+  if (draft.marginals_no_error.empty()) draft.marginals_no_error = "they are those of P_X, not of the target";
+  const bool is_guess = !draft.evaluated || draft.evaluated->share < policy::kMostOfZ;
+  draft.marginals_from =
+      fmt::format("{}{}; their error is not known", is_guess ? "guesses, " : "", draft.marginals_from);
+}
+
+}  // namespace treesample

@@ -1,0 +1,189 @@
+// A question becomes an answer: reduce the model, choose a method, run it, draw samples, and put what was found in
+// terms of the original model.
+#include "treesample/infer/infer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "infer/methods.hpp"
+#include "infer/planner.hpp"
+#include "infer/policy.hpp"
+#include "infer/samples.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+struct Prepared {
+  std::shared_ptr<const ReducedModel> model;
+  SimplifyReport report;
+  bool is_simplified = false;  // the request allowed it
+};
+
+// A network knows the numbers of variables and states that it was trained for: the model then stays as it is.
+Prepared prepare(const Model& model, const InferOptions& options, const Run& run) {
+  const bool has_network = options.prior && options.prior->rfind("net:", 0) == 0;
+  Prepared prepared;
+  prepared.is_simplified = options.simplify.value_or(true) && !has_network;
+  if (prepared.is_simplified && model.graph.has_only_tables()) {
+    SimplifiedModel simplified =
+        simplify(model.graph, model.evidence, run.time_box(policy::kSimplifyShare, HUGE_VAL));
+    if (simplified.report.is_changed()) {
+      prepared.model = std::make_shared<const ReducedModel>(std::move(simplified.model));
+      prepared.report = simplified.report;
+      return prepared;
+    }
+  }
+  prepared.model = std::make_shared<const ReducedModel>(condition(model.graph, model.evidence));
+  return prepared;
+}
+
+// What is under way ends with the time limit: a program may hang.
+class ProgramWatch {
+ public:
+  ProgramWatch(OracleSet* programs, const Run& run) : programs_(programs) {
+    if (programs_ == nullptr) return;
+    before_ = programs_->set_should_stop([run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
+  }
+  ~ProgramWatch() {
+    if (programs_ != nullptr) programs_->set_should_stop(std::move(before_));
+  }
+  ProgramWatch(const ProgramWatch&) = delete;
+  ProgramWatch& operator=(const ProgramWatch&) = delete;
+
+ private:
+  OracleSet* programs_;
+  ShouldStop before_;
+};
+
+// Elimination that was chosen by a prediction and takes too long makes way for the search. What cannot even begin is
+// answered by first bounds.
+Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const Run& run) {
+  const Task task{graph, plan, run};
+  try {
+    try {
+      return method_row(plan.method, plan.select).run(task);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInterrupted || plan.method != Method::kExact || run.is_interrupted()) throw;
+    }
+    if (!plan.is_open) {
+      throw OptionError("time",
+                        fmt::format("{} seconds are not enough for elimination; allowed are a longer time, none, or "
+                                    "--method auto, which then searches",
+                                    plan.request.limits.seconds),
+                        ErrorCode::kResource);
+    }
+    run.remark(fmt::format(
+        "elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
+        run.seconds()));
+    plan_search_instead(plan, is_simplified);
+    return method_row(plan.method, plan.select).run(task);
+  } catch (const OptionError&) {
+    throw;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInterrupted) return first_answer(task);
+    if (error.code() != ErrorCode::kResource) throw;
+    const bool is_quarter = plan.request.options.prior == "mini-bucket";
+    throw OptionError("memory",
+                      fmt::format("{} is not enough: {}{}", bytes_text(static_cast<double>(plan.request.limits.bytes)),
+                                  error.what(),
+                                  is_quarter ? "; mini-buckets get a quarter of it (--prior uniform does without)" : ""),
+                      ErrorCode::kResource);
+  }
+}
+
+void judge_stop(Draft& draft, const Run& run) {
+  // A wait for a program ends as interrupted when the time is over; and what ended by itself may have been cut later.
+  if (run.is_interrupted() && !draft.is_exact) draft.stop = StopReason::kInterrupted;
+  if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
+}
+
+void judge_programs(Draft& draft, const OracleSet* programs) {
+  if (programs != nullptr) {
+    judge_program_answer(draft);
+    draft.program_counts = programs->counts();
+    // Without one value of a program there is no answer so far.
+    const bool has_value =
+        std::any_of(draft.program_counts.begin(), draft.program_counts.end(),
+                    [](const OracleCounts& counts) { return counts.paid + counts.from_journal > 0; });
+    if (draft.error && !has_value) throw Error(*draft.error);
+  }
+  // Something that the model declares is wrong: nothing that was made of it is an answer.
+  if (draft.error && draft.error->code() == ErrorCode::kArgument)
+    throw Error(ErrorCode::kNumeric, draft.error->what());
+}
+
+bool is_whole(const ReducedModel& model, const FactorGraph& original) {
+  if (model.graph.num_variables() != original.num_variables()) return false;
+  for (int v = 0; v < original.num_variables(); ++v) {
+    if (model.graph.num_states(v) != original.num_states(v)) return false;
+  }
+  return true;
+}
+
+// In terms of the original model; samples are already.
+Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original) {
+  const ReducedModel& model = *prepared.model;
+  Answer answer = std::move(static_cast<Answer&>(draft));
+  const bool has_marginals = answer.log_z != kNegInf && !prepared.report.is_impossible &&
+                             answer.marginals.size() == model.variable_of.size();
+  if (has_marginals && !answer.marginal_errors.empty()) {
+    std::vector<double> errors(model.fixed_states.size(), 0.0);
+    for (std::size_t i = 0; i < answer.marginal_errors.size(); ++i) {
+      errors[model.variable_of[i]] = answer.marginal_errors[i];
+    }
+    answer.marginal_errors = std::move(errors);
+  }
+  if (!has_marginals) answer.marginal_errors.clear();
+  answer.marginals = has_marginals ? model.lift(answer.marginals) : Marginals();
+  if (answer.best) answer.best->x = model.lift(answer.best->x);
+  if (answer.approximation && !is_whole(model, original)) {
+    answer.approximation = std::make_shared<LiftedApproximation>(prepared.model, std::move(answer.approximation));
+  }
+  answer.simplified = prepared.report;
+  answer.num_variables_left = model.graph.num_variables();
+  answer.num_factors_left = model.graph.num_factors();
+  return answer;
+}
+
+}  // namespace
+
+Plan plan(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
+          const Observer& observer) {
+  Run run(limits.seconds, observer);
+  const Prepared prepared = prepare(model, options, run);
+  return make_plan(prepared.model->graph, {question, limits, options}, model.programs != nullptr,
+                   prepared.is_simplified, run);
+}
+
+Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
+             const Observer& observer) {
+  Run run(limits.seconds, observer);
+  const Prepared prepared = prepare(model, options, run);
+  const FactorGraph& graph = prepared.model->graph;
+  Plan plan =
+      make_plan(graph, {question, limits, options}, model.programs != nullptr, prepared.is_simplified, run);
+  for (const std::string& remark : plan.remarks) run.remark(remark);
+  const ProgramWatch watch(model.programs.get(), run);
+  Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
+  draft.seconds = run.seconds();
+  draft.widen(prepared.report.log_error);
+  const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
+  if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
+    run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
+                           plan.request.limits.budget, option_text(plan.request, "budget-unit"),
+                           model.programs ? "no call" : "nothing"));
+  }
+  add_samples(draft, {graph, plan, run}, *prepared.model);
+  judge_importance(draft);
+  judge_programs(draft, model.programs.get());
+  judge_stop(draft, run);
+  draft.plan = std::move(plan);
+  return lifted(std::move(draft), prepared, model.graph);
+}
+
+}  // namespace treesample

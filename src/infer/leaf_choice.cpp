@@ -1,0 +1,81 @@
+#include "infer/leaf_choice.hpp"
+
+#include <fmt/format.h>
+
+#include "infer/policy.hpp"
+#include "treesample/error.hpp"
+#include "treesample/value/elbo_value.hpp"
+#include "treesample/value/network_value.hpp"
+
+namespace treesample {
+namespace {
+
+bool is_network(const std::string& prior) { return prior.rfind("net:", 0) == 0; }
+
+std::shared_ptr<const NetworkValue> load_network(const Task& task, const FactorGraph& graph, const SearchSpace& space) {
+  return load_network_value(task.options().prior->substr(4), graph, {}, space);
+}
+
+}  // namespace
+
+Prior make_prior(const Task& task, const SearchSpace& space) {
+  const std::string& word = *task.options().prior;
+  if (word == "uniform") return {};
+  if (is_network(word)) return {load_network(task, task.graph, space), {}, word};
+  if (word == "elbo") return {std::make_shared<ElboValue>(task.graph, space), {}, word};
+  const auto made = unless_given_up([&] { return make_mini_buckets(task, task.graph, space); });
+  if (!made) {
+    task.run.remark("no time for mini-buckets: the prior is uniform");
+    return {};
+  }
+  const MiniBucketReport& report = (*made)->report();
+  Prior prior{*made, {}, fmt::format("mini-bucket, i = {}", report.i_bound)};
+  prior.log_z.upper = report.log_upper;
+  if (report.has_lower || report.is_exact) prior.log_z.lower = report.log_lower;
+  return prior;
+}
+
+Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace& space) {
+  const std::string& word = *task.options().prior;
+  const Run& run = task.run;
+  if (is_mini_bucket(word)) {
+    if (const auto made = unless_given_up([&] { return make_mini_buckets(task, graph, space); })) {
+      const LocalDistributions local =
+          mean_field(graph, policy::kMeanFieldSweeps, task.seed(),
+                     run.time_box(policy::kMeanFieldShare, policy::kMeanFieldSeconds));
+      return {mini_bucket_leaves(graph, space, *made, local, run.set_up_end()),
+              fmt::format("mini-bucket, i = {}", (*made)->report().i_bound)};
+    }
+    run.remark("no time for mini-buckets: the maxima of the factors are the bounds");
+  }
+  Leaves leaves;
+  leaves.values.upper = maxima_fallback(graph, space, run.set_up_end());
+  if (graph.has_only_tables()) {
+    leaves.values.lower = product_fallback(graph, space, uniform_distributions(graph), run.set_up_end());
+  }
+  if (!leaves.values.upper)
+    throw OptionError("select", "gap needs upper bounds: a factor that is a function must declare its maximum");
+  leaves.text = "maxima of the factors";
+  if (is_network(word)) {
+    leaves.values.estimate = value_fallback(load_network(task, graph, space), space);
+    leaves.text += ", estimates by " + word;
+  }
+  return leaves;
+}
+
+LeafValues make_estimates(const Task& task, const SearchSpace& space) {
+  const std::string& word = *task.options().prior;
+  LeafValues leaves;
+  leaves.upper = maxima_fallback(task.graph, space, task.run.set_up_end());
+  if (word == "calibrated") return leaves;
+  if (word == "uniform") {
+    leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
+  } else if (is_network(word)) {
+    leaves.estimate = value_fallback(load_network(task, task.graph, space), space);
+  } else {
+    throw OptionError("prior", fmt::format("'{}' is none of calibrated, uniform, net:FILE (--select mass)", word));
+  }
+  return leaves;
+}
+
+}  // namespace treesample

@@ -1,0 +1,29 @@
+// Q_phi by its word; null is the uniform one. Mini-buckets also bound log Z.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "infer/methods.hpp"
+#include "treesample/math/log_bounds.hpp"
+#include "treesample/value/fallback.hpp"
+
+namespace treesample {
+
+struct Prior {
+  std::shared_ptr<const ValueFunction> value;
+  LogBounds log_z;
+  std::string text = "uniform";
+};
+Prior make_prior(const Task& task, const SearchSpace& space);
+
+struct Leaves {
+  LeafValues values;
+  std::string text;
+};
+// Mini-buckets, or the maxima of the factors: both bounds where the factors have them.
+Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace& space);
+// Upper bounds where all factors have a maximum; estimates by the prior, null for those that the search learns.
+LeafValues make_estimates(const Task& task, const SearchSpace& space);
+
+}  // namespace treesample

@@ -1,0 +1,103 @@
+// Particle filters, Gibbs sampling and belief propagation.
+#include <fmt/format.h>
+
+#include "infer/leaf_choice.hpp"
+#include "infer/methods.hpp"
+#include "infer/policy.hpp"
+#include "infer/words.hpp"
+#include "treesample/baselines/belief_propagation.hpp"
+#include "treesample/baselines/gibbs.hpp"
+#include "treesample/baselines/smc.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+Observer watch(const Run& run, const char* phase) {
+  return {.progress =
+              [run, phase](Progress now) {
+                now.phase = phase;
+                run.tell(now);
+              },
+          .should_stop = run.search_end()};
+}
+
+// What the three particle methods share.
+Draft particle_draft(const ParticleApproximation& particles, const RunReport& report, const Question& question) {
+  Draft draft;
+  draft.stop = report.stop;
+  draft.spent = report.spent;
+  draft.marginals_from = "of the particles";
+  if (particles.is_empty()) return draft;
+  if (question.best) draft.best = particles.best();
+  if (question.marginals) draft.marginals = particles.marginals();
+  draft.approximation = std::make_shared<ParticleApproximation>(particles);
+  return draft;
+}
+
+}  // namespace
+
+Draft run_particle_filter(const Task& task) {
+  const InferOptions& chosen = task.options();
+  const bool is_sis = chosen.method == Method::kSis;
+  const SmcOptions options{.min_samples = task.plan.min_samples,
+                           .ess_threshold = is_sis ? 0.0 : *chosen.ess_threshold,
+                           .resampling = *chosen.resampling,
+                           .seed = task.seed()};
+  const SearchSpace space = space_for(task, task.graph, SpaceKind::kTree);
+  const SmcResult result = smc(task.graph, space, make_prior(task, space).value, task.limits(), options,
+                               watch(task.run, is_sis ? "sis" : "smc"));
+  Draft draft = particle_draft(result.approximation, result.report, task.question());
+  const bool is_cut_off =
+      result.report.stop == StopReason::kInterrupted || result.report.stop == StopReason::kTime;
+  if (!is_cut_off || !result.approximation.is_empty()) draft.log_z = result.report.estimate;
+  draft.method = fmt::format("{}, order {}: {}, {}, effective sample size {:.1f}", word_for(*chosen.method),
+                             word_for(*chosen.order), counted(result.report.num_particles, "particle"),
+                             counted(result.report.num_resamplings, "resampling"), result.report.ess);
+  return draft;
+}
+
+Draft run_gibbs(const Task& task) {
+  const InferOptions& chosen = task.options();
+  const GibbsOptions options{.min_samples = task.plan.min_samples,
+                             .mode = *chosen.gibbs_mode,
+                             .num_sweeps = static_cast<int>(*chosen.sweeps),
+                             .burn_in = static_cast<int>(*chosen.burn_in),
+                             .seed = task.seed()};
+  const GibbsResult result = gibbs(task.graph, task.limits(), options, watch(task.run, "gibbs"));
+  Draft draft = particle_draft(result.approximation, result.report, task.question());
+  draft.method = fmt::format("gibbs ({}): {}, {} each, {} of them without density", word_for(*chosen.gibbs_mode),
+                             counted(result.report.num_samples, "sample"), counted(*chosen.sweeps, "sweep"),
+                             result.report.num_zero_density);
+  return draft;
+}
+
+Draft run_belief_propagation(const Task& task) {
+  const InferOptions& chosen = task.options();
+  const bool has_samples = task.question().samples > 0;
+  Draft draft;
+  if (has_samples) {
+    const BpSampleOptions options{.min_samples = task.plan.min_samples,
+                                  .num_steps = static_cast<int>(*chosen.messages),
+                                  .damping = *chosen.damping,
+                                  .seed = task.seed()};
+    const BpSampleResult result = bp_sample(task.graph, task.limits(), options, watch(task.run, "bp"));
+    draft = particle_draft(result.approximation, result.report, task.question());
+    draft.method = fmt::format("bp: {} by decimation", counted(result.report.num_samples, "sample"));
+    if (!task.question().marginals) return draft;
+  }
+  const BeliefPropagationResult beliefs =
+      belief_propagation(task.graph, {}, {.damping = *chosen.damping},
+                         {.should_stop = task.run.until(has_samples ? policy::kBeliefsEnd : 1.0)});
+  if (!has_samples) draft.stop = beliefs.report.stop;
+  if (!has_samples) draft.spent = beliefs.report.spent;
+  draft.method = fmt::format("bp: {} after {}; log Z is the Bethe value, no bound",
+                             beliefs.report.is_converged() ? "converged" : "NOT converged",
+                             counted(beliefs.report.num_steps, "step"));
+  draft.log_z = beliefs.report.estimate;
+  draft.marginals = beliefs.marginals;
+  draft.marginals_from = "beliefs";
+  return draft;
+}
+
+}  // namespace treesample

@@ -1,0 +1,262 @@
+// The search with certified bounds, then its samplers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/leaf_choice.hpp"
+#include "infer/methods.hpp"
+#include "infer/policy.hpp"
+#include "infer/words.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/evaluate/solved_marginals.hpp"
+#include "treesample/exact/find_configuration.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/search/first_bounds.hpp"
+
+namespace treesample {
+namespace {
+
+class GapSearch {
+ public:
+  explicit GapSearch(const Task& task)
+      : task_(task),
+        run_(task.run),
+        whole_(task.graph),
+        summed_(sum_out(task.graph, task.plan)),
+        graph_(summed_ ? summed_->graph() : task.graph) {}
+
+  Draft run();
+
+ private:
+  void look_for_a_configuration();
+  AnytimeResult search(const SearchSpace& space, const LeafValues& leaves);
+  void report_progress(Progress now);
+  LogBounds certified(const LogBounds& bounds) const;
+  void add_samplers(const AnytimeResult& result);
+  void choose_sampler(const AnytimeResult& result, const std::shared_ptr<const BoundedApproximation>& upper);
+  BoundedSampler completed(const BoundedApproximation& upper) const;
+  std::optional<Configuration> completed(std::optional<Configuration> best) const;
+  BoundedImportance estimate(const BoundedSampler& upper, StopReason stop) const;
+  void add_exact_marginals(const AnytimeResult& result, const BoundedApproximation& upper);
+  void add_certified_marginals();
+
+  const Task& task_;
+  const Run& run_;
+  const FactorGraph& whole_;
+  const std::shared_ptr<const SummedModel> summed_;
+  const FactorGraph& graph_;  // without barren variables
+  std::optional<Configuration> first_;
+  LogBounds first_bounds_;
+  double last_estimate_ = kNegInf;
+  bool ends_far_ = false;  // bounds that hardly move any more
+  Draft draft_;
+};
+
+// One possible configuration, for models in which that is not a matter of course. There is something certain from the
+// first moment on.
+void GapSearch::look_for_a_configuration() {
+  run_.tell({.phase = "first bounds", .log_z = first_bounds(whole_), .estimate = kNegInf});
+  if (whole_.has_only_tables()) {
+    FindOptions find;
+    find.seed = task_.seed();
+    find.should_stop = run_.time_box(policy::kFindShare, policy::kFindSeconds);
+    FindResult found = find_configuration(whole_, find);
+    if (found.outcome == FindOutcome::kFound) first_ = std::move(found.configuration);
+  }
+  first_bounds_ = first_bounds(whole_, first_);
+  run_.tell({.phase = "first bounds", .log_z = first_bounds_, .estimate = kNegInf});
+}
+
+// Of the whole model.
+LogBounds GapSearch::certified(const LogBounds& bounds) const {
+  const double log_slack = summed_ ? summed_->log_slack() : 0.0;
+  return {bounds.lower - log_slack, bounds.upper + log_slack};
+}
+
+void GapSearch::report_progress(Progress now) {
+  last_estimate_ = now.estimate.value_or(kNegInf);
+  const bool is_late = run_.has_time_limit() && run_.seconds() > policy::kFarSearchEnd * run_.time_limit();
+  ends_far_ = is_late && task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
+  now.phase = "search with bounds";
+  now.log_z = certified(now.log_z);
+  run_.tell(now);
+}
+
+AnytimeResult GapSearch::search(const SearchSpace& space, const LeafValues& leaves) {
+  Limits limits = task_.limits();
+  limits.bytes /= policy::kSearchMemoryDivisor;
+  limits.seconds = std::max(0.0, policy::kGapSearchEnd * run_.time_limit() - run_.seconds());
+  AnytimeOptions options;
+  options.c = *task_.options().c;
+  options.epsilon = *task_.options().epsilon;
+  options.answer_order = *task_.options().answer_order;
+  options.seconds_per_node = policy::kBoundedPassSeconds;
+  options.observer_interval = policy::kTraversalsBetweenLooks;
+  if (first_) options.first_configurations = {summed_ ? summed_->left(first_->x) : first_->x};
+  const Observer observer{
+      .progress = [&](const Progress& now) { report_progress(now); },
+      .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
+  return anytime_search(graph_, space, leaves, limits, options, observer);
+}
+
+// By upper bounds: the weights of the smaller model are those of the whole one.
+BoundedSampler GapSearch::completed(const BoundedApproximation& upper) const {
+  if (!summed_) {
+    return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); }};
+  }
+  return {upper.log_value(), [&upper, summed = summed_.get(), left = Assignment(summed_->variable_of().size())](
+                                 std::span<int> x, Random& random) mutable {
+            const double log_prob = upper.sample_into(left, random);
+            for (std::size_t i = 0; i < left.size(); ++i) x[summed->variable_of()[i]] = left[i];
+            return log_prob + summed->draw(x, random);
+          }};
+}
+
+std::optional<Configuration> GapSearch::completed(std::optional<Configuration> best) const {
+  if (!best || !summed_) return best;
+  Assignment x = summed_->spread(best->x);
+  summed_->choose_best(x);
+  const double log_density = whole_.log_density(x);
+  return Configuration{std::move(x), log_density};
+}
+
+// Samples until the time is over, or as many as were asked for, more where they are cheap. What is solved needs them
+// for marginals only, and a user who asked for a gap wants the answer once it is reached.
+BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop) const {
+  const InferOptions& chosen = task_.options();
+  BoundedImportanceOptions importance;
+  importance.confidence = *chosen.confidence;
+  const bool is_done = stop == StopReason::kExact || stop == StopReason::kRounding || stop == StopReason::kGap;
+  // Calls of programs are made as far as the budget pays for them.
+  const bool is_paid = !whole_.has_only_tables() && task_.limits().budget != Limits::kUnlimited;
+  const bool fills_time = run_.has_time_limit() && !is_done && !is_paid;
+  importance.max_samples = fills_time ? INT64_MAX : *chosen.importance;
+  if (!fills_time && whole_.has_only_tables())
+    importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
+  const double end_with_samples =
+      chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
+  Observer observer{.should_stop = run_.until(task_.question().samples > 0 ? end_with_samples : 1.0)};
+  if (!run_.has_time_limit()) {
+    // More than were asked for only as long as they are cheap. What is solved needs none of them: a sample of a
+    // variable with a million states takes a hundredth of a second.
+    const bool is_solved = stop == StopReason::kExact;
+    const double seconds = is_solved ? policy::kSolvedSamplesSeconds : policy::kExtraSamplesSeconds;
+    observer.should_stop = [num_drawn = std::int64_t{0}, most = is_solved ? 1 : *chosen.importance, run = run_,
+                            is_late = run_.time_box(1.0, seconds)]() mutable {
+      return run.is_overdue() || (++num_drawn >= most && is_late());
+    };
+  }
+  Random random(task_.seed(), "importance");
+  return bounded_importance(whole_, upper, importance, random, observer);
+}
+
+// What samples are drawn from: certified when it can be.
+void GapSearch::choose_sampler(const AnytimeResult& result, const std::shared_ptr<const BoundedApproximation>& upper) {
+  const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
+    if (!summed_) return sampler;
+    return std::make_shared<CompletedApproximation>(summed_, std::move(sampler));
+  };
+  draft_.approximation = complete(upper);
+  const SampleSource source = *task_.options().sampler;
+  if (source == SampleSource::kRejection) draft_.exact_sampler = upper;
+  if (source != SampleSource::kLower) return;
+  const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower, run_.until());
+  if (lower->log_value() == kNegInf) return;
+  draft_.approximation = complete(lower);
+  draft_.sampler_divergence = std::max(0.0, certified(result.report.log_z).upper - lower->log_value());
+}
+
+// Where every weighted sample is impossible, P_L still knows something that is not.
+void GapSearch::add_certified_marginals() {
+  const int num_samples = add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_);
+  draft_.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
+}
+
+// Of a solved search: from its store, else by elimination where that is quick. Those of barren variables follow from
+// neither.
+void GapSearch::add_exact_marginals(const AnytimeResult& result, const BoundedApproximation& upper) {
+  const double seconds = run_.box_seconds(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
+  SolvedMarginalsOptions pass;
+  pass.bytes = task_.limits().bytes / policy::kMarginalsMemoryDivisor;
+  pass.should_stop = run_.time_box(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
+  const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
+  if (solved && !summed_) {
+    draft_.set_exact_marginals(*solved);
+  } else if (!whole_.has_only_tables()) {
+    return;
+  } else if (const auto elimination = cheap_elimination(whole_, task_.plan.request, run_, seconds)) {
+    draft_.set_exact_marginals(Elimination(whole_, task_.limits(), *elimination).marginals());
+  } else if (solved && draft_.marginals.size() == static_cast<std::size_t>(whole_.num_variables())) {
+    draft_.set_exact_marginals_left(*solved);
+  }
+}
+
+// What is drawn from the search: samples, an estimate with its interval, marginals.
+void GapSearch::add_samplers(const AnytimeResult& result) {
+  if (!(result.report.log_z.upper < HUGE_VAL)) return;  // beyond the range of the search's numbers
+  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper, run_.until());
+  if (upper->log_value() == kNegInf) return;
+  choose_sampler(result, upper);
+  const LogBounds bounds{draft_.lower.value_or(kNegInf), draft_.upper.value_or(HUGE_VAL)};  // what is known of log Z
+  const bool has_tables = whole_.has_only_tables();
+  // Samples of a model with programs cost calls: where the search is solved it tells more than they would.
+  if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper);
+  if (task_.options().importance == 0 || draft_.error || !draft_.marginals.empty()) return;
+  BoundedImportance sampled = estimate(completed(*upper), result.report.stop);
+  if (sampled.error) draft_.error = sampled.error;
+  sampled.log_z = bounds.clamp(sampled.log_z);
+  if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;
+  // What is certified holds with any confidence.
+  sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
+  sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
+  draft_.set_sampled_marginals(sampled, "weighted");
+  if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
+  if (!sampled.best.x.empty()) draft_.offer_best(sampled.best);
+  draft_.bounded_importance = std::move(sampled);
+  if (draft_.is_exact && has_tables) add_exact_marginals(result, *upper);
+  if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
+}
+
+Draft GapSearch::run() {
+  look_for_a_configuration();
+  const InferOptions& chosen = task_.options();
+  const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
+                                                          : space_for(task_, graph_, *chosen.space);
+  const Leaves leaves = make_bounds(task_, graph_, space);
+  const AnytimeResult result = search(space, leaves.values);
+  const AnytimeReport& report = result.report;
+  // The last sweep of the search may have gained something; sampling changes no bound.
+  run_.tell({.phase = "samples",
+             .spent = report.spent,
+             .log_z = certified(report.log_z),
+             .estimate = std::clamp(last_estimate_, report.log_z.lower, report.log_z.upper)});
+  draft_.summed = summed_;
+  draft_.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}",
+                              word_for(*chosen.space), word_for(*chosen.order), space.width(), leaves.text,
+                              summed_out_text(summed_.get()));
+  draft_.stop = ends_far_ ? StopReason::kTime : report.stop;
+  draft_.error = report.error;
+  draft_.spent = report.spent;
+  const LogBounds bounds = certified(report.log_z);
+  // A search that had no time may know less than what was known before it.
+  const LogBounds known{std::max(bounds.lower, first_bounds_.lower), std::min(bounds.upper, first_bounds_.upper)};
+  draft_.set_log_z(bounds.is_exact() ? report.estimate : known.lower, known);
+  unless_given_up([&] {
+    add_samplers(result);
+    return true;
+  });
+  unless_given_up([&] {
+    const auto best = completed(best_configuration(result, run_.until()));
+    if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
+    return true;
+  });
+  if (first_) draft_.offer_best(*first_);
+  return std::move(draft_);
+}
+
+}  // namespace
+
+Draft run_gap_search(const Task& task) { return GapSearch(task).run(); }
+
+}  // namespace treesample

@@ -1,0 +1,113 @@
+// The search by unresolved mass: for factors of which nothing is known but what was evaluated.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/leaf_choice.hpp"
+#include "infer/methods.hpp"
+#include "infer/policy.hpp"
+#include "infer/words.hpp"
+#include "treesample/evaluate/solved_marginals.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// Of a search that ended solved, by one pass over its store: P_V where everything was evaluated, P_U where bounds
+// closed what was not.
+std::optional<Marginals> exact_marginals(const AnytimeResult& result, const BoundedApproximation& sampler,
+                                         const Task& task) {
+  SolvedMarginalsOptions pass;
+  pass.bytes = task.limits().bytes / policy::kMarginalsMemoryDivisor;
+  pass.should_stop = task.run.time_box(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
+  if (auto marginals = solved_marginals(result, sampler, pass)) return marginals;
+  if (!result.leaves.upper) return {};
+  return solved_marginals(result, BoundedApproximation(result, SamplerKind::kUpper), pass);
+}
+
+// What the budget of calls leaves buys no node any more, but configurations of P_X: one of them may be the best.
+void spend_rest(Draft& draft, const Task& task) {
+  const Limits limits = task.limits();
+  const std::int64_t calls_each = num_functions(task.graph);
+  const std::int64_t rest = limits.budget - draft.spent.calls;
+  if (limits.unit != BudgetUnit::kCall || draft.stop != StopReason::kBudget || rest < calls_each) return;
+  if (limits.budget == Limits::kUnlimited || calls_each == 0) return;
+  Random random(task.seed(), "rest");
+  const ImportanceEstimate drawn =
+      importance_estimate(task.graph, *draft.approximation, static_cast<int>(rest / calls_each), random,
+                          {.should_stop = task.run.search_end()});
+  draft.spent += drawn.spent;
+  if (drawn.error) draft.error = drawn.error;
+  if (drawn.best.log_density != kNegInf) draft.offer_best(drawn.best);
+}
+
+void add_sampler(Draft& draft, const AnytimeResult& result, const Task& task) {
+  const auto sampler = std::make_shared<BoundedApproximation>(result, SamplerKind::kEstimate, task.run.until());
+  if (sampler->log_value() == kNegInf) return;
+  draft.approximation = sampler;
+  if (task.question().best) draft.best = best_configuration(result, task.run.until());
+  const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
+  if (is_solved && task.question().marginals) {
+    if (auto marginals = exact_marginals(result, *sampler, task)) {
+      draft.set_exact_marginals(*std::move(marginals));
+      return;
+    }
+  }
+  draft.has_importance = !is_solved && !draft.error && result.report.stop != StopReason::kInterrupted;
+  // P_X of a complete configuration is gamma / exp(log_value), so this is their share.
+  if (!draft.is_exact) {
+    draft.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
+  }
+  if (task.question().marginals) {
+    const int num_samples = add_frequencies(draft, *sampler, policy::kMarginalSamples, task);
+    draft.marginals_from = fmt::format("from {} samples of P_X", num_samples);
+  }
+  if (!draft.error && task.question().best) spend_rest(draft, task);
+}
+
+}  // namespace
+
+Draft run_mass_search(const Task& task) {
+  const InferOptions& chosen = task.options();
+  const Run& run = task.run;
+  const SearchSpace space = space_for(task, task.graph, *chosen.space);
+  const LeafValues leaves = make_estimates(task, space);
+  Limits limits = task.limits();
+  limits.seconds = (chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0) * run.seconds_left();
+  limits.bytes /= policy::kSearchMemoryDivisor;
+  AnytimeOptions options;
+  options.select = SelectRule::kMass;
+  options.c = *chosen.c;
+  options.seed = task.seed();
+  options.seconds_per_node = policy::kBoundedPassSeconds;
+  options.answer_order = *chosen.answer_order;
+  options.observer_interval = task.graph.has_only_tables() ? policy::kTraversalsBetweenLooks : 1;  // of a function
+  const Observer observer{.progress =
+                              [&](Progress now) {
+                                now.phase = "search by mass";
+                                run.tell(now);
+                              },
+                          .should_stop = run.search_end()};
+  const AnytimeResult result = anytime_search(task.graph, space, leaves, limits, options, observer);
+  const AnytimeReport& report = result.report;
+  Draft draft;
+  draft.method = fmt::format("treesample by unresolved mass, space {}, order {} (width {}), prior {}",
+                             word_for(*chosen.space), word_for(*chosen.order), space.width(), *chosen.prior);
+  if (chosen.workers > 1) {
+    draft.method +=
+        fmt::format(", {} programs at a time (order of {})", *chosen.workers, word_for(*chosen.answer_order));
+  }
+  draft.stop = report.stop;
+  draft.error = report.error;
+  draft.spent = report.spent;
+  draft.set_log_z(report.estimate, report.log_z);
+  if (report.spent.calls > 0) draft.evaluated = {0.0, report.estimate, "learned from the evaluations"};
+  unless_given_up([&] {
+    add_sampler(draft, result, task);
+    return true;
+  });
+  return draft;
+}
+
+}  // namespace treesample

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "infer/methods.hpp"
+#include "infer/policy.hpp"
+#include "infer/words.hpp"
+
+namespace treesample {
+namespace {
+
+using Phases = std::vector<PlannedPhase>;
+
+// The end of the last phase is the limit.
+Phases phases_of(const Plan& plan, std::initializer_list<std::pair<const char*, double>> shares) {
+  Phases phases;
+  for (const auto& [what, end] : shares) phases.push_back({what, end * plan.request.limits.seconds});
+  return phases;
+}
+
+bool has_samples(const Plan& plan) { return plan.request.question.samples > 0; }
+
+double search_end(const Plan& plan) { return plan.request.options.importance > 0 ? policy::kEstimateSearchEnd : 1.0; }
+
+Phases tree_phases(const Plan& plan) {
+  return phases_of(plan, {{"order and prior", policy::kSetUpEnd},
+                          {"search", search_end(plan)},
+                          {"importance samples", has_samples(plan) ? policy::kImportanceEnd : 1.0},
+                          {"samples", 1.0}});
+}
+
+Phases gap_phases(const Plan& plan) {
+  const bool has_rejection = plan.request.options.sampler == SampleSource::kRejection;
+  return phases_of(plan, {{"a first configuration", policy::kFindShare},
+                          {"mini-buckets, by the best of several orders", policy::kBucketsEnd},
+                          {"search, while the bounds are more than 10 nats apart", policy::kFarSearchEnd},
+                          {"search", policy::kGapSearchEnd},
+                          {"samples with bounded weights", !has_samples(plan) ? 1.0
+                                                           : has_rejection    ? policy::kRejectionEstimateEnd
+                                                                              : policy::kEstimateEnd},
+                          {"samples", 1.0}});
+}
+
+Phases elimination_phases(const Plan& plan) {
+  return phases_of(plan, {{"order", policy::kChoiceEnd},
+                          {"elimination and marginals", policy::kEliminationEnd},
+                          {"most probable configuration", policy::kMostProbableEnd},
+                          {"samples", 1.0}});
+}
+
+Phases belief_phases(const Plan& plan) {
+  return phases_of(plan, {{"messages", has_samples(plan) ? policy::kBeliefsEnd : 1.0}, {"samples", 1.0}});
+}
+
+Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.0}}); }
+
+// In the order in which a rule is chosen where several would do.
+constexpr std::array kRegistry = {
+    MethodRow{kWayQUct, Method::kTreeSample, SelectRule::kQUct, false, run_tree_search, tree_phases},
+    MethodRow{kWayGap, Method::kTreeSample, SelectRule::kGap, false, run_gap_search, gap_phases},
+    MethodRow{kWayMass, Method::kTreeSample, SelectRule::kMass, false, run_mass_search, tree_phases},
+    MethodRow{kWaySis, Method::kSis, {}, false, run_particle_filter, drawing_phases},
+    MethodRow{kWaySmc, Method::kSmc, {}, false, run_particle_filter, drawing_phases},
+    MethodRow{kWayGibbs, Method::kGibbs, {}, false, run_gibbs, drawing_phases},
+    MethodRow{kWayBp, Method::kBp, {}, true, run_belief_propagation, belief_phases},
+    MethodRow{kWayExact, Method::kExact, {}, true, run_elimination, elimination_phases},
+};
+
+}  // namespace
+
+std::span<const MethodRow> method_registry() { return kRegistry; }
+
+const MethodRow& method_row(Method method, SelectRule rule) {
+  return *std::find_if(kRegistry.begin(), kRegistry.end(),
+                       [&](const MethodRow& row) { return row.method == method && (!row.rule || row.rule == rule); });
+}
+
+Way way_of(Method method, SelectRule rule) { return method_row(method, rule).way; }
+
+std::string ways_text(unsigned ways) {
+  std::vector<std::string> methods, rules;
+  for (const MethodRow& row : kRegistry) {
+    if ((ways & row.way) == 0) continue;
+    if (row.rule) rules.emplace_back(word_for(*row.rule));
+    if (!row.rule) methods.emplace_back(word_for(row.method));
+  }
+  const bool has_all = (ways & kWayRules) == kWayRules;
+  if (!rules.empty()) {
+    methods.insert(methods.begin(),
+                   has_all ? "treesample" : fmt::format("treesample --select {}", fmt::join(rules, " or ")));
+  }
+  return fmt::format("{}", fmt::join(methods, ", "));
+}
+
+bool has_upper_bound(const InferOptions& resolved, const FactorGraph& graph) {
+  if (resolved.method != Method::kTreeSample) return false;
+  if (resolved.select != SelectRule::kMass) return resolved.select == SelectRule::kGap;
+  return std::all_of(graph.factors().begin(), graph.factors().end(),
+                     [](const Factor& factor) { return factor.log_max().has_value(); });
+}
+
+const char* to_string(Method method) { return word_for(method); }
+const char* to_string(SelectRule rule) { return word_for(rule); }
+const char* to_string(SpaceKind kind) { return word_for(kind); }
+const char* to_string(OrderKind kind) { return word_for(kind); }
+
+}  // namespace treesample

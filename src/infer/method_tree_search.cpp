@@ -1,0 +1,79 @@
+// The paper's search.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/leaf_choice.hpp"
+#include "infer/methods.hpp"
+#include "infer/policy.hpp"
+#include "infer/words.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/search/tree_sample.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+void add_marginals(Draft& draft, const SearchResult& result, const Task& task) {
+  if (result.approximation.has_exact_marginals()) {
+    draft.marginals = result.approximation.marginals();
+    draft.marginals_from =
+        result.report.stop == StopReason::kExact ? "exact" : "of the approximation, by one pass over the search";
+    return;
+  }
+  const int num_samples = add_frequencies(draft, result.approximation, policy::kMarginalSamples, task);
+  draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
+}
+
+}  // namespace
+
+Draft run_tree_search(const Task& task) {
+  const InferOptions& chosen = task.options();
+  const Run& run = task.run;
+  if (chosen.workers > 1) throw OptionError("oracle-workers", "of several needs --select mass");
+  const SearchSpace space = space_for(task, task.graph, *chosen.space);
+  const Prior prior = make_prior(task, space);
+  Limits limits = task.limits();
+  const double end = chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0;
+  limits.seconds = std::max(end * run.seconds_left(), policy::kLeastSearchSeconds);
+  const SearchOptions options{.c = *chosen.c,
+                              .epsilon = *chosen.epsilon,
+                              .ties = *chosen.ties,
+                              .seed = task.seed(),
+                              .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0};
+  bool is_large = false;  // passes over all nodes would take too long if it went on
+  const Observer observer{.progress =
+                              [&](Progress now) {
+                                now.phase = "tree search";
+                                now.log_z = prior.log_z;
+                                run.tell(now);
+                                is_large = run.seconds_left() <
+                                           policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
+                              },
+                          .should_stop = [&] { return is_large || run.is_interrupted(); }};
+  const SearchResult result = tree_sample(task.graph, space, prior.value, limits, options, observer);
+  const double pass_seconds = policy::kTreePassSeconds * static_cast<double>(result.report.num_nodes);
+  const bool has_passes = !run.is_interrupted() || pass_seconds < policy::kGraceSeconds;
+  Draft draft;
+  draft.method =
+      fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations",
+                  word_for(*chosen.space), word_for(*chosen.order), space.width(), prior.text,
+                  count_text(space.log_exact_cost()));
+  draft.stop = is_large ? StopReason::kTime : result.report.stop;
+  draft.set_log_z(result.report.estimate, {std::max(prior.log_z.lower, result.report.log_z.lower),
+                                           std::min(prior.log_z.upper, result.report.log_z.upper)});
+  draft.spent = result.report.spent;
+  draft.error = result.report.error;
+  draft.has_importance = !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
+  draft.approximation = std::make_shared<SearchApproximation>(result.approximation);
+  if (!has_passes) return draft;
+  if (task.question().best) draft.best = result.approximation.best();
+  if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
+  const bool is_judged = task.question().marginals || chosen.importance > 0;
+  if (!draft.is_exact && is_judged) draft.unexplored_mass = result.approximation.unexplored_mass();
+  return draft;
+}
+
+}  // namespace treesample

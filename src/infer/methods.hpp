@@ -1,0 +1,93 @@
+// The registry of methods: one row for each, and what they share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "infer/draft.hpp"
+#include "infer/option_table.hpp"
+#include "infer/run.hpp"
+#include "treesample/infer/plan.hpp"
+#include "treesample/space/search_space.hpp"
+#include "treesample/value/mini_bucket.hpp"
+
+namespace treesample {
+
+// What a method gets: the reduced model, the plan with every option decided, and the run.
+struct Task {
+  const FactorGraph& graph;
+  const Plan& plan;
+  const Run& run;
+
+  [[nodiscard]] const InferOptions& options() const { return plan.request.options; }
+  // Of the method; the time is the run's.
+  [[nodiscard]] Limits limits() const {
+    Limits limits = plan.request.limits;
+    limits.budget = plan.method_budget;
+    limits.seconds = run.seconds_left();
+    return limits;
+  }
+  [[nodiscard]] const Question& question() const { return plan.request.question; }
+  [[nodiscard]] std::uint64_t seed() const { return options().seed; }
+};
+
+struct MethodRow {
+  Way way;
+  Method method;
+  std::optional<SelectRule> rule;  // of the method treesample
+  bool needs_tables;
+  Draft (*run)(const Task& task);
+  // How the time is split among its phases; the shares are of the limit.
+  std::vector<PlannedPhase> (*phases)(const Plan& plan);
+};
+std::span<const MethodRow> method_registry();
+const MethodRow& method_row(Method method, SelectRule rule);
+
+// One of each file method_*.cpp.
+Draft run_tree_search(const Task& task);
+Draft run_gap_search(const Task& task);
+Draft run_mass_search(const Task& task);
+Draft run_particle_filter(const Task& task);  // SIS and SMC
+Draft run_gibbs(const Task& task);
+Draft run_belief_propagation(const Task& task);
+// Throws Error (kInterrupted) when it would not be done within the time.
+Draft run_elimination(const Task& task);
+
+// Certified bounds from one look at each factor, and one configuration if it is found at once: the answer when there
+// was no time for a method.
+Draft first_answer(const Task& task);
+
+// ---- What several methods use --------------------------------------------------------------------------------------
+
+SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind);
+// The one of several orders in which small mini-buckets bound log Z best.
+SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, SpaceKind kind);
+
+// The model without its barren variables; null when it has none, or they are to stay.
+std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan);
+// The end of a line about the method: how many there were.
+std::string summed_out_text(const SummedModel* summed);
+
+EliminationOptions elimination_options(const InferRequest& request, const Run& run);
+// The same with an order; nothing unless elimination and its marginals fit into the memory and, by a prediction, into
+// the time. `cost` receives what it would take, where that was found.
+std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
+                                                    const Run& run, double seconds,
+                                                    std::optional<EliminationCost>* cost = nullptr);
+
+// Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.
+int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);
+
+// Calls that the density of one configuration takes.
+std::int64_t num_functions(const FactorGraph& graph);
+
+// Mini-buckets within a part of the memory and of the time: the search wants the rest.
+std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
+                                                            const SearchSpace& space);
+[[nodiscard]] bool is_mini_bucket(const std::string& prior);
+// Throws OptionError unless the word is one of the factory of leaf values.
+void check_prior(const std::string& word);
+
+}  // namespace treesample

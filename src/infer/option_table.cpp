@@ -1,0 +1,348 @@
+#include "infer/option_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "infer/words.hpp"
+#include "treesample/error.hpp"
+#include "treesample/oracle/oracle_set.hpp"
+#include "treesample/parse_number.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {
+  using Value = T;
+};
+
+constexpr std::size_t kShownText = 100;
+
+[[noreturn]] void refuse(const OptionRow& row, std::string_view text, const std::string& allowed) {
+  throw OptionError(row.name, fmt::format("is '{}', allowed are {}", shortened(text, kShownText), allowed));
+}
+
+std::string range_text(const OptionRow& row, bool is_whole) {
+  if (is_whole) {
+    return fmt::format("whole numbers from {} to {}", static_cast<std::int64_t>(row.low),
+                       row.high >= 9e18 ? INT64_MAX : static_cast<std::int64_t>(row.high));
+  }
+  if (row.high == HUGE_VAL) return fmt::format("numbers from {} up", row.low);
+  return fmt::format("numbers from {} to {}", row.low, row.high);
+}
+
+template <typename Enum>
+std::string all_words() {
+  std::vector<std::string> words;
+  for (const Word<Enum>& known : words_of(Enum{})) words.emplace_back(known.word);
+  return fmt::format("{}", fmt::join(words, "|"));
+}
+
+// One field of one part of a request. A field that is not optional is left open while it has its initial value.
+template <auto kPart, auto kMember>
+struct Field {
+  using Stored = std::remove_cvref_t<decltype((std::declval<InferRequest&>().*kPart).*kMember)>;
+  static constexpr bool kIsOptional = IsOptional<Stored>::value;
+  static constexpr bool kIsSize = std::is_same_v<decltype(kMember), std::size_t Limits::*>;
+  using Value = typename std::conditional_t<kIsOptional, IsOptional<Stored>, std::type_identity<Stored>>;
+
+  static Stored& at(InferRequest& request) { return (request.*kPart).*kMember; }
+  static const Stored& at(const InferRequest& request) { return (request.*kPart).*kMember; }
+  static auto value(const InferRequest& request) {
+    if constexpr (kIsOptional) {
+      return at(request);
+    } else {
+      static const Stored initial = at(InferRequest{});
+      return at(request) == initial ? std::optional<Stored>() : std::optional<Stored>(at(request));
+    }
+  }
+  using Type = typename decltype(value(std::declval<const InferRequest&>()))::value_type;
+
+  static void set(InferRequest& request, const OptionRow& row, std::string_view text) {
+    if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) {
+      for (const Word<Type>& known : words_of(Type{})) {
+        if (text != known.word) continue;
+        at(request) = known.value;
+        return;
+      }
+      refuse(row, text, all_words<Type>());
+    } else if constexpr (std::is_same_v<Type, std::string>) {
+      at(request) = std::string(text);
+    } else if constexpr (kIsSize) {
+      const std::optional<std::uint64_t> bytes = parse_size(text);
+      if (!bytes) refuse(row, text, "a number of bytes with an optional K, M, G or T, such as 512M");
+      at(request) = *bytes;
+    } else if constexpr (std::is_integral_v<Type>) {
+      const std::optional<std::int64_t> number = parse_integer(text);
+      if (!number || static_cast<double>(*number) < row.low || static_cast<double>(*number) > row.high)
+        refuse(row, text, range_text(row, true));
+      at(request) = static_cast<Type>(*number);
+    } else {
+      const std::optional<double> number = parse_real(text);
+      if (!number || *number < row.low || *number > row.high) refuse(row, text, range_text(row, false));
+      at(request) = *number;
+    }
+  }
+  static bool is_given(const InferRequest& request) { return value(request).has_value(); }
+  static std::string text(const InferRequest& request) {
+    if (kIsOptional && !is_given(request)) return "";
+    const Type stored = *std::optional<Type>(at(request));
+    if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) {
+      return word_for(stored);
+    } else {
+      return fmt::format("{}", stored);
+    }
+  }
+  static std::optional<double> number(const InferRequest& request) {
+    if constexpr (std::is_arithmetic_v<Type> && !std::is_same_v<Type, bool>) {
+      const std::optional<Type> stored = value(request);
+      return stored ? std::optional<double>(static_cast<double>(*stored)) : std::nullopt;
+    } else {
+      return {};
+    }
+  }
+  static void copy(const InferRequest& from, InferRequest& to) { at(to) = at(from); }
+  static std::string meta() {
+    if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) return all_words<Type>();
+    if constexpr (kIsSize) return "SIZE";
+    return std::is_integral_v<Type> ? "N" : "X";
+  }
+};
+
+struct Extra {
+  double low = 0.0, high = 0.0;
+  bool is_common = false;
+  bool (*matters)(const InferRequest&, const FactorGraph&) = nullptr;
+  const char* why_not = "";
+};
+
+template <auto kPart, auto kMember>
+OptionRow row(const char* name, unsigned ways, const char* help, Extra extra = {}) {
+  using F = Field<kPart, kMember>;
+  return {name,       ways,      help,           F::set, F::is_given,  F::text, F::number,    F::copy, F::meta,
+          extra.low, extra.high, extra.is_common, extra.matters, extra.why_not};
+}
+template <auto kMember>
+OptionRow option(const char* name, unsigned ways, const char* help, Extra extra = {}) {
+  return row<&InferRequest::options, kMember>(name, ways, help, extra);
+}
+template <auto kMember>
+OptionRow limit(const char* name, unsigned ways, const char* help, Extra extra = {}) {
+  return row<&InferRequest::limits, kMember>(name, ways, help, extra);
+}
+
+constexpr double kMostCount = 9.3e18;  // of whole numbers
+constexpr const char* kNoSamples = "no samples are drawn (--samples)";
+
+bool has_samples(const InferRequest& request, const FactorGraph&) { return request.question.samples > 0; }
+bool has_bp_samples(const InferRequest& request, const FactorGraph& graph) {
+  return request.options.method != Method::kBp || has_samples(request, graph);
+}
+bool has_random_order(const InferRequest& request, const FactorGraph&) {
+  return request.options.method == Method::kExact || request.options.order == OrderKind::kMinFill ||
+         request.options.order == OrderKind::kMinWidth;
+}
+bool ends_at_gap(const InferRequest& request, const FactorGraph& graph) {
+  return request.options.method == Method::kExact || has_upper_bound(request.options, graph);
+}
+bool has_rejection(const InferRequest& request, const FactorGraph& graph) {
+  return request.options.sampler == SampleSource::kRejection && has_samples(request, graph);
+}
+bool has_importance(const InferRequest& request, const FactorGraph&) { return request.options.importance > 0; }
+bool has_workers(const InferRequest& request, const FactorGraph&) { return request.options.workers > 1; }
+
+std::vector<OptionRow> make_rows() {
+  constexpr unsigned kPaid = kWayRules + kWayParticles + kWayGibbs + kWayBp;
+  return {
+      limit<&Limits::seconds>("time", kWayAll, "Seconds until the answer, from the start of the program; 0 is no limit",
+                              {.high = HUGE_VAL, .is_common = true}),
+      limit<&Limits::gap>("gap", kWayGap + kWayMass + kWayExact,
+                          "Stop when the certified bounds of log Z are this close (gap, mass)",
+                          {.high = HUGE_VAL,
+                           .is_common = true,
+                           .matters = ends_at_gap,
+                           .why_not = "there is no upper bound, because a factor declares no maximum (log_max)"}),
+      limit<&Limits::calls>("calls", kWayRules + kWayParticles + kWayGibbs,
+                            "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
+                            {.high = kMostCount, .is_common = true}),
+      limit<&Limits::budget>("budget", kPaid,
+                             "Evaluations that the method may spend; no limit by default when --time is given",
+                             {.high = kMostCount, .matters = has_bp_samples, .why_not = kNoSamples}),
+      option<&InferOptions::budget_unit>(
+          "budget-unit", kPaid,
+          "What --budget counts. reward: sums of the factors that a variable completes, as in the paper; factor: each "
+          "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
+          "evaluations by programs, the default where the model has some (except for --select q-uct)",
+          {.matters = has_bp_samples, .why_not = kNoSamples}),
+      limit<&Limits::bytes>("memory", kWayRules + kWayParticles + kWayExact,
+                            "Memory that the method may use, such as 512M", {.is_common = true}),
+      row<&InferRequest::question, &Question::samples>("samples", kWayAll, "Samples to draw and show",
+                                                       {.high = 1e9, .is_common = true}),
+      option<&InferOptions::seed>("seed", kWayAll, "Seed of everything random",
+                                  {.high = kMostCount, .is_common = true}),
+      option<&InferOptions::method>(
+          "method", kWayAll,
+          "How to infer; auto is exact elimination where it is cheap and no option of the search is given, else "
+          "treesample",
+          {.is_common = true}),
+      option<&InferOptions::space>("space", kWayRules,
+                                   "tree: the paper; graph: equal sub-problems merged; andor: components too"),
+      option<&InferOptions::order>("order", kWayRules + kWayParticles,
+                                   "Order of the variables (treesample, sis, smc)"),
+      option<&InferOptions::prior>(
+          "prior", kWayRules + kWayParticles,
+          "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
+          "default for programs); auto uses mini-buckets where elimination does not fit"),
+      option<&InferOptions::restarts>("restarts", kWayRules + kWayParticles + kWayExact,
+                                      "Randomised orders to try; 0 chooses by the model's size",
+                                      {.high = 1e6,
+                                       .matters = has_random_order,
+                                       .why_not = "only min-fill and min-width orders are random"}),
+      option<&InferOptions::c>("c", kWayQUct + kWayMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
+      option<&InferOptions::epsilon>("epsilon", kWayQUct, "Least scale of the exploration bonus (q-uct)",
+                                     {.high = HUGE_VAL}),
+      option<&InferOptions::ties>("ties", kWayQUct, "Which of equally good actions to take (q-uct)"),
+      option<&InferOptions::select>(
+          "select", kWayRules,
+          "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at "
+          "once; mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for "
+          "programs)"),
+      option<&InferOptions::confidence>("confidence", kWayGap,
+                                        "Of the interval from samples with bounded weights (gap)",
+                                        {.high = 1.0,
+                                         .matters = has_importance,
+                                         .why_not = "there is no interval without weighted samples (--importance 0)"}),
+      option<&InferOptions::sampler>(
+          "sampler", kWayGap,
+          "What --samples come from: certified divergence, bounded weights, or exact by rejection (gap)"),
+      option<&InferOptions::max_tries>(
+          "max-tries", kWayGap, "Draws that --sampler rejection may make",
+          {.low = 1,
+           .high = kMostCount,
+           .matters = has_rejection,
+           .why_not = "nothing is drawn by rejection (--sampler rejection --samples N)"}),
+      option<&InferOptions::importance>(
+          "importance", kWayRules, "Samples for the importance-sampling estimate of log Z when a search is not exact",
+          {.high = 1e9}),
+      option<&InferOptions::trace>("trace", kWayRules,
+                                   "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
+                                   "both bounds)"),
+      option<&InferOptions::ess_threshold>(
+          "ess-threshold", kWaySmc,
+          "Resample when the effective sample size falls below this fraction of the particles (smc)", {.high = 1.0}),
+      option<&InferOptions::resampling>("resampling", kWaySmc, "Scheme (smc)"),
+      option<&InferOptions::sweeps>("sweeps", kWayGibbs, "Sweeps per sample; the thinning of a chain (gibbs)",
+                                    {.low = 1, .high = 1e6}),
+      option<&InferOptions::gibbs_mode>("gibbs-mode", kWayGibbs,
+                                        "A new start for every sample, as in the paper, or one long chain (gibbs)"),
+      option<&InferOptions::burn_in>("burn-in", kWayGibbs, "Sweeps before the first sample of a chain (gibbs)",
+                                     {.high = 1e9}),
+      option<&InferOptions::messages>("messages", kWayBp, "Message steps before each variable is sampled (bp)",
+                                      {.low = 1, .high = 1e6, .matters = has_samples, .why_not = kNoSamples}),
+      option<&InferOptions::damping>("damping", kWayBp, "Weight of the old message (bp)", {.high = 0.999}),
+      option<&InferOptions::simplify>("simplify", kWayAll,
+                                      "Leave out states that are impossible and factors that are constant"),
+      option<&InferOptions::workers>("oracle-workers", kWayGap + kWayMass,
+                                     "Programs that compute factors at the same time (.json models)",
+                                     {.low = 1, .high = OracleSet::kMaxWorkers}),
+      option<&InferOptions::answer_order>(
+          "oracle-order", kWayGap + kWayMass,
+          "With several workers: use values as they arrive, or in the order in which they were asked for, which gives "
+          "the same result every time",
+          {.matters = has_workers, .why_not = "there is one program at a time (--oracle-workers)"}),
+  };
+}
+
+}  // namespace
+
+std::span<const OptionRow> option_rows() {
+  static const std::vector<OptionRow> rows = make_rows();
+  return rows;
+}
+
+const OptionRow& option_row(std::string_view name) {
+  for (const OptionRow& known : option_rows()) {
+    if (name == known.name) return known;
+  }
+  throw OptionError(std::string(name), "is no option of infer");
+}
+
+InferRequest default_request() {
+  InferRequest request;
+  request.limits.budget = 100'000;
+  request.limits.calls = 1000;
+  request.options = {.method = Method::kTreeSample,
+                     .select = SelectRule::kQUct,
+                     .space = SpaceKind::kAndOr,
+                     .order = OrderKind::kMinFill,
+                     .restarts = 0,
+                     .prior = "uniform",
+                     .budget_unit = BudgetUnit::kReward,
+                     .c = 1.0,
+                     .epsilon = 0.1,
+                     .ties = TieRule::kLowest,
+                     .confidence = 0.95,
+                     .sampler = SampleSource::kLower,
+                     .max_tries = 10'000'000,
+                     .ess_threshold = 0.5,
+                     .resampling = ResamplingScheme::kSystematic,
+                     .sweeps = 10,
+                     .gibbs_mode = GibbsMode::kRestarts,
+                     .burn_in = 0,
+                     .messages = 5,
+                     .damping = 0.0,
+                     .importance = 1000,
+                     .workers = 1,
+                     .answer_order = AnswerOrder::kArrival,
+                     .trace = false,
+                     .simplify = true};
+  return request;
+}
+
+const std::vector<OptionInfo>& infer_options() {
+  static const std::vector<OptionInfo> options = [] {
+    std::vector<OptionInfo> list;
+    const InferRequest defaults = default_request();
+    for (const OptionRow& known : option_rows()) {
+      list.push_back({known.name, known.help, known.meta(), known.text(defaults), known.is_common});
+    }
+    return list;
+  }();
+  return options;
+}
+
+const OptionInfo& infer_option(std::string_view name) {
+  for (const OptionInfo& known : infer_options()) {
+    if (name == known.name) return known;
+  }
+  throw OptionError(std::string(name), "is no option of infer");
+}
+
+void set_option(InferRequest& request, std::string_view name, std::string_view text) {
+  const OptionRow& known = option_row(name);
+  known.set(request, known, text);
+}
+
+std::string option_text(const InferRequest& request, std::string_view name) {
+  return option_row(name).text(request);
+}
+
+void InferRequest::validate() const {
+  for (const OptionRow& known : option_rows()) {
+    const std::optional<double> number = known.number(*this);
+    // A size has no range, and NaN is in none.
+    if (!number || known.high == 0.0 || (*number >= known.low && *number <= known.high)) continue;
+    throw OptionError(known.name, fmt::format("is {}, allowed are {}", *number, range_text(known, false)));
+  }
+}
+
+}  // namespace treesample

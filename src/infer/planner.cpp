@@ -1,0 +1,338 @@
+#include "infer/planner.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "infer/methods.hpp"
+#include "infer/option_table.hpp"
+#include "infer/policy.hpp"
+#include "infer/words.hpp"
+#include "treesample/error.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+// An option that was given and that not all of the allowed rules use.
+struct Claim {
+  std::string option;
+  unsigned rules;
+};
+
+class Planner {
+ public:
+  Planner(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run)
+      : graph_(graph), asked_(request), run_(run), is_simplified_(is_simplified) {
+    plan_.has_programs = has_programs;
+    plan_.request = request;
+    for (const OptionRow& row : option_rows()) {
+      if (!row.is_given(request)) row.copy(defaults_, plan_.request);
+    }
+    // These are limits where nobody asked for some, not what an open one is.
+    limits().seconds = request.limits.seconds;
+    limits().bytes = request.limits.bytes;
+  }
+
+  Plan make() {
+    take_calls();
+    check();
+    couple_mass_and_calibration();
+    plan_.sums_out = is_simplified_ && options().method != Method::kExact;
+    plan_.is_open = !is_given("method");
+    if (plan_.is_open || options().method == Method::kTreeSample) choose_method();
+    plan_.method = *options().method;
+    plan_.select = *options().select;
+    note_ignored();
+    choose_budget();
+    plan_.phases = method_row(plan_.method, plan_.select).phases(plan_);
+    return plan_;
+  }
+
+ private:
+  InferOptions& options() { return plan_.request.options; }
+  Limits& limits() { return plan_.request.limits; }
+  [[nodiscard]] bool is_given(const char* name) const { return option_row(name).is_given(asked_); }
+  std::optional<std::string> first_given(std::initializer_list<const char*> names) const {
+    for (const char* const name : names) {
+      if (is_given(name)) return fmt::format("--{}", name);
+    }
+    return {};
+  }
+  void remark(std::string text) { plan_.remarks.push_back(std::move(text)); }
+  void reason(std::string text) { plan_.reasons.push_back(std::move(text)); }
+
+  void take_calls();
+  void check() const;
+  void couple_mass_and_calibration();
+  void choose_method();
+  void choose_for_functions();
+  void choose_for_tables();
+  bool can_eliminate();
+  std::vector<Claim> claims(unsigned allowed) const;
+  SelectRule choose_rule(SelectRule usual);
+  void note_ignored();
+  void choose_budget();
+  void choose_program_budget(bool has_other_limit);
+  void pay_importance();
+
+  const FactorGraph& graph_;
+  const InferRequest& asked_;
+  Run& run_;
+  const bool is_simplified_;
+  const InferRequest defaults_ = default_request();
+  Plan plan_;
+};
+
+// A limit of calls is a budget in that unit.
+void Planner::take_calls() {
+  if (!is_given("calls")) return;
+  if (is_given("budget"))
+    throw OptionError("calls", "is short for --budget N --budget-unit call: give one of both");
+  if (is_given("budget-unit") && options().budget_unit != BudgetUnit::kCall) {
+    throw OptionError("calls", fmt::format("counts in calls, and --budget-unit is '{}'", word_for(*options().budget_unit)));
+  }
+  limits().budget = asked_.limits.calls;
+  options().budget_unit = BudgetUnit::kCall;
+}
+
+void Planner::check() const {
+  const BudgetUnit unit = *plan_.request.options.budget_unit;
+  const double confidence = *plan_.request.options.confidence;
+  if (unit == BudgetUnit::kCost && graph_.has_only_tables()) {
+    throw OptionError("budget-unit",
+                      "cost counts seconds of factors that are computed by programs, and the model has none");
+  }
+  if (unit == BudgetUnit::kCall && graph_.has_only_tables()) {
+    throw OptionError(is_given("calls") ? "calls" : "budget-unit",
+                      "calls are evaluations of factors that are computed by programs, and the model has none");
+  }
+  if (!(confidence > 0.0 && confidence < 1.0)) {
+    throw OptionError("confidence",
+                      fmt::format("is {}, allowed are numbers between 0 and 1, without them", confidence));
+  }
+  check_prior(*plan_.request.options.prior);
+}
+
+// The mass rule and calibrated values belong together, whichever of them was asked for.
+void Planner::couple_mass_and_calibration() {
+  if (options().select == SelectRule::kMass && !is_given("prior")) options().prior = "calibrated";
+  if (options().prior != "calibrated") return;
+  const bool is_particle_filter = options().method == Method::kSis || options().method == Method::kSmc;
+  if (!is_given("select") && !is_particle_filter) options().select = SelectRule::kMass;
+  if (options().select != SelectRule::kMass || is_particle_filter)
+    throw OptionError("prior", "calibrated goes with --select mass only");
+}
+
+// Elimination needs tables; where they are small nothing is faster or more exact. Where they are not, mini-buckets
+// guide the search and bound log Z. A user who sets the search up gets what was asked for; no option changes the rule
+// or the method without a word.
+void Planner::choose_method() {
+  options().method = Method::kTreeSample;
+  if (graph_.has_only_tables()) {
+    choose_for_tables();
+  } else {
+    choose_for_functions();
+  }
+}
+
+void Planner::choose_for_functions() {
+  reason("factors are functions: elimination would have to ask for every state of them");
+  if (is_given("select") || options().prior == "calibrated") return;
+  options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
+  couple_mass_and_calibration();
+  if (!plan_.is_open || options().select != SelectRule::kMass) return;
+  remark(fmt::format("factors can only be evaluated: --select mass --prior {}", *options().prior));
+}
+
+void Planner::choose_for_tables() {
+  const bool has_rule = is_given("select") || options().prior == "calibrated";
+  const auto set_up = first_given({"space", "order", "prior", "budget-unit", "c", "epsilon", "ties"});
+  if (!plan_.is_open || has_rule || set_up) {
+    if (set_up) reason(fmt::format("an option of the search is given: {}", *set_up));
+    if (!has_rule) options().select = choose_rule(SelectRule::kQUct);
+    if (options().select == SelectRule::kGap && !is_given("prior")) options().prior = "mini-bucket";
+    return;
+  }
+  // These mean nothing to elimination.
+  const auto wants_search = first_given({"sampler", "max-tries", "confidence", "trace"});
+  if (wants_search) remark(fmt::format("a search with bounds, because of {}", *wants_search));
+  if (wants_search) reason(fmt::format("{} means nothing to elimination", *wants_search));
+  if (is_given("budget")) reason("--budget counts evaluations, which elimination does not make");
+  if (!is_given("budget") && !wants_search && can_eliminate()) {
+    options().method = Method::kExact;
+    return;
+  }
+  plan_search_instead(plan_, is_simplified_);
+  if (run_.has_time_limit() || is_given("budget") || asked_.limits.gap > 0.0) return;
+  limits().seconds = policy::kDefaultSeconds;
+  run_.set_time_limit(policy::kDefaultSeconds);
+  remark(fmt::format("neither --time, --budget nor --gap is given: {} seconds", policy::kDefaultSeconds));
+}
+
+// Whether elimination is quick, if need be of the model without its barren variables.
+bool Planner::can_eliminate() {
+  const double seconds = run_.has_time_limit() ? run_.time_limit() : policy::kDefaultEliminationSeconds;
+  plan_.elimination_options = cheap_elimination(graph_, plan_.request, run_, seconds, &plan_.elimination);
+  if (plan_.elimination_options) {
+    plan_.sums_out = false;
+    reason(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan_.elimination->width,
+                       plan_.elimination->num_entries));
+    return true;
+  }
+  const auto summed = sum_out(graph_, plan_);
+  if (summed) {
+    plan_.elimination_options =
+        cheap_elimination(summed->graph(), plan_.request, run_, seconds, &plan_.elimination);
+  }
+  if (!plan_.elimination_options) {
+    reason(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
+                       bytes_text(static_cast<double>(limits().bytes))));
+    return false;
+  }
+  reason(fmt::format("elimination is cheap once {} summed out: width {}, {:.2g} table entries",
+                     counted(summed->num_summed_out(), "barren variable"), plan_.elimination->width,
+                     plan_.elimination->num_entries));
+  return true;
+}
+
+std::vector<Claim> Planner::claims(unsigned allowed) const {
+  std::vector<Claim> found;
+  for (const OptionRow& row : option_rows()) {
+    const unsigned rules = row.ways & allowed;
+    if (rules == 0 || rules == allowed || !row.is_given(asked_)) continue;
+    if (std::string_view(row.name) == "oracle-workers" && asked_.options.workers == 1) continue;
+    found.push_back({row.name, rules});
+  }
+  return found;
+}
+
+// The rule that the request leaves open: `usual`, or the one that an option is given for which `usual` would ignore.
+SelectRule Planner::choose_rule(SelectRule usual) {
+  // Tables have bounds, and mass is for what has none: there, what asks for bounds is ignored, and said to be.
+  const unsigned allowed = kWayQUct + (graph_.has_only_tables() ? kWayGap : kWayMass);
+  const std::vector<Claim> given = claims(allowed);
+  unsigned left = allowed;
+  for (const Claim& claim : given) {
+    const auto other = std::find_if(given.begin(), given.end(),
+                                    [&](const Claim& earlier) { return (earlier.rules & claim.rules) == 0; });
+    if (other != given.end()) {
+      throw OptionError(other->option,
+                        fmt::format("excludes --{}: one is for {}, the other for {}; --select says which of them counts",
+                                    claim.option, ways_text(other->rules), ways_text(claim.rules)));
+    }
+    left &= claim.rules;
+  }
+  const Way usual_way = way_of(Method::kTreeSample, usual);
+  if ((left & usual_way) != 0) return usual;
+  const auto chosen = std::find_if(method_registry().begin(), method_registry().end(),
+                                   [&](const MethodRow& row) { return (row.way & left) != 0; });
+  const auto cause =
+      std::find_if(given.begin(), given.end(), [&](const Claim& claim) { return (claim.rules & usual_way) == 0; });
+  remark(fmt::format("--select {}, because of --{}", word_for(*chosen->rule), cause->option));
+  return *chosen->rule;
+}
+
+void Planner::note_ignored() {
+  const Way way = way_of(plan_.method, plan_.select);
+  for (const OptionRow& row : option_rows()) {
+    if (!row.is_given(asked_)) continue;
+    std::string why;
+    if ((row.ways & way) == 0) {
+      why = fmt::format("the method is {}, and it is for {} only", ways_text(way), ways_text(row.ways));
+    } else if (row.matters != nullptr && !row.matters(plan_.request, graph_)) {
+      why = row.why_not;
+    }
+    if (!why.empty()) remark(fmt::format("--{} is ignored: {}", row.name, why));
+  }
+  const bool is_chain = options().gibbs_mode == GibbsMode::kChain;
+  if (plan_.method == Method::kGibbs && !is_chain && is_given("burn-in"))
+    throw OptionError("burn-in", "is for --gibbs-mode chain only");
+}
+
+void Planner::choose_budget() {
+  const bool ends_at_gap = limits().gap > 0.0 && has_upper_bound(options(), graph_);
+  const bool has_other_limit = run_.has_time_limit() || ends_at_gap;
+  // Particle filters choose their number of particles by the budget.
+  const bool has_particles = plan_.method == Method::kSis || plan_.method == Method::kSmc;
+  const bool has_budget = is_given("budget") || is_given("calls");
+  if (has_other_limit && !has_particles && !has_budget) limits().budget = Limits::kUnlimited;
+  // A budget that nobody named is no reason to draw nothing where a single sample costs more.
+  if (!has_budget) {
+    plan_.min_samples = std::clamp<std::int64_t>(asked_.question.samples, 1, policy::kLeastDrawn);
+  }
+  if (plan_.has_programs) choose_program_budget(has_other_limit);
+  limits().unit = *options().budget_unit;
+  plan_.method_budget = limits().budget;
+  if (plan_.has_programs) pay_importance();
+}
+
+// Evaluations by programs are what a user pays for: few, or none, are spent unasked, and the budget counts them. The
+// paper's search may walk through any number of levels without factors before it makes the first: it counts rewards.
+void Planner::choose_program_budget(bool has_other_limit) {
+  if (!is_given("importance")) options().importance = 0;
+  const bool is_paper = plan_.method == Method::kTreeSample && plan_.select == SelectRule::kQUct;
+  if (!is_given("budget-unit") && !is_given("calls") && !is_paper && plan_.method != Method::kBp)
+    options().budget_unit = BudgetUnit::kCall;
+  if (is_given("budget") || is_given("calls") || has_other_limit) return;
+  const BudgetUnit unit = *options().budget_unit;
+  limits().budget = unit == BudgetUnit::kCost ? policy::kDefaultCostSeconds : defaults_.limits.calls;
+  remark(fmt::format("neither --calls, --budget nor --time is given: a budget of {} {}", limits().budget,
+                     unit == BudgetUnit::kCost   ? "seconds of evaluations"
+                     : unit == BudgetUnit::kCall ? "calls of programs"
+                                                 : "evaluations"));
+}
+
+// A budget of calls pays for importance samples too: they get up to half of it, and the method the rest.
+void Planner::pay_importance() {
+  std::int64_t& num_samples = *options().importance;
+  if (limits().unit != BudgetUnit::kCall || num_samples == 0 || limits().budget == Limits::kUnlimited) return;
+  const std::int64_t calls_each = num_functions(graph_);
+  const std::int64_t affordable =
+      limits().budget / policy::kImportanceDivisor / std::max<std::int64_t>(calls_each, 1);
+  if (affordable < num_samples) {
+    remark(fmt::format("--importance {} becomes {}: samples may take half of the {} calls, {} each", num_samples,
+                       affordable, limits().budget, calls_each));
+  }
+  num_samples = std::min(num_samples, affordable);
+  plan_.method_budget -= num_samples * calls_each;
+}
+
+}  // namespace
+
+Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run) {
+  request.validate();
+  return Planner(graph, request, has_programs, is_simplified, run).make();
+}
+
+void plan_search_instead(Plan& plan, bool is_simplified) {
+  plan.method = Method::kTreeSample;
+  plan.select = SelectRule::kGap;
+  plan.request.options.method = plan.method;
+  plan.request.options.select = plan.select;
+  plan.request.options.prior = "mini-bucket";
+  plan.sums_out = is_simplified;
+}
+
+std::string Plan::text() const {
+  std::string lines = fmt::format("method      {}\n", ways_text(way_of(method, select)));
+  for (const std::string& reason : reasons) lines += fmt::format("because     {}\n", reason);
+  for (const std::string& remark : remarks) lines += fmt::format("remark      {}\n", remark);
+  for (const PlannedPhase& phase : phases) {
+    lines += std::isfinite(phase.until_seconds)
+                 ? fmt::format("phase       {}: until {:.3g} s at the latest\n", phase.what, phase.until_seconds)
+                 : fmt::format("phase       {}\n", phase.what);
+  }
+  const unsigned way = way_of(method, select);
+  std::vector<std::string> settings;
+  for (const OptionRow& row : option_rows()) {
+    if ((row.ways & way) == 0) continue;
+    if (std::string value = row.text(request); !value.empty()) settings.push_back(fmt::format("--{} {}", row.name, value));
+  }
+  return lines + fmt::format("options     {}\n", fmt::join(settings, " "));
+}
+
+}  // namespace treesample

@@ -1,0 +1,97 @@
+// Every number by which `infer` decides: how the time is shared, what is worth trying, how much is drawn.
+//
+// A share is of the time limit and counted from the start; *End is the moment at which a phase is over at the latest,
+// *Share what one step may take, and *Seconds what it may take where there is no time limit. The values were chosen on
+// the development models (docs/methods/anytime.md has the comparisons); none of them can make an answer false.
+#pragma once
+
+#include <cstdint>
+
+namespace treesample::policy {
+
+// ---- Without limits ------------------------------------------------------------------------------------------------
+inline constexpr double kDefaultSeconds = 10.0;             // where only a search can answer
+inline constexpr double kDefaultEliminationSeconds = 20.0;  // elimination that takes longer makes way for a search
+inline constexpr std::int64_t kDefaultCostSeconds = 60;     // of programs, where the budget counts their seconds
+inline constexpr std::int64_t kLeastDrawn = 100;            // samples of methods that draw, whatever a budget nobody named
+
+// ---- After Ctrl-C --------------------------------------------------------------------------------------------------
+inline constexpr double kGraceSeconds = 0.2;  // in which what there is can be made into an answer
+
+// ---- Getting ready -------------------------------------------------------------------------------------------------
+inline constexpr double kSimplifyShare = 0.1;  // for what simplification does beyond one pass
+inline constexpr double kChoiceEnd = 0.5;      // what elimination would cost is not looked for any longer
+inline constexpr double kSetUpEnd = 0.7;       // orders, spaces and bounds are given up: first bounds are the answer
+inline constexpr double kBucketsEnd = 0.55;    // mini-buckets are given up: the maxima of the factors are the bounds
+inline constexpr double kOrderShare = 0.1;     // for orders of a search
+inline constexpr double kOrderSeconds = 2.0;
+inline constexpr double kMostOfTheRest = 0.5;  // no step takes more than this share of what is left
+
+// ---- Elimination ---------------------------------------------------------------------------------------------------
+inline constexpr int kEliminationRestarts = 10;
+inline constexpr double kCostShare = 0.05;         // for the order
+inline constexpr double kEntriesPerSecond = 5e7;   // bucket entries, summed; what the prediction of the time rests on
+inline constexpr double kEliminationLook = 0.3;    // from when on elimination that would take too long is given up ...
+inline constexpr double kEliminationEnd = 0.9;     // ... and when it must be done
+inline constexpr double kMostProbableLook = 0.5;   // the same for the most probable configuration, which comes last
+inline constexpr double kMostProbableEnd = 0.95;
+inline constexpr double kMostProbableSeconds = 20.0;
+inline constexpr double kMaximaPerSecond = 5e7;    // bucket entries, maximised
+inline constexpr int kMostBestSamples = 1000;      // for a good configuration, where the best one does not fit
+inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
+inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimination does not tell
+inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
+
+// ---- Mini-buckets --------------------------------------------------------------------------------------------------
+inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
+inline constexpr double kBucketShare = 0.3, kBucketSeconds = 5.0;
+inline constexpr std::uint64_t kBucketMemoryDivisor = 4;  // of the memory: the search wants the rest
+// How well they do depends on the order more than its width tells. Of orders whose exact search costs about the same a
+// short trial decides.
+inline constexpr int kTrialOrders = 32;
+inline constexpr int kTrialRestarts = 10;
+inline constexpr double kTrialCostMargin = 2.0;  // in nats
+inline constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
+// A search that comes near its end wants the cheapest order instead: mini-buckets close most of its nodes, and it gets
+// this many times as far as its evaluations say.
+inline constexpr double kEvaluationsPerSecond = 1e6;
+inline constexpr double kClosedByBuckets = 1e3;
+inline constexpr double kReachSeconds = 10.0;
+inline constexpr int kMeanFieldSweeps = 20;  // for the lower bounds beside them
+inline constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
+
+// ---- The search with bounds ----------------------------------------------------------------------------------------
+inline constexpr double kFindShare = 0.1, kFindSeconds = 2.0;  // for a first configuration
+inline constexpr double kGapSearchEnd = 0.65;                  // then its samplers begin
+// Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
+inline constexpr double kFarGap = 10.0;
+inline constexpr double kFarSearchEnd = 0.4;
+inline constexpr double kBoundedPassSeconds = 0.5e-6;  // per node, for the samplers and the best configuration
+inline constexpr std::uint64_t kSearchMemoryDivisor = 2;
+inline constexpr double kExactMarginalsShare = 0.2, kExactMarginalsSeconds = 5.0;  // of a solved search
+inline constexpr std::uint64_t kMarginalsMemoryDivisor = 4;
+inline constexpr std::int64_t kFewestSamples = 10'000;  // with bounded weights, where they are cheap
+inline constexpr double kExtraSamplesSeconds = 10.0, kSolvedSamplesSeconds = 5.0;
+inline constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // where samples are to follow
+inline constexpr int kCertifiedMarginalSamples = 1000;  // of P_L, where every weighted sample was impossible
+
+// ---- The tree search, and the search by mass -----------------------------------------------------------------------
+inline constexpr double kEstimateSearchEnd = 0.85;   // where importance sampling is to follow
+inline constexpr double kTreePassSeconds = 0.3e-6;   // per node, for the best configuration, marginals, what is unexplored
+inline constexpr double kLeastSearchSeconds = 1e-6;
+inline constexpr int kMarginalSamples = 10'000;      // of P_X, for marginals
+inline constexpr double kFrequencyShare = 0.05, kFrequencySeconds = 10.0;
+inline constexpr std::int64_t kImportanceDivisor = 2;  // of a budget of calls: the most for importance samples
+inline constexpr double kImportanceEnd = 0.95;         // where samples are to follow
+inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
+
+// ---- Belief propagation --------------------------------------------------------------------------------------------
+inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
+
+// ---- First bounds --------------------------------------------------------------------------------------------------
+inline constexpr double kFirstFindSeconds = 0.1;
+
+// ---- Watching ------------------------------------------------------------------------------------------------------
+inline constexpr int kTraversalsBetweenLooks = 16;  // short searches have a curve too
+
+}  // namespace treesample::policy

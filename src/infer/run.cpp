@@ -1,0 +1,60 @@
+#include "infer/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/policy.hpp"
+
+namespace treesample {
+
+Run::Run(double time_limit_seconds, const Observer& observer) : state_(std::make_shared<State>()) {
+  state_->limit = time_limit_seconds;
+  state_->observer = observer;
+}
+
+bool Run::State::is_interrupted() {
+  if (interrupted_at >= 0.0) return true;
+  if (!observer.should_stop || !observer.should_stop()) return false;
+  double never = -1.0;
+  interrupted_at.compare_exchange_strong(never, clock.seconds());
+  return true;
+}
+
+bool Run::State::is_overdue() { return is_interrupted() && clock.seconds() > interrupted_at + policy::kGraceSeconds; }
+
+bool Run::has_time_limit() const { return std::isfinite(state_->limit); }
+
+double Run::seconds_left() const { return std::max(0.0, state_->limit - seconds()); }
+
+double Run::box_seconds(double share, double without_limit) const {
+  if (!has_time_limit()) return without_limit;
+  return std::min(share * state_->limit, policy::kMostOfTheRest * seconds_left());
+}
+
+ShouldStop Run::time_box(double share, double without_limit) const {
+  return [state = state_, end = seconds() + box_seconds(share, without_limit)] {
+    return state->clock.seconds() > end || state->is_interrupted();
+  };
+}
+
+ShouldStop Run::until(double share) const {
+  return [state = state_, end = share * state_->limit] { return state->clock.seconds() > end || state->is_overdue(); };
+}
+
+ShouldStop Run::search_end() const {
+  return [state = state_] { return state->clock.seconds() > state->limit || state->is_interrupted(); };
+}
+
+ShouldStop Run::set_up_end() const { return until(policy::kSetUpEnd); }
+
+void Run::tell(Progress now) const {
+  if (!state_->observer.progress) return;
+  now.seconds = seconds();
+  state_->observer.progress(now);
+}
+
+void Run::remark(const std::string& text) const {
+  if (state_->observer.remark) state_->observer.remark(text);
+}
+
+}  // namespace treesample

@@ -1,0 +1,81 @@
+// One run of `infer`: its clock, who watches it, and when each phase has to end.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "treesample/error.hpp"
+#include "treesample/space/limits.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Nothing when it is given up.
+template <typename Work>
+auto unless_given_up(Work work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    return {};
+  }
+}
+
+// Copies share what they know of an interruption. Functions that it hands out may outlive it.
+class Run {
+ public:
+  Run(double time_limit_seconds, const Observer& observer);
+
+  [[nodiscard]] double seconds() const { return state_->clock.seconds(); }
+  [[nodiscard]] double time_limit() const { return state_->limit; }  // may be infinite
+  [[nodiscard]] bool has_time_limit() const;
+  [[nodiscard]] double seconds_left() const;
+  // A limit that nobody named, counted from the start.
+  void set_time_limit(double seconds) { state_->limit = seconds; }
+
+  // The caller wants no more; and has wanted it for longer than it takes to make an answer of what there is.
+  [[nodiscard]] bool is_interrupted() const { return state_->is_interrupted(); }
+  [[nodiscard]] bool is_overdue() const { return state_->is_overdue(); }
+
+  // Seconds for one step: this share of the time limit, less where most of it is over; the given number without one.
+  [[nodiscard]] double box_seconds(double share, double without_limit) const;
+  // True once they are over, counted from now, or after an interruption: for what can end with what there is.
+  [[nodiscard]] ShouldStop time_box(double share, double without_limit) const;
+  // True a moment after an interruption and when this share of the time limit is over: for what makes the answer.
+  [[nodiscard]] ShouldStop until(double share = 1.0) const;
+  // The same at once after an interruption: the moment is for what follows a search.
+  [[nodiscard]] ShouldStop search_end() const;
+  // For what has to be made before a method can begin: it is given up then, and first bounds are all there is.
+  [[nodiscard]] ShouldStop set_up_end() const;
+
+  // The observer's, with the time since the start.
+  void tell(Progress now) const;
+  void remark(const std::string& text) const;
+
+ private:
+  struct State {
+    [[nodiscard]] bool is_interrupted();
+    [[nodiscard]] bool is_overdue();
+
+    Stopwatch clock;
+    double limit = 0.0;
+    Observer observer;
+    std::atomic<double> interrupted_at = -1.0;
+  };
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,151 @@
+#include "infer/samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "infer/policy.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+class Drawing {
+ public:
+  Drawing(Draft& draft, const Task& task, const ReducedModel& reduced)
+      : draft_(draft), task_(task), reduced_(reduced), random_(task.seed(), "samples") {}
+
+  void add_importance();
+  void add_samples();
+
+ private:
+  // Adds up to `count` samples to the answer, fewer once it should stop.
+  using DrawChunk = std::function<void(std::int64_t count, const ShouldStop& should_stop)>;
+  void draw_within_time(const DrawChunk& draw);
+  void add_rejection_samples();
+  [[nodiscard]] const char* why_ended(bool is_out_of_tries) const;
+  void add(const Assignment& x);
+  [[nodiscard]] std::int64_t num_wanted() const { return task_.question().samples; }
+
+  Draft& draft_;
+  const Task& task_;
+  const ReducedModel& reduced_;
+  Random random_;
+};
+
+void Drawing::add(const Assignment& x) {
+  draft_.samples.push_back(reduced_.lift(x));
+  if (!draft_.exact_sampler) draft_.sample_log_probs.push_back(draft_.approximation->log_prob(x));
+  if (!task_.plan.has_programs) draft_.sample_log_densities.push_back(task_.graph.log_density(x));
+}
+
+void Drawing::add_importance() {
+  const std::int64_t num_samples = *task_.options().importance;
+  if (!draft_.has_importance || num_samples == 0) return;
+  Random random(task_.seed(), "importance");
+  const ShouldStop should_stop = task_.run.until(num_wanted() > 0 ? policy::kImportanceEnd : 1.0);
+  draft_.importance = importance_estimate(task_.graph, *draft_.approximation, static_cast<int>(num_samples), random,
+                                          {.should_stop = should_stop});
+  if (draft_.importance->error) draft_.error = draft_.importance->error;
+  const Configuration& sampled = draft_.importance->best;
+  if (draft_.upper && !sampled.x.empty()) check_below_upper(sampled.log_density, *draft_.upper);
+  if (sampled.log_density != kNegInf) draft_.offer_best(sampled);
+}
+
+void Drawing::add_samples() {
+  if (num_wanted() == 0) return;
+  if (draft_.exact_sampler) {
+    add_rejection_samples();
+    return;
+  }
+  draw_within_time([&](std::int64_t count, const ShouldStop& should_stop) {
+    for (; count > 0 && (draft_.samples.empty() || !should_stop()); --count) {
+      add(draft_.approximation->sample(random_));
+    }
+  });
+  if (std::ssize(draft_.samples) < num_wanted()) {
+    task_.run.remark(
+        fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(), why_ended(false)));
+  }
+}
+
+// In chunks that double: after each it is known what showing a sample takes, and the time limit leaves room for that.
+// A short trial can be interrupted for as long again, so it counts processor time; drawing tells how much of that one
+// gets.
+void Drawing::draw_within_time(const DrawChunk& draw) {
+  const std::vector<Assignment>& samples = draft_.samples;
+  const Stopwatch watch;
+  const std::clock_t start = std::clock();
+  double each = 0.0;  // seconds to show one
+  const ShouldStop should_stop = [&] {
+    return task_.run.is_interrupted() || task_.run.seconds_left() <= each * static_cast<double>(samples.size() + 1);
+  };
+  for (std::int64_t chunk = 1; std::ssize(samples) < num_wanted(); chunk *= 2) {
+    const std::int64_t count = std::min(chunk, num_wanted() - std::ssize(samples));
+    const std::int64_t wanted = std::ssize(samples) + count;
+    draw(count, should_stop);
+    if (std::ssize(samples) < wanted) return;
+    if (!task_.run.has_time_limit() || !task_.question().seconds_to_show) continue;
+    const double busy = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    const double slowness = std::max(1.0, watch.seconds() / std::max(busy, 1e-3));
+    each = slowness * task_.question().seconds_to_show(samples) / static_cast<double>(samples.size());
+  }
+}
+
+const char* Drawing::why_ended(bool is_out_of_tries) const {
+  if (task_.run.is_interrupted()) return "interrupted";
+  return is_out_of_tries ? "the limit of tries (--max-tries)" : "the time limit (--time) is over";
+}
+
+// Says beforehand what it will take.
+void Drawing::add_rejection_samples() {
+  const std::int64_t max_tries = *task_.options().max_tries;
+  const double log_tries = draft_.exact_sampler->log_value() - draft_.log_z.value_or(kNegInf);
+  const double expected = std::exp(log_tries) * static_cast<double>(num_wanted());
+  task_.run.remark(fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed", expected,
+                               max_tries));
+  const SummedModel* const summed = draft_.summed.get();
+  const FactorGraph& graph = summed != nullptr ? summed->graph() : task_.graph;
+  std::int64_t num_tries = 0;
+  draw_within_time([&](std::int64_t count, const ShouldStop& should_stop) {
+    const RejectionOptions rejection{
+        .num_samples = count, .max_tries = max_tries - num_tries};
+    const RejectionSamples drawn =
+        rejection_samples(graph, *draft_.exact_sampler, rejection, random_, {.should_stop = should_stop});
+    num_tries += drawn.num_tries;
+    for (const Assignment& left : drawn.samples) {
+      if (summed == nullptr) {
+        add(left);
+        continue;
+      }
+      Assignment x = summed->spread(left);
+      summed->draw(x, random_);
+      add(x);
+    }
+  });
+  draft_.has_exact_samples = true;
+  const bool is_done = std::ssize(draft_.samples) == num_wanted();
+  task_.run.remark(fmt::format("{} of {} exact samples after {} tries{}", draft_.samples.size(), num_wanted(),
+                               num_tries, is_done ? "" : fmt::format(": {}", why_ended(num_tries >= max_tries))));
+}
+
+}  // namespace
+
+void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced) {
+  if (draft.log_z == kNegInf || !draft.approximation) {
+    if (task.question().samples == 0) return;
+    const bool has_some = draft.best && draft.best->log_density != kNegInf;
+    const bool is_cut = task.run.is_interrupted();
+    task.run.remark(fmt::format("no samples: {}", !has_some ? "no state of positive probability was found"
+                                                  : is_cut  ? "interrupted"
+                                                            : "the time limit (--time) is over"));
+    return;
+  }
+  Drawing drawing(draft, task, reduced);
+  drawing.add_importance();
+  drawing.add_samples();
+}
+
+}  // namespace treesample

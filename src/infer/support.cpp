@@ -1,0 +1,161 @@
+// What several methods use: spaces, mini-buckets, barren variables, the cost of elimination.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "infer/methods.hpp"
+#include "infer/policy.hpp"
+#include "treesample/error.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr std::string_view kMiniBucketWord = "mini-bucket";
+
+// The I of mini-bucket:I.
+std::optional<int> parse_i_bound(const std::string& word) {
+  const std::string start = std::string(kMiniBucketWord) + ":";
+  if (word.rfind(start, 0) != 0) return {};
+  int i_bound = -1;
+  const char* const end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data() + start.size(), end, i_bound);
+  if (error != std::errc() || rest != end || i_bound < 0) return {};
+  return i_bound;
+}
+
+SearchSpace space_by_order(const Task& task, const FactorGraph& graph, SpaceKind kind, int restarts,
+                           std::uint64_t seed) {
+  const OrderOptions order{.kind = *task.options().order,
+                           .restarts = restarts,
+                           .seed = seed,
+                           .should_settle = task.run.time_box(policy::kOrderShare, HUGE_VAL),
+                           .should_stop = task.run.set_up_end()};
+  return make_search_space(graph, search_order(graph, kind, order), kind, task.run.set_up_end());
+}
+
+}  // namespace
+
+SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind) {
+  return space_by_order(task, graph, kind, static_cast<int>(*task.options().restarts), task.seed());
+}
+
+SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, SpaceKind kind) {
+  const Run& run = task.run;
+  const ShouldStop is_late = run.time_box(policy::kOrderShare, policy::kOrderSeconds);
+  MiniBucketOptions trial;
+  trial.should_stop = [&, is_over = run.set_up_end()] { return is_late() || is_over(); };
+  trial.bytes = task.limits().bytes / policy::kBucketMemoryDivisor;
+  trial.wanted_bytes = policy::kTrialBytes;
+  trial.passes = 1;
+  trial.lower_bound = false;
+  SearchSpace best = space_for(task, graph, kind);
+  const double cost = best.log_exact_cost();
+  const double seconds = run.has_time_limit() ? run.time_limit() : policy::kReachSeconds;
+  if (cost < std::log(policy::kEvaluationsPerSecond * policy::kClosedByBuckets * seconds) || is_late()) return best;
+  const auto try_out = [&](const SearchSpace& space) {
+    return unless_given_up([&] { return WeightedMiniBucket(graph, space, trial).report(); });
+  };
+  std::optional<MiniBucketReport> report = try_out(best);
+  if (!report) return best;
+  double lowest = report->log_upper;
+  const auto asked = static_cast<int>(*task.options().restarts);
+  const int restarts = asked == 0 ? policy::kTrialRestarts : asked;
+  for (int i = 1; i < policy::kTrialOrders && report && !report->is_exact; ++i) {
+    if (is_late()) break;
+    const std::uint64_t seed = task.seed() + static_cast<std::uint64_t>(i);
+    std::optional<SearchSpace> space =
+        unless_given_up([&] { return space_by_order(task, graph, kind, restarts, seed); });
+    if (!space) break;
+    if (space->log_exact_cost() > cost + policy::kTrialCostMargin) continue;
+    report = try_out(*space);
+    if (!report || report->log_upper >= lowest) continue;
+    lowest = report->log_upper;
+    best = *std::move(space);
+  }
+  return best;
+}
+
+std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan) {
+  if (!plan.sums_out || !graph.has_only_tables()) return nullptr;
+  auto summed = std::make_shared<const SummedModel>(graph);
+  return summed->num_summed_out() > 0 ? summed : nullptr;
+}
+
+std::string summed_out_text(const SummedModel* summed) {
+  if (summed == nullptr) return "";
+  return fmt::format("; {} summed out before", counted(summed->num_summed_out(), "barren variable"));
+}
+
+EliminationOptions elimination_options(const InferRequest& request, const Run& run) {
+  const std::int64_t restarts = request.options.restarts.value_or(0);
+  return {.restarts = restarts > 0 ? static_cast<int>(restarts) : policy::kEliminationRestarts,
+          .seed = request.options.seed,
+          .should_settle = run.time_box(policy::kCostShare, policy::kOrderSeconds)};
+}
+
+std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
+                                                    const Run& run, double seconds,
+                                                    std::optional<EliminationCost>* found) {
+  EliminationOptions elimination = elimination_options(request, run);
+  elimination.most_entries = policy::kEntriesPerSecond * seconds;
+  const std::optional<EliminationCost> cost =
+      unless_given_up([&] { return elimination_cost(graph, elimination, run.until(policy::kChoiceEnd)); });
+  if (found != nullptr) *found = cost;
+  if (!cost || cost->marginal_bytes > static_cast<double>(request.limits.bytes)) return {};
+  if (cost->num_entries > elimination.most_entries) return {};
+  elimination.order = cost->order;
+  return elimination;
+}
+
+int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task) {
+  const ShouldStop is_over = task.run.until();
+  const Stopwatch watch;
+  const double seconds = task.run.box_seconds(policy::kFrequencyShare, policy::kFrequencySeconds);
+  Random random(task.seed(), "marginals");
+  for (int v = 0; v < task.graph.num_variables(); ++v) draft.marginals.emplace_back(task.graph.num_states(v), 0.0);
+  int num_samples = 0;
+  while (num_samples < max_samples && (num_samples == 0 || (watch.seconds() < seconds && !is_over()))) {
+    const Assignment x = approximation.sample(random);
+    for (std::size_t v = 0; v < x.size(); ++v) draft.marginals[v][x[v]] += 1.0;
+    ++num_samples;
+  }
+  for (std::vector<double>& probs : draft.marginals) {
+    for (double& p : probs) p /= num_samples;
+  }
+  return num_samples;
+}
+
+std::int64_t num_functions(const FactorGraph& graph) {
+  return std::count_if(graph.factors().begin(), graph.factors().end(),
+                       [](const Factor& factor) { return !factor.is_table(); });
+}
+
+bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWord, 0) == 0; }
+
+void check_prior(const std::string& word) {
+  const bool is_known =
+      word == "uniform" || word == "elbo" || word == "calibrated" || word == kMiniBucketWord || word.rfind("net:", 0) == 0;
+  if (is_known || parse_i_bound(word)) return;
+  throw OptionError("prior",
+                    fmt::format("'{}' is none of uniform, elbo, calibrated, mini-bucket, mini-bucket:I, net:FILE", word));
+}
+
+std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
+                                                            const SearchSpace& space) {
+  const double seconds = task.run.box_seconds(policy::kBucketShare, policy::kBucketSeconds);
+  MiniBucketOptions options;
+  options.bytes = task.limits().bytes / policy::kBucketMemoryDivisor;
+  options.wanted_bytes = static_cast<std::uint64_t>(policy::kBucketBytesPerSecond * seconds);
+  if (const std::optional<int> i_bound = parse_i_bound(*task.options().prior)) {
+    options.i_bound = *i_bound;
+    options.bytes = task.limits().bytes;
+  }
+  options.should_settle = task.run.time_box(policy::kBucketShare, policy::kBucketSeconds);
+  options.should_stop = task.run.until(policy::kBucketsEnd);
+  return std::make_shared<WeightedMiniBucket>(graph, space, options);
+}
+
+}  // namespace treesample

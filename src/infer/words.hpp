@@ -1,0 +1,61 @@
+// The words of choices, for options, answers and messages: one list per enumeration.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "treesample/infer/options.hpp"
+
+namespace treesample {
+
+template <typename Enum>
+struct Word {
+  const char* word;
+  Enum value;
+};
+
+inline constexpr std::array kMethodWords = {
+    Word{"treesample", Method::kTreeSample}, Word{"exact", Method::kExact}, Word{"sis", Method::kSis},
+    Word{"smc", Method::kSmc},               Word{"gibbs", Method::kGibbs}, Word{"bp", Method::kBp}};
+inline constexpr std::array kRuleWords = {Word{"q-uct", SelectRule::kQUct}, Word{"gap", SelectRule::kGap},
+                                          Word{"mass", SelectRule::kMass}};
+inline constexpr std::array kSpaceWords = {Word{"tree", SpaceKind::kTree}, Word{"graph", SpaceKind::kGraph},
+                                           Word{"andor", SpaceKind::kAndOr}};
+inline constexpr std::array kOrderWords = {Word{"given", OrderKind::kGiven}, Word{"degree", OrderKind::kDegree},
+                                           Word{"min-fill", OrderKind::kMinFill},
+                                           Word{"min-width", OrderKind::kMinWidth}};
+inline constexpr std::array kUnitWords = {Word{"reward", BudgetUnit::kReward}, Word{"factor", BudgetUnit::kFactor},
+                                          Word{"cost", BudgetUnit::kCost}, Word{"call", BudgetUnit::kCall}};
+inline constexpr std::array kTieWords = {Word{"lowest", TieRule::kLowest}, Word{"random", TieRule::kRandom}};
+inline constexpr std::array kSourceWords = {Word{"lower", SampleSource::kLower}, Word{"upper", SampleSource::kUpper},
+                                            Word{"rejection", SampleSource::kRejection}};
+inline constexpr std::array kResamplingWords = {Word{"multinomial", ResamplingScheme::kMultinomial},
+                                                Word{"stratified", ResamplingScheme::kStratified},
+                                                Word{"systematic", ResamplingScheme::kSystematic}};
+inline constexpr std::array kGibbsWords = {Word{"restarts", GibbsMode::kRestarts}, Word{"chain", GibbsMode::kChain}};
+inline constexpr std::array kAnswerOrderWords = {Word{"arrival", AnswerOrder::kArrival},
+                                                 Word{"submission", AnswerOrder::kSubmission}};
+inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
+
+// By type, so that what handles options need not be told.
+constexpr std::span<const Word<Method>> words_of(Method) { return kMethodWords; }
+constexpr std::span<const Word<SelectRule>> words_of(SelectRule) { return kRuleWords; }
+constexpr std::span<const Word<SpaceKind>> words_of(SpaceKind) { return kSpaceWords; }
+constexpr std::span<const Word<OrderKind>> words_of(OrderKind) { return kOrderWords; }
+constexpr std::span<const Word<BudgetUnit>> words_of(BudgetUnit) { return kUnitWords; }
+constexpr std::span<const Word<TieRule>> words_of(TieRule) { return kTieWords; }
+constexpr std::span<const Word<SampleSource>> words_of(SampleSource) { return kSourceWords; }
+constexpr std::span<const Word<ResamplingScheme>> words_of(ResamplingScheme) { return kResamplingWords; }
+constexpr std::span<const Word<GibbsMode>> words_of(GibbsMode) { return kGibbsWords; }
+constexpr std::span<const Word<AnswerOrder>> words_of(AnswerOrder) { return kAnswerOrderWords; }
+constexpr std::span<const Word<bool>> words_of(bool) { return kYesNo; }
+
+template <typename Enum>
+const char* word_for(Enum value) {
+  for (const Word<Enum>& known : words_of(value)) {
+    if (known.value == value) return known.word;
+  }
+  return "";
+}
+
+}  // namespace treesample
