@@ -19,7 +19,6 @@
 namespace treesample::cli {
 namespace {
 
-using experiments::Method;
 using experiments::MethodSetting;
 
 std::vector<std::string> split(const std::string& text) {
@@ -121,10 +120,9 @@ void CompareCommand::declare(CommandLine& line) {
 std::vector<MethodSetting> CompareCommand::settings() const {
   std::vector<MethodSetting> settings;
   for (const std::string& word : split(methods_)) {
-    MethodSetting setting;
-    setting.method = experiments::parse_method("--methods", word);
+    MethodSetting setting(experiments::parse_method("--methods", word));
     for (const MethodSetting& other : settings) {
-      check_argument(other.method != setting.method, "--methods", fmt::format("'{}' is there twice", word));
+      check_argument(other.contender != setting.contender, "--methods", fmt::format("'{}' is there twice", word));
     }
     setting.take(request_.options);
     settings.push_back(setting);

@@ -8,11 +8,9 @@
 #include "plot.hpp"
 #include "statistics.hpp"
 #include "treesample/error.hpp"
-#include "treesample/evaluate/importance.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/infer/infer.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::experiments {
@@ -27,7 +25,7 @@ struct Cell {
 };
 
 std::string key_of(const CompareOptions& options, const Cell& cell) {
-  return fmt::format("{}/{}/{}", word_of(options.settings[cell.setting].method), cell.budget, cell.run);
+  return fmt::format("{}/{}/{}", word_of(options.settings[cell.setting].contender), cell.budget, cell.run);
 }
 
 bool is_random(const MethodSetting& setting) {
@@ -39,7 +37,7 @@ bool is_random(const MethodSetting& setting) {
     case Contender::kElbo:
     case Contender::kGraph:
     case Contender::kAndOr:
-      return setting.ties == TieRule::kRandom;
+      return setting.options.ties == TieRule::kRandom;
     default:
       return true;
   }
@@ -59,54 +57,43 @@ std::vector<Cell> cells_of(const CompareOptions& options) {
 
 Numbers exact_reference(double log_z) { return {{"log_z", log_z}, {"error", 0.0}, {"is_exact", 1.0}}; }
 
-// log Z of a model with functions, within the plan; no number where there is none.
-std::optional<Numbers> function_reference(const FactorGraph& graph, const CompareOptions& options,
-                                          const RunControl& control) {
-  const ReferencePlan plan = reference_plan(graph, options);
-  if (plan.calls() == 0) return Numbers{{"is_exact", 0.0}};
-  const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-  AnytimeOptions search;
-  search.select = SelectRule::kMass;
-  search.budget = plan.search_calls;
-  search.budget_unit = BudgetUnit::kCall;
-  search.seed = options.seed;
-  search.observer_interval = 1;
-  const AnytimeResult result =
-      anytime_search(graph, space, {}, search, [&](const AnytimeProgress&) { return !control.is_interrupted(); });
-  if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
-  if (result.report.error) throw Error(*result.report.error);
-  if (result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding) {
-    return exact_reference(result.report.log_z.upper);
+// What log Z is taken for: exact where that is cheap, else by a search and importance samples.
+InferRequest reference_request(const FactorGraph& graph, const CompareOptions& options) {
+  InferRequest request{.question = {.marginals = false, .best = false},
+                       .options = {.method = Method::kTreeSample, .space = SpaceKind::kAndOr, .simplify = false}};
+  request.options.seed = options.seed;
+  request.limits.bytes = static_cast<std::size_t>(options.max_elimination_bytes);
+  if (!graph.has_only_tables()) {
+    const ReferencePlan plan = reference_plan(graph, options);
+    request.limits.budget = plan.search_calls;
+    request.options.budget_unit = BudgetUnit::kCall;
+    request.options.select = SelectRule::kMass;
+    request.options.importance = plan.log_z_samples;
+    return request;
   }
-  if (plan.log_z_samples == 0) return Numbers{{"is_exact", 0.0}};
-  Random random(options.seed, "reference");
-  const ImportanceEstimate estimate =
-      importance_estimate(graph, BoundedApproximation(result, SamplerKind::kEstimate),
-                          static_cast<int>(plan.log_z_samples), random, [&](int) { return !control.is_interrupted(); });
-  if (control.is_interrupted()) return std::nullopt;
-  if (estimate.error) throw Error(*estimate.error);
-  return Numbers{{"log_z", estimate.log_z}, {"error", estimate.std_error}, {"is_exact", 0.0}};
-}
-
-std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
-  if (!graph.has_only_tables()) return function_reference(graph, options, control);
   const EliminationCost cost = elimination_cost(graph);
   if (cost.num_entries <= options.max_elimination_entries && cost.bytes <= options.max_elimination_bytes) {
-    const auto limit = static_cast<std::uint64_t>(options.max_elimination_bytes);
-    return exact_reference(Elimination(graph, {.memory_limit_bytes = limit, .keep_messages = false}).log_z());
+    request.options.method = Method::kExact;
+    request.options.space.reset();
+    return request;
   }
-  const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-  const SearchResult search = tree_sample(graph, space, {.budget = options.budgets.back(), .seed = options.seed},
-                                          nullptr, [&](const SearchProgress&) { return !control.is_interrupted(); });
-  if (search.report.stop == StopReason::kInterrupted) return std::nullopt;
-  if (search.approximation.is_exact()) {
-    return exact_reference(search.approximation.log_z());
-  }
-  Random random(options.seed, "reference");
-  const ImportanceEstimate estimate = importance_estimate(graph, search.approximation, options.num_importance_samples,
-                                                          random, [&](int) { return !control.is_interrupted(); });
+  request.options.select = SelectRule::kQUct;
+  request.options.importance = options.num_importance_samples;
+  request.limits.budget = options.budgets.back();
+  return request;
+}
+
+// No number where there is none; nothing when it was interrupted.
+std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
+  if (!graph.has_only_tables() && reference_plan(graph, options).calls() == 0) return Numbers{{"is_exact", 0.0}};
+  const auto [question, limits, chosen] = reference_request(graph, options);
+  const Answer answer = infer(graph, question, limits, chosen, {.should_stop = control.is_interrupted});
   if (control.is_interrupted()) return std::nullopt;
-  return Numbers{{"log_z", estimate.log_z}, {"error", estimate.std_error}, {"is_exact", 0.0}};
+  if (answer.error) throw Error(*answer.error);
+  const bool is_solved = answer.stop == StopReason::kExact || answer.stop == StopReason::kRounding;
+  if (is_solved) return exact_reference(*answer.log_z);
+  if (!answer.importance) return Numbers{{"is_exact", 0.0}};
+  return Numbers{{"log_z", answer.importance->log_z}, {"error", answer.importance->std_error}, {"is_exact", 0.0}};
 }
 
 // A budget that does not pay for one sample, or a method that the model does not allow, is a cell without numbers.
@@ -204,7 +191,7 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
             .is_x_log = true,
             .is_y_log = true};
   for (std::size_t s = 0; s < options.settings.size(); ++s) {
-    const Contender method = options.settings[s].method;
+    const Contender method = options.settings[s].contender;
     std::vector<std::string> row{title_of(method)};
     Series series{.name = title_of(method), .color = color_of(method)};
     for (const std::int64_t budget : options.budgets) {
@@ -242,7 +229,7 @@ CsvFile cells_csv(const CompareOptions& options, const Results& results) {
       return numbers.contains(name) ? fmt::format("{}", numbers.at(name)) : std::string();
     };
     const bool has_kl = numbers.contains("delta_kl") && target.contains("log_z");
-    csv.text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[cell.setting].method),
+    csv.text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[cell.setting].contender),
                             options.settings[cell.setting].tuned_text(), cell.budget, cell.run,
                             has_kl ? fmt::format("{}", target.at("log_z") + numbers.at("delta_kl")) : "",
                             text("delta_kl"), text("delta_kl_error"), text("energy"), text("entropy"), text("log_z"),
@@ -261,7 +248,7 @@ Table cost_table(const CompareOptions& options, const Results& results) {
       return values.empty() ? "-" : fmt::format("{:.{}f}", summarize(values).mean, digits);
     };
     if (mean("seconds", 3) == "-") continue;
-    table.rows.push_back({title_of(options.settings[s].method), mean("evaluations", 0), mean("calls", 0),
+    table.rows.push_back({title_of(options.settings[s].contender), mean("evaluations", 0), mean("calls", 0),
                           mean("seconds", 3), mean("energy", 4), mean("entropy", 4), options.settings[s].tuned_text()});
   }
   return table;

@@ -46,6 +46,7 @@ class Planner {
     if (plan_.is_open || options().method == Method::kTreeSample) choose_method();
     plan_.method = *options().method;
     plan_.select = *options().select;
+    choose_order();
     note_ignored();
     choose_budget();
     plan_.phases = method_row(plan_.method, plan_.select).phases(plan_);
@@ -74,6 +75,7 @@ class Planner {
   bool can_eliminate();
   std::vector<Claim> claims(unsigned allowed) const;
   SelectRule choose_rule(SelectRule usual);
+  void choose_order();
   void note_ignored();
   void choose_budget();
   void choose_program_budget(bool has_other_limit);
@@ -234,6 +236,27 @@ SelectRule Planner::choose_rule(SelectRule usual) {
       std::find_if(given.begin(), given.end(), [&](const Claim& claim) { return (claim.rules & usual_way) == 0; });
   remark(fmt::format("--select {}, because of --{}", word_for(*chosen->rule), cause->option));
   return *chosen->rule;
+}
+
+// Greedy elimination orders are made for branching spaces; on a path another order can be far cheaper.
+void Planner::choose_order() {
+  if (plan_.method != Method::kTreeSample || options().space != SpaceKind::kGraph || is_given("order")) return;
+  double least = HUGE_VAL;
+  for (const OrderKind kind : {OrderKind::kMinFill, OrderKind::kMinWidth, OrderKind::kGiven}) {
+    const OrderOptions order{.kind = kind,
+                             .restarts = static_cast<int>(*options().restarts),
+                             .seed = options().seed,
+                             .should_settle = run_.time_box(policy::kOrderShare, policy::kOrderSeconds),
+                             .should_stop = run_.set_up_end()};
+    const auto cost = unless_given_up([&] {
+      const std::vector<int> found = search_order(graph_, SpaceKind::kGraph, order);
+      return make_search_space(graph_, found, SpaceKind::kGraph, run_.set_up_end()).log_exact_cost();
+    });
+    if (!cost) return;
+    if (*cost >= least) continue;
+    least = *cost;
+    options().order = kind;
+  }
 }
 
 void Planner::note_ignored() {
