@@ -2,13 +2,10 @@
 //
 //   treesample::FactorGraph graph;
 //   for (int v = 0; v < 10; ++v) graph.add_variable(3);
+//   // Tables hold logarithms.
 //   for (int v = 0; v + 1 < 10; ++v) graph.add_table({v, v + 1}, {1.0, 0, 0, 0, 1.2, 0, 0, 0, 1.4});
-//   const auto kind = treesample::SpaceKind::kAndOr;
-//   const auto space = treesample::make_search_space(graph, treesample::search_order(graph, kind, {}), kind);
-//   const auto result = treesample::tree_sample(graph, space, {.budget = 1000});
-//   result.approximation.log_z();                                  // with is_exact() the true log Z
-//   treesample::Random random(1);
-//   result.approximation.sample(random);                           // one state per variable
+//   const treesample::Answer answer = treesample::infer(graph, {.samples = 3}, {.seconds = 10});
+//   answer.log_z, answer.lower, answer.upper, answer.marginals, answer.best, answer.samples
 //
 // examples/quick_start.cpp is the whole program; a test compares its output.
 #pragma once
@@ -26,6 +23,7 @@
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/families/family.hpp"
+#include "treesample/infer/infer.hpp"
 #include "treesample/io/model_file.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/model/factor_graph.hpp"

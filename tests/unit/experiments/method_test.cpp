@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "experiments/compare.hpp"
-#include "experiments/elbo_value.hpp"
+#include "treesample/value/elbo_value.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/families/family.hpp"
@@ -19,7 +19,7 @@ TEST(RunMethod, SearchesAreExactWithEnoughBudget) {
   const FactorGraph graph = small_chain();
   const double log_z = enumerate(graph).log_z;
   for (const Contender method : {Contender::kTree, Contender::kMass, Contender::kElbo, Contender::kGraph, Contender::kAndOr}) {
-    const Outcome outcome = run_method(graph, {.method = method}, {.budget = 1000}).value();
+    const Outcome outcome = run_method(graph, MethodSetting(method), {.budget = 1000}).value();
     EXPECT_NEAR(log_z + outcome.delta_kl, 0.0, method == Contender::kElbo ? 1e-6 : 1e-10) << word_of(method);
     EXPECT_NEAR(outcome.log_z.value(), log_z, 1e-10);
   }
@@ -27,7 +27,7 @@ TEST(RunMethod, SearchesAreExactWithEnoughBudget) {
 
 TEST(RunMethod, UniformSpendsNothingAndHasFullEntropy) {
   const FactorGraph graph = small_chain();
-  const Outcome outcome = run_method(graph, {.method = Contender::kUniform}, {.budget = 1000}).value();
+  const Outcome outcome = run_method(graph, MethodSetting(Contender::kUniform), {.budget = 1000}).value();
   EXPECT_EQ(outcome.num_evaluations, 0.0);
   EXPECT_NEAR(outcome.entropy, graph.log_num_configurations(), 1e-12);
 }
@@ -35,8 +35,8 @@ TEST(RunMethod, UniformSpendsNothingAndHasFullEntropy) {
 TEST(RunMethod, EveryMethodSpendsAtMostItsBudgetAndHasANonNegativeKl) {
   const FactorGraph graph = small_chain();
   const double log_z = enumerate(graph).log_z;
-  for (const Contender method : kAllMethods) {
-    const Outcome outcome = run_method(graph, {.method = method}, {.budget = 200}).value();
+  for (const Contender method : all_contenders()) {
+    const Outcome outcome = run_method(graph, MethodSetting(method), {.budget = 200}).value();
     EXPECT_LE(outcome.num_evaluations, 200.0) << word_of(method);
     EXPECT_GE(log_z + outcome.delta_kl, -1e-9 - 4.0 * outcome.delta_kl_error) << word_of(method);
     EXPECT_NEAR(outcome.delta_kl, -outcome.energy - outcome.entropy, 1e-9) << word_of(method);
@@ -68,7 +68,7 @@ TEST(ElboValue, IsTheMeanOfThePendingFactorsPlusTheLogStates) {
 TEST(Compare, ReferenceIsExactAndBudgetsThatPayForNothingAreLeftOut) {
   const FactorGraph graph = small_chain();
   CompareOptions options;
-  options.settings = {{.method = Contender::kAndOr}, {.method = Contender::kGibbs}};
+  options.settings = {MethodSetting(Contender::kAndOr), MethodSetting(Contender::kGibbs)};
   options.budgets = {10, 5000};
   options.num_runs = 2;
   options.model_name = "model";
@@ -83,7 +83,7 @@ TEST(Compare, ReferenceIsExactAndBudgetsThatPayForNothingAreLeftOut) {
 TEST(Compare, WithoutEliminationTheReferenceIsAnEstimateThatAgrees) {
   const FactorGraph graph = small_chain();
   CompareOptions options;
-  options.settings = {{.method = Contender::kTree}};
+  options.settings = {MethodSetting(Contender::kTree)};
   options.budgets = {20};
   options.max_elimination_entries = 0.0;
   options.model_name = "model";

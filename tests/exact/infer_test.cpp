@@ -1,0 +1,157 @@
+// infer() on small random models against enumeration, by every method that is exact there.
+#include "treesample/infer/infer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+
+// The first variable observed in its last state.
+Evidence some_evidence(const FactorGraph& graph) { return {{0, graph.num_states(0) - 1}}; }
+
+void expect_exact(const Answer& answer, const FactorGraph& graph, const Evidence& evidence, const char* what) {
+  FactorGraph observed = graph;
+  for (const auto& [variable, state] : evidence) {
+    std::vector<double> values(observed.num_states(variable), kNegInf);
+    values[state] = 0.0;
+    observed.add_table({variable}, values);
+  }
+  const Enumeration truth = enumerate(observed);
+  ASSERT_TRUE(answer.log_z) << what;
+  if (truth.log_z == kNegInf) {
+    EXPECT_EQ(*answer.log_z, kNegInf) << what;
+    EXPECT_TRUE(answer.marginals.empty()) << what;
+    EXPECT_TRUE(answer.samples.empty()) << what;
+    return;
+  }
+  EXPECT_NEAR(*answer.log_z, truth.log_z, 1e-8) << what;
+  EXPECT_LE(answer.lower.value_or(kNegInf), truth.log_z + 1e-12) << what;
+  EXPECT_GE(answer.upper.value_or(HUGE_VAL), truth.log_z - 1e-12) << what;
+  ASSERT_EQ(answer.marginals.size(), truth.marginals.size()) << what;
+  for (std::size_t v = 0; v < truth.marginals.size(); ++v) {
+    for (std::size_t s = 0; s < truth.marginals[v].size(); ++s) {
+      EXPECT_NEAR(answer.marginals[v][s], truth.marginals[v][s], 1e-7) << what;
+    }
+  }
+  ASSERT_TRUE(answer.best) << what;
+  EXPECT_NEAR(graph.log_density(answer.best->x), answer.best->log_density, 1e-9) << what;
+  for (std::size_t i = 0; i < answer.samples.size(); ++i) {
+    const double log_prob = truth.log_probs[configuration_index(graph, answer.samples[i])];
+    EXPECT_NE(log_prob, kNegInf) << what;
+    EXPECT_NEAR(answer.sample_log_probs.at(i), log_prob, 1e-6) << what;
+    EXPECT_NEAR(answer.sample_log_densities.at(i), log_prob + truth.log_z, 1e-6) << what;
+    EXPECT_NEAR(answer.approximation->log_prob(answer.samples[i]), log_prob, 1e-6) << what;
+  }
+}
+
+TEST(Infer, EveryExactWayAgreesWithEnumeration) {
+  const std::pair<const char*, InferOptions> ways[] = {
+      {"auto", {}},
+      {"exact", {.method = Method::kExact}},
+      {"q-uct in tree", {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kTree}},
+      {"q-uct in andor", {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kAndOr}},
+      {"gap", {.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "uniform"}},
+      {"gap, mini-buckets", {.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:1"}},
+      {"mass", {.method = Method::kTreeSample, .select = SelectRule::kMass}},
+  };
+  Random random(14);
+  int num_possible = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    const FactorGraph graph =
+        random_model(random, {.num_variables = 5, .zero_probability = trial % 4 == 0 ? 0.3 : 0.0});
+    const Evidence evidence = trial % 2 == 0 ? Evidence() : some_evidence(graph);
+    for (const auto& [what, options] : ways) {
+      const Answer answer = infer(Model(graph, evidence), {.samples = 3}, {.budget = 100'000}, options);
+      expect_exact(answer, graph, evidence, what);
+      num_possible += answer.samples.size() == 3 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(num_possible, 200);
+}
+
+TEST(Infer, FunctionsAreAnsweredExactlyOnceEverythingWasEvaluated) {
+  Random random(15);
+  for (int trial = 0; trial < 20; ++trial) {
+    const FactorGraph graph =
+        random_model(random, {.num_variables = 5, .function_probability = 0.5});
+    const Answer answer = infer(graph, {.samples = 3}, {.budget = 100'000});
+    expect_exact(answer, graph, {}, "functions");
+  }
+}
+
+TEST(Infer, BaselinesAnswerWhatTheyCan) {
+  const FactorGraph graph = make_family("chain", {.seed = 2, .values = {{"n", 5.0}, {"k", 3.0}}}).graph;
+  const double log_z = enumerate(graph).log_z;
+  for (const Method method : {Method::kSis, Method::kSmc, Method::kGibbs, Method::kBp}) {
+    const Answer answer = infer(graph, {.samples = 4}, {.budget = 50'000}, {.method = method});
+    EXPECT_EQ(answer.samples.size(), 4U) << to_string(method);
+    EXPECT_EQ(answer.marginals.size(), 5U) << to_string(method);
+    EXPECT_EQ(answer.plan.method, method);
+    if (method == Method::kGibbs) EXPECT_FALSE(answer.log_z);
+    if (method != Method::kGibbs) EXPECT_NEAR(*answer.log_z, log_z, 0.2) << to_string(method);
+  }
+  EXPECT_THROW(infer(graph, {}, {.budget = 1}, {.method = Method::kGibbs}), OptionError);
+}
+
+TEST(Infer, AnInterruptionGivesTheAnswerSoFar) {
+  const FactorGraph grid =
+      make_family("ising", {.seed = 1, .values = {{"rows", 30.0}, {"columns", 30.0}}}).graph;
+  int num_asked = 0;
+  const Answer answer = infer(grid, {}, {.seconds = 60}, {}, {.should_stop = [&] { return ++num_asked > 1000; }});
+  EXPECT_EQ(answer.stop, StopReason::kInterrupted);
+  EXPECT_TRUE(answer.upper);
+  EXPECT_LT(answer.seconds, 30.0);
+}
+
+TEST(Infer, TheObserverHearsOfPhasesAndRemarks) {
+  const FactorGraph grid =
+      make_family("ising", {.seed = 1, .values = {{"rows", 30.0}, {"columns", 30.0}}}).graph;
+  std::vector<std::string> phases, remarks;
+  LogBounds last;
+  const Observer observer{.progress =
+                              [&](const Progress& now) {
+                                if (phases.empty() || phases.back() != now.phase) phases.emplace_back(now.phase);
+                                EXPECT_LE(last.lower, now.log_z.lower + 1e-9);
+                                last.lower = now.log_z.lower;
+                              },
+                          .remark = [&](const std::string& text) { remarks.push_back(text); }};
+  infer(grid, {}, {.seconds = 0.5}, {.method = Method::kTreeSample, .select = SelectRule::kGap, .c = 1.0}, observer);
+  EXPECT_GE(phases.size(), 2U);
+  ASSERT_FALSE(remarks.empty());
+  EXPECT_NE(remarks.front().find("--c is ignored"), std::string::npos);
+}
+
+TEST(Infer, QuestionsThatAreNotAskedAreNotAnswered) {
+  const FactorGraph graph = make_family("chain", {.seed = 2}).graph;
+  for (const Method method : {Method::kExact, Method::kTreeSample, Method::kSmc}) {
+    const Answer answer = infer(graph, {.marginals = false, .best = false}, {.budget = 1000},
+                                {.method = method, .importance = 0});
+    EXPECT_TRUE(answer.marginals.empty()) << to_string(method);
+    EXPECT_FALSE(answer.best) << to_string(method);
+    EXPECT_TRUE(answer.approximation) << to_string(method);
+  }
+}
+
+TEST(Infer, TheMemoryLimitIsNamedWhenItIsTooSmall) {
+  const FactorGraph graph = make_family("ising", {.seed = 1, .values = {{"rows", 16.0}, {"columns", 16.0}}}).graph;
+  try {
+    infer(graph, {}, {.bytes = 1000}, {.method = Method::kExact});
+    FAIL();
+  } catch (const OptionError& error) {
+    EXPECT_EQ(error.option(), "memory");
+    EXPECT_EQ(error.code(), ErrorCode::kResource);
+  }
+}
+
+}  // namespace
+}  // namespace treesample

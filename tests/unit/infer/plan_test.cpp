@@ -1,0 +1,107 @@
+#include "treesample/infer/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "treesample/error.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/infer/infer.hpp"
+
+namespace treesample {
+namespace {
+
+FactorGraph chain() { return make_family("chain", {.seed = 1}).graph; }
+// Too wide for elimination within any time limit of these tests.
+FactorGraph wide_grid() { return make_family("ising", {.seed = 1, .values = {{"rows", 40.0}, {"columns", 40.0}}}).graph; }
+
+FactorGraph with_function() {
+  FactorGraph graph = chain();
+  graph.add_factor(Factor::function({0, 1}, [](std::span<const int> x) { return 0.1 * x[0] - x[1]; }));
+  return graph;
+}
+
+bool has_remark(const Plan& plan, const std::string& text) {
+  for (const std::string& remark : plan.remarks) {
+    if (remark.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Plan, SmallTablesAreEliminated) {
+  const Plan chosen = plan(chain());
+  EXPECT_EQ(chosen.method, Method::kExact);
+  ASSERT_TRUE(chosen.elimination);
+  EXPECT_EQ(chosen.elimination->width, 1);
+  EXPECT_FALSE(chosen.reasons.empty());
+  EXPECT_NE(chosen.text().find("exact"), std::string::npos);
+}
+
+TEST(Plan, WideTablesAreSearchedWithBoundsWithinATimeLimitThatIsSaid) {
+  const Plan chosen = plan(wide_grid());
+  EXPECT_EQ(chosen.method, Method::kTreeSample);
+  EXPECT_EQ(chosen.select, SelectRule::kGap);
+  EXPECT_EQ(chosen.request.options.prior, "mini-bucket");
+  EXPECT_TRUE(std::isfinite(chosen.request.limits.seconds));
+  EXPECT_TRUE(has_remark(chosen, "neither --time, --budget nor --gap"));
+  for (const PlannedPhase& phase : chosen.phases) EXPECT_LE(phase.until_seconds, chosen.request.limits.seconds);
+}
+
+TEST(Plan, FunctionsAreSearchedByMassUnlessThePapersSearchIsSetUp) {
+  EXPECT_EQ(plan(with_function()).select, SelectRule::kMass);
+  EXPECT_EQ(plan(with_function()).request.options.prior, "calibrated");
+  EXPECT_EQ(plan(with_function(), {}, {}, {.method = Method::kTreeSample}).select, SelectRule::kQUct);
+  EXPECT_EQ(plan(with_function(), {}, {}, {.epsilon = 0.2}).select, SelectRule::kQUct);
+}
+
+TEST(Plan, OptionsOfTheSearchAreNeverDroppedWithoutAWord) {
+  const Plan paper = plan(chain(), {}, {.budget = 1000}, {.c = 0.5});
+  EXPECT_EQ(paper.select, SelectRule::kQUct);
+  EXPECT_EQ(paper.request.options.c, 0.5);
+  EXPECT_THROW(plan(chain(), {}, {}, {.c = 0.5, .sampler = SampleSource::kUpper}), OptionError);
+  EXPECT_TRUE(has_remark(plan(chain(), {}, {}, {.method = Method::kGibbs, .c = 0.5}), "--c is ignored"));
+  EXPECT_TRUE(has_remark(plan(chain(), {}, {}, {.method = Method::kExact, .sweeps = 5}), "--sweeps is ignored"));
+  EXPECT_FALSE(has_remark(plan(chain(), {}, {}, {.method = Method::kGibbs, .sweeps = 5}), "ignored"));
+}
+
+TEST(Plan, WhatMakesNoSenseIsRefusedByName) {
+  const auto refused = [](const FactorGraph& graph, const Limits& limits, const InferOptions& options) {
+    try {
+      plan(graph, {}, limits, options);
+    } catch (const OptionError& error) {
+      return error.option();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused(chain(), {.calls = 5}, {}), "calls");
+  EXPECT_EQ(refused(chain(), {}, {.budget_unit = BudgetUnit::kCost}), "budget-unit");
+  EXPECT_EQ(refused(with_function(), {.budget = 5, .calls = 5}, {}), "calls");
+  EXPECT_EQ(refused(chain(), {}, {.prior = "magic"}), "prior");
+  EXPECT_EQ(refused(chain(), {}, {.confidence = 1.0}), "confidence");
+  EXPECT_EQ(refused(chain(), {}, {.method = Method::kGibbs, .burn_in = 3}), "burn-in");
+  EXPECT_EQ(refused(chain(), {}, {.method = Method::kSmc, .prior = "calibrated"}), "prior");
+}
+
+TEST(Plan, CallsAreABudget) {
+  const Plan chosen = plan(with_function(), {}, {.calls = 7});
+  EXPECT_EQ(chosen.request.limits.budget, 7);
+  EXPECT_EQ(chosen.request.limits.unit, BudgetUnit::kCall);
+}
+
+TEST(Plan, APathGetsTheCheapestOfSeveralOrdersUnlessOneIsNamed) {
+  const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"rows", 3.0}, {"columns", 12.0}}}).graph;
+  const InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kGraph};
+  const auto cost = [&](OrderKind kind) {
+    return make_search_space(grid, search_order(grid, SpaceKind::kGraph, {.kind = kind}), SpaceKind::kGraph)
+        .log_exact_cost();
+  };
+  const OrderKind chosen = *plan(grid, {}, {}, options).request.options.order;
+  EXPECT_LE(cost(chosen), cost(OrderKind::kGiven) + 1e-9);
+  EXPECT_LE(cost(chosen), cost(OrderKind::kMinFill) + 1e-9);
+  InferOptions named = options;
+  named.order = OrderKind::kDegree;
+  EXPECT_EQ(plan(grid, {}, {}, named).request.options.order, OrderKind::kDegree);
+}
+
+}  // namespace
+}  // namespace treesample
