@@ -73,8 +73,8 @@ struct Answer {
   // The model that was answered for has a log Z this far off.
   void widen(double log_error) {
     if (!log_z || log_error == 0.0) return;
-    const LogBounds bounds{lower.value_or(-HUGE_VAL) - log_error, upper.value_or(HUGE_VAL) + log_error};
-    if (lower || upper) set_log_z(*log_z, bounds);
+    const LogBounds bounds{lower.value_or(-HUGE_VAL), upper.value_or(HUGE_VAL)};
+    if (lower || upper) set_log_z(*log_z, bounds.widened(log_error));
   }
   void set_exact_marginals(Marginals exact) {
     marginals = std::move(exact);

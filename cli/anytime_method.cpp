@@ -143,8 +143,7 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper
 
 // Of the whole model.
 LogBounds certified_bounds(const AnytimeResult& result, const SummedModel* summed) {
-  const double log_slack = summed != nullptr ? summed->log_slack() : 0.0;
-  return {result.report.log_z.lower - log_slack, result.report.log_z.upper + log_slack};
+  return summed != nullptr ? result.report.log_z.widened(summed->log_slack()) : result.report.log_z;
 }
 
 // What --samples are drawn from: certified when it can be.
@@ -234,7 +233,7 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   const Stopwatch& watch = options.clock;
   Watch progress(options);  // from here on Ctrl-C ends with an answer
   const std::shared_ptr<const SummedModel> summed = sum_out(whole, options);
-  TraceFile trace(options.trace, summed ? summed->log_slack() : 0.0);
+  TraceFile trace(options.trace, options.log_error + (summed ? summed->log_slack() : 0.0));
   const FactorGraph& graph = summed ? summed->graph() : whole;
   // There is something certain from the first moment on.
   trace.add(watch.seconds(), {}, first_bounds(whole), kNegInf);

@@ -155,6 +155,7 @@ int InferCommand::run() {
   // A network knows the numbers of variables and states that it was trained for.
   const bool is_simplified = options_.prior.rfind("net:", 0) != 0 && !is_kept_whole_;
   if (is_simplified) simplify_input(input, time_box(options_, kSimplifyShare, HUGE_VAL));
+  options_.log_error = input.simplified.log_error;
   const FactorGraph& graph = input.model.graph;
   check_argument(options_.unit != "cost" || !graph.has_only_tables(), "--budget-unit",
                  "cost counts seconds of factors that are computed by programs, and the model has none");
@@ -183,7 +184,7 @@ int InferCommand::run() {
   clock_.emplace();
   Answer answer = answer_of(graph);
   answer.seconds = clock_->seconds();
-  answer.widen(input.simplified.log_error);
+  answer.widen(options_.log_error);
   clock_.reset();
   const bool is_over_budget = answer.stop == to_string(StopReason::kBudget);
   const bool has_bought = answer.spent.reward_evaluations > 0 && (!input.oracles || answer.spent.calls > 0);

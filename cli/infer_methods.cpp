@@ -81,7 +81,7 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
   const Prior prior = make_prior(graph, space, options);
   const double search_end = options.num_importance > 0 ? kSearchEnd : 1.0;
   search_options.time_limit_seconds = std::max(search_end * options.seconds_left(), kLeastSeconds);
-  TraceFile trace(options.trace);
+  TraceFile trace(options.trace, options.log_error);
   if (trace.is_wanted()) search_options.observer_interval = TraceFile::kInterval;
   const LogBounds bounds{prior.lower.value_or(-HUGE_VAL), prior.upper.value_or(HUGE_VAL)};
   bool is_large = false;  // passes over all nodes would take too long if it went on
@@ -191,9 +191,12 @@ std::string add_most_probable(Answer& answer, const FactorGraph& whole, const El
   const auto found = unless_given_up([&] { return most_probable(whole, pass); });
   if (!found || !*found) return "time";
   const bool is_better = !answer.best || (*found)->configuration.log_density > answer.best->log_density;
-  if (is_better || (*found)->is_optimal()) answer.best = (*found)->configuration;
-  answer.is_best_optimal = (*found)->is_optimal();
-  if (is_better || (*found)->is_optimal()) answer.best_gap = (*found)->gap;
+  // Factors that simplification found constant are so within their rounding.
+  const double gap = (*found)->gap + 2.0 * options.log_error;
+  answer.is_best_optimal = gap <= MostProbable::kTolerance;
+  if (!is_better && !*answer.is_best_optimal) return "";
+  answer.best = (*found)->configuration;
+  answer.best_gap = gap;
   return "";
 }
 
@@ -296,7 +299,7 @@ std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& op
   answer.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
                               summed_out_text(answer.summed.get()));
   LogBounds bounds = elimination->bounds();
-  if (answer.summed) bounds = {bounds.lower - answer.summed->log_slack(), bounds.upper + answer.summed->log_slack()};
+  if (answer.summed) bounds = bounds.widened(answer.summed->log_slack());
   answer.set_log_z(elimination->log_z(), bounds);
   answer.stop = to_string(answer.is_exact ? StopReason::kExact : StopReason::kRounding);
   answer.marginals_from = "exact";

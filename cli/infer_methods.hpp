@@ -37,6 +37,7 @@ struct InferOptions {
   bool is_quiet = false;
   std::int64_t min_samples = 0;  // of methods that draw, whatever the budget; more than 0 where the user named none
   bool sums_out = false;         // barren variables, before elimination or a search with bounds
+  double log_error = 0.0;        // of log Z, by what simplification dropped (SimplifyReport)
   std::optional<EliminationOptions> elimination;  // with the order that was found when the method was chosen
   Stopwatch clock;                                // --time counts from here: reading, orders and bounds included
 

@@ -22,6 +22,25 @@ inline std::string log_value_text(double value) {
   return fmt::format("{} (log10: {})", fixed(value), fixed(value / std::log(10.0)));
 }
 
+// Six digits after the point, never above (below) what is a lower (an upper) bound: half a unit of the text further out
+// before it is rounded.
+inline std::string decimal_bound(double value, double direction) {
+  constexpr double kHalf = 0.50001e-6;
+  if (!std::isfinite(value) || value == std::round(value)) return fixed(value);
+  return fixed(std::nextafter(value + direction * kHalf, direction * HUGE_VAL));
+}
+
+// A tolerance with few digits, never below what it is.
+inline std::string tolerance_text(double value, int num_digits) {
+  double shown = value;
+  std::string text = fmt::format("{:.{}g}", shown, num_digits);
+  while (std::isfinite(shown) && value > 0.0 && std::stod(text) <= value) {
+    shown *= 1.0 + 0.3 * std::pow(10.0, -num_digits);
+    text = fmt::format("{:.{}g}", shown, num_digits);
+  }
+  return text;
+}
+
 inline std::string bytes_text(double bytes) {
   const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;

@@ -22,8 +22,9 @@ void TraceFile::add(double seconds, const Spending& spent, const LogBounds& boun
   if (path_.empty() || (seconds < next_seconds_ && evaluations < next_evaluations_)) return;
   next_seconds_ = seconds * 1.01 + 1e-2;
   next_evaluations_ = evaluations * 1.02 + 1.0;
-  write(fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, best_.lower - log_slack_,
-                    best_.upper + log_slack_, best_.clamp(estimate)));
+  const LogBounds shown = best_.widened(log_slack_);
+  write(fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, shown.lower, shown.upper,
+                    best_.clamp(estimate)));
 }
 
 void TraceFile::finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {

@@ -17,7 +17,7 @@ class TraceFile {
   // Traversals between two looks: searches of a few hundred evaluations have a curve too.
   static constexpr int kInterval = 16;
 
-  // An empty path writes nothing. `log_slack` widens the bounds (SummedModel).
+  // An empty path writes nothing. `log_slack` widens the bounds (SimplifyReport, SummedModel).
   explicit TraceFile(std::string path, double log_slack = 0.0);
   [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
