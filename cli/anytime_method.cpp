@@ -215,9 +215,9 @@ void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult&
   if (sampled.error) answer.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
   if (!answer.is_exact && sampled.log_z != kNegInf) answer.log_z = sampled.log_z;
-  // What is certified holds with any confidence.
-  sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
-  sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
+  // What is certified holds with any confidence. Equal weights leave an interval of one point, which may lie outside of
+  // it by its rounding.
+  sampled.interval = {bounds.clamp(sampled.interval.lower), bounds.clamp(sampled.interval.upper)};
   answer.set_sampled_marginals(sampled, "weighted");
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   const bool is_better = !answer.best || sampled.best.log_density > answer.best->log_density;

@@ -112,7 +112,7 @@ void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& 
 Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   const Stopwatch& clock = options.clock;
   Watch watch(options);
-  TraceFile trace(options.trace);
+  TraceFile trace(options.trace, options.log_error);
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
   const LeafValues leaves = make_leaves(graph, space, options);
   const AnytimeResult result =

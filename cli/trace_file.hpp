@@ -18,7 +18,7 @@ class TraceFile {
   static constexpr int kInterval = 16;
 
   // An empty path writes nothing. `log_slack` widens the bounds (SimplifyReport, SummedModel).
-  explicit TraceFile(std::string path, double log_slack = 0.0);
+  TraceFile(std::string path, double log_slack);
   [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
   // The last row, whenever it comes.

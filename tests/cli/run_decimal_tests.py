@@ -7,7 +7,8 @@ that of the digits in the file, with 60 digits; each model is asked with several
 
 - log Z lies outside of [lower, upper], in the answer or in a row of the trace; a bound, an estimate or a lower end
   of the interval are out of order; `exact` has bounds further apart than 1e-6;
-- an impossible model has samples, or a sample of an exact answer is impossible;
+- a certified number in the text is not rounded outward;
+- a model that is known to be impossible has samples, or a sample of an exact answer is impossible;
 - marginals that are called exact are off by more than 1e-6;
 - the density of the best configuration or of a sample is off by more than its rounding; a configuration is better than
   one that is called optimal by more than `best.gap`.
@@ -17,6 +18,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -262,6 +264,19 @@ def check_trace(model, what):
         check(lower <= model.log_z <= upper, f"{what}: a row of the trace", f"{row} {model.log_z}")
 
 
+def check_text(answer, text, what):
+    """Few digits, rounded outward: the words of the summary are certified too."""
+    z = answer["log_z"]
+    width = None if z["lower"] in (None, "-inf") or z["upper"] is None else decimal(z["upper"]) - decimal(z["lower"])
+    for pattern, value, sign in (("certified: at least", z["lower"], -1), (r"certified: at least.*, at most", z["upper"], 1),
+                                 (r"log Z .*exact .certified to", width, 1),
+                                 (r"certified to be at most", answer["sampler_divergence"], 1),
+                                 (r"optimal .certified to", answer["best"] and answer["best"]["gap"], 1)):
+        found = re.search(rf"{pattern} (-?[0-9][0-9.e+-]*)", text)
+        if found and value is not None:
+            check(sign * (Decimal(found[1]) - decimal(value)) >= 0, f"{what}: the text", f"{found[0]} {value}")
+
+
 def check_density(configuration, model, what):
     weight = model.weights.get(tuple(configuration["x"]), Decimal(0))
     if check(weight > 0, f"{what} is possible", f"{configuration}"):
@@ -273,7 +288,8 @@ def check_density(configuration, model, what):
 
 def check_answer(answer, model, what):
     check_log_z(answer, model, what)
-    check(model.weights or (not answer["samples"] and answer["best"] is None), f"{what}: nothing is possible")
+    if answer["log_z"]["exact"] and not model.weights:
+        check(not answer["samples"] and answer["best"] is None, f"{what}: nothing is possible", f"{answer}")
     for sample in answer["samples"] if answer["log_z"]["exact"] else []:
         check_density(sample, model, f"{what}: a sample")
     best = answer["best"]
@@ -306,6 +322,7 @@ def ask(model, options, what, counts):
     counts["exact"] += answer["log_z"]["exact"]
     counts["optimal"] += bool(answer["best"] and answer["best"]["optimal"])
     check_answer(answer, model, what)
+    check_text(answer, run.stdout, what)
     if "--trace" in options:
         check_trace(model, what)
 
