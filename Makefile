@@ -4,7 +4,8 @@
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting and clang-tidy          make format   apply the formatting
 #   make asan     fast tests under the address and undefined-behaviour sanitizers
-#   make torture  certified numbers against enumeration with 113 bits, for some minutes; distributed training under kills
+#   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
+#                 training under kills
 #   make fuzz     each parser's fuzzer for a minute
 #   make install  to PREFIX (/usr/local)
 SHELL := /bin/bash
@@ -65,6 +66,7 @@ torture: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
 	@cmake --build build --target test_torture treesample_cli
 	TREESAMPLE_TRIALS=$(TRIALS) build/test_torture
+	@for seed in 2 3 4; do tests/cli/run_decimal_tests.py build/treesample $$((5 * $(TRIALS))) $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
 
 fuzz: packages-lint

@@ -33,12 +33,6 @@ Json number(double value) {
 Json error(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 Json reason(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-// Six digits after the point, never above (below) what is a lower (an upper) bound.
-std::string decimal_bound(double value, double direction) {
-  const std::string nearest = fixed(value);
-  return (std::stod(nearest) - value) * direction < 0.0 ? fixed(value + direction * 1e-6) : nearest;
-}
-
 std::string bound_text(double value, double direction) {
   if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
   const double log10 = value / kLog10;
@@ -50,7 +44,7 @@ std::string bound_text(double value, double direction) {
 std::string certainty_text(const Answer& answer) {
   if (!answer.is_exact) return ", estimate";
   const double width = *answer.log_z == kNegInf ? 0.0 : *answer.upper - *answer.lower;
-  return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {:.1g})", width);
+  return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {})", tolerance_text(width, 1));
 }
 
 std::string variable_name(const FactorGraph& graph, int v) {
@@ -77,8 +71,10 @@ std::string sample_line(const FactorGraph& graph, const Assignment& sample) {
 
 // What is known of the best configuration beside its density.
 std::string optimality_text(const Answer& answer) {
-  if (answer.is_best_optimal == true) return "optimal";
-  if (answer.best_gap) return fmt::format("best found, at most {:.3g} below the optimum", *answer.best_gap);
+  if (answer.is_best_optimal == true)
+    return fmt::format("optimal (certified to {})", tolerance_text(*answer.best_gap, 1));
+  if (answer.best_gap)
+    return fmt::format("best found, at most {} below the optimum", tolerance_text(*answer.best_gap, 3));
   return "best found";
 }
 
@@ -177,8 +173,9 @@ void print_log_z(const Answer& answer) {
   print_importance(answer);
   if (answer.bounded_importance && !answer.is_exact) {
     const BoundedImportance& sampled = *answer.bounded_importance;
-    fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n", fixed(sampled.interval.lower),
-               fixed(sampled.interval.upper), sampled.confidence, counted(sampled.num_samples, "sample"), sampled.ess);
+    fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n",
+               decimal_bound(sampled.interval.lower, -1.0), decimal_bound(sampled.interval.upper, 1.0),
+               sampled.confidence, counted(sampled.num_samples, "sample"), sampled.ess);
   }
 }
 
@@ -296,7 +293,8 @@ void print_summary(const Answer& answer, const ModelInput& input) {
   fmt::print("method      {}\n", printable(answer.method));
   print_log_z(answer);
   if (answer.sampler_divergence) {
-    fmt::print("sampler     KL(sampler || target) certified to be at most {}\n", fixed(*answer.sampler_divergence));
+    fmt::print("sampler     KL(sampler || target) certified to be at most {}\n",
+               decimal_bound(*answer.sampler_divergence, 1.0));
   }
   if (answer.unexplored_mass) {
     fmt::print("unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated\n",

@@ -87,6 +87,23 @@ std::string bytes_text(double bytes) {
   return bytes < 1e5 ? fmt::format("{:.1f} {}", bytes, units[unit]) : fmt::format("{:.0e} {}", bytes, units[unit]);
 }
 
+// Half a unit of the text further out before it is rounded.
+std::string decimal_bound(double value, double direction) {
+  constexpr double kHalf = 0.50001e-6;
+  if (!std::isfinite(value) || value == std::round(value)) return fixed(value);
+  return fixed(std::nextafter(value + direction * kHalf, direction * HUGE_VAL));
+}
+
+std::string tolerance_text(double value, int num_digits) {
+  double shown = value;
+  std::string text = fmt::format("{:.{}g}", shown, num_digits);
+  while (std::isfinite(shown) && value > 0.0 && std::stod(text) <= value) {
+    shown *= 1.0 + 0.3 * std::pow(10.0, -num_digits);
+    text = fmt::format("{:.{}g}", shown, num_digits);
+  }
+  return text;
+}
+
 std::string log_value_text(double value) {
   if (std::isinf(value) && value < 0.0) return "-inf";
   return fmt::format("{} (log10: {})", fixed(value), fixed(value / std::log(10.0)));

@@ -24,6 +24,12 @@ std::string count_text(double log_count);
 // "1.5 GiB".
 std::string bytes_text(double bytes);
 
+// Six digits after the point, never above (direction -1) or below (1) the bound that it stands for.
+std::string decimal_bound(double value, double direction);
+
+// A tolerance with few digits, never below what it is.
+std::string tolerance_text(double value, int num_digits);
+
 // A logarithm, and the same to the base 10 as people of this field write it.
 std::string log_value_text(double value);
 

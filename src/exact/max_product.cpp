@@ -66,10 +66,10 @@ class MaxProduct {
     best.log_density = graph_.log_density(best.x);
     CompensatedSum density;
     for (int m = 0; m < graph_.num_factors(); ++m) density.add(graph_.log_value(m, best.x));
-    // Errors count twice, for the rounding of what is computed from them.
-    const double upper = log_max_.value() + 2.0 * (error_ + log_max_.rounding());
+    // Errors count twice, for the rounding of what is computed from them; those of the input are in error() alone.
+    const double upper = log_max_.value() + 2.0 * (error_ + input_error_ + log_max_.rounding());
     const double difference = std::max(0.0, upper - density.value());
-    const double gap = difference + 2.0 * density.rounding() + kEpsilon * (difference + std::abs(upper));
+    const double gap = difference + 2.0 * density.error() + kEpsilon * (difference + std::abs(upper));
     return {std::move(best), std::nextafter(upper, HUGE_VAL), gap};
   }
 
@@ -95,8 +95,10 @@ class MaxProduct {
     }
     for (int m = 0; m < graph_.num_factors(); ++m) {
       const std::vector<int>& scope = graph_.factor(m).scope();
+      const std::vector<double>& values = graph_.factor(m).log_values();
+      input_error_ += kEpsilon * (1.0 + largest_magnitude(values));
       if (scope.empty()) {
-        log_max_.add(graph_.factor(m).log_values().front());
+        log_max_.add(values.front());
         continue;
       }
       const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });
@@ -164,7 +166,8 @@ class MaxProduct {
   EliminationCost cost_;
   std::vector<Bucket> buckets_;  // by variable
   CompensatedSum log_max_;       // of the s_v and of the constants so far
-  double error_ = 0.0;
+  double error_ = 0.0;           // of the arithmetic
+  double input_error_ = 0.0;     // of the log-values
 };
 
 }  // namespace

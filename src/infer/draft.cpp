@@ -25,8 +25,8 @@ void Draft::set_log_z(double estimate, const LogBounds& bounds) {
 
 void Draft::widen(double log_error) {
   if (!log_z || log_error == 0.0) return;
-  const LogBounds bounds{lower.value_or(-HUGE_VAL) - log_error, upper.value_or(HUGE_VAL) + log_error};
-  if (lower || upper) set_log_z(*log_z, bounds);
+  const LogBounds bounds{lower.value_or(-HUGE_VAL), upper.value_or(HUGE_VAL)};
+  if (lower || upper) set_log_z(*log_z, bounds.widened(log_error));
 }
 
 void Draft::set_exact_marginals(Marginals exact) {

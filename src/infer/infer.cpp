@@ -165,13 +165,14 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   Run run(limits.seconds, observer);
   const Prepared prepared = prepare(model, options, run);
   const FactorGraph& graph = prepared.model->graph;
+  run.set_log_error(prepared.report.log_error);
   Plan plan =
       make_plan(graph, {question, limits, options}, model.programs != nullptr, prepared.is_simplified, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   const ProgramWatch watch(model.programs.get(), run);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
-  draft.widen(prepared.report.log_error);
+  draft.widen(run.log_error());
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
   if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
     run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",

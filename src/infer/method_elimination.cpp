@@ -100,10 +100,13 @@ std::string add_most_probable(Draft& draft, const Elimination& elimination, cons
   });
   if (!found || !*found) return "time";
   const MostProbable& best = **found;
-  const bool is_taken = best.is_optimal() || !draft.best || best.configuration.log_density > draft.best->log_density;
-  if (is_taken) draft.best = best.configuration;
-  if (is_taken) draft.best_gap = best.gap;
-  draft.is_best_optimal = best.is_optimal();
+  // Factors that simplification found constant are so within their rounding.
+  const double gap = best.gap + 2.0 * run.log_error();
+  draft.is_best_optimal = gap <= MostProbable::kTolerance;
+  const bool is_better = !draft.best || best.configuration.log_density > draft.best->log_density;
+  if (!is_better && !*draft.is_best_optimal) return "";
+  draft.best = best.configuration;
+  draft.best_gap = gap;
   return "";
 }
 
@@ -138,7 +141,7 @@ Draft run_elimination(const Task& task) {
   draft.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
                              summed_out_text(draft.summed.get()));
   LogBounds bounds = elimination->bounds();
-  if (draft.summed) bounds = {bounds.lower - draft.summed->log_slack(), bounds.upper + draft.summed->log_slack()};
+  if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
   draft.set_log_z(elimination->log_z(), bounds);
   draft.stop = draft.is_exact ? StopReason::kExact : StopReason::kRounding;
   draft.marginals_from = "exact";

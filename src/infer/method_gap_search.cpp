@@ -70,8 +70,7 @@ void GapSearch::look_for_a_configuration() {
 
 // Of the whole model.
 LogBounds GapSearch::certified(const LogBounds& bounds) const {
-  const double log_slack = summed_ ? summed_->log_slack() : 0.0;
-  return {bounds.lower - log_slack, bounds.upper + log_slack};
+  return summed_ ? bounds.widened(summed_->log_slack()) : bounds;
 }
 
 void GapSearch::report_progress(Progress now) {
@@ -207,9 +206,9 @@ void GapSearch::add_samplers(const AnytimeResult& result) {
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
   if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;
-  // What is certified holds with any confidence.
-  sampled.interval.lower = std::max(sampled.interval.lower, bounds.lower);
-  sampled.interval.upper = std::min(sampled.interval.upper, bounds.upper);
+  // What is certified holds with any confidence. Equal weights leave an interval of one point, which may lie outside of
+  // it by its rounding.
+  sampled.interval = {bounds.clamp(sampled.interval.lower), bounds.clamp(sampled.interval.upper)};
   draft_.set_sampled_marginals(sampled, "weighted");
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   if (!sampled.best.x.empty()) draft_.offer_best(sampled.best);

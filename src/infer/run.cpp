@@ -50,6 +50,7 @@ ShouldStop Run::set_up_end() const { return until(policy::kSetUpEnd); }
 void Run::tell(Progress now) const {
   if (!state_->observer.progress) return;
   now.seconds = seconds();
+  now.log_z = now.log_z.widened(state_->log_error);
   state_->observer.progress(now);
 }
 

@@ -61,7 +61,11 @@ class Run {
   // For what has to be made before a method can begin: it is given up then, and first bounds are all there is.
   [[nodiscard]] ShouldStop set_up_end() const;
 
-  // The observer's, with the time since the start.
+  // log Z of the reduced model differs from that of the original one by at most this (SimplifyReport).
+  void set_log_error(double log_error) { state_->log_error = log_error; }
+  [[nodiscard]] double log_error() const { return state_->log_error; }
+
+  // The observer's, with the time since the start and bounds of the original model.
   void tell(Progress now) const;
   void remark(const std::string& text) const;
 
@@ -71,7 +75,7 @@ class Run {
     [[nodiscard]] bool is_overdue();
 
     Stopwatch clock;
-    double limit = 0.0;
+    double limit = 0.0, log_error = 0.0;
     Observer observer;
     std::atomic<double> interrupted_at = -1.0;
   };

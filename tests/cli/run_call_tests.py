@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+from checks import check, run_tests
+
 PROGRAM = os.path.abspath(sys.argv[1])
 PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
 
@@ -22,15 +24,6 @@ def simulate(**v):
     SLEEP
     return -0.5 * (sum(v.values()) - 5) ** 2
 """
-
-num_failed = 0
-
-
-def check(condition, what, details=""):
-    global num_failed
-    if not condition:
-        num_failed += 1
-        print(f"FAILED: {what} {details}")
 
 
 class Folder:
@@ -195,9 +188,5 @@ def test_compare():
                 check(process.returncode == 128 + number and "interrupted" in err, f"{number}, {methods}", err)
 
 
-for test in (test_simulators_are_asked, test_budgets_of_calls_pay_for_samples_too, test_refusals,
-             test_solved_models_have_exact_marginals, test_what_was_not_evaluated_is_not_known, test_compare):
-    begin = time.monotonic()
-    test()
-    print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-sys.exit(num_failed > 0)
+run_tests((test_simulators_are_asked, test_budgets_of_calls_pay_for_samples_too, test_refusals,
+           test_solved_models_have_exact_marginals, test_what_was_not_evaluated_is_not_known, test_compare))

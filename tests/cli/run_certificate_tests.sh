@@ -37,6 +37,16 @@ for options in "" "--select gap" "--select mass" "--select q-uct" "--method exac
   grep -q 'log Z .*, exact (certified to ' text || fail "five $options: $(grep 'log Z' text)"
 done
 
+# A number that reads as 1 and is none: a forced variable, dropped before the search. The trace knows of it too.
+printf 'network n { }\nvariable v { type discrete [ 1 ] { s }; }\nprobability ( v ) { table 0.99999999999999999991; }\n' > one.bif
+for options in "" "--select gap" "--select mass" "--select q-uct"; do
+  $program infer one.bif $options --trace trace.csv --quiet --json answer.json > text
+  holds "$(field answer.json log_z.lower) < 0 < $(field answer.json log_z.upper)" || fail "one $options: no room for -9e-20"
+  [ "$(wc -l < trace.csv)" -gt 1 ] || fail "one $options: no trace"
+  tail -n +2 trace.csv | while IFS=, read -r _ _ lower upper _; do holds "float('$lower') < 0 < float('$upper')" || echo; done > bad
+  [ -s bad ] && fail "one $options: the trace has no room for -9e-20"
+done
+
 # Impossible models have no samples, and nothing that is not a number.
 printf 'MARKOV\n1\n1\n2\n1 0\n1 0\n1\n1\n1\n0\n' > impossible.uai
 for options in "" "--no-simplify" "--space tree --prior mini-bucket --budget 0 --no-simplify" "--select gap --no-simplify" \

@@ -9,7 +9,6 @@ import random
 import sys
 import time
 
-sys.dont_write_bytecode = True
 from redis_support import Lab, network_values
 
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 2

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, finish
+
 PROGRAM = os.path.abspath(sys.argv[1])
 MODEL = os.path.join(os.path.abspath(sys.argv[2]), "ising-8x8.uai")
 PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
@@ -80,15 +82,6 @@ USES = [
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
              "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls"}
-
-num_failed = 0
-
-
-def check(condition, what, details=""):
-    global num_failed
-    if not condition:
-        num_failed += 1
-        print(f"FAILED: {what} {details}")
 
 
 @functools.lru_cache(maxsize=None)
@@ -229,7 +222,7 @@ def main():
         check_company()
         check_pairs()
         os.chdir("/")
-    sys.exit(1 if num_failed else 0)
+    finish()
 
 
 main()

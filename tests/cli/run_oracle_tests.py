@@ -11,7 +11,8 @@ import signal
 import subprocess
 import time
 
-from oracle_folder import PATIENCE, PROGRAM, VALUE, Folder, check, run_tests
+from checks import check, run_tests
+from oracle_folder import PATIENCE, PROGRAM, VALUE, Folder
 
 SLOW_BODY = "time.sleep(0.001); " + VALUE
 

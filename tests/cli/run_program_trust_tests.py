@@ -17,7 +17,8 @@ import subprocess
 import sys
 import time
 
-from oracle_folder import PATIENCE, PROGRAM, VALUE, Folder, check, run_tests
+from checks import check, run_tests
+from oracle_folder import PATIENCE, PROGRAM, VALUE, Folder
 
 WITHOUT_CONSENT = {key: value for key, value in os.environ.items() if key != "TREESAMPLE_ALLOW_PROGRAMS"}
 

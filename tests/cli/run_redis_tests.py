@@ -10,18 +10,10 @@ import os
 import signal
 import sys
 
-sys.dont_write_bytecode = True
+from checks import check, finish
 from redis_support import Episode, Lab, key, network_values, seal, wait_for
 
 SECRET = "a secret of more than 16 bytes"
-num_failed = 0
-
-
-def check(condition, what, details=""):
-    global num_failed
-    if not condition:
-        num_failed += 1
-        print(f"FAILED: {what} {details}")
 
 
 def run_together(work, items):
@@ -311,5 +303,4 @@ def test_resume_and_interruption():
 if __name__ == "__main__":
     chosen = sys.argv[2:] or [name for name in globals() if name.startswith("test_")]
     run_together(lambda name: globals()[name](), chosen)
-    print("all checks passed" if num_failed == 0 else f"{num_failed} checks failed")
-    sys.exit(num_failed != 0)
+    finish()

@@ -17,17 +17,11 @@ import sys
 import tempfile
 import time
 
+from checks import check, run_tests
+
 PROGRAM, CPU_CLOCK = (os.path.abspath(path) for path in sys.argv[1:3])
 IS_SLOW = "--slow" in sys.argv[3:]
 PATIENCE = 600  # seconds of a busy machine
-num_failed = 0
-
-
-def check(condition, what, detail=""):
-    global num_failed
-    if not condition:
-        num_failed += 1
-        print(f"FAILED {what}: {detail}", flush=True)
 
 
 def write_uai(name, states, scopes, seed=1, zeros=0.0):
@@ -254,9 +248,5 @@ def test_other_commands():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     only = os.environ.get("TEST")
-    for test in (test_limits, test_many_nodes, test_trace, test_interruptions, test_second_signal,
-                 test_other_commands):
-        if not only or test.__name__ == only:
-            test()
-print(f"{num_failed} failed")
-sys.exit(num_failed > 0)
+    run_tests([test for test in (test_limits, test_many_nodes, test_trace, test_interruptions, test_second_signal,
+                                 test_other_commands) if not only or test.__name__ == only])

@@ -129,6 +129,37 @@ TEST(MaxProduct, WideMagnitudesAreCertifiedHonestly) {
   EXPECT_GT(num_not, 300);
 }
 
+// 0.3 in a file is no double, and its logarithm is none either: the certificate holds for whatever was meant.
+TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
+  Random random(6);
+  int num_others = 0;
+  for (int trial = 0; trial < 1500; ++trial) {
+    const FactorGraph shape = random_model(random, options_of_trial(trial));
+    FactorGraph graph;
+    for (int v = 0; v < shape.num_variables(); ++v) graph.add_variable(shape.num_states(v));
+    for (const Factor& factor : shape.factors()) {  // few different values: ties
+      std::vector<double> values = factor.log_values();
+      for (double& value : values) value = value == kNegInf ? value : std::log(1.0 + 0.1 * std::round(std::abs(value)));
+      graph.add_table(factor.scope(), values);
+    }
+    const auto found = most_probable(graph);
+    if (!found) continue;
+    EXPECT_TRUE(found->is_optimal()) << found->gap;
+    FactorGraph meant;
+    for (int v = 0; v < graph.num_variables(); ++v) meant.add_variable(graph.num_states(v));
+    for (const Factor& factor : graph.factors()) {
+      std::vector<double> values = factor.log_values();
+      for (double& value : values) value += (random.uniform() < 0.5 ? -1.0 : 1.0) * 0x1.0p-52 * (1.0 + std::abs(value));
+      meant.add_table(factor.scope(), values);
+    }
+    const Wide lost = largest_density(meant) - wide_density(meant, found->configuration.x);
+    EXPECT_LE(lost, Wide(found->gap));
+    EXPECT_LE(largest_density(meant), Wide(found->log_upper));
+    num_others += lost > 0;
+  }
+  EXPECT_GT(num_others, 300);
+}
+
 // Beside large terms, which configuration is best is a matter of their last bits.
 TEST(MaxProduct, WhatRoundingHidesIsNotCalledOptimal) {
   FactorGraph graph;

@@ -12,8 +12,10 @@
 // Certificate. In binary arithmetic with rounding unit u, a bucket with k inputs whose finite entries add up to at most
 // R in magnitude is wrong by at most (k + 3) u R: k additions and the one that takes s_v off, each of a partial sum of
 // at most R, with room for the second order. These add up over the buckets. The s_v are added with compensation.
-// So the sum of all s_v plus that error bounds the density of every configuration, and what is found is worse than the
-// best one by no more than the difference to its own density, however many ties there are.
+// Log-values, and the numbers that they are logarithms of, are known to one unit in their last place: a factor is off
+// by at most 2 u (1 + its largest magnitude) more, both in the maximum and in the density of what is found. So the sum
+// of all s_v plus that error bounds the density of every configuration, and what is found is worse than the best one by
+// no more than the difference to its own density, however many ties there are.
 #pragma once
 
 #include <optional>
@@ -29,7 +31,8 @@ struct MostProbable {
   double log_upper = 0.0;  // certified: no configuration has a larger log density
   double gap = 0.0;        // certified: by no more than this is any configuration better than this one
 
-  // Optimal up to the rounding of sums of factors of ordinary size.
+  // Optimal up to rounding: nothing is better by more than the gap, which is small. Where others come as close, as in a
+  // tie, which of them is the best is not said.
   [[nodiscard]] bool is_optimal() const { return gap <= kTolerance; }
   static constexpr double kTolerance = 1e-9;  // in nats
 };

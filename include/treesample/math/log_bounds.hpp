@@ -1,6 +1,7 @@
 // Certified bounds of a logarithm: lower <= the number <= upper, rounding included.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 namespace treesample {
@@ -10,9 +11,14 @@ struct LogBounds {
   double upper = std::numeric_limits<double>::infinity();
 
   // A number that is known up to an error; -inf is known exactly.
-  static LogBounds around(double value, double error) {
-    if (value == -std::numeric_limits<double>::infinity()) return {value, value};
-    return {value - error, value + error};
+  static LogBounds around(double value, double error) { return LogBounds{value, value}.widened(error); }
+  // Bounds of a number that is off by at most `error`, rounded outward: it may be less than half a unit of the bounds.
+  [[nodiscard]] LogBounds widened(double error) const {
+    const auto moved = [&](double bound, double sign) {
+      if (error == 0.0 || !std::isfinite(bound)) return bound;
+      return std::nextafter(bound + sign * error, sign * std::numeric_limits<double>::infinity());
+    };
+    return {moved(lower, -1.0), moved(upper, 1.0)};
   }
   // What `exact` means: Z is known to one part in a million.
   static constexpr double kExact = 1e-6;

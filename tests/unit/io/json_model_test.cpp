@@ -8,6 +8,7 @@
 #include "expect_error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -54,6 +55,25 @@ TEST(JsonModel, EveryFieldIsRead) {
   EXPECT_EQ(other.name, "other");
   EXPECT_EQ(other.max_batch, 1);
   EXPECT_FALSE(model.factors[3].cost.has_value());
+}
+
+// Doubles have few digits below 2.2e-308 and none below 5e-324; such a number in a table would be another one.
+TEST(JsonModel, ValuesThatDoublesDoNotHoldAreRefused) {
+  const auto text = [](const std::string& field, const std::string& number) {
+    return "{\"description\": [1e-400], \"variables\": [{\"name\": \"a\", \"states\": 2}], \"factors\": [{\"scope\": "
+           "[\"a\"], \"" +
+           field + "\": [0.0, " + number + "]}]}";
+  };
+  for (const std::string number : {"1e-400", "3.7e-320", "2e-308", "0." + std::string(400, '0') + "1", "-1e-400"}) {
+    EXPECT_EQ(message_of(ErrorCode::kParse, [&] { parse_json_model(text("values", number), "m.json"); }),
+              "m.json: the number " + shortened(number, 40) +
+                  " in a list of values is too small for a double, allowed "
+                  "are 0 and numbers from 2.23e-308 up; write the list as log_values");
+    EXPECT_NO_THROW(parse_json_model(text("log_values", number), "m.json"));
+  }
+  for (const std::string number : {"0", "0.0", "0e-400", "0.00E+5", "2.3e-308", "1e300", "-0.0"}) {
+    EXPECT_NO_THROW(parse_json_model(text("values", number), "m.json")) << number;
+  }
 }
 
 TEST(JsonModel, ADescriptionSurvivesTheRoundTripToTheBit) {
