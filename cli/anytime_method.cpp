@@ -87,15 +87,10 @@ std::optional<Configuration> first_configuration(const FactorGraph& graph, const
 
 AnytimeOptions search_options(const InferOptions& options) {
   AnytimeOptions result;
-  result.budget = options.budget;
-  result.budget_unit = options.budget_unit();
-  result.gap = options.gap;
   result.c = options.c;
   result.epsilon = options.epsilon;
-  result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.answer_order = answer_order(options);
   result.seconds_per_node = kPassSecondsPerNode;
-  result.should_stop = search_limit(options);
   result.observer_interval = options.trace.empty() ? 256 : TraceFile::kInterval;
   return result;
 }
@@ -126,19 +121,19 @@ BoundedImportance estimate(const FactorGraph& graph, const BoundedSampler& upper
   importance.max_samples = fills_time ? INT64_MAX : options.num_importance;
   if (!fills_time && graph.has_only_tables()) importance.max_samples = std::max(options.num_importance, kFewestSamples);
   const double end_with_samples = options.sampler == "rejection" ? kRejectionEstimateEnd : kEstimateEnd;
-  importance.should_stop = time_limit(options, options.num_samples > 0 ? end_with_samples : 1.0);
+  ShouldStop should_stop = time_limit(options, options.num_samples > 0 ? end_with_samples : 1.0);
   if (options.time <= 0.0) {
     // More than were asked for only as long as they are cheap. What is solved needs none of them: a sample of a
     // variable with a million states takes a hundredth of a second.
     const bool is_solved = stop == StopReason::kExact;
-    importance.should_stop =
-        [num_drawn = std::int64_t{0}, most = is_solved ? 1 : options.num_importance,
-         is_late = time_box(options, 1.0, is_solved ? kSolvedSamplesSeconds : kExtraSamplesSeconds)]() mutable {
-          return Interruption::is_overdue() || (++num_drawn >= most && is_late());
-        };
+    should_stop = [num_drawn = std::int64_t{0}, most = is_solved ? 1 : options.num_importance,
+                   is_late =
+                       time_box(options, 1.0, is_solved ? kSolvedSamplesSeconds : kExtraSamplesSeconds)]() mutable {
+      return Interruption::is_overdue() || (++num_drawn >= most && is_late());
+    };
   }
   Random random(static_cast<std::uint64_t>(options.seed), "importance");
-  return bounded_importance(graph, upper, importance, random);
+  return bounded_importance(graph, upper, importance, random, {.should_stop = should_stop});
 }
 
 // Of the whole model.
@@ -188,7 +183,7 @@ void add_exact_marginals(Answer& answer, const FactorGraph& whole, const Anytime
                          const BoundedApproximation& upper, const InferOptions& options) {
   const double seconds = box_seconds(options, kExactMarginalsShare, kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
-  pass.memory_limit_bytes = parse_size("--memory", options.memory) / 4;
+  pass.bytes = parse_size("--memory", options.memory) / 4;
   pass.should_stop = time_box(options, kExactMarginalsShare, kExactMarginalsSeconds);
   const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
   if (solved && !answer.summed) {
@@ -196,7 +191,7 @@ void add_exact_marginals(Answer& answer, const FactorGraph& whole, const Anytime
   } else if (!whole.has_only_tables()) {
     return;
   } else if (const auto elimination = cheap_elimination(whole, options, seconds)) {
-    answer.set_exact_marginals(Elimination(whole, *elimination).marginals());
+    answer.set_exact_marginals(Elimination(whole, limits_of(options), *elimination).marginals());
   } else if (solved && answer.marginals.size() == static_cast<std::size_t>(whole.num_variables())) {
     answer.set_exact_marginals_left(*solved);
   }
@@ -247,18 +242,24 @@ Answer anytime(const FactorGraph& whole, const InferOptions& options) {
   const Leaves leaves = make_leaves(graph, space, options);
   AnytimeOptions search = search_options(options);
   if (first) search.first_configurations = {summed ? summed->left(first->x) : first->x};
-  if (options.time > 0.0) search.time_limit_seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
+  Limits limits = limits_of(options);
+  limits.bytes /= 2;
+  limits.gap = options.gap;
+  if (options.time > 0.0) limits.seconds = std::max(0.0, kSearchEnd * options.time - watch.seconds());
   double last_estimate = kNegInf;
   bool ends_far = false;
-  const AnytimeResult result = anytime_search(graph, space, leaves.values, search, [&](const AnytimeProgress& now) {
-    last_estimate = now.estimate;
-    trace.add(watch.seconds(), now.spent, now.log_z, now.estimate);
+  const auto tell = [&](const treesample::Progress& now) {
+    last_estimate = now.estimate.value_or(kNegInf);
+    trace.add(watch.seconds(), now.spent, now.log_z, last_estimate);
     const bool is_late = options.time > 0.0 && watch.seconds() > kFarSearchEnd * options.time;
     ends_far = is_late && options.gap == 0.0 && now.log_z.upper - now.log_z.lower > kFarGap;
-    return !ends_far && progress.update(now.spent, watch.seconds(),
-                                        fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes,
-                                                    now.log_z.lower, now.log_z.upper));
-  });
+    progress.update(
+        now.spent, watch.seconds(),
+        fmt::format(", {} nodes, log Z in [{:.4f}, {:.4f}]", now.num_nodes, now.log_z.lower, now.log_z.upper));
+  };
+  const AnytimeResult result =
+      anytime_search(graph, space, leaves.values, limits, search,
+                     {tell, [&, is_over = search_limit(options)] { return ends_far || is_over(); }});
   const AnytimeReport& report = result.report;
   // The last sweep of the search may have gained something; sampling changes no bound.
   trace.add(watch.seconds(), report.spent, report.log_z,

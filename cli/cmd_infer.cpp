@@ -294,7 +294,7 @@ void InferCommand::add_samples(Answer& answer, const ModelInput& input) const {
     Random random(static_cast<std::uint64_t>(options_.seed), "importance");
     const ShouldStop should_stop = time_limit(options_, options_.num_samples > 0 ? kImportanceEnd : 1.0);
     answer.importance = importance_estimate(graph, *answer.approximation, static_cast<int>(options_.num_importance),
-                                            random, [&](int) { return !should_stop(); });
+                                            random, {.should_stop = should_stop});
     if (answer.importance->error) answer.error = answer.importance->error;
     const Configuration& sampled = answer.importance->best;
     if (answer.upper && !sampled.x.empty()) check_below_upper(sampled.log_density, *answer.upper);
@@ -357,9 +357,9 @@ void InferCommand::add_exact_samples(Answer& answer, const ModelInput& input, Ra
   const FactorGraph& graph = summed != nullptr ? summed->graph() : input.model.graph;
   std::int64_t num_tries = 0;
   draw_within_time(answer, input, [&](std::int64_t count, const std::function<bool()>& should_stop) {
-    const RejectionOptions rejection{
-        .num_samples = count, .max_tries = options_.max_tries - num_tries, .should_stop = should_stop};
-    RejectionSamples drawn = rejection_samples(graph, *answer.exact_sampler, rejection, random);
+    const RejectionOptions rejection{.num_samples = count, .max_tries = options_.max_tries - num_tries};
+    RejectionSamples drawn =
+        rejection_samples(graph, *answer.exact_sampler, rejection, random, {.should_stop = should_stop});
     num_tries += drawn.num_tries;
     for (Assignment& x : drawn.samples) {
       if (summed != nullptr) {

@@ -26,7 +26,6 @@ namespace treesample::cli {
 namespace {
 
 constexpr int kMarginalSamples = 10'000;
-constexpr double kLeastSeconds = 1e-6;
 // For the best configuration, marginals and what is unexplored.
 constexpr double kPassSecondsPerNode = 0.3e-6;
 // Of the time limit: from when on elimination that would take too long is given up, and when it must be done.
@@ -70,28 +69,27 @@ Prior make_prior(const FactorGraph& graph, const SearchSpace& space, const Infer
 Answer search(const FactorGraph& graph, const InferOptions& options) {
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
   SearchOptions search_options;
-  search_options.budget = options.budget;
-  search_options.budget_unit = options.budget_unit();
   search_options.c = options.c;
   search_options.epsilon = options.epsilon;
   search_options.ties = options.ties == "random" ? TieRule::kRandom : TieRule::kLowest;
   search_options.seed = static_cast<std::uint64_t>(options.seed);
-  search_options.memory_limit_bytes = parse_size("--memory", options.memory);
   Watch watch(options);
   const Prior prior = make_prior(graph, space, options);
   const double search_end = options.num_importance > 0 ? kSearchEnd : 1.0;
-  search_options.time_limit_seconds = std::max(search_end * options.seconds_left(), kLeastSeconds);
+  Limits limits = limits_of(options);
+  limits.seconds = search_end * options.seconds_left();
   TraceFile trace(options.trace);
   if (trace.is_wanted()) search_options.observer_interval = TraceFile::kInterval;
   const LogBounds bounds{prior.lower.value_or(-HUGE_VAL), prior.upper.value_or(HUGE_VAL)};
   bool is_large = false;  // passes over all nodes would take too long if it went on
-  const SearchResult result = tree_sample(graph, space, search_options, prior.value, [&](const SearchProgress& now) {
-    trace.add(options.clock.seconds(), now.spent, bounds, now.log_z);
+  const auto progress = [&](const treesample::Progress& now) {
+    const double log_z = now.estimate.value_or(kNegInf);
+    trace.add(options.clock.seconds(), now.spent, bounds, log_z);
     is_large = options.seconds_left() < kPassSecondsPerNode * static_cast<double>(now.num_nodes);
-    return watch.update(now.spent, now.seconds,
-                        fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, now.log_z)) &&
-           !is_large;
-  });
+    watch.update(now.spent, now.seconds, fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, log_z));
+  };
+  const SearchResult result = tree_sample(graph, space, prior.value, limits, search_options,
+                                          {progress, [&] { return is_large || Interruption::is_asked(); }});
   const double pass_seconds = kPassSecondsPerNode * static_cast<double>(result.report.num_nodes);
   const bool has_passes = !Interruption::is_asked() || pass_seconds < Interruption::kGraceSeconds;
   Answer answer;
@@ -125,14 +123,15 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
 void add_sampled_marginals(Answer& answer, const FactorGraph& whole, double log_z, const InferOptions& options) {
   BoundedImportanceOptions sampling;
   sampling.max_samples = kMostExactSamples;
-  sampling.should_stop = time_box(options, kExactSamplesShare, kExactSamplesSeconds);
   const auto draw = [&](std::span<int> x, Random& random) {
     const Assignment sample = answer.approximation->sample(random);
     std::copy(sample.begin(), sample.end(), x.begin());
     return whole.log_density(x) - log_z;
   };
   Random random(static_cast<std::uint64_t>(options.seed), "marginals");
-  BoundedImportance sampled = bounded_importance(whole, {log_z, draw}, sampling, random);
+  BoundedImportance sampled =
+      bounded_importance(whole, {log_z, draw}, sampling, random,
+                         {.should_stop = time_box(options, kExactSamplesShare, kExactSamplesSeconds)});
   answer.best = sampled.best;
   answer.set_sampled_marginals(std::move(sampled), "exact");
 }
@@ -148,16 +147,22 @@ void improve_best(Answer& answer, const FactorGraph& whole) {
 
 // Stops where the rest would not be done by `end` of --time, as the share that is done after a while tells, and a
 // moment after Ctrl-C.
-std::function<bool(double)> unless_late(const InferOptions& options, double look, double end) {
-  if (options.time <= 0.0) return [](double) { return Interruption::is_overdue(); };
-  return [clock = options.clock, start = 0.0, look = look * options.time,
-          end = end * options.time](double share_done) mutable {
-    if (Interruption::is_overdue()) return true;
-    const double now = clock.seconds();
-    if (share_done == 0.0) start = now;
-    const double expected_end = share_done > 0.0 ? start + (now - start) / share_done : now;
-    return now > end || (now > look && expected_end > end);
+Observer unless_late(const InferOptions& options, double look, double end) {
+  if (options.time <= 0.0) return {.should_stop = [] { return Interruption::is_overdue(); }};
+  struct Done {
+    double start = 0.0, share = 0.0;
   };
+  const auto done = std::make_shared<Done>();
+  const auto progress = [clock = options.clock, done](const treesample::Progress& now) {
+    done->share = now.share_done.value_or(0.0);
+    if (done->share == 0.0) done->start = clock.seconds();
+  };
+  return {progress, [clock = options.clock, done, look = look * options.time, end = end * options.time] {
+            if (Interruption::is_overdue()) return true;
+            const double now = clock.seconds();
+            const double expected_end = done->share > 0.0 ? done->start + (now - done->start) / done->share : now;
+            return now > end || (now > look && expected_end > end);
+          }};
 }
 
 // Of a few exact samples, where nothing better can be had.
@@ -178,17 +183,18 @@ Configuration best_sample(const Approximation& approximation, const FactorGraph&
 std::string add_most_probable(Answer& answer, const FactorGraph& whole, const Elimination& elimination,
                               const InferOptions& options) {
   EliminationOptions pass = elimination_options(options);
-  pass.memory_limit_bytes -= std::min(pass.memory_limit_bytes, static_cast<std::uint64_t>(elimination.cost().bytes));
+  Limits limits = limits_of(options);
+  limits.bytes -= std::min(limits.bytes, static_cast<std::size_t>(elimination.cost().bytes));
   // Barren variables are part of a configuration: the model that was eliminated is not the one in question.
   if (!answer.summed) pass.order = elimination.cost().order;
-  const EliminationCost cost = elimination_cost(whole, pass);
+  const EliminationCost cost = elimination_cost(whole, pass, set_up_limit(options));
   pass.order = cost.order;
-  if (cost.bytes > static_cast<double>(pass.memory_limit_bytes)) return "memory (--memory)";
+  if (cost.bytes > static_cast<double>(limits.bytes)) return "memory (--memory)";
   const double seconds =
       options.time > 0.0 ? kMostProbableEnd * options.time - options.clock.seconds() : kMostProbableSeconds;
   if (cost.num_entries > kMaximaPerSecond * seconds) return "time";
-  pass.should_stop = unless_late(options, kMostProbableLook, kMostProbableEnd);
-  const auto found = unless_given_up([&] { return most_probable(whole, pass); });
+  const Observer observer = unless_late(options, kMostProbableLook, kMostProbableEnd);
+  const auto found = unless_given_up([&] { return most_probable(whole, limits, pass, observer); });
   if (!found || !*found) return "time";
   const bool is_better = !answer.best || (*found)->configuration.log_density > answer.best->log_density;
   if (is_better || (*found)->is_optimal()) answer.best = (*found)->configuration;
@@ -212,21 +218,19 @@ Answer particle_answer(const ParticleApproximation& particles, StopReason stop, 
 
 Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
   SmcOptions smc_options;
-  smc_options.budget = options.budget;
   smc_options.min_samples = options.min_samples;
-  smc_options.budget_unit = options.budget_unit();
   smc_options.ess_threshold = options.method == "sis" ? 0.0 : options.ess_threshold;
   smc_options.resampling = options.resampling == "multinomial"  ? ResamplingScheme::kMultinomial
                            : options.resampling == "stratified" ? ResamplingScheme::kStratified
                                                                 : ResamplingScheme::kSystematic;
   smc_options.seed = static_cast<std::uint64_t>(options.seed);
-  smc_options.memory_limit_bytes = parse_size("--memory", options.memory);
   const SearchSpace space = space_for(graph, options, SpaceKind::kTree);
   Watch watch(options);
-  const SmcResult result = smc(graph, space, smc_options, make_prior(graph, space, options).value, watch.observer());
+  const SmcResult result =
+      smc(graph, space, make_prior(graph, space, options).value, limits_of(options), smc_options, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   const bool is_cut_off = result.report.stop == StopReason::kInterrupted;
-  if (!is_cut_off || !result.approximation.is_empty()) answer.log_z = result.report.log_z;
+  if (!is_cut_off || !result.approximation.is_empty()) answer.log_z = result.report.estimate;
   answer.method = fmt::format("{}, order {}: {}, {}, effective sample size {:.1f}", options.method, options.order,
                               counted(result.report.num_particles, "particle"),
                               counted(result.report.num_resamplings, "resampling"), result.report.ess);
@@ -235,15 +239,13 @@ Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
 
 Answer gibbs_sampling(const FactorGraph& graph, const InferOptions& options) {
   GibbsOptions gibbs_options;
-  gibbs_options.budget = options.budget;
   gibbs_options.min_samples = options.min_samples;
-  gibbs_options.budget_unit = options.budget_unit();
   gibbs_options.mode = options.gibbs_mode == "chain" ? GibbsMode::kChain : GibbsMode::kRestarts;
   gibbs_options.num_sweeps = static_cast<int>(options.num_sweeps);
   gibbs_options.burn_in = static_cast<int>(options.burn_in);
   gibbs_options.seed = static_cast<std::uint64_t>(options.seed);
   Watch watch(options);
-  const GibbsResult result = gibbs(graph, gibbs_options, watch.observer());
+  const GibbsResult result = gibbs(graph, limits_of(options), gibbs_options, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   answer.method = fmt::format("gibbs ({}): {}, {} each, {} of them without density", options.gibbs_mode,
                               counted(result.report.num_samples, "sample"), counted(options.num_sweeps, "sweep"),
@@ -255,27 +257,25 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
   BeliefPropagationOptions bp_options;
   bp_options.damping = options.damping;
   Watch bp_watch(options);  // Ctrl-C ends with the beliefs so far
-  bp_options.should_stop = time_limit(options, options.num_samples > 0 ? kBeliefsEnd : 1.0);
-  const BeliefPropagationResult beliefs = belief_propagation(graph, bp_options);
+  const ShouldStop is_over = time_limit(options, options.num_samples > 0 ? kBeliefsEnd : 1.0);
+  const BeliefPropagationResult beliefs = belief_propagation(graph, {}, bp_options, {.should_stop = is_over});
   Answer answer;
   if (options.num_samples > 0) {
     BpSampleOptions sample_options;
-    sample_options.budget = options.budget;
     sample_options.min_samples = options.min_samples;
-    sample_options.budget_unit = options.budget_unit();
     sample_options.num_steps = static_cast<int>(options.num_messages);
     sample_options.damping = options.damping;
     sample_options.seed = static_cast<std::uint64_t>(options.seed);
-    const BpSampleResult result = bp_sample(graph, sample_options, bp_watch.observer());
+    const BpSampleResult result = bp_sample(graph, limits_of(options), sample_options, bp_watch.observer());
     answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   } else {
-    answer.stop = beliefs.report.is_converged ? "converged" : "not converged";
+    answer.stop = beliefs.report.is_converged() ? "converged" : "not converged";
     answer.spent = beliefs.report.spent;
   }
   answer.method = fmt::format("bp: {} after {}; log Z is the Bethe value, no bound",
-                              beliefs.report.is_converged ? "converged" : "NOT converged",
+                              beliefs.report.is_converged() ? "converged" : "NOT converged",
                               counted(beliefs.report.num_steps, "step"));
-  answer.log_z = beliefs.log_z;
+  answer.log_z = beliefs.report.estimate;
   answer.marginals = beliefs.marginals;
   answer.marginals_from = "beliefs";
   return answer;
@@ -286,11 +286,11 @@ Answer message_passing(const FactorGraph& graph, const InferOptions& options) {
 std::optional<Answer> eliminate(const FactorGraph& whole, const InferOptions& options) {
   Answer answer;
   answer.summed = sum_out(whole, options);
-  EliminationOptions elimination_settings = options.elimination.value_or(elimination_options(options));
-  // Marginals begin at 0 again.
-  elimination_settings.should_stop = unless_late(options, kEliminationLook, kEliminationEnd);
+  const EliminationOptions elimination_settings = options.elimination.value_or(elimination_options(options));
+  const Observer observer = unless_late(options, kEliminationLook, kEliminationEnd);  // marginals begin at 0 again
   const FactorGraph& graph = answer.summed ? answer.summed->graph() : whole;
-  const auto done = unless_given_up([&] { return Elimination(graph, elimination_settings); });
+  const auto done =
+      unless_given_up([&] { return Elimination(graph, limits_of(options), elimination_settings, observer); });
   if (!done) return {};
   const auto elimination = std::make_shared<const Elimination>(*done);
   answer.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,

@@ -75,15 +75,17 @@ ShouldStop search_limit(const InferOptions& options) {
 
 ShouldStop set_up_limit(const InferOptions& options) { return time_limit(options, kSetUpEnd); }
 
-EliminationOptions elimination_options(const InferOptions& options) {
-  return {.memory_limit_bytes = parse_size("--memory", options.memory),
-          .restarts = options.restarts > 0 ? static_cast<int>(options.restarts) : 10,
-          .seed = static_cast<std::uint64_t>(options.seed),
-          .should_settle = time_box(options, kCostTimeShare, kOrderSeconds),
-          .should_give_up = set_up_limit(options)};
+Limits limits_of(const InferOptions& options) {
+  return {.budget = options.budget, .unit = options.budget_unit(), .bytes = parse_size("--memory", options.memory)};
 }
 
-bool Watch::update(const Spending& spent, double seconds, const std::string& text) {
+EliminationOptions elimination_options(const InferOptions& options) {
+  return {.restarts = options.restarts > 0 ? static_cast<int>(options.restarts) : 10,
+          .seed = static_cast<std::uint64_t>(options.seed),
+          .should_settle = time_box(options, kCostTimeShare, kOrderSeconds)};
+}
+
+void Watch::update(const Spending& spent, double seconds, const std::string& text) {
   const double used = spent.in(options_.budget_unit());
   const double of_budget = used / static_cast<double>(std::max<std::int64_t>(options_.budget, 1));
   const double of_time = options_.time > 0.0 ? seconds / options_.time : 0.0;
@@ -92,21 +94,19 @@ bool Watch::update(const Spending& spent, double seconds, const std::string& tex
                                                                          : "evaluations";
   progress_.show(std::max(of_budget, of_time),
                  fmt::format("{:.3g} {}, {:.2g}/s{}", used, unit, used / std::max(seconds, 1e-9), text));
-  return !Interruption::is_asked();
 }
 
-BaselineObserver Watch::observer() {
-  return [this](const BaselineProgress& now) {
-    return update(now.spent, now.seconds, "") && options_.seconds_left() > 0.0;
-  };
+Observer Watch::observer() {
+  return {[this](const treesample::Progress& now) { update(now.spent, now.seconds, ""); },
+          [this] { return Interruption::is_asked() || options_.seconds_left() <= 0.0; }};
 }
 
 SearchSpace space_for(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
   const OrderOptions order{.kind = parse_order(options.order),
                            .restarts = static_cast<int>(options.restarts),
                            .seed = static_cast<std::uint64_t>(options.seed),
-                           .should_stop = time_box(options, kOrderTimeShare, HUGE_VAL),
-                           .should_give_up = set_up_limit(options)};
+                           .should_settle = time_box(options, kOrderTimeShare, HUGE_VAL),
+                           .should_stop = set_up_limit(options)};
   return make_search_space(graph, search_order(graph, kind, order), kind, set_up_limit(options));
 }
 
@@ -127,9 +127,9 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
   constexpr double kEntriesPerSecond = 5e7;
   EliminationOptions elimination = elimination_options(options);
   elimination.most_entries = kEntriesPerSecond * seconds;
-  elimination.should_give_up = time_limit(options, kChoiceEnd);
-  const std::optional<EliminationCost> cost = unless_given_up([&] { return elimination_cost(graph, elimination); });
-  if (!cost || cost->marginal_bytes > static_cast<double>(elimination.memory_limit_bytes)) return {};
+  const std::optional<EliminationCost> cost =
+      unless_given_up([&] { return elimination_cost(graph, elimination, time_limit(options, kChoiceEnd)); });
+  if (!cost || cost->marginal_bytes > static_cast<double>(limits_of(options).bytes)) return {};
   if (cost->num_entries > elimination.most_entries) return {};
   elimination.order = cost->order;
   return elimination;
@@ -166,8 +166,8 @@ AnswerOrder answer_order(const InferOptions& options) {
 SearchSpace space_for_mini_buckets(const FactorGraph& graph, const InferOptions& options, SpaceKind kind) {
   const ShouldStop is_late = time_box(options, kOrderTimeShare, kOrderSeconds);
   MiniBucketOptions trial;
-  trial.should_give_up = [&, is_over = set_up_limit(options)] { return is_late() || is_over(); };
-  trial.memory_limit_bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
+  trial.should_stop = [&, is_over = set_up_limit(options)] { return is_late() || is_over(); };
+  trial.bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
   trial.wanted_bytes = kTrialBytes;
   trial.passes = 1;
   trial.lower_bound = false;
@@ -210,14 +210,14 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const FactorGraph& g
                                                             const InferOptions& options) {
   const double seconds = box_seconds(options, kMiniBucketTimeShare, kMiniBucketSeconds);
   MiniBucketOptions bucket_options;
-  bucket_options.memory_limit_bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
+  bucket_options.bytes = parse_size("--memory", options.memory) / kMiniBucketMemoryDivisor;
   bucket_options.wanted_bytes = static_cast<std::uint64_t>(kMiniBucketBytesPerSecond * seconds);
   if (const std::optional<int> i_bound = parse_i_bound(options.prior)) {
     bucket_options.i_bound = *i_bound;
-    bucket_options.memory_limit_bytes = parse_size("--memory", options.memory);
+    bucket_options.bytes = parse_size("--memory", options.memory);
   }
-  bucket_options.should_stop = time_box(options, kMiniBucketTimeShare, kMiniBucketSeconds);
-  bucket_options.should_give_up = time_limit(options, kBucketsEnd);
+  bucket_options.should_settle = time_box(options, kMiniBucketTimeShare, kMiniBucketSeconds);
+  bucket_options.should_stop = time_limit(options, kBucketsEnd);
   return std::make_shared<WeightedMiniBucket>(graph, space, bucket_options);
 }
 

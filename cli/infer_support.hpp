@@ -8,8 +8,8 @@
 
 #include "infer_methods.hpp"
 #include "terminal.hpp"
-#include "treesample/baselines/progress.hpp"
 #include "treesample/error.hpp"
+#include "treesample/space/limits.hpp"
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
@@ -41,13 +41,16 @@ auto unless_given_up(Work work) -> std::optional<decltype(work())> {
   }
 }
 
-// A progress line against budget and time; false asks the method to stop.
+// The budget and the memory; of the time every method has a part.
+Limits limits_of(const InferOptions& options);
+
+// A progress line against budget and time.
 class Watch {
  public:
   explicit Watch(const InferOptions& options) : options_(options), progress_(options.is_quiet) {}
-  bool update(const Spending& spent, double seconds, const std::string& text);
+  void update(const Spending& spent, double seconds, const std::string& text);
   // For the baselines, which have no time limit of their own.
-  BaselineObserver observer();
+  Observer observer();
 
  private:
   const InferOptions& options_;

@@ -43,15 +43,9 @@ LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, const
 AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& options) {
   AnytimeOptions result;
   result.select = SelectRule::kMass;
-  result.budget = options.budget;
-  result.budget_unit = options.budget_unit();
   result.c = options.c;
   result.seed = static_cast<std::uint64_t>(options.seed);
-  result.gap = options.gap;
-  result.time_limit_seconds = (options.num_importance > 0 ? kSearchEnd : 1.0) * options.seconds_left();
   result.seconds_per_node = kPassSecondsPerNode;
-  result.should_stop = search_limit(options);
-  result.memory_limit_bytes = parse_size("--memory", options.memory) / 2;
   result.answer_order = answer_order(options);
   result.observer_interval = graph.has_only_tables() ? 256 : 1;  // a function may take seconds
   if (!options.trace.empty()) result.observer_interval = std::min(result.observer_interval, TraceFile::kInterval);
@@ -63,7 +57,7 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
 std::optional<Marginals> exact_marginals(const AnytimeResult& result, const BoundedApproximation& sampler,
                                          const InferOptions& options) {
   SolvedMarginalsOptions pass;
-  pass.memory_limit_bytes = parse_size("--memory", options.memory) / 4;
+  pass.bytes = parse_size("--memory", options.memory) / 4;
   pass.should_stop = time_box(options, kExactMarginalsShare, kExactMarginalsSeconds);
   if (auto marginals = solved_marginals(result, sampler, pass)) return marginals;
   if (!result.leaves.upper) return {};
@@ -79,7 +73,7 @@ void spend_rest(Answer& answer, const FactorGraph& graph, const InferOptions& op
   Random random(static_cast<std::uint64_t>(options.seed), "rest");
   const ImportanceEstimate drawn =
       importance_estimate(graph, *answer.approximation, static_cast<int>(rest / calls_each), random,
-                          [&](int) { return !Interruption::is_asked() && options.seconds_left() > 0.0; });
+                          {.should_stop = [&] { return Interruption::is_asked() || options.seconds_left() <= 0.0; }});
   answer.spent += drawn.spent;
   if (drawn.error) answer.error = drawn.error;
   if (drawn.best.log_density == kNegInf) return;
@@ -115,12 +109,17 @@ Answer mass_search(const FactorGraph& graph, const InferOptions& options) {
   TraceFile trace(options.trace);
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
   const LeafValues leaves = make_leaves(graph, space, options);
+  Limits limits = limits_of(options);
+  limits.bytes /= 2;
+  limits.gap = options.gap;
+  limits.seconds = (options.num_importance > 0 ? kSearchEnd : 1.0) * options.seconds_left();
+  const auto tell = [&](const treesample::Progress& now) {
+    const double estimate = now.estimate.value_or(kNegInf);
+    trace.add(clock.seconds(), now.spent, now.log_z, estimate);
+    watch.update(now.spent, clock.seconds(), fmt::format(", {} nodes, log Z ~ {:.4f}", now.num_nodes, estimate));
+  };
   const AnytimeResult result =
-      anytime_search(graph, space, leaves, search_options(graph, options), [&](const AnytimeProgress& now) {
-        trace.add(clock.seconds(), now.spent, now.log_z, now.estimate);
-        return watch.update(now.spent, clock.seconds(),
-                            fmt::format(", {} nodes, log Z ~ {:.4f}", now.num_nodes, now.estimate));
-      });
+      anytime_search(graph, space, leaves, limits, search_options(graph, options), {tell, search_limit(options)});
   const AnytimeReport& report = result.report;
   Answer answer;
   answer.method = fmt::format("treesample by unresolved mass, space {}, order {} (width {}), prior {}", options.space,

@@ -12,7 +12,7 @@ int main() {
   const treesample::SpaceKind kind = treesample::SpaceKind::kAndOr;
   const treesample::SearchSpace space =
       treesample::make_search_space(graph, treesample::search_order(graph, kind, {}), kind);
-  const treesample::SearchResult result = treesample::tree_sample(graph, space, {.budget = 1000});
+  const treesample::SearchResult result = treesample::tree_sample(graph, space, {}, {.budget = 1000});
   std::printf("log Z = %.6f, exact: %s, after %lld evaluations\n", result.approximation.log_z(),
               result.approximation.is_exact() ? "yes" : "no",
               static_cast<long long>(result.report.spent.reward_evaluations));

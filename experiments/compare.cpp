@@ -67,12 +67,11 @@ std::optional<Numbers> function_reference(const FactorGraph& graph, const Compar
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   AnytimeOptions search;
   search.select = SelectRule::kMass;
-  search.budget = plan.search_calls;
-  search.budget_unit = BudgetUnit::kCall;
   search.seed = options.seed;
   search.observer_interval = 1;
   const AnytimeResult result =
-      anytime_search(graph, space, {}, search, [&](const AnytimeProgress&) { return !control.is_interrupted(); });
+      anytime_search(graph, space, {}, {.budget = plan.search_calls, .unit = BudgetUnit::kCall}, search,
+                     {.should_stop = control.is_interrupted});
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (result.report.error) throw Error(*result.report.error);
   if (result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding) {
@@ -82,7 +81,7 @@ std::optional<Numbers> function_reference(const FactorGraph& graph, const Compar
   Random random(options.seed, "reference");
   const ImportanceEstimate estimate =
       importance_estimate(graph, BoundedApproximation(result, SamplerKind::kEstimate),
-                          static_cast<int>(plan.log_z_samples), random, [&](int) { return !control.is_interrupted(); });
+                          static_cast<int>(plan.log_z_samples), random, {.should_stop = control.is_interrupted});
   if (control.is_interrupted()) return std::nullopt;
   if (estimate.error) throw Error(*estimate.error);
   return Numbers{{"log_z", estimate.log_z}, {"error", estimate.std_error}, {"is_exact", 0.0}};
@@ -93,18 +92,18 @@ std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions&
   const EliminationCost cost = elimination_cost(graph);
   if (cost.num_entries <= options.max_elimination_entries && cost.bytes <= options.max_elimination_bytes) {
     const auto limit = static_cast<std::uint64_t>(options.max_elimination_bytes);
-    return exact_reference(Elimination(graph, {.memory_limit_bytes = limit, .keep_messages = false}).log_z());
+    return exact_reference(Elimination(graph, {.bytes = limit}, {.keep_messages = false}).log_z());
   }
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-  const SearchResult search = tree_sample(graph, space, {.budget = options.budgets.back(), .seed = options.seed},
-                                          nullptr, [&](const SearchProgress&) { return !control.is_interrupted(); });
+  const SearchResult search = tree_sample(graph, space, nullptr, {.budget = options.budgets.back()},
+                                          {.seed = options.seed}, {.should_stop = control.is_interrupted});
   if (search.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (search.approximation.is_exact()) {
     return exact_reference(search.approximation.log_z());
   }
   Random random(options.seed, "reference");
   const ImportanceEstimate estimate = importance_estimate(graph, search.approximation, options.num_importance_samples,
-                                                          random, [&](int) { return !control.is_interrupted(); });
+                                                          random, {.should_stop = control.is_interrupted});
   if (control.is_interrupted()) return std::nullopt;
   return Numbers{{"log_z", estimate.log_z}, {"error", estimate.std_error}, {"is_exact", 0.0}};
 }

@@ -93,16 +93,15 @@ SearchSpace make_space(const FactorGraph& graph, const MethodSetting& setting) {
 
 std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
   SearchOptions options;
-  options.budget = setting.method == Method::kUniform ? 0 : run.budget;
-  options.budget_unit = run.unit;
   options.c = setting.c;
   options.ties = setting.ties;
   options.seed = run.seed;
   const SearchSpace space = make_space(graph, setting);
   std::shared_ptr<const ValueFunction> prior;
   if (setting.method == Method::kElbo) prior = std::make_shared<ElboValue>(graph, space);
-  const SearchResult result =
-      tree_sample(graph, space, options, prior, [&](const SearchProgress&) { return !run.is_interrupted(); });
+  const SearchResult result = tree_sample(
+      graph, space, prior, {.budget = setting.method == Method::kUniform ? 0 : run.budget, .unit = run.unit}, options,
+      {.should_stop = run.is_interrupted});
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (result.report.error) throw Error(*result.report.error);
   Outcome outcome;
@@ -116,18 +115,17 @@ std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting&
   outcome.log_z = result.approximation.log_z();
   outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
   outcome.num_calls = static_cast<double>(result.report.spent.calls);
-  outcome.seconds = result.report.search_seconds;
+  outcome.seconds = result.report.seconds;
   return outcome;
 }
 
 std::optional<Outcome> run_mass_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
   AnytimeOptions options;
   options.select = SelectRule::kMass;
-  options.budget = run.budget;
-  options.budget_unit = run.unit;
   options.c = setting.c;
-  const AnytimeResult result = anytime_search(graph, make_space(graph, setting), {}, options,
-                                              [&](const AnytimeProgress&) { return !run.is_interrupted(); });
+  const AnytimeResult result =
+      anytime_search(graph, make_space(graph, setting), {}, {.budget = run.budget, .unit = run.unit}, options,
+                     {.should_stop = run.is_interrupted});
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (result.report.error) throw Error(*result.report.error);
   const BoundedApproximation sampler(result, SamplerKind::kEstimate);
@@ -139,7 +137,7 @@ std::optional<Outcome> run_mass_search(const FactorGraph& graph, const MethodSet
   outcome.log_z = result.report.estimate;
   outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
   outcome.num_calls = static_cast<double>(result.report.spent.calls);
-  outcome.seconds = result.report.search_seconds;
+  outcome.seconds = result.report.seconds;
   return outcome;
 }
 
@@ -154,17 +152,13 @@ std::optional<Outcome> finish(const ParticleApproximation& particles, const Repo
 }
 
 std::optional<Outcome> run_smc(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run,
-                               const BaselineObserver& observer) {
+                               const Observer& observer) {
   const double threshold = setting.method == Method::kSis ? 0.0 : setting.ess_threshold;
-  const SmcResult result = smc(graph, make_space(graph, setting),
-                               {.budget = run.budget,
-                                .budget_unit = run.unit,
-                                .ess_threshold = threshold,
-                                .resampling = setting.resampling,
-                                .seed = run.seed},
-                               nullptr, observer);
+  const SmcResult result =
+      smc(graph, make_space(graph, setting), nullptr, {.budget = run.budget, .unit = run.unit},
+          {.ess_threshold = threshold, .resampling = setting.resampling, .seed = run.seed}, observer);
   std::optional<Outcome> outcome = finish(result.approximation, result.report);
-  if (outcome) outcome->log_z = result.report.log_z;
+  if (outcome) outcome->log_z = result.report.estimate;
   return outcome;
 }
 
@@ -221,21 +215,19 @@ std::string MethodSetting::tuned_text() const {
 }
 
 std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
-  const BaselineObserver observer = [&](const BaselineProgress&) { return !run.is_interrupted(); };
+  const Limits limits{.budget = run.budget, .unit = run.unit};
+  const Observer observer{.should_stop = run.is_interrupted};
   switch (setting.method) {
     case Method::kSis:
     case Method::kSmc:
       return run_smc(graph, setting, run, observer);
     case Method::kGibbs: {
-      const GibbsResult result = gibbs(
-          graph, {.budget = run.budget, .budget_unit = run.unit, .num_sweeps = setting.num_sweeps, .seed = run.seed},
-          observer);
+      const GibbsResult result = gibbs(graph, limits, {.num_sweeps = setting.num_sweeps, .seed = run.seed}, observer);
       return finish(result.approximation, result.report);
     }
     case Method::kBp: {
-      const BpSampleResult result = bp_sample(
-          graph, {.budget = run.budget, .budget_unit = run.unit, .num_steps = setting.num_messages, .seed = run.seed},
-          observer);
+      const BpSampleResult result =
+          bp_sample(graph, limits, {.num_steps = setting.num_messages, .seed = run.seed}, observer);
       return finish(result.approximation, result.report);
     }
     case Method::kMass:

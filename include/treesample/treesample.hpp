@@ -5,7 +5,7 @@
 //   for (int v = 0; v + 1 < 10; ++v) graph.add_table({v, v + 1}, {1.0, 0, 0, 0, 1.2, 0, 0, 0, 1.4});
 //   const auto kind = treesample::SpaceKind::kAndOr;
 //   const auto space = treesample::make_search_space(graph, treesample::search_order(graph, kind, {}), kind);
-//   const auto result = treesample::tree_sample(graph, space, {.budget = 1000});
+//   const auto result = treesample::tree_sample(graph, space, {}, {.budget = 1000});
 //   result.approximation.log_z();                                  // with is_exact() the true log Z
 //   treesample::Random random(1);
 //   result.approximation.sample(random);                           // one state per variable
