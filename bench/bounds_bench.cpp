@@ -48,7 +48,7 @@ Measured measure_plain(const FactorGraph& graph, const SearchSpace& space) {
   Measured best;
   for (int run = 0; run < kNumRuns; ++run) {
     const double start = cpu_seconds();
-    const SearchResult result = tree_sample(graph, space, {.budget = kBudget, .memory_limit_bytes = SIZE_MAX});
+    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = kBudget, .bytes = SIZE_MAX});
     const double seconds = cpu_seconds() - start;
     best.evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     best.per_second = std::max(best.per_second, best.evaluations / seconds);
@@ -70,11 +70,9 @@ Measured measure_bounds(const FactorGraph& graph, const SearchSpace& space, cons
   Measured best;
   for (int run = 0; run < kNumRuns; ++run) {
     AnytimeOptions options;
-    options.budget = kBudget;
-    options.memory_limit_bytes = SIZE_MAX;
     options.expansions_per_traversal = expansions_per_traversal;
     const double start = cpu_seconds();
-    const AnytimeResult result = anytime_search(graph, space, leaves, options);
+    const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = kBudget, .bytes = SIZE_MAX}, options);
     const double seconds = cpu_seconds() - start;
     best.evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     best.per_second = std::max(best.per_second, best.evaluations / seconds);

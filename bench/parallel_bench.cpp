@@ -70,9 +70,8 @@ FactorGraph opaque(const FactorGraph& tables) {
   return graph;
 }
 
-AnytimeResult search(const FactorGraph& graph, const SearchSpace& space, AnytimeOptions options) {
-  options.select = SelectRule::kMass;
-  return anytime_search(graph, space, {}, options);
+AnytimeResult search(const FactorGraph& graph, const SearchSpace& space, const Limits& limits) {
+  return anytime_search(graph, space, {}, limits, {.select = SelectRule::kMass});
 }
 
 std::vector<int> given_order(const FactorGraph& graph) {
@@ -144,7 +143,7 @@ void measure_speed() {
     const OracleSet oracles(graph, "1", {.num_workers = num_workers});
     const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
     const Clock::time_point start = Clock::now();
-    search(oracles.graph(), space, {.budget = kBudgetSeconds, .budget_unit = BudgetUnit::kCost});
+    search(oracles.graph(), space, {.budget = kBudgetSeconds, .unit = BudgetUnit::kCost});
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const std::int64_t num_paid = oracles.counts()[0].paid;
     const double speed = static_cast<double>(num_paid) / seconds;

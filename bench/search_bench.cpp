@@ -32,7 +32,7 @@ Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std:
   Measured best;
   for (int run = 0; run < (budget <= 100'000 ? 300 : 6); ++run) {
     const double start = cpu_seconds();
-    const SearchResult result = tree_sample(graph, space, {.budget = budget, .memory_limit_bytes = SIZE_MAX});
+    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget, .bytes = SIZE_MAX});
     const double seconds = cpu_seconds() - start;
     const auto evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     if (evaluations / seconds <= best.per_second) continue;
@@ -60,7 +60,7 @@ double measure_naive(const FactorGraph& graph, const SearchSpace& space, std::in
     naive.tree_sample(budget);
     best = std::max(best, static_cast<double>(naive.used()) / (cpu_seconds() - start));
     if (run > 0) continue;
-    const SearchResult result = tree_sample(graph, space, {.budget = budget});
+    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget});
     const std::string difference = testing::difference(result.approximation.store(), naive.tree());
     if (difference.empty()) continue;
     fmt::print("the trees differ: {}\n", difference);

@@ -52,10 +52,10 @@ int BenchCommand::run() {
     if (row.family == "chain") options.values["k"] = row.k;
     const FactorGraph graph = make_family(row.family, options).graph;
     const SearchSpace space = make_search_space(graph, search_order(graph, row.kind, {.kind = row.order}), row.kind);
-    const SearchResult result = tree_sample(graph, space, {.budget = budget_, .memory_limit_bytes = SIZE_MAX});
+    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget_, .bytes = SIZE_MAX});
     const auto evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     fmt::print("{:<8}{:>5}{:>3}  {:<6}{:>14}{:>12.3g}{:>14.1f}{:>16.6f}\n", row.family, row.n, row.k, row.space,
-               result.report.spent.reward_evaluations, evaluations / result.report.search_seconds,
+               result.report.spent.reward_evaluations, evaluations / result.report.seconds,
                static_cast<double>(result.report.used_bytes) / evaluations, result.approximation.log_z());
     // Rounded, so that the fingerprint names the result and not the last bit of the C library.
     const double rounded = std::round(result.approximation.log_z() * 1e6);

@@ -52,7 +52,7 @@ void run(const std::string& journal) {
 
   const ts::SpaceKind kind = ts::SpaceKind::kAndOr;
   const ts::SearchSpace space = make_search_space(model, search_order(model, kind, {}), kind);
-  const ts::SearchResult result = tree_sample(model, space, {.budget = 2000});
+  const ts::SearchResult result = tree_sample(model, space, nullptr, {.budget = 2000});
   const ts::OracleCounts counts = oracles.counts()[0];
   fmt::print("log Z {:.3f}{} after {} evaluations; simulator: {} paid, {} from the journal\n",
              result.approximation.log_z(), result.approximation.is_exact() ? " (exact)" : "",

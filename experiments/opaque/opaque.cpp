@@ -30,7 +30,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
       make_family(problem.family,
                   {.reading = problem.reading, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)})
           .graph;
-  const double log_z = Elimination(graph, {.keep_messages = false}).log_z();
+  const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
   Numbers numbers;
   for (const Contender method : kCompared) {

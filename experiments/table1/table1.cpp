@@ -64,7 +64,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
                   {.reading = problem.reading, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)})
           .graph;
   Numbers numbers;
-  numbers["log_z"] = Elimination(graph, {.keep_messages = false}).log_z();
+  numbers["log_z"] = Elimination(graph, {}, {.keep_messages = false}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
   for (const Contender method : all_contenders()) {
     const MethodRun run{.budget = options.budget,

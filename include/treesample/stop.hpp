@@ -1,8 +1,12 @@
 // How work that takes long is asked to end.
 //
-// One function, one meaning: it returns true when the caller wants no more (the time is over, Ctrl-C), and from then
-// on. What can end early with a lesser result does so; what cannot throws Error (kInterrupted), and is then as if it
-// had never begun.
+//   should_stop    the caller wants no more (the time is over, Ctrl-C), and from then on. What can end early with a
+//                  lesser result does so; what cannot throws Error (kInterrupted), and is then as if it had never
+//                  begun.
+//   should_settle  the caller takes what there is by now. The first result, such as the first of several orders or
+//                  passes, is made all the same.
+//
+// Both return true to say so, and never false again.
 #pragma once
 
 #include <cstdint>

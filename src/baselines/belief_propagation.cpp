@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "baselines/message_passing.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -18,29 +18,33 @@ void BeliefPropagationOptions::validate() const {
                  fmt::format("damping is {}, allowed are values from 0 to below 1", damping));
 }
 
-BeliefPropagationResult belief_propagation(const FactorGraph& graph, const BeliefPropagationOptions& options) {
+BeliefPropagationResult belief_propagation(const FactorGraph& graph, const Limits& limits,
+                                           const BeliefPropagationOptions& options, const Observer& observer) {
+  limits.validate();
   options.validate();
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
+  const RunWatch watch(limits, observer);
   MessagePassing messages(graph, options.damping);
   BeliefPropagationResult result;
   BeliefPropagationReport& report = result.report;
-  while (report.num_steps < options.max_steps && !report.is_converged) {
+  while (report.num_steps < options.max_steps) {
     report.last_change = messages.step();
     ++report.num_steps;
-    report.is_converged = report.last_change <= options.tolerance;
-    if (options.should_stop && options.should_stop()) break;
+    watch.tell({.phase = "bp"});
+    const std::optional<StopReason> reason = watch.reason_to_stop();
+    report.stop =
+        report.last_change <= options.tolerance ? StopReason::kConverged : reason.value_or(StopReason::kBudget);
+    if (report.stop != StopReason::kBudget) break;
   }
-  result.log_z = messages.bethe_log_z();
+  report.estimate = messages.bethe_log_z();
   for (int v = 0; v < graph.num_variables(); ++v) {
     result.marginals.emplace_back(graph.num_states(v), 0.0);
-    if (!messages.belief(v, result.marginals.back())) result.log_z = kNegInf;
+    if (!messages.belief(v, result.marginals.back())) report.estimate = kNegInf;
   }
-  if (result.log_z == kNegInf) {
+  if (report.estimate == kNegInf) {
     for (std::vector<double>& marginal : result.marginals) std::fill(marginal.begin(), marginal.end(), 0.0);
   }
   report.spent.factor_evaluations = messages.num_entries();
-  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  report.seconds = watch.seconds();
   return result;
 }
 

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "baselines/message_passing.hpp"
 #include "baselines/sample_count.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -39,24 +38,23 @@ bool decimate(MessagePassing& messages, int num_steps, Random& random, Assignmen
 }  // namespace
 
 void BpSampleOptions::validate() const {
-  check_range("BpSampleOptions", "budget", budget, 0, INT64_MAX);
   check_range("BpSampleOptions", "min_samples", min_samples, 0, INT32_MAX);
   check_range("BpSampleOptions", "num_steps", num_steps, 1, 1'000'000);
   check_argument(damping >= 0.0 && damping < 1.0, "BpSampleOptions",
                  fmt::format("damping is {}, allowed are values from 0 to below 1", damping));
 }
 
-BpSampleResult bp_sample(const FactorGraph& graph, const BpSampleOptions& options, const BaselineObserver& observer) {
+BpSampleResult bp_sample(const FactorGraph& graph, const Limits& limits, const BpSampleOptions& options,
+                         const Observer& observer) {
+  limits.validate();
   options.validate();
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const RunWatch watch(limits, observer);
   MessagePassing messages(graph, options.damping);
   const Spending cost = step_cost(messages, options.charge);
   const std::int64_t steps_per_sample = std::int64_t{options.num_steps} * graph.num_variables();
   const std::int64_t num_samples =
-      sample_count("bp_sample", options.budget,
-                   {saturating_product(steps_per_sample, in_unit(cost, options.budget_unit))}, options.min_samples);
+      sample_count("bp_sample", limits.budget, {saturating_product(steps_per_sample, in_unit(cost, limits.unit))},
+                   options.min_samples);
 
   Random random(options.seed, "decimation");
   BpSampleReport report;
@@ -77,12 +75,13 @@ BpSampleResult bp_sample(const FactorGraph& graph, const BpSampleOptions& option
     // A sample that ended early is charged like the others.
     report.spent.reward_evaluations += steps_per_sample * cost.reward_evaluations;
     report.spent.factor_evaluations += steps_per_sample * cost.factor_evaluations;
-    if (observer && !observer({report.spent, report.num_samples, seconds()})) {
-      report.stop = StopReason::kInterrupted;
+    watch.tell({.phase = "bp", .spent = report.spent, .num_samples = report.num_samples});
+    if (const auto reason = watch.reason_to_stop()) {
+      report.stop = *reason;
       break;
     }
   }
-  report.seconds = seconds();
+  report.seconds = watch.seconds();
   return {ParticleApproximation(graph, particles), report};
 }
 

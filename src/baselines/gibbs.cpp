@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "baselines/gibbs_kernel.hpp"
 #include "baselines/sample_count.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -53,21 +52,20 @@ class Walk {
 }  // namespace
 
 void GibbsOptions::validate() const {
-  check_range("GibbsOptions", "budget", budget, 0, INT64_MAX);
   check_range("GibbsOptions", "min_samples", min_samples, 0, INT32_MAX);
   check_range("GibbsOptions", "num_sweeps", num_sweeps, 1, 1'000'000'000);
   check_range("GibbsOptions", "burn_in", burn_in, 0, mode == GibbsMode::kChain ? 1'000'000'000 : 0);
 }
 
-GibbsResult gibbs(const FactorGraph& graph, const GibbsOptions& options, const BaselineObserver& observer) {
+GibbsResult gibbs(const FactorGraph& graph, const Limits& limits, const GibbsOptions& options,
+                  const Observer& observer) {
+  limits.validate();
   options.validate();
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const RunWatch watch(limits, observer);
   Walk walk(graph, options.seed);
   const Spending cost = sweep_cost(graph, walk.kernel(), options.charge);
-  const std::int64_t unit_cost = in_unit(cost, options.budget_unit);
-  const std::int64_t num_samples = sample_count("gibbs", options.budget,
+  const std::int64_t unit_cost = in_unit(cost, limits.unit);
+  const std::int64_t num_samples = sample_count("gibbs", limits.budget,
                                                 {.each = saturating_product(options.num_sweeps, unit_cost),
                                                  .first = saturating_product(options.burn_in, unit_cost)},
                                                 options.min_samples);
@@ -93,13 +91,14 @@ GibbsResult gibbs(const FactorGraph& graph, const GibbsOptions& options, const B
       particles.log_weights.push_back(0.0);
       particles.log_densities.push_back(walk.log_density());
     }
-    if (observer && !observer({spent(), report.num_samples, seconds()})) {
-      report.stop = StopReason::kInterrupted;
+    watch.tell({.phase = "gibbs", .spent = spent(), .num_samples = report.num_samples});
+    if (const auto reason = watch.reason_to_stop()) {
+      report.stop = *reason;
       break;
     }
   }
   report.spent = spent();
-  report.seconds = seconds();
+  report.seconds = watch.seconds();
   return {ParticleApproximation(graph, particles), report};
 }
 

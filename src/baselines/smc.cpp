@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <cmath>
 #include <utility>
 
 #include "baselines/sample_count.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/space/reward.hpp"
@@ -17,22 +17,20 @@
 namespace treesample {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t kBatch = 256;  // prefixes per call of the prior, evaluations per call of the observer
 
 class ParticleFilter {
  public:
-  ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options,
-                 const ValueFunction& prior);
-  void run(const BaselineObserver& observer);
+  ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const ValueFunction& prior, const Limits& limits,
+                 const SmcOptions& options, const Observer& observer);
+  void run();
   [[nodiscard]] const Particles& particles() const { return particles_; }
   [[nodiscard]] const SmcReport& report() const { return report_; }
 
  private:
   [[nodiscard]] std::int64_t num_live() const { return static_cast<std::int64_t>(particles_.log_weights.size()); }
   [[nodiscard]] std::span<int> row(std::int64_t i) { return std::span(particles_.states).subspan(i * width_, width_); }
-  bool extend(int level, const BaselineObserver& observer);
+  bool extend(int level);
   void extend_batch(int level, std::int64_t begin, std::int64_t count);
   double propose(int level, std::span<const double> q, int& action);
   void drop_dead();
@@ -53,7 +51,7 @@ class ParticleFilter {
   Random proposal_;
   Random resampling_;
   std::int64_t width_;
-  Clock::time_point start_ = Clock::now();
+  RunWatch watch_;
   SmcReport report_;
   Particles particles_;  // the live ones only
   Particles offspring_;  // buffers of the same size
@@ -63,69 +61,71 @@ class ParticleFilter {
   std::vector<double> probabilities_;
 };
 
-std::int64_t particle_count(const Reward& reward, const SearchSpace& space, const SmcOptions& options,
-                            std::int64_t width) {
+std::int64_t particle_count(const Reward& reward, const SearchSpace& space, const Limits& limits,
+                            std::int64_t min_samples, std::int64_t width) {
   Spending cost;
   for (int n = 0; n < space.num_levels(); ++n) cost += reward.price(n);
-  const std::int64_t count =
-      sample_count("smc", options.budget, {in_unit(cost, options.budget_unit)}, options.min_samples);
+  const std::int64_t count = sample_count("smc", limits.budget, {in_unit(cost, limits.unit)}, min_samples);
   // States, weight and density, twice because of resampling; parent and weight; a copy for the atoms.
   const auto bytes_each = static_cast<double>(3 * (width * sizeof(int) + 2 * sizeof(double)) + 3 * sizeof(double));
   const double bytes = static_cast<double>(count) * bytes_each;
-  if (bytes > static_cast<double>(options.memory_limit_bytes) || count > INT_MAX) {
+  if (bytes > static_cast<double>(limits.bytes) || count > INT_MAX) {
     throw Error(ErrorCode::kResource, fmt::format("smc: {} particles need {:.3g} bytes, allowed are {:.3g}", count,
-                                                  bytes, static_cast<double>(options.memory_limit_bytes)));
+                                                  bytes, static_cast<double>(limits.bytes)));
   }
   return count;
 }
 
-ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options,
-                               const ValueFunction& prior)
+ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const ValueFunction& prior,
+                               const Limits& limits, const SmcOptions& options, const Observer& observer)
     : space_(space),
       options_(options),
       prior_(prior),
       reward_(graph, space),
-      budget_(options.budget, options.budget_unit),
+      budget_(limits.budget, limits.unit),
       proposal_(options.seed, "proposal"),
       resampling_(options.seed, "resampling"),
-      width_(graph.num_variables()) {
-  report_.num_particles = particle_count(reward_, space, options, width_);
+      width_(graph.num_variables()),
+      watch_(limits, observer) {
+  report_.num_particles = particle_count(reward_, space, limits, options.min_samples, width_);
   resize(report_.num_particles);
   std::fill(particles_.states.begin(), particles_.states.end(), -1);
   std::fill(particles_.log_weights.begin(), particles_.log_weights.end(), 0.0);
   std::fill(particles_.log_densities.begin(), particles_.log_densities.end(), space.log_constant);
 }
 
-// Post: budget not exceeded; log_z is the log of an unbiased estimate of Z, unless interrupted.
-void ParticleFilter::run(const BaselineObserver& observer) {
+// Post: budget not exceeded; estimate is the log of an unbiased estimate of Z, unless interrupted.
+void ParticleFilter::run() {
   if (space_.log_constant == kNegInf) resize(0);  // Z = 0: nothing to evaluate
-  report_.log_z = space_.log_constant;
+  report_.estimate = space_.log_constant;
   for (int level = 0; level < space_.num_levels() && num_live() > 0; ++level) {
     if (level > 0) resample_if_needed();
-    if (!extend(level, observer)) {
-      report_.stop = StopReason::kInterrupted;
+    if (!extend(level)) {
       resize(0);  // prefixes are not samples
       break;
     }
     drop_dead();
   }
   if (num_live() == 0) {
-    report_.log_z = kNegInf;
+    report_.estimate = kNegInf;
   } else {
     const Weighing weighing = weigh();
-    report_.log_z += weighing.log_mean;
+    report_.estimate += weighing.log_mean;
     report_.ess = weighing.ess;
   }
   report_.spent = budget_.spent();
-  report_.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  report_.seconds = watch_.seconds();
 }
 
-bool ParticleFilter::extend(int level, const BaselineObserver& observer) {
+// False when it was ended, for the reason in the report.
+bool ParticleFilter::extend(int level) {
   for (std::int64_t begin = 0; begin < num_live(); begin += kBatch) {
     extend_batch(level, begin, std::min(kBatch, num_live() - begin));
-    if (!observer) continue;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (!observer({budget_.spent(), 0, seconds})) return false;
+    watch_.tell({.phase = "smc", .spent = budget_.spent()});
+    if (const auto reason = watch_.reason_to_stop()) {
+      report_.stop = *reason;
+      return false;
+    }
   }
   return true;
 }
@@ -216,7 +216,7 @@ void ParticleFilter::resample_if_needed() {
   if (options_.ess_threshold == 0.0) return;
   const Weighing weighing = weigh();
   if (weighing.ess >= options_.ess_threshold * static_cast<double>(report_.num_particles)) return;
-  report_.log_z += weighing.log_mean;
+  report_.estimate += weighing.log_mean;
   const std::int64_t count = report_.num_particles;
   parents_.resize(count);
   resample(options_.resampling, weights_, parents_, resampling_);
@@ -234,22 +234,22 @@ void ParticleFilter::resample_if_needed() {
 }  // namespace
 
 void SmcOptions::validate() const {
-  check_range("SmcOptions", "budget", budget, 0, INT64_MAX);
   check_range("SmcOptions", "min_samples", min_samples, 0, INT32_MAX);
   check_argument(ess_threshold >= 0.0 && ess_threshold <= 1.0, "SmcOptions",
                  fmt::format("ess_threshold is {}, allowed are values from 0 to 1", ess_threshold));
 }
 
-SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options,
-              std::shared_ptr<const ValueFunction> prior, const BaselineObserver& observer) {
+SmcResult smc(const FactorGraph& graph, const SearchSpace& space, std::shared_ptr<const ValueFunction> prior,
+              const Limits& limits, const SmcOptions& options, const Observer& observer) {
+  limits.validate();
   options.validate();
   check_argument(space.kind != SpaceKind::kAndOr, "smc",
                  "the space is andor, allowed are tree and graph: particles are extended along one order");
   check_space("smc", graph, space);
   check_fits("smc", prior.get(), space);
   if (!prior) prior = std::make_shared<UniformValue>(space);
-  ParticleFilter filter(graph, space, options, *prior);
-  filter.run(observer);
+  ParticleFilter filter(graph, space, *prior, limits, options, observer);
+  filter.run();
   return {ParticleApproximation(graph, filter.particles()), filter.report()};
 }
 

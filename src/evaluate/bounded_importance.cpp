@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "evaluate/sampled_density.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -131,16 +132,19 @@ void BoundedImportanceOptions::validate() const {
 }
 
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
-                                     const BoundedImportanceOptions& options, Random& random) {
+                                     const BoundedImportanceOptions& options, Random& random,
+                                     const Observer& observer) {
   check_upper(graph, upper, "bounded_importance");
   const BoundedSampler sampler{upper.log_value(),
                                [&](std::span<int> x, Random& stream) { return upper.sample_into(x, stream); }};
-  return bounded_importance(graph, sampler, options, random);
+  return bounded_importance(graph, sampler, options, random, observer);
 }
 
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSampler& sampler,
-                                     const BoundedImportanceOptions& options, Random& random) {
+                                     const BoundedImportanceOptions& options, Random& random,
+                                     const Observer& observer) {
   options.validate();
+  const RunWatch watch({}, observer);
   BoundedImportance result;
   result.confidence = options.confidence;
   result.best.log_density = kNegInf;
@@ -158,7 +162,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
     sums.add(log_weight, x);
     ++result.num_samples;
     if (*log_density > result.best.log_density) result.best = {x, *log_density};
-    if (options.should_stop && options.should_stop()) break;
+    watch.tell({.phase = "samples", .spent = result.spent, .num_samples = result.num_samples});
+    if (watch.is_asked_to_stop()) break;
   }
   const auto count = static_cast<double>(result.num_samples);
   const double log_bound = sampler.log_bound;
@@ -186,19 +191,21 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
 }
 
 RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper,
-                                   const RejectionOptions& options, Random& random) {
+                                   const RejectionOptions& options, Random& random, const Observer& observer) {
   check_upper(graph, upper, "rejection_samples");
   RejectionSamples result;
   if (upper.log_value() == kNegInf) return result;  // Z = 0
   Assignment x(graph.num_variables(), -1);
   Spending spent;
+  const RunWatch watch({}, observer);
   while (static_cast<std::int64_t>(result.samples.size()) < options.num_samples &&
          result.num_tries < options.max_tries) {
     ++result.num_tries;
     const double log_prob = upper.sample_into(x, random);
     const double log_weight = log_weight_of(graph, x, log_prob, spent);
     if (std::log(random.uniform()) < log_weight - upper.log_value()) result.samples.push_back(x);
-    if (options.should_stop && options.should_stop()) break;
+    watch.tell({.phase = "rejection", .spent = spent, .num_samples = static_cast<std::int64_t>(result.samples.size())});
+    if (watch.is_asked_to_stop()) break;
   }
   return result;
 }

@@ -122,9 +122,7 @@ TargetMoments target_moments(const FactorGraph& graph, double max_evaluations) {
                 fmt::format("target_moments: an exact answer takes 10^{:.1f} reward evaluations, allowed are 10^{:.1f}",
                             space.log_exact_cost() / std::numbers::ln10, std::log10(max_evaluations)));
   }
-  SearchOptions options;
-  options.budget = std::numeric_limits<std::int64_t>::max();
-  const SearchResult search = tree_sample(graph, space, options);
+  const SearchResult search = tree_sample(graph, space, nullptr, {});
   if (!search.approximation.is_exact()) {
     throw Error(ErrorCode::kResource,
                 fmt::format("target_moments: the search ended by its limit of {}", to_string(search.report.stop)));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "evaluate/sampled_density.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -51,8 +52,9 @@ void distrust_if_blind(ImportanceEstimate& estimate, double unexplored) {
 }
 
 ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approximation& approximation, int num_samples,
-                                       Random& random, const SampleObserver& observer) {
+                                       Random& random, const Observer& observer) {
   check_range("importance_estimate", "num_samples", num_samples, 1, INT32_MAX);
+  const RunWatch watch({}, observer);
   ImportanceEstimate estimate;
   estimate.best.log_density = kNegInf;
   std::vector<double> log_weights;
@@ -70,7 +72,8 @@ ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approxima
     if (estimate.num_samples == 1 || log_density > estimate.best.log_density) {
       estimate.best = {std::move(*x), log_density};
     }
-    if (observer) go_on = observer(estimate.num_samples);
+    watch.tell({.phase = "samples", .spent = estimate.spent, .num_samples = estimate.num_samples});
+    go_on = !watch.is_asked_to_stop();
   }
   if (log_weights.empty()) {
     estimate.log_z = kNegInf;

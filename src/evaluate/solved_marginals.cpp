@@ -115,7 +115,7 @@ class Pass {
   }
 
   [[nodiscard]] bool is_within_limits() {
-    if (used_bytes_ > options_.memory_limit_bytes) return false;
+    if (used_bytes_ > options_.bytes) return false;
     constexpr int kQuestionInterval = 1024;
     return ++num_steps_ % kQuestionInterval != 0 || !options_.should_stop || !options_.should_stop();
   }

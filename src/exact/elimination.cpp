@@ -29,8 +29,14 @@ void check_memory(const char* function, double bytes, const EliminationCost& cos
           function, bytes, cost.width, cost.log2_largest_bucket, limit));
 }
 
-void check_going_on(const EliminationOptions& options, double done) {
-  if (options.should_stop && options.should_stop(done)) throw Error(ErrorCode::kInterrupted, "Elimination: given up");
+// Tells the observer, then asks it.
+bool is_asked_to_stop(const Observer& observer, double done) {
+  if (observer.progress) observer.progress({.phase = "elimination", .share_done = done});
+  return observer.should_stop && observer.should_stop();
+}
+
+void check_going_on(const Observer& observer, double done) {
+  if (is_asked_to_stop(observer, done)) throw Error(ErrorCode::kInterrupted, "Elimination: asked to end");
 }
 
 // Sums the distribution p over a bucket into the distributions over the separators of its children.
@@ -93,11 +99,17 @@ struct Elimination::State {
     [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
   };
 
-  State(const FactorGraph& model, EliminationOptions with)
-      : graph(model), options(std::move(with)), buckets(static_cast<std::size_t>(model.num_variables())) {}
+  State(const FactorGraph& model, const Limits& limits, EliminationOptions with, Observer watching)
+      : graph(model),
+        most_bytes(limits.bytes),
+        options(std::move(with)),
+        observer(std::move(watching)),
+        buckets(static_cast<std::size_t>(model.num_variables())) {}
 
   FactorGraph graph;
+  std::size_t most_bytes;
   EliminationOptions options;
+  Observer observer;
   EliminationCost cost;
   std::vector<Bucket> buckets;  // by variable
   CompensatedSum log_z;         // the largest entries that were taken off factors and messages
@@ -113,9 +125,8 @@ struct Elimination::State {
   [[nodiscard]] std::vector<double> sum_bucket(int v, Distributions& separator_probs, double num_done) const;
   // Within a bucket that is walked through after so many entries.
   [[nodiscard]] ShouldStop should_stop(double num_done, const BlockWalk& walk) const {
-    if (!options.should_stop) return {};
     return [this, num_done, &walk] {
-      return options.should_stop((num_done + static_cast<double>(walk.first_entry())) / cost.num_entries);
+      return is_asked_to_stop(observer, (num_done + static_cast<double>(walk.first_entry())) / cost.num_entries);
     };
   }
 };
@@ -198,7 +209,7 @@ void Elimination::State::eliminate_all() {
   double num_done = 0.0;
   for (const int v : cost.order) {
     if (log_z.value() == kNegInf) return;
-    check_going_on(options, num_done / cost.num_entries);
+    check_going_on(observer, num_done / cost.num_entries);
     Bucket& bucket = buckets[v];
     eliminate(v, num_done);
     num_done += static_cast<double>(num_table_entries(graph, bucket.scope));
@@ -207,14 +218,16 @@ void Elimination::State::eliminate_all() {
   }
 }
 
-Elimination::Elimination(const FactorGraph& graph, const EliminationOptions& options) {
+Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
+                         const Observer& observer) {
+  limits.validate();
   for (int m = 0; m < graph.num_factors(); ++m) {
     check_argument(graph.factor(m).is_table(), "Elimination",
                    fmt::format("factor {} is a function, elimination needs tables", m));
   }
-  const auto state = std::make_shared<State>(graph, options);
-  state->cost = elimination_cost(graph, options);
-  check_memory("Elimination", state->cost.bytes, state->cost, options.memory_limit_bytes);
+  const auto state = std::make_shared<State>(graph, limits, options, observer);
+  state->cost = elimination_cost(graph, options, observer.should_stop);
+  check_memory("Elimination", state->cost.bytes, state->cost, limits.bytes);
   state->build_buckets();
   state->eliminate_all();
   state_ = state;
@@ -291,7 +304,7 @@ std::vector<double> Elimination::State::sum_bucket(int v, Distributions& separat
 std::vector<std::vector<double>> Elimination::marginals() const {
   const State& s = *state_;
   check_argument(s.options.keep_messages, "Elimination::marginals", "needs the option keep_messages");
-  check_memory("Elimination::marginals", s.cost.marginal_bytes, s.cost, s.options.memory_limit_bytes);
+  check_memory("Elimination::marginals", s.cost.marginal_bytes, s.cost, s.most_bytes);
   Distributions result(s.buckets.size());
   for (int v = 0; v < s.graph.num_variables(); ++v) {
     result[v].assign(static_cast<std::size_t>(s.graph.num_states(v)), 0.0);
@@ -301,7 +314,7 @@ std::vector<std::vector<double>> Elimination::marginals() const {
   double num_done = 0.0;
   Distributions separator_probs(s.buckets.size());
   for (auto v = s.cost.order.rbegin(); v != s.cost.order.rend(); ++v) {
-    check_going_on(s.options, num_done / s.cost.num_entries);
+    check_going_on(s.observer, num_done / s.cost.num_entries);
     if (s.buckets[*v].separator().empty()) separator_probs[*v] = {1.0};
     result[*v] = s.sum_bucket(*v, separator_probs, num_done);
     num_done += static_cast<double>(num_table_entries(s.graph, s.buckets[*v].scope));

@@ -63,12 +63,12 @@ EliminationCost cost_of(const FactorGraph& graph, const Separators& separators, 
 
 }  // namespace
 
-EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options) {
+EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options,
+                                 const ShouldStop& should_stop) {
   check_range("elimination_cost", "restarts", options.restarts, 1, 1'000'000);
   const Adjacency adjacency = adjacency_of(graph);
   if (!options.order.empty()) {
-    return cost_of(graph, separators(adjacency, options.order, options.should_give_up), options.order,
-                   options.keep_messages);
+    return cost_of(graph, separators(adjacency, options.order, should_stop), options.order, options.keep_messages);
   }
   Random ties(options.seed, "elimination order");
   EliminationCost best;
@@ -83,9 +83,9 @@ EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOpti
       num_entries += std::exp2(std::min(log2_bucket, kMaxLog2Size));
       return num_entries <= options.most_entries && !settle.is_asked(size * size + 1);
     };
-    std::vector<int> order = elimination_order(adjacency, OrderKind::kMinFill, ties, {goes_on, options.should_give_up});
+    std::vector<int> order = elimination_order(adjacency, OrderKind::kMinFill, ties, {goes_on, should_stop});
     if (static_cast<int>(order.size()) < graph.num_variables()) continue;
-    const Separators sep = separators(adjacency, order, options.should_give_up);
+    const Separators sep = separators(adjacency, order, should_stop);
     EliminationCost cost = cost_of(graph, sep, std::move(order), options.keep_messages);
     if (best.order.empty() || cost.num_entries < best.num_entries) best = std::move(cost);
   }

@@ -41,8 +41,8 @@ void max_rows(std::span<const double> block, std::size_t num_states, double* out
 
 class MaxProduct {
  public:
-  MaxProduct(const FactorGraph& graph, const EliminationOptions& options, EliminationCost cost)
-      : graph_(graph), options_(options), cost_(std::move(cost)), buckets_(cost_.order.size()) {
+  MaxProduct(const FactorGraph& graph, const Observer& observer, EliminationCost cost)
+      : graph_(graph), observer_(observer), cost_(std::move(cost)), buckets_(cost_.order.size()) {
     build_buckets();
   }
 
@@ -51,8 +51,11 @@ class MaxProduct {
     double num_done = 0.0;
     for (const int v : cost_.order) {
       if (log_max_.value() == kNegInf) return false;
-      if (options_.should_stop && options_.should_stop(num_done / cost_.num_entries)) {
-        throw Error(ErrorCode::kInterrupted, "most_probable: given up");
+      if (observer_.progress) {
+        observer_.progress({.phase = "most probable configuration", .share_done = num_done / cost_.num_entries});
+      }
+      if (observer_.should_stop && observer_.should_stop()) {
+        throw Error(ErrorCode::kInterrupted, "most_probable: asked to end");
       }
       eliminate(v);
       num_done += static_cast<double>(num_table_entries(graph_, buckets_[v].scope));
@@ -162,7 +165,7 @@ class MaxProduct {
   }
 
   const FactorGraph& graph_;
-  const EliminationOptions& options_;
+  const Observer& observer_;
   EliminationCost cost_;
   std::vector<Bucket> buckets_;  // by variable
   CompensatedSum log_max_;       // of the s_v and of the constants so far
@@ -172,20 +175,22 @@ class MaxProduct {
 
 }  // namespace
 
-std::optional<MostProbable> most_probable(const FactorGraph& graph, const EliminationOptions& options) {
+std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits,
+                                          const EliminationOptions& options, const Observer& observer) {
+  limits.validate();
   for (int m = 0; m < graph.num_factors(); ++m) {
     check_argument(graph.factor(m).is_table(), kFunction,
                    fmt::format("factor {} is a function, max-product needs tables", m));
   }
   EliminationOptions kept = options;
   kept.keep_messages = true;
-  EliminationCost cost = elimination_cost(graph, kept);
-  if (cost.bytes > static_cast<double>(options.memory_limit_bytes)) {
+  EliminationCost cost = elimination_cost(graph, kept, observer.should_stop);
+  if (cost.bytes > static_cast<double>(limits.bytes)) {
     throw Error(ErrorCode::kResource,
                 fmt::format("{}: max-product needs {:.4g} bytes for its tables (width {}), allowed are {} bytes",
-                            kFunction, cost.bytes, cost.width, options.memory_limit_bytes));
+                            kFunction, cost.bytes, cost.width, limits.bytes));
   }
-  MaxProduct pass(graph, options, std::move(cost));
+  MaxProduct pass(graph, observer, std::move(cost));
   if (!pass.eliminate_all()) return std::nullopt;
   return pass.result();
 }

@@ -26,6 +26,7 @@ struct Task {
   [[nodiscard]] Limits limits() const {
     Limits limits = plan.request.limits;
     limits.budget = plan.method_budget;
+    limits.calls = Limits::kUnlimited;
     limits.seconds = run.seconds_left();
     return limits;
   }

@@ -30,22 +30,23 @@ constexpr double kMassBonus = 0.3;
 }  // namespace
 
 BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
-                             const LeafValues& leaves, const AnytimeOptions& options)
+                             const LeafValues& leaves, const Limits& limits, const AnytimeOptions& options,
+                             const Observer& observer)
     : space_(*space),
       leaves_(leaves),
+      limits_(limits),
       options_(options),
+      watch_(limits, observer),
       store_(std::make_shared<BoundStore>(space)),
       reward_(graph, *space),
-      budget_(options.budget, options.budget_unit),
+      budget_(limits.budget, limits.unit),
       edges_(*space, options.select == SelectRule::kMass && !leaves.estimate),
       components_(*space, options.select != SelectRule::kMass),
       x_(graph.num_variables(), -1),
       has_functions_(!graph.has_only_tables()),
       random_(options.seed, "mass"),
       clock_interval_(graph.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space->num_levels() + 1), 1, 64) : 1),
-      stop_([this] {
-        return seconds_to_end() > options_.time_limit_seconds || (options_.should_stop && options_.should_stop());
-      }) {
+      stop_([this] { return watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop(); }) {
   edges_.see_factors(graph, *space);
   const EvaluationQueue* const queue = graph.evaluation_queue();
   if (queue != nullptr && queue->max_under_way() > 1) {
@@ -62,9 +63,9 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
   }
 }
 
-AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
+AnytimeReport BoundedSearch::run() {
   AnytimeReport report;
-  search(observer, report);
+  search(report);
   settle();
   tighten_bounds();
   if (report.stop == StopReason::kExact && bounds_.upper == kInf) {
@@ -86,16 +87,12 @@ AnytimeReport BoundedSearch::run(const AnytimeObserver& observer) {
   report.num_nodes = store_->num_nodes();
   report.num_expansions = store_->num_expansions();
   report.used_bytes = store_->used_bytes();
-  report.search_seconds = seconds();
+  report.seconds = watch_.seconds();
   return report;
 }
 
-double BoundedSearch::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
 // Until there is a reason to stop, which goes into the report.
-void BoundedSearch::search(const AnytimeObserver& observer, AnytimeReport& report) {
+void BoundedSearch::search(AnytimeReport& report) {
   report.stop = StopReason::kInterrupted;
   for (const Assignment& x : options_.first_configurations) {
     for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
@@ -110,13 +107,17 @@ void BoundedSearch::search(const AnytimeObserver& observer, AnytimeReport& repor
       report.stop = StopReason::kExact;
       return;
     }
-    if (options_.gap > 0.0 && bounds_.upper - bounds_.lower <= options_.gap) {
+    if (limits_.gap > 0.0 && bounds_.upper - bounds_.lower <= limits_.gap) {
       report.stop = StopReason::kGap;
       return;
     }
-    if (observer && num_traversals_ % options_.observer_interval == 0 &&
-        !observer({budget_.spent(), bounds_, bounds_.clamp(root_estimate(*store_)), store_->num_nodes(), seconds()})) {
-      return;  // interrupted
+    if (watch_.is_told() && num_traversals_ % options_.observer_interval == 0) {
+      watch_.tell({.phase = "search",
+                   .spent = budget_.spent(),
+                   .log_z = bounds_,
+                   .estimate = bounds_.clamp(root_estimate(*store_)),
+                   .num_nodes = store_->num_nodes()});
+      if (watch_.is_asked_to_stop()) return;
     }
     const Outcome outcome = step();
     if (outcome == Outcome::kBudgetSpent) {
@@ -137,8 +138,8 @@ void BoundedSearch::search(const AnytimeObserver& observer, AnytimeReport& repor
       return;
     }
     if (num_traversals_ % clock_interval_ != 0) continue;
-    if (options_.should_stop && options_.should_stop()) return;
-    if (seconds_to_end() > options_.time_limit_seconds) {
+    if (watch_.is_asked_to_stop()) return;
+    if (watch_.is_time_over(seconds_after())) {
       report.stop = StopReason::kTime;
       return;
     }
@@ -401,7 +402,7 @@ int BoundedSearch::choose(int level, const Expansion& expansion) const {
 }
 
 std::size_t BoundedSearch::full_bytes() const {
-  return static_cast<std::size_t>(kFullShare * static_cast<double>(options_.memory_limit_bytes));
+  return static_cast<std::size_t>(kFullShare * static_cast<double>(limits_.bytes));
 }
 
 // Gives back half of the memory. False when that is not possible, or when all that it was good for since the last time
@@ -430,12 +431,12 @@ void BoundedSearch::tighten_bounds() {
 
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
-                              const LocalDistributions& distributions, const ShouldStop& should_give_up) {
+                              const LocalDistributions& distributions, const ShouldStop& should_stop) {
   check_space("mini_bucket_leaves", graph, space);
   check_argument(buckets && buckets->fits(space), "mini_bucket_leaves",
                  "the mini-buckets were made for another search space");
   LeafValues leaves;
-  leaves.lower = product_fallback(graph, space, distributions, should_give_up);
+  leaves.lower = product_fallback(graph, space, distributions, should_stop);
   leaves.upper = mini_bucket_fallback(buckets);
   leaves.lower_bound = [buckets = std::move(buckets)](int level, std::span<const int> x) {
     return buckets->log_lower(level, x);
@@ -444,27 +445,25 @@ LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space
 }
 
 void AnytimeOptions::validate() const {
-  check_range("AnytimeOptions", "budget", budget, 0, std::numeric_limits<std::int64_t>::max());
   check_range("AnytimeOptions", "dive_interval", dive_interval, 0, 1 << 30);
   check_range("AnytimeOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
   check_range("AnytimeOptions", "observer_interval", observer_interval, 1, 1 << 30);
   check_argument(c >= 0.0 && std::isfinite(c), "AnytimeOptions", "c must be a number of at least 0");
   check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "AnytimeOptions", "epsilon must be a number of at least 0");
-  check_argument(gap >= 0.0, "AnytimeOptions", "gap must be at least 0");
-  check_argument(time_limit_seconds >= 0.0, "AnytimeOptions", "time_limit_seconds must be at least 0");
   check_at_least("AnytimeOptions", "seconds_per_node", seconds_per_node, 0.0);
 }
 
 AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                             const AnytimeOptions& options, const AnytimeObserver& observer) {
+                             const Limits& limits, const AnytimeOptions& options, const Observer& observer) {
+  limits.validate();
   options.validate();
   check_space("anytime_search", graph, space);
   for (const auto& leaf : {leaves.lower, leaves.upper, leaves.estimate}) {
     check_argument(!leaf || leaf->fits(space), "anytime_search", "leaf values were made for another search space");
   }
   for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
-  BoundedSearch search(graph, std::make_shared<const SearchSpace>(space), leaves, options);
-  const AnytimeReport report = search.run(observer);
+  BoundedSearch search(graph, std::make_shared<const SearchSpace>(space), leaves, limits, options, observer);
+  const AnytimeReport report = search.run();
   return {search.store(), search.leaves(), report, search.reward_rounding()};
 }
 

@@ -36,8 +36,8 @@ void check_below_upper(double log_density, double log_z_upper) {
                           log_density, log_z_upper));
 }
 
-std::optional<Configuration> best_configuration(const AnytimeResult& result, const ShouldStop& should_give_up) {
-  StopCheck stop(should_give_up);
+std::optional<Configuration> best_configuration(const AnytimeResult& result, const ShouldStop& should_stop) {
+  StopCheck stop(should_stop);
   const BoundStore& store = *result.store;
   const SearchSpace& space = store.space();
   std::vector<std::vector<double>> best(space.levels.size());

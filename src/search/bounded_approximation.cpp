@@ -23,12 +23,12 @@ constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 // goes depth-first; a shared node is valued once.
 class BoundedApproximation::Builder {
  public:
-  Builder(BoundedApproximation& target, const std::vector<double>& reward_rounding, const ShouldStop& should_give_up)
+  Builder(BoundedApproximation& target, const std::vector<double>& reward_rounding, const ShouldStop& should_stop)
       : target_(target),
         store_(*target.store_),
         reward_rounding_(reward_rounding),
         rounding_(store_.space().levels.size(), 0.0),
-        stop_(should_give_up),
+        stop_(should_stop),
         x_(store_.space().levels.size(), -1) {
     for (int n = 0; n < store_.space().num_levels(); ++n) {
       stop_.go_on(kFunction, store_.end_index(n));
@@ -127,15 +127,14 @@ class BoundedApproximation::Builder {
   std::vector<double> edges_;  // scratch
 };
 
-BoundedApproximation::BoundedApproximation(const AnytimeResult& result, SamplerKind kind,
-                                           const ShouldStop& should_give_up)
+BoundedApproximation::BoundedApproximation(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_stop)
     : store_(result.store), leaves_(result.leaves), kind_(kind) {
   const SearchSpace& space = store_->space();
   check_argument(kind != SamplerKind::kUpper || leaves_.upper != nullptr, "BoundedApproximation",
                  "the search has no upper bounds to sample from");
   check_argument(kind != SamplerKind::kEstimate || leaves_.estimate != nullptr || leaves_.upper != nullptr,
                  "BoundedApproximation", "the search has no estimates to sample from");
-  Builder builder(*this, result.reward_rounding, should_give_up);
+  Builder builder(*this, result.reward_rounding, should_stop);
   log_value_ = space.log_constant;
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const double value = builder.value(space.roots[r], store_->root_links()[r]);

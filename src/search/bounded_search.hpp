@@ -6,7 +6,6 @@
 // arrive, the path that asked for them is backed up.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "search/bound_store.hpp"
 #include "search/calibration.hpp"
 #include "search/edge_bounds.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/search/anytime_search.hpp"
@@ -26,8 +26,8 @@ namespace treesample {
 class BoundedSearch {
  public:
   BoundedSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
-                const AnytimeOptions& options);
-  AnytimeReport run(const AnytimeObserver& observer);
+                const Limits& limits, const AnytimeOptions& options, const Observer& observer);
+  AnytimeReport run();
   [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
   [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
   [[nodiscard]] std::vector<double> reward_rounding() const { return edges_.reward_rounding(); }
@@ -54,13 +54,12 @@ class BoundedSearch {
   };
 
   // anytime_search.cpp
-  void search(const AnytimeObserver& observer, AnytimeReport& report);
-  [[nodiscard]] double seconds() const;
-  // The same with what the passes after the search will take.
-  [[nodiscard]] double seconds_to_end() const {
-    return seconds() + options_.seconds_per_node * static_cast<double>(store_->num_nodes());
+  void search(AnytimeReport& report);
+  // What the passes after the search will take.
+  [[nodiscard]] double seconds_after() const {
+    return options_.seconds_per_node * static_cast<double>(store_->num_nodes());
   }
-  // Between expansions: by the clock or by options_.should_stop.
+  // Between expansions: by the clock or by the observer.
   bool is_asked_to_stop() { return stop_.is_asked(kStepsPerExpansion); }
   Outcome step();
   Outcome wait_for_rewards(bool can_submit);
@@ -107,11 +106,12 @@ class BoundedSearch {
   template <typename LeafEstimate>
   bool sweep(LeafEstimate leaf_estimate);
 
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const SearchSpace& space_;
   Calibration calibration_;
   LeafValues leaves_;
+  const Limits limits_;
   const AnytimeOptions options_;
+  const RunWatch watch_;
   std::shared_ptr<BoundStore> store_;
   Reward reward_;
   Budget budget_;

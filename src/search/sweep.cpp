@@ -31,8 +31,8 @@ void BoundedSearch::refit() {
 // such a function. What was collapsed knows more than that.
 template <typename LeafEstimate>
 bool BoundedSearch::sweep(LeafEstimate leaf_estimate) {
-  const double start = seconds();
-  StopCheck stop(options_.should_stop);
+  const double start = watch_.seconds();
+  StopCheck stop([this] { return watch_.is_asked_to_stop(); });
   for (int n = space_.num_levels() - 1; n >= 0; --n) {
     for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
       BoundNode& node = store_->node(n, i);
@@ -45,14 +45,15 @@ bool BoundedSearch::sweep(LeafEstimate leaf_estimate) {
       }
     }
   }
-  sweep_seconds_per_node_ = (seconds() - start) / static_cast<double>(std::max<std::uint64_t>(store_->num_nodes(), 1));
+  sweep_seconds_per_node_ =
+      (watch_.seconds() - start) / static_cast<double>(std::max<std::uint64_t>(store_->num_nodes(), 1));
   return true;
 }
 
 // Whether one sweep more would be done before the time is over.
 bool BoundedSearch::has_time_to_sweep() const {
   const double expected = sweep_seconds_per_node_ * static_cast<double>(store_->num_nodes());
-  return seconds_to_end() + expected < options_.time_limit_seconds;
+  return !watch_.is_time_over(seconds_after() + expected);
 }
 
 }  // namespace treesample

@@ -3,7 +3,6 @@
 #include "treesample/search/tree_sample.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -21,10 +20,7 @@ constexpr int kLevelOfHints = 18;  // where a traversal, as it begins to wait fo
 }  // namespace
 
 // Alg. 2, TreeSample. Pre: an empty store. Post: the budget is not exceeded; the store is settled.
-SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+SearchReport TreeSearch::tree_sample() {
   const int observer_interval = options_.observer_interval > 0 ? options_.observer_interval : 16 * check_interval_;
   const int check_interval = std::gcd(check_interval_, observer_interval);
   SearchReport report;
@@ -43,24 +39,27 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
       break;
     }
     ++report.num_traversals;
-    if (store_->held_bytes() > options_.memory_limit_bytes) {
+    if (store_->held_bytes() > limits_.bytes) {
       report.stop = StopReason::kMemory;
       break;
     }
     if (report.num_traversals % check_interval != 0) continue;
     fetches_ahead_ = store_->held_bytes() > kCacheBytes;
-    if (seconds() > options_.time_limit_seconds) {
-      report.stop = StopReason::kTime;
-      break;
+    if (watch_.is_told() && report.num_traversals % observer_interval == 0) {
+      watch_.tell({.phase = "search",
+                   .spent = budget_.spent(),
+                   .estimate = root_log_value(*store_),
+                   .num_nodes = store_->num_nodes()});
     }
-    if (observer && report.num_traversals % observer_interval == 0 &&
-        !observer({budget_.spent(), root_log_value(*store_), store_->num_nodes(), seconds()})) {
-      break;  // interrupted
+    if (const auto reason = watch_.reason_to_stop()) {
+      report.stop = *reason;
+      break;
     }
   }
   settle(*store_);
   const double log_z = root_log_value(*store_);
   check_log_size(log_z);
+  report.estimate = log_z;
   if (report.stop == StopReason::kExact) {
     report.log_z = LogBounds::around(log_z, search_rounding(graph_, space_, function_magnitudes_, log_z));
     if (!report.log_z.is_exact()) report.stop = StopReason::kRounding;
@@ -68,7 +67,7 @@ SearchReport TreeSearch::tree_sample(const SearchObserver& observer) {
   report.spent = budget_.spent();
   report.num_nodes = store_->num_nodes();
   report.used_bytes = store_->used_bytes();
-  report.search_seconds = seconds();
+  report.seconds = watch_.seconds();
   return report;
 }
 
@@ -230,14 +229,15 @@ void TreeSearch::specialise() {
   });
 }
 
-SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options,
-                         std::shared_ptr<const ValueFunction> prior, const SearchObserver& observer) {
+SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, std::shared_ptr<const ValueFunction> prior,
+                         const Limits& limits, const SearchOptions& options, const Observer& observer) {
+  limits.validate();
   options.validate();
   check_space("tree_sample", graph, space);
   check_fits("tree_sample", prior.get(), space);
   if (!prior) prior = std::make_shared<UniformValue>(space);
-  TreeSearch search(graph, std::make_shared<const SearchSpace>(space), options, prior);
-  const SearchReport report = search.tree_sample(observer);
+  TreeSearch search(graph, std::make_shared<const SearchSpace>(space), prior, limits, options, observer);
+  const SearchReport report = search.tree_sample();
   return {SearchApproximation(search.store(), std::move(prior)), report};
 }
 

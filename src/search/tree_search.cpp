@@ -15,22 +15,25 @@ namespace {
 constexpr int kLevelsBetweenLooks = 1 << 18;
 
 // Worth making beforehand: few beside the evaluations to come, and small beside a cache.
-std::size_t num_table_entries(const SearchOptions& options) {
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(options.budget / 8, 0, 1 << 16));
+std::size_t num_table_entries(const Limits& limits) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(limits.budget / 8, 0, 1 << 16));
 }
 
 }  // namespace
 
 TreeSearch::TreeSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
-                       const SearchOptions& options, std::shared_ptr<const ValueFunction> prior)
+                       std::shared_ptr<const ValueFunction> prior, const Limits& limits, const SearchOptions& options,
+                       const Observer& observer)
     : graph_(graph),
       space_(*space),
+      limits_(limits),
       options_(options),
+      watch_(limits, observer),
       prior_(std::move(prior)),
       reward_(graph, *space),
-      reward_tables_(graph, *space, reward_, num_table_entries(options)),
+      reward_tables_(graph, *space, reward_, num_table_entries(limits)),
       store_(std::make_shared<NodeStore>(space, !prior_->is_uniform(), reward_tables_.are_missing())),
-      budget_(options.budget, options.budget_unit),
+      budget_(limits.budget, limits.unit),
       selection_(*store_, options),
       check_interval_(graph.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space->num_levels() + 1), 1, 256)
                                               : 1),

@@ -11,6 +11,7 @@
 #include "search/selection.hpp"
 #include "search/soft_bellman.hpp"
 #include "space/reward_tables.hpp"
+#include "space/run_watch.hpp"
 #include "treesample/search/tree_sample.hpp"
 #include "treesample/space/reward.hpp"
 
@@ -18,9 +19,10 @@ namespace treesample {
 
 class TreeSearch {
  public:
-  TreeSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const SearchOptions& options,
-             std::shared_ptr<const ValueFunction> prior);
-  SearchReport tree_sample(const SearchObserver& observer);
+  TreeSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
+             std::shared_ptr<const ValueFunction> prior, const Limits& limits, const SearchOptions& options,
+             const Observer& observer);
+  SearchReport tree_sample();
   [[nodiscard]] std::shared_ptr<NodeStore> store() const { return store_; }
 
  private:
@@ -61,7 +63,9 @@ class TreeSearch {
 
   const FactorGraph& graph_;
   const SearchSpace& space_;
+  Limits limits_;
   SearchOptions options_;
+  RunWatch watch_;
   std::shared_ptr<const ValueFunction> prior_;
   Reward reward_;
   RewardTables reward_tables_;

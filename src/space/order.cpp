@@ -159,7 +159,7 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
   const int num_variables = static_cast<int>(adjacency.size());
   // Equally good variables go by a random rank that is drawn once.
   const std::vector<int> rank = ties.permutation(num_variables);
-  StopCheck stop(watch.should_give_up);
+  StopCheck stop(watch.should_stop);
   EliminationGraph graph(adjacency, kind, stop);
 
   using Entry = std::tuple<std::int64_t, int, int>;  // score, rank, variable
@@ -192,7 +192,7 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
 }
 
 std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order,
-                                         const ShouldStop& should_give_up) {
+                                         const ShouldStop& should_stop) {
   const int num_variables = static_cast<int>(adjacency.size());
   check_range("separators", "length of the order", static_cast<std::int64_t>(elimination_order.size()), num_variables,
               num_variables);
@@ -208,7 +208,7 @@ std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<c
   std::vector<std::vector<int>> result(adjacency.size());
   std::vector<std::vector<int>> handed_by(adjacency.size());
   std::vector<int> seen_at(adjacency.size(), -1);
-  StopCheck stop(should_give_up);
+  StopCheck stop(should_stop);
   for (int t = 0; t < num_variables; ++t) {
     const int v = elimination_order[t];
     std::vector<int>& separator = result[v];

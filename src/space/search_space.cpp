@@ -71,10 +71,10 @@ void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector
 // The bucket tree of eliminating from the last level to the first: the separator of a variable is its
 // context, and the deepest level in it is its parent.
 void make_pseudo_tree(SearchSpace& space, const Adjacency& adjacency, std::span<const int> order,
-                      const std::vector<int>& level_of, const ShouldStop& should_give_up) {
+                      const std::vector<int>& level_of, const ShouldStop& should_stop) {
   const std::vector<int> elimination(order.rbegin(), order.rend());
-  const std::vector<std::vector<int>> separator = separators(adjacency, elimination, should_give_up);
-  StopCheck stop(should_give_up);
+  const std::vector<std::vector<int>> separator = separators(adjacency, elimination, should_stop);
+  StopCheck stop(should_stop);
   for (int n = 0; n < space.num_levels(); ++n) {
     Level& level = space.levels[n];
     stop.go_on(kFunction, static_cast<std::int64_t>(16 * separator[level.variable].size()));
@@ -130,7 +130,7 @@ int SearchSpace::width() const {
 }
 
 SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind,
-                              const ShouldStop& should_give_up) {
+                              const ShouldStop& should_stop) {
   const std::vector<int> level_of = levels_of_variables(graph, order);
   SearchSpace space;
   space.kind = kind;
@@ -157,9 +157,9 @@ SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> ord
   space.log_constant_error = constant.error();
   const Adjacency adjacency = adjacency_of(graph);
   if (kind == SpaceKind::kAndOr) {
-    make_pseudo_tree(space, adjacency, order, level_of, should_give_up);
+    make_pseudo_tree(space, adjacency, order, level_of, should_stop);
   } else {
-    StopCheck stop(should_give_up);
+    StopCheck stop(should_stop);
     make_path(space, adjacency, level_of, stop);
   }
   for (int n = 0; n < space.num_levels(); ++n) {
@@ -215,7 +215,7 @@ std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const Or
   Random ties(options.seed, "order");
   double best_cost = std::numeric_limits<double>::infinity();
   for (int run = 0; run < restarts; ++run) {
-    const auto is_settled = [&] { return run > 0 && options.should_stop && options.should_stop(); };
+    const auto is_settled = [&] { return run > 0 && options.should_settle && options.should_settle(); };
     if (is_settled()) break;
     StopCheck settle(is_settled);
     std::vector<int> order = elimination_order(adjacency, options.kind, ties,
@@ -224,10 +224,10 @@ std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const Or
                                                       const auto size = static_cast<std::int64_t>(neighbours.size());
                                                       return !settle.is_asked(size * size + 1);
                                                     },
-                                                .should_give_up = options.should_give_up});
+                                                .should_stop = options.should_stop});
     if (static_cast<int>(order.size()) < graph.num_variables()) break;
     std::reverse(order.begin(), order.end());
-    const double cost = make_search_space(graph, order, kind, options.should_give_up).log_exact_cost();
+    const double cost = make_search_space(graph, order, kind, options.should_stop).log_exact_cost();
     if (cost < best_cost) {
       best_cost = cost;
       best = std::move(order);

@@ -19,7 +19,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 SearchOptions search_options(const EpisodeOptions& options, std::uint64_t seed) {
   SearchOptions search;
-  search.budget = options.budget;
   search.c = options.c;
   search.epsilon = options.epsilon;
   search.ties = TieRule::kRandom;
@@ -38,7 +37,8 @@ std::shared_ptr<Experience> empty_experience(const std::shared_ptr<const Problem
 
 Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const ValueFunction>& prior,
                        const EpisodeOptions& options, std::uint64_t seed) {
-  const SearchResult result = tree_sample(problem->graph, problem->space, search_options(options, seed), prior);
+  const SearchResult result =
+      tree_sample(problem->graph, problem->space, prior, {.budget = options.budget}, search_options(options, seed));
   std::shared_ptr<Experience> experience = empty_experience(problem);
   if (result.approximation.log_z() == kNegInf) return {experience, kInfinity};
   Random random(seed, "samples");
@@ -56,13 +56,13 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
 
 Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const ValueFunction>& prior,
                     const EpisodeOptions& options, std::uint64_t seed) {
-  const SmcOptions smc_options = {.budget = options.budget, .ess_threshold = options.ess_threshold, .seed = seed};
-  const SmcResult result = smc(problem->graph, problem->space, smc_options, prior);
+  const SmcResult result = smc(problem->graph, problem->space, prior, {.budget = options.budget},
+                               {.ess_threshold = options.ess_threshold, .seed = seed});
   std::shared_ptr<Experience> experience = empty_experience(problem);
   const ParticleApproximation& particles = result.approximation;
   if (particles.is_empty()) return {experience, kInfinity};
   Random random(seed, "samples");
-  ParticleTargets targets(*problem, particles, result.report.log_z);
+  ParticleTargets targets(*problem, particles, result.report.estimate);
   for (int i = 0; i < options.num_samples; ++i) {
     const Assignment x = particles.sample(random);
     experience->samples.insert(experience->samples.end(), x.begin(), x.end());
@@ -120,7 +120,8 @@ double network_delta_kl(const Problem& problem, const std::shared_ptr<const Netw
 }
 
 double plain_delta_kl(const Problem& problem, const EpisodeOptions& options, std::uint64_t seed) {
-  const SearchResult result = tree_sample(problem.graph, problem.space, search_options(options, seed));
+  const SearchResult result =
+      tree_sample(problem.graph, problem.space, nullptr, {.budget = options.budget}, search_options(options, seed));
   if (result.approximation.log_z() == kNegInf) return kInfinity;
   const std::optional<Divergence> divergence = store_divergence(problem.graph, result.approximation);
   if (divergence) return divergence->delta_kl;

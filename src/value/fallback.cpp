@@ -182,7 +182,7 @@ LocalDistributions uniform_distributions(const FactorGraph& graph) {
 
 std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const SearchSpace& space,
                                                  const LocalDistributions& distributions,
-                                                 const ShouldStop& should_give_up) {
+                                                 const ShouldStop& should_stop) {
   check_space("product_fallback", graph, space);
   check_argument(graph.has_only_tables(), "product_fallback", "needs a model in which every factor is a table");
   check_distributions("product_fallback", graph, distributions);
@@ -193,11 +193,11 @@ std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const
   };
   return std::make_shared<ProductFallback>(
       without_contexts(space), distributions,
-      ReducedTables(graph, space, {reduce, ReducedTables::Rows::kSummed, entropies, should_give_up}), -1.0);
+      ReducedTables(graph, space, {reduce, ReducedTables::Rows::kSummed, entropies, should_stop}), -1.0);
 }
 
 std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space,
-                                                const ShouldStop& should_give_up) {
+                                                const ShouldStop& should_stop) {
   check_space("maxima_fallback", graph, space);
   for (const Factor& factor : graph.factors()) {
     if (!factor.log_max()) return nullptr;
@@ -209,7 +209,7 @@ std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const 
   };
   return std::make_shared<ProductFallback>(
       without_contexts(space), uniform_distributions(graph),
-      ReducedTables(graph, space, {reduce, ReducedTables::Rows::kPicked, log_states, should_give_up}), 1.0);
+      ReducedTables(graph, space, {reduce, ReducedTables::Rows::kPicked, log_states, should_stop}), 1.0);
 }
 
 std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const WeightedMiniBucket> buckets) {

@@ -35,7 +35,7 @@ double needed_bytes(const MiniBucketPlan& plan, bool with_lower) {
 
 MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options,
                            bool with_lower) {
-  const auto most = static_cast<double>(options.memory_limit_bytes);
+  const auto most = static_cast<double>(options.bytes);
   const double limit = options.i_bound ? most : std::min(most, static_cast<double>(options.wanted_bytes));
   // A cluster of i + 1 variables has at least 2^(i + 1) entries: larger i need not be planned, which takes long in
   // wide models.
@@ -44,13 +44,13 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
   int most_states = 2;
   for (const Level& level : space.levels) most_states = std::max(most_states, level.num_states);
   while (true) {
-    MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound, options.should_give_up);
+    MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound, options.should_stop);
     const double bytes = needed_bytes(plan, with_lower);
     if (bytes <= limit || (i_bound == 0 && bytes <= most)) return plan;
     if (options.i_bound || i_bound == 0) {
       throw Error(ErrorCode::kResource,
                   fmt::format("{}: mini-buckets with i-bound {} need {:.0f} bytes, allowed are {}", kFunction, i_bound,
-                              bytes, options.memory_limit_bytes));
+                              bytes, options.bytes));
     }
     // Every i-bound that holds the largest cluster gives this same plan. One less makes tables smaller by a factor of
     // most_states at most, so that several that cannot fit are passed over.
@@ -89,7 +89,7 @@ struct WeightedMiniBucket::State {
   void run(const MiniBucketOptions& options, bool with_lower);
   [[nodiscard]] Constants constants(const MiniBucketPasses& passes) const;
   [[nodiscard]] std::vector<std::vector<int>> passing_messages(StopCheck& stop) const;
-  void make_rows(const ShouldStop& should_give_up);
+  void make_rows(const ShouldStop& should_stop);
   void summarise();
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
   void check_asked(int level, std::span<const int> x) const;
@@ -99,11 +99,11 @@ struct WeightedMiniBucket::State {
 
 void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_lower) {
   upper = std::make_unique<MiniBucketPasses>(graph, plan, Side::kUpper);
-  upper->run(options.passes, options.should_stop, options.should_give_up);
+  upper->run(options.passes, options.should_settle, options.should_stop);
   report.upper_passes = upper->num_passes();
-  if (!with_lower || plan.is_exact() || (options.should_stop && options.should_stop())) return;
+  if (!with_lower || plan.is_exact() || (options.should_settle && options.should_settle())) return;
   lower = std::make_unique<MiniBucketPasses>(graph, plan, Side::kLower);
-  lower->run(options.passes, options.should_stop, options.should_give_up);
+  lower->run(options.passes, options.should_settle, options.should_stop);
   report.lower_passes = lower->num_passes();
 }
 
@@ -137,8 +137,8 @@ std::vector<std::vector<int>> WeightedMiniBucket::State::passing_messages(StopCh
   return passing;
 }
 
-void WeightedMiniBucket::State::make_rows(const ShouldStop& should_give_up) {
-  StopCheck stop(should_give_up);
+void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
+  StopCheck stop(should_stop);
   const std::vector<std::vector<int>> passing = passing_messages(stop);
   const auto message = [&](const MiniBucketPasses& passes, int c) {
     return TableView{plan.clusters[c].separator(), passes.message(c).data()};
@@ -230,7 +230,7 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
         s.plan.buckets[n].count == 1 && std::all_of(space.levels[n].children.begin(), space.levels[n].children.end(),
                                                     [&](int j) { return s.is_exact[j]; });
   }
-  s.make_rows(options.should_give_up);
+  s.make_rows(options.should_stop);
   s.summarise();
   s.report.bytes = static_cast<std::uint64_t>(needed_bytes(s.plan, with_lower));
   s.report.kept_bytes = static_cast<std::uint64_t>(s.plan.kept_bytes * (s.lower != nullptr ? 2.0 : 1.0));

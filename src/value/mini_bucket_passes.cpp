@@ -180,7 +180,7 @@ bool MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket)
 
 bool MiniBucketPasses::forward(bool matches) {
   for (auto bucket = plan_.buckets.rbegin(); bucket != plan_.buckets.rend(); ++bucket) {
-    if (should_stop_ && should_stop_()) return false;
+    if (should_settle_ && should_settle_()) return false;
     if (bucket->count > 1 && matches) {
       if (!match_and_eliminate(*bucket)) return false;
       continue;
@@ -296,19 +296,19 @@ void MiniBucketPasses::restore() {
   }
 }
 
-void MiniBucketPasses::run(int max_passes, const ShouldStop& should_stop, const ShouldStop& should_give_up) {
+void MiniBucketPasses::run(int max_passes, const ShouldStop& should_settle, const ShouldStop& should_stop) {
   num_passes_ = 1;
-  give_up_ = StopCheck(should_give_up);
+  give_up_ = StopCheck(should_stop);
   forward(true);
-  if (!plan_.is_exact()) tighten(max_passes, should_stop);
+  if (!plan_.is_exact()) tighten(max_passes, should_settle);
   estimate_rounding();
   // They only served to rebuild F_c.
   for (Tables& tables : tables_) tables.shift = {};
 }
 
-void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_stop) {
-  should_stop_ = should_stop;
-  stop_ = StopCheck(should_stop);
+void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) {
+  should_settle_ = should_settle;
+  stop_ = StopCheck(should_settle);
   double best = bound();
   bool is_best = true;
   save();
@@ -329,7 +329,7 @@ void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_stop) {
     if (!is_whole) break;
     ++num_passes_;
   }
-  should_stop_ = {};
+  should_settle_ = {};
   stop_ = StopCheck({});
   if (!is_best) forward(false);  // the messages of the best pass again
   from_above_.clear();

@@ -22,9 +22,9 @@ class MiniBucketPasses {
   MiniBucketPasses(const FactorGraph& graph, const MiniBucketPlan& plan, Side side);
 
   // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the
-  // best bound. `should_stop` ends the passes but the first one: what is under way is undone.
-  // `should_give_up` ends everything, with Error (kInterrupted).
-  void run(int max_passes, const ShouldStop& should_stop, const ShouldStop& should_give_up);
+  // best bound. `should_settle` ends the passes but the first one: what is under way is undone.
+  // `should_stop` ends everything, with Error (kInterrupted).
+  void run(int max_passes, const ShouldStop& should_settle, const ShouldStop& should_stop);
 
   // lambda_c over the separator, and what its rounding error is at most.
   [[nodiscard]] const std::vector<double>& message(int cluster) const { return tables_[cluster].message; }
@@ -55,7 +55,7 @@ class MiniBucketPasses {
   bool backward();
   double send_moments(int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket);
-  void tighten(int max_passes, const ShouldStop& should_stop);
+  void tighten(int max_passes, const ShouldStop& should_settle);
   void estimate_rounding();
   void save();
   void restore();
@@ -64,7 +64,7 @@ class MiniBucketPasses {
   const FactorGraph& graph_;
   const MiniBucketPlan& plan_;
   Side side_;
-  ShouldStop should_stop_;  // asked before each bucket, and by stop_ within large ones
+  ShouldStop should_settle_;  // asked before each bucket, and by stop_ within large ones
   StopCheck stop_{ShouldStop()}, give_up_{ShouldStop()};
   double step_ = 1.0;  // factor of all shifts and weight moves; halved when a pass lost
   int num_passes_ = 0;

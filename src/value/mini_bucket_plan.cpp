@@ -34,8 +34,8 @@ Levels union_of(const Levels& a, const Levels& b) {
 
 class Planner {
  public:
-  Planner(const FactorGraph& graph, const SearchSpace& space, int i_bound, const ShouldStop& should_give_up)
-      : graph_(graph), space_(space), stop_(should_give_up), waiting_(space.levels.size()) {
+  Planner(const FactorGraph& graph, const SearchSpace& space, int i_bound, const ShouldStop& should_stop)
+      : graph_(graph), space_(space), stop_(should_stop), waiting_(space.levels.size()) {
     plan_.i_bound = i_bound;
     plan_.buckets.resize(space.levels.size());
     std::vector<int> level_of(space.levels.size());
@@ -189,8 +189,8 @@ void Planner::count_bytes() {
 }  // namespace
 
 MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
-                                     const ShouldStop& should_give_up) {
-  return Planner(graph, space, i_bound, should_give_up).make();
+                                     const ShouldStop& should_stop) {
+  return Planner(graph, space, i_bound, should_stop).make();
 }
 
 }  // namespace treesample

@@ -50,8 +50,8 @@ struct MiniBucketPlan {
   [[nodiscard]] bool is_exact() const { return clusters.size() == buckets.size(); }
 };
 
-// `should_give_up` ends with Error (kInterrupted).
+// `should_stop` ends with Error (kInterrupted).
 MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
-                                     const ShouldStop& should_give_up = {});
+                                     const ShouldStop& should_stop = {});
 
 }  // namespace treesample

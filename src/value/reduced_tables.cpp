@@ -97,7 +97,7 @@ class ReducedTables::Builder {
         graph_(graph),
         space_(space),
         reduction_(reduction),
-        stop_(reduction.should_give_up),
+        stop_(reduction.should_stop),
         constants_(reduction.own),
         level_of_(space.levels.size()),
         x_(space.levels.size(), 0),

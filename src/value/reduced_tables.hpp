@@ -27,8 +27,8 @@ class ReducedTables {
   struct Reduction {
     ReduceRow reduce;
     Rows rows = Rows::kPicked;
-    std::vector<double> own;         // own[n] is added for level n and all levels above it
-    ShouldStop should_give_up = {};  // Error (kInterrupted)
+    std::vector<double> own;      // own[n] is added for level n and all levels above it
+    ShouldStop should_stop = {};  // Error (kInterrupted)
   };
   // Functions count as their declared maximum. Takes time and memory linear in the model: where a level has to do with
   // very many factors, as in a long path, its sum is collected when it is asked for.

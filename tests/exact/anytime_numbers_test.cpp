@@ -28,7 +28,8 @@ AnytimeReport checked_search(const FactorGraph& graph, const SearchSpace& space,
   AnytimeOptions options;
   options.select = rule;
   options.observer_interval = 1;
-  return anytime_search(graph, space, maxima_and_means(graph, space), options, testing::BoundsCheck(log_z)).report;
+  return anytime_search(graph, space, maxima_and_means(graph, space), {}, options, {testing::BoundsCheck(log_z)})
+      .report;
 }
 
 TEST(AnytimeNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
@@ -121,14 +122,12 @@ TEST(AnytimeNumbers, ProductsOverManyComponentsAreRight) {
     for (int v = 0; v <= 600; ++v) order[v] = v;
     const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
     ASSERT_EQ(space.levels[0].children.size(), 300U);
-    AnytimeOptions options;
-    const AnytimeResult result = anytime_search(graph, space, maxima_and_means(graph, space), options);
+    const AnytimeResult result = anytime_search(graph, space, maxima_and_means(graph, space), {});
     EXPECT_EQ(result.report.stop, StopReason::kExact);
     EXPECT_NEAR(result.report.log_z.lower, log_z, 1e-9);
     EXPECT_NEAR(result.report.log_z.upper, log_z, 1e-9);
     EXPECT_NEAR(BoundedApproximation(result, SamplerKind::kLower).log_value(), log_z, 1e-9);
-    options.budget = 40;
-    const LogBounds early = anytime_search(graph, space, maxima_and_means(graph, space), options).report.log_z;
+    const LogBounds early = anytime_search(graph, space, maxima_and_means(graph, space), {.budget = 40}).report.log_z;
     EXPECT_LE(early.lower, log_z);
     EXPECT_GE(early.upper, log_z);
     EXPECT_TRUE(std::isfinite(early.lower) && std::isfinite(early.upper));
@@ -155,8 +154,7 @@ TEST(AnytimeNumbers, AShiftOfThousandsOfNatsChangesNoDecision) {
           const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
           AnytimeOptions options;
           options.select = rule;
-          options.budget = 30;
-          return anytime_search(graph, space, maxima_and_means(graph, space), options).report;
+          return anytime_search(graph, space, maxima_and_means(graph, space), {.budget = 30}, options).report;
         };
         const AnytimeReport plain = run(0.0);
         for (const double shift : {-4096.0, -200.0, 130.0, 270.0, 532.0, 65536.0}) {

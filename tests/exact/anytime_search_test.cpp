@@ -94,7 +94,7 @@ double tolerance_at(double value) { return value == kNegInf ? 0.0 : 1e-10 * (1.0
 TEST(AnytimeSearch, BoundsHoldAndNeverGetWorseAfterEveryTraversal) {
   for_each_case([](const Case& test) {
     const AnytimeResult result =
-        anytime_search(test.graph, test.space, test.leaves, test.options, testing::BoundsCheck(test.log_z));
+        anytime_search(test.graph, test.space, test.leaves, {}, test.options, {testing::BoundsCheck(test.log_z)});
     EXPECT_LE(result.report.log_z.lower, test.log_z);
     EXPECT_GE(result.report.log_z.upper, test.log_z);
   });
@@ -102,7 +102,7 @@ TEST(AnytimeSearch, BoundsHoldAndNeverGetWorseAfterEveryTraversal) {
 
 TEST(AnytimeSearch, WithoutLimitsTheBoundsMeetAtLogZ) {
   for_each_case([](const Case& test) {
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, test.options);
+    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {}, test.options);
     EXPECT_EQ(result.report.stop, StopReason::kExact);
     if (test.log_z == kNegInf) {
       EXPECT_EQ(result.report.log_z.upper, kNegInf);
@@ -116,10 +116,8 @@ TEST(AnytimeSearch, WithoutLimitsTheBoundsMeetAtLogZ) {
 TEST(AnytimeSearch, BudgetIsNeverExceeded) {
   for_each_case([](const Case& test) {
     for (const BudgetUnit unit : {BudgetUnit::kReward, BudgetUnit::kFactor}) {
-      AnytimeOptions options = test.options;
-      options.budget = 17;
-      options.budget_unit = unit;
-      const Spending spent = anytime_search(test.graph, test.space, test.leaves, options).report.spent;
+      const Spending spent =
+          anytime_search(test.graph, test.space, test.leaves, {.budget = 17, .unit = unit}, test.options).report.spent;
       EXPECT_LE(unit == BudgetUnit::kReward ? spent.reward_evaluations : spent.factor_evaluations, 17);
     }
   });
@@ -136,9 +134,7 @@ std::vector<double> log_probs(const FactorGraph& graph, const Approximation& app
 TEST(AnytimeSearch, LowerSamplerHasExactlyTheDivergenceThatItsValueSays) {
   int num_checked = 0;
   for_each_case([&](const Case& test) {
-    AnytimeOptions options = test.options;
-    options.budget = 25;
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, options);
+    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
     const BoundedApproximation sampler(result, SamplerKind::kLower);
     EXPECT_LE(sampler.log_value(), result.report.log_z.lower + tolerance_at(result.report.log_z.lower));
     if (sampler.log_value() == kNegInf) return;
@@ -157,9 +153,7 @@ TEST(AnytimeSearch, LowerSamplerHasExactlyTheDivergenceThatItsValueSays) {
 
 TEST(AnytimeSearch, WeightsOfTheUpperSamplerNeverPassItsValue) {
   for_each_case([](const Case& test) {
-    AnytimeOptions options = test.options;
-    options.budget = 25;
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, options);
+    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
     const BoundedApproximation sampler(result, SamplerKind::kUpper);
     EXPECT_GE(sampler.log_value(), test.log_z);
     if (sampler.log_value() == kNegInf) return;
@@ -178,9 +172,8 @@ TEST(AnytimeSearch, WeightsOfTheUpperSamplerNeverPassItsValue) {
 TEST(AnytimeSearch, EstimateSamplerIsADistributionAtEveryBudget) {
   for_each_case([](const Case& test) {
     for (const int budget : {0, 10, 40}) {
-      AnytimeOptions options = test.options;
-      options.budget = budget;
-      const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, options);
+      const AnytimeResult result =
+          anytime_search(test.graph, test.space, test.leaves, {.budget = budget}, test.options);
       const BoundedApproximation sampler(result, SamplerKind::kEstimate);
       if (sampler.log_value() != kNegInf) log_probs(test.graph, sampler);
     }
@@ -190,7 +183,7 @@ TEST(AnytimeSearch, EstimateSamplerIsADistributionAtEveryBudget) {
 TEST(AnytimeSearch, SolvedSearchSamplesTheTarget) {
   for_each_case([](const Case& test) {
     if (test.log_z == kNegInf) return;
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, test.options);
+    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {}, test.options);
     for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
       const BoundedApproximation sampler(result, kind);
       for_each_configuration(test.graph, [&](const Assignment& x) {
@@ -228,10 +221,10 @@ TEST(AnytimeSearch, AddingAConstantToAFactorChangesNoDecision) {
       for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct}) {  // kMass: opaque_search_test.cpp
         AnytimeOptions options;
         options.select = rule;
-        options.budget = 30;
         const auto run = [&](const FactorGraph& model) {
           const SearchSpace space = make_search_space(model, search_order(model, kind, {}), kind);
-          return anytime_search(model, space, make_leaves(model, space, Leaves::kMaxima, 0), options).report;
+          return anytime_search(model, space, make_leaves(model, space, Leaves::kMaxima, 0), {.budget = 30}, options)
+              .report;
         };
         const AnytimeReport plain = run(graph);
         const AnytimeReport moved = run(shifted);
@@ -256,13 +249,12 @@ TEST(AnytimeSearch, CollapsedStoreKeepsItsBoundsAndGoesOnToTheExactAnswer) {
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
       AnytimeOptions options;
-      options.memory_limit_bytes = 20'000;
-      options.budget = 20'000;
+      const Limits limits{.budget = 20'000, .bytes = 20'000};
       options.observer_interval = 1;
       const AnytimeResult result = anytime_search(graph, space, make_leaves(graph, space, kLeaves[trial % 3], trial),
-                                                  options, testing::BoundsCheck(log_z));
+                                                  limits, options, {testing::BoundsCheck(log_z)});
       num_collapses += static_cast<int>(result.report.num_collapses);
-      EXPECT_LE(result.report.used_bytes, options.memory_limit_bytes);
+      EXPECT_LE(result.report.used_bytes, limits.bytes);
       for (const SamplerKind sampler_kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
         const BoundedApproximation sampler(result, sampler_kind);
         if (sampler.log_value() == kNegInf) continue;

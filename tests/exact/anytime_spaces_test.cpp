@@ -20,11 +20,12 @@ using testing::random_model;
 
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 
-AnytimeResult solve(const FactorGraph& graph, const SearchSpace& space, const AnytimeOptions& options = {}) {
+AnytimeResult solve(const FactorGraph& graph, const SearchSpace& space, const AnytimeOptions& options = {},
+                    const Limits& limits = {}) {
   LeafValues leaves;
   leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
   leaves.upper = maxima_fallback(graph, space);
-  return anytime_search(graph, space, leaves, options);
+  return anytime_search(graph, space, leaves, limits, options);
 }
 
 TEST(AnytimeSpaces, EveryOrderAndSpaceGivesTheSameLogZAndSamplers) {

@@ -45,10 +45,10 @@ Simulator simulator(int num_variables, int num_states, Tables tables) {
   return model;
 }
 
-AnytimeResult search(const FactorGraph& graph, SpaceKind kind, AnytimeOptions options) {
+AnytimeResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limits, AnytimeOptions options = {}) {
   options.select = SelectRule::kMass;
   const SearchSpace space = make_search_space(graph, search_order(graph, kind, {.kind = OrderKind::kGiven}), kind);
-  return anytime_search(graph, space, {}, options);
+  return anytime_search(graph, space, {}, limits, options);
 }
 
 TEST(CallSearch, AFunctionOfAllVariablesIsAskedAsOftenAsTheBudgetAllows) {
@@ -56,8 +56,7 @@ TEST(CallSearch, AFunctionOfAllVariablesIsAskedAsOftenAsTheBudgetAllows) {
     for (const Tables tables : {Tables::kNone, Tables::kEqual, Tables::kSkewed}) {
       for (const SpaceKind kind : kSpaces) {
         const Simulator model = simulator(num_variables, num_states, tables);
-        const AnytimeReport report =
-            search(model.graph, kind, {.budget = 301, .budget_unit = BudgetUnit::kCall}).report;
+        const AnytimeReport report = search(model.graph, kind, {.budget = 301, .unit = BudgetUnit::kCall}).report;
         EXPECT_EQ(report.stop, StopReason::kBudget);
         EXPECT_EQ(report.spent.calls, static_cast<std::int64_t>(model.calls->size()));
         EXPECT_EQ(report.spent.calls, 301 / num_states * num_states) << num_variables << " variables";
@@ -72,7 +71,7 @@ TEST(CallSearch, AFunctionOfAllVariablesIsAskedAsOftenAsTheBudgetAllows) {
 TEST(CallSearch, LevelsWithoutFactorsAreNotCountedInAnyUnit) {
   for (const BudgetUnit unit : {BudgetUnit::kReward, BudgetUnit::kFactor, BudgetUnit::kCall}) {
     const Simulator model = simulator(16, 2, Tables::kNone);
-    const AnytimeReport report = search(model.graph, SpaceKind::kAndOr, {.budget = 100, .budget_unit = unit}).report;
+    const AnytimeReport report = search(model.graph, SpaceKind::kAndOr, {.budget = 100, .unit = unit}).report;
     EXPECT_EQ(model.calls->size(), 100U);
     EXPECT_EQ(report.spent.reward_evaluations, 100);
   }
@@ -92,7 +91,7 @@ TEST(CallSearch, ManyFunctionsWithEmptyLevelsBetweenAreAsked) {
   }
   for (const SpaceKind kind : kSpaces) {
     num_calls = 0;
-    const AnytimeReport report = search(graph, kind, {.budget = 400, .budget_unit = BudgetUnit::kCall}).report;
+    const AnytimeReport report = search(graph, kind, {.budget = 400, .unit = BudgetUnit::kCall}).report;
     EXPECT_EQ(num_calls, 400);
     EXPECT_EQ(report.spent.calls, 400);
     // In a path without contexts 400 calls are spent on the first two functions.
@@ -103,7 +102,7 @@ TEST(CallSearch, ManyFunctionsWithEmptyLevelsBetweenAreAsked) {
 TEST(CallSearch, TheSeedDecidesWhatIsAsked) {
   const auto calls = [](std::uint64_t seed) {
     const Simulator model = simulator(16, 2, Tables::kNone);
-    search(model.graph, SpaceKind::kAndOr, {.budget = 60, .budget_unit = BudgetUnit::kCall, .seed = seed});
+    search(model.graph, SpaceKind::kAndOr, {.budget = 60, .unit = BudgetUnit::kCall}, {.seed = seed});
     return *model.calls;
   };
   EXPECT_EQ(calls(1), calls(1));
@@ -116,7 +115,7 @@ TEST(CallSearch, TheEstimateOfLogZComesFromAllOverTheModel) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Simulator model = simulator(16, 2, Tables::kNone);
     const AnytimeReport report =
-        search(model.graph, SpaceKind::kAndOr, {.budget = 1000, .budget_unit = BudgetUnit::kCall, .seed = seed}).report;
+        search(model.graph, SpaceKind::kAndOr, {.budget = 1000, .unit = BudgetUnit::kCall}, {.seed = seed}).report;
     EXPECT_NEAR(report.estimate, log_z, 0.5);
     EXPECT_LE(report.log_z.lower, log_z);
   }
@@ -142,7 +141,7 @@ TEST(CallSearch, WhatAQueueHasAnsweredIsNoCallAnyMore) {
     num_calls = 0;
     OracleSet oracles(functions, "1", {});
     const AnytimeReport report =
-        search(oracles.graph(), SpaceKind::kTree, {.budget = budget, .budget_unit = BudgetUnit::kCall}).report;
+        search(oracles.graph(), SpaceKind::kTree, {.budget = budget, .unit = BudgetUnit::kCall}).report;
     EXPECT_EQ(report.spent.calls, num_calls);
     EXPECT_EQ(report.stop, budget == 45 ? StopReason::kExact : StopReason::kBudget);
     EXPECT_EQ(num_calls, budget / 3 * 3);
@@ -160,7 +159,7 @@ TEST(CallSearch, SeveralWorkersNeverExceedTheBudget) {
       quiet.add_factor(Factor::function(graph.factor(12).scope(), log_value));
       OracleSet oracles(quiet, "1", {.num_workers = num_workers});
       const AnytimeReport report = search(oracles.graph(), SpaceKind::kAndOr,
-                                          {.budget = 101, .budget_unit = BudgetUnit::kCall, .answer_order = order})
+                                          {.budget = 101, .unit = BudgetUnit::kCall}, {.answer_order = order})
                                        .report;
       EXPECT_EQ(report.spent.calls, 100);
       EXPECT_EQ(oracles.counts()[0].paid, 100);
@@ -181,7 +180,7 @@ TEST(CallSearch, EndsWhenNothingIsLeftToAsk) {
   }
   OracleSet oracles(functions, "1", {});
   const AnytimeReport report =
-      search(oracles.graph(), SpaceKind::kTree, {.budget = 1000, .budget_unit = BudgetUnit::kCall}).report;
+      search(oracles.graph(), SpaceKind::kTree, {.budget = 1000, .unit = BudgetUnit::kCall}).report;
   EXPECT_EQ(report.stop, StopReason::kBudget);
   EXPECT_LE(report.spent.calls, 4 * functions.num_factors());
   EXPECT_LE(report.spent.reward_evaluations, 3 * Budget::kFreeRewards);

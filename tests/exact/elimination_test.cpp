@@ -60,7 +60,7 @@ TEST(Elimination, EqualsEnumerationOnRandomModels) {
     SCOPED_TRACE(trial);
     const FactorGraph graph = random_model(random, options_of_trial(trial));
     const Enumeration expected = enumerate(graph);
-    const Elimination actual(graph, {.seed = static_cast<std::uint64_t>(trial)});
+    const Elimination actual(graph, {}, {.seed = static_cast<std::uint64_t>(trial)});
     num_zero += expected.log_z == kNegInf ? 1 : 0;
     if (expected.log_z == kNegInf) {
       ASSERT_EQ(actual.log_z(), kNegInf);
@@ -101,7 +101,7 @@ TEST(Elimination, LogZAloneNeedsNoMoreMemoryAndIsTheSame) {
   for (int trial = 0; trial < 50; ++trial) {
     const FactorGraph graph = random_model(random, {.num_variables = 10, .num_factors = 15});
     const Elimination all(graph);
-    const Elimination lean(graph, {.keep_messages = false});
+    const Elimination lean(graph, {}, {.keep_messages = false});
     EXPECT_EQ(all.log_z(), lean.log_z());
     EXPECT_LT(lean.cost().bytes, all.cost().bytes);
     EXPECT_EQ(code_of([&] { (void)lean.marginals(); }), ErrorCode::kArgument);
@@ -161,8 +161,8 @@ TEST(Elimination, SameSeedSameBits) {
   const FactorGraph graph = random_model(random, {.num_variables = 20, .num_factors = 30});
   Random first(1);
   Random second(1);
-  const Elimination a(graph, {.seed = 4});
-  const Elimination b(graph, {.seed = 4});
+  const Elimination a(graph, {}, {.seed = 4});
+  const Elimination b(graph, {}, {.seed = 4});
   EXPECT_EQ(a.cost().order, b.cost().order);
   EXPECT_EQ(a.log_z(), b.log_z());
   EXPECT_EQ(a.marginals(), b.marginals());
@@ -308,10 +308,10 @@ TEST(EliminationCost, AstronomicalSizesStayFinite) {
 TEST(Elimination, RefusesWithBytesNeededAndAllowed) {
   const FactorGraph graph = complete_graph(5, 3);
   std::string message;
-  EXPECT_EQ(code_of([&] { Elimination(graph, {.memory_limit_bytes = 967}); }, &message), ErrorCode::kResource);
+  EXPECT_EQ(code_of([&] { Elimination(graph, {.bytes = 967}); }, &message), ErrorCode::kResource);
   EXPECT_NE(message.find("needs 968 bytes"), std::string::npos) << message;
   EXPECT_NE(message.find("allowed are 967 bytes"), std::string::npos) << message;
-  const Elimination tight(graph, {.memory_limit_bytes = 968});
+  const Elimination tight(graph, {.bytes = 968});
   EXPECT_NEAR(tight.log_z(), 5 * std::log(3.0), 1e-12);
   EXPECT_EQ(code_of([&] { (void)tight.marginals(); }), ErrorCode::kResource);
 }
@@ -320,7 +320,7 @@ TEST(Elimination, UsesTheGivenOrder) {
   const FactorGraph graph = complete_graph(4, 2);
   const EliminationOptions options{.order = {2, 0, 3, 1}};
   EXPECT_EQ(elimination_cost(graph, options).order, options.order);
-  EXPECT_EQ(Elimination(graph, options).cost().order, options.order);
+  EXPECT_EQ(Elimination(graph, {}, options).cost().order, options.order);
   EXPECT_EQ(code_of([&] { elimination_cost(graph, {.order = {2, 0, 3}}); }), ErrorCode::kArgument);
 }
 
@@ -329,16 +329,16 @@ TEST(Elimination, IsGivenUpBetweenBucketsWhenAsked) {
   const FactorGraph graph = complete_graph(5, 2);
   for (int num_allowed = 0; num_allowed <= 10; ++num_allowed) {
     int num_asked = 0;
-    EliminationOptions options;
-    options.should_stop = [&](double done) {
-      // Buckets of 32, 16, 8, 4 and 2 entries, one after the other, and back.
-      const std::vector<double> num_done = {0.0, 32.0, 48.0, 56.0, 60.0, 0.0, 2.0, 6.0, 14.0, 30.0};
-      if (num_asked < 10) {
-        EXPECT_NEAR(done, num_done[num_asked] / 62.0, 1e-12);
-      }
-      return num_asked++ >= num_allowed;
-    };
-    const auto log_z = [&] { return Elimination(graph, options); };
+    const Observer observer{[&](const Progress& now) {
+                              // Buckets of 32, 16, 8, 4 and 2 entries, one after the other, and back.
+                              const std::vector<double> num_done = {0.0, 32.0, 48.0, 56.0, 60.0,
+                                                                    0.0, 2.0,  6.0,  14.0, 30.0};
+                              if (num_asked < 10) {
+                                EXPECT_NEAR(now.share_done.value(), num_done[num_asked] / 62.0, 1e-12);
+                              }
+                            },
+                            [&] { return num_asked++ >= num_allowed; }};
+    const auto log_z = [&] { return Elimination(graph, {}, {}, observer); };
     if (num_allowed < 5) {
       EXPECT_EQ(code_of([&] { (void)log_z(); }), ErrorCode::kInterrupted) << num_allowed;
       continue;

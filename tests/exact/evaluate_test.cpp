@@ -17,11 +17,11 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 
 SearchApproximation search(const FactorGraph& graph, SpaceKind kind, std::int64_t budget, Random& random) {
   SearchOptions options;
-  options.budget = budget;
   options.c = 2.0 * random.uniform();
   options.ties = TieRule::kRandom;
   options.seed = random.bits();
-  return tree_sample(graph, make_search_space(graph, random.permutation(graph.num_variables()), kind), options)
+  return tree_sample(graph, make_search_space(graph, random.permutation(graph.num_variables()), kind), nullptr,
+                     {.budget = budget}, options)
       .approximation;
 }
 

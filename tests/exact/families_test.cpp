@@ -16,7 +16,7 @@ int count_exact(const std::string& family, Reading reading, int num_instances) {
   for (int i = 0; i < num_instances; ++i) {
     const FactorGraph graph = make_family(family, {.reading = reading, .seed = 11, .instance = std::uint64_t(i)}).graph;
     const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-    const SearchResult result = tree_sample(graph, space, {.budget = kPaperBudget});
+    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = kPaperBudget});
     if (!result.approximation.is_exact()) continue;
     ++num_exact;
     EXPECT_NEAR(result.approximation.log_z(), Elimination(graph).log_z(), 1e-9) << family << " " << i;

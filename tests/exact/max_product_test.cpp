@@ -220,16 +220,16 @@ TEST(MaxProduct, SameBitsAndRefusals) {
   const FactorGraph graph = random_model(random, {.num_variables = 8, .num_factors = 12});
   EXPECT_EQ(most_probable(graph)->configuration.x, most_probable(graph)->configuration.x);
   EXPECT_EQ(most_probable(graph)->gap, most_probable(graph)->gap);
-  const auto code = [](const FactorGraph& of, const EliminationOptions& options) {
+  const auto code = [](const FactorGraph& of, const Limits& limits, const Observer& observer = {}) {
     try {
-      (void)most_probable(of, options);
+      (void)most_probable(of, limits, {}, observer);
     } catch (const Error& error) {
       return error.code();
     }
     return ErrorCode::kInternal;
   };
-  EXPECT_EQ(code(graph, {.memory_limit_bytes = 8}), ErrorCode::kResource);
-  EXPECT_EQ(code(graph, {.should_stop = [](double) { return true; }}), ErrorCode::kInterrupted);
+  EXPECT_EQ(code(graph, {.bytes = 8}), ErrorCode::kResource);
+  EXPECT_EQ(code(graph, {}, {.should_stop = [] { return true; }}), ErrorCode::kInterrupted);
   FactorGraph function = graph;
   function.add_factor(Factor::function({0}, [](auto) { return 0.0; }));
   EXPECT_EQ(code(function, {}), ErrorCode::kArgument);

@@ -304,7 +304,7 @@ TEST(WeightedMiniBucket, ExactPriorMakesTheSearchExactWithoutBudget) {
     const FactorGraph graph = random_model(random, options);
     const SearchSpace space = space_of(graph, kSpaces[trial % 3]);
     const auto prior = std::make_shared<WeightedMiniBucket>(graph, space);
-    const SearchResult result = tree_sample(graph, space, {.budget = trial % 4}, prior);
+    const SearchResult result = tree_sample(graph, space, prior, {.budget = trial % 4});
     const Enumeration expected = enumerate(graph);
     for (std::size_t i = 0; i < expected.log_probs.size() && expected.log_z > kNegInf; ++i) {
       if (expected.log_probs[i] == kNegInf) continue;
@@ -327,7 +327,7 @@ TEST(WeightedMiniBucket, WantedBytesChooseTheBoundWithinTheLimit) {
   const FactorGraph graph = random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 20});
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   const auto i_bound = [&](std::uint64_t limit, std::uint64_t wanted) {
-    return WeightedMiniBucket(graph, space, {.memory_limit_bytes = limit, .wanted_bytes = wanted}).report().i_bound;
+    return WeightedMiniBucket(graph, space, {.bytes = limit, .wanted_bytes = wanted}).report().i_bound;
   };
   constexpr std::uint64_t kMuch = 1 << 30;
   for (const std::uint64_t bytes : {5'000, 20'000, 50'000}) EXPECT_EQ(i_bound(kMuch, bytes), i_bound(bytes, kMuch));
@@ -341,22 +341,21 @@ TEST(WeightedMiniBucket, TakesTheLargestBoundThatFitsIntoMemory) {
   const SearchSpace space = space_of(graph, SpaceKind::kAndOr);
   int last = -1;
   for (const std::uint64_t limit : {20'000, 60'000, 100'000'000}) {
-    const MiniBucketReport report =
-        WeightedMiniBucket(graph, space, {.memory_limit_bytes = limit, .passes = 1}).report();
+    const MiniBucketReport report = WeightedMiniBucket(graph, space, {.bytes = limit, .passes = 1}).report();
     EXPECT_LE(report.bytes, limit);
     EXPECT_LE(report.kept_bytes, report.bytes);
     EXPECT_GT(report.i_bound, last) << limit;
     last = report.i_bound;
     if (report.is_exact) continue;
     try {
-      const WeightedMiniBucket larger(graph, space, {.memory_limit_bytes = limit, .i_bound = last + 1});
+      const WeightedMiniBucket larger(graph, space, {.bytes = limit, .i_bound = last + 1});
       ADD_FAILURE() << "a larger bound fits into " << limit;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kResource);
     }
   }
   EXPECT_EQ(last, space.width());
-  EXPECT_THROW(WeightedMiniBucket(graph, space, {.memory_limit_bytes = 100}), Error);
+  EXPECT_THROW(WeightedMiniBucket(graph, space, {.bytes = 100}), Error);
 }
 
 TEST(WeightedMiniBucket, ReportsTheTablesItReads) {
@@ -376,7 +375,7 @@ TEST(WeightedMiniBucket, StopRequestEndsThePassesAndKeepsTheBest) {
   const SearchSpace space = space_of(graph, SpaceKind::kAndOr);
   const MiniBucketReport one = WeightedMiniBucket(graph, space, {.i_bound = 3, .passes = 1}).report();
   const MiniBucketReport at_once =
-      WeightedMiniBucket(graph, space, {.i_bound = 3, .should_stop = [] { return true; }}).report();
+      WeightedMiniBucket(graph, space, {.i_bound = 3, .should_settle = [] { return true; }}).report();
   EXPECT_EQ(at_once.upper_passes, 1);
   EXPECT_FALSE(at_once.has_lower);
   EXPECT_EQ(at_once.log_lower, kNegInf);
@@ -384,7 +383,7 @@ TEST(WeightedMiniBucket, StopRequestEndsThePassesAndKeepsTheBest) {
   // In the middle of the fourth pass: what three passes gave, on every level.
   int calls = 0;
   const auto stop = [&calls, &space] { return ++calls > 2 * space.num_levels() + 5; };
-  const WeightedMiniBucket later(graph, space, {.i_bound = 3, .should_stop = stop});
+  const WeightedMiniBucket later(graph, space, {.i_bound = 3, .should_settle = stop});
   const WeightedMiniBucket three(graph, space, {.i_bound = 3, .passes = 3});
   EXPECT_EQ(later.report().upper_passes, 3);
   EXPECT_NEAR(later.report().log_upper, three.report().log_upper, 1e-10);

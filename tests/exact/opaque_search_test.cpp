@@ -13,6 +13,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/anytime_search.hpp"
 #include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/tree_sample.hpp"
 
 namespace treesample {
 namespace {
@@ -41,10 +42,8 @@ SearchSpace space_of(const FactorGraph& graph, SpaceKind kind) {
   return make_search_space(graph, search_order(graph, kind, {.kind = OrderKind::kGiven}), kind);
 }
 
-AnytimeResult search(const FactorGraph& graph, SpaceKind kind, std::int64_t budget, AnytimeOptions options = {}) {
-  options.select = SelectRule::kMass;
-  options.budget = budget;
-  return anytime_search(graph, space_of(graph, kind), {}, options);
+AnytimeResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limits) {
+  return anytime_search(graph, space_of(graph, kind), {}, limits, {.select = SelectRule::kMass});
 }
 
 // The same where functions may declare their maxima.
@@ -52,10 +51,7 @@ AnytimeResult search_below_maxima(const FactorGraph& graph, SpaceKind kind, std:
   const SearchSpace space = space_of(graph, kind);
   LeafValues leaves;
   leaves.upper = maxima_fallback(graph, space);
-  AnytimeOptions options;
-  options.select = SelectRule::kMass;
-  options.budget = budget;
-  return anytime_search(graph, space, leaves, options);
+  return anytime_search(graph, space, leaves, {.budget = budget}, {.select = SelectRule::kMass});
 }
 
 std::vector<double> log_probs(const FactorGraph& graph, const Approximation& approximation) {
@@ -70,7 +66,7 @@ TEST(OpaqueSearch, ProbabilitiesAddUpToOneAtEveryBudget) {
     const FactorGraph graph = model_of_trial(trial);
     for (const SpaceKind kind : kSpaces) {
       for (const int budget : {0, 1, 4, 9, 25, 70}) {
-        const AnytimeResult result = search(graph, kind, budget);
+        const AnytimeResult result = search(graph, kind, {.budget = budget});
         EXPECT_LE(result.report.spent.reward_evaluations, budget);
         const BoundedApproximation sampler(result, SamplerKind::kEstimate);
         ASSERT_FALSE(std::isnan(sampler.log_value()));
@@ -90,7 +86,7 @@ TEST(OpaqueSearch, IsExactWhenItHasSeenEverything) {
     const FactorGraph graph = model_of_trial(trial);
     const Enumeration target = enumerate(graph);
     for (const SpaceKind kind : kSpaces) {
-      const AnytimeResult result = search(graph, kind, 1'000'000);
+      const AnytimeResult result = search(graph, kind, {.budget = 1'000'000});
       ASSERT_EQ(result.report.stop, StopReason::kExact);
       if (target.log_z == kNegInf) {
         EXPECT_EQ(result.report.log_z.upper, kNegInf);
@@ -114,9 +110,9 @@ TEST(OpaqueSearch, IsExactWhenItHasSeenEverything) {
 TEST(OpaqueSearch, FactorBudgetIsNeverExceeded) {
   for (int trial = 0; trial < kNumTrials; ++trial) {
     const FactorGraph graph = model_of_trial(trial);
-    AnytimeOptions options;
-    options.budget_unit = BudgetUnit::kFactor;
-    EXPECT_LE(search(graph, kSpaces[trial % 3], 31, options).report.spent.factor_evaluations, 31);
+    EXPECT_LE(
+        search(graph, kSpaces[trial % 3], {.budget = 31, .unit = BudgetUnit::kFactor}).report.spent.factor_evaluations,
+        31);
   }
 }
 
@@ -195,7 +191,7 @@ TEST(OpaqueSearch, AddingConstantsChangesNoDecisionHoweverLateALevelIsSeen) {
         return values[states[0] * 3 + states[1]];
       }));
     }
-    search(graph, SpaceKind::kTree, 1000);
+    search(graph, SpaceKind::kTree, {.budget = 1000});
     return calls;
   };
   for (int trial = 0; trial < 10; ++trial) {
@@ -208,8 +204,8 @@ TEST(OpaqueSearch, AddingConstantsChangesNoDecisionHoweverLateALevelIsSeen) {
 TEST(OpaqueSearch, SameModelSameBits) {
   const Recorded first = recorded_model(3, std::vector<double>(9, 0.0));
   const Recorded second = recorded_model(3, std::vector<double>(9, 0.0));
-  const AnytimeResult a = search(first.graph, SpaceKind::kTree, 150);
-  const AnytimeResult b = search(second.graph, SpaceKind::kTree, 150);
+  const AnytimeResult a = search(first.graph, SpaceKind::kTree, {.budget = 150});
+  const AnytimeResult b = search(second.graph, SpaceKind::kTree, {.budget = 150});
   EXPECT_EQ(*first.calls, *second.calls);
   EXPECT_EQ(a.report.estimate, b.report.estimate);
   EXPECT_EQ(log_probs(first.graph, BoundedApproximation(a, SamplerKind::kEstimate)),
@@ -222,7 +218,7 @@ TEST(OpaqueSearch, DivergenceByOnePassOverTheStoreIsThatOfEnumeration) {
     const FactorGraph graph = model_of_trial(trial);
     for (const SpaceKind kind : kSpaces) {
       for (const int budget : {0, 10, 40}) {
-        const AnytimeResult result = search(graph, kind, budget);
+        const AnytimeResult result = search(graph, kind, {.budget = budget});
         const BoundedApproximation sampler(result, SamplerKind::kEstimate);
         if (sampler.log_value() == kNegInf) continue;
         const std::optional<Divergence> found = bounded_store_divergence(graph, sampler);
@@ -246,13 +242,13 @@ TEST(OpaqueSearch, BestConfigurationIsTheBestOfThoseEvaluated) {
     const FactorGraph graph = model_of_trial(trial);
     const Enumeration target = enumerate(graph);
     for (const SpaceKind kind : kSpaces) {
-      const std::optional<Configuration> solved = best_configuration(search(graph, kind, 1'000'000));
+      const std::optional<Configuration> solved = best_configuration(search(graph, kind, {.budget = 1'000'000}));
       ASSERT_EQ(solved.has_value(), target.log_z != kNegInf);
       if (!solved) continue;
       const double largest = *std::max_element(target.log_probs.begin(), target.log_probs.end()) + target.log_z;
       EXPECT_NEAR(solved->log_density, largest, 1e-9 * (1.0 + std::abs(largest)));
-      EXPECT_FALSE(best_configuration(search(graph, kind, 0)));
-      const std::optional<Configuration> partial = best_configuration(search(graph, kind, 30));
+      EXPECT_FALSE(best_configuration(search(graph, kind, {.budget = 0})));
+      const std::optional<Configuration> partial = best_configuration(search(graph, kind, {.budget = 30}));
       if (!partial) continue;
       EXPECT_NEAR(partial->log_density, graph.log_density(partial->x), 1e-9 * (1.0 + std::abs(largest)));
       EXPECT_LE(partial->log_density, largest + 1e-9 * (1.0 + std::abs(largest)));
@@ -266,9 +262,7 @@ TEST(OpaqueSearch, MemoryLimitLeavesADistribution) {
     Random random(trial, "collapse");
     const FactorGraph graph =
         random_model(random, {.num_variables = 9, .num_factors = 14, .zero_probability = 0.1 * (trial % 2)});
-    AnytimeOptions options;
-    options.memory_limit_bytes = 20'000;
-    const AnytimeResult result = search(graph, kSpaces[trial % 3], 20'000, options);
+    const AnytimeResult result = search(graph, kSpaces[trial % 3], {.budget = 20'000, .bytes = 20'000});
     num_collapses += static_cast<int>(result.report.num_collapses);
     const BoundedApproximation sampler(result, SamplerKind::kEstimate);
     if (sampler.log_value() != kNegInf) {
@@ -289,10 +283,11 @@ TEST(OpaqueSearch, ComesCloserThanThePlainSearchOnTheFamiliesOfThePaper) {
         const double log_z = Elimination(graph).log_z();
         Random random(0);
         plain +=
-            divergence(graph, tree_sample(graph, space_of(graph, SpaceKind::kTree), {.budget = budget}).approximation,
+            divergence(graph,
+                       tree_sample(graph, space_of(graph, SpaceKind::kTree), nullptr, {.budget = budget}).approximation,
                        {}, random)
                 .kl(log_z);
-        const BoundedApproximation sampler(search(graph, SpaceKind::kTree, budget), SamplerKind::kEstimate);
+        const BoundedApproximation sampler(search(graph, SpaceKind::kTree, {.budget = budget}), SamplerKind::kEstimate);
         improved += divergence(graph, sampler, {}, random).kl(log_z);
       }
       EXPECT_LT(improved, 1.02 * plain) << family << " at " << budget;

@@ -58,6 +58,7 @@ FactorGraph model_of_trial(int trial) {
 struct Setting {
   SpaceKind kind = SpaceKind::kTree;
   AnytimeOptions options;
+  Limits limits = {};
 };
 
 struct Outcome {
@@ -73,7 +74,7 @@ Outcome search(const FactorGraph& graph, const Setting& setting) {
   if (setting.options.select != SelectRule::kMass) {  // which learns its estimates
     leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
   }
-  const AnytimeResult result = anytime_search(graph, space, leaves, setting.options);
+  const AnytimeResult result = anytime_search(graph, space, leaves, setting.limits, setting.options);
   Outcome outcome{result.report, {}, best_configuration(result)};
   const BoundedApproximation approximation(result, SamplerKind::kEstimate);
   for_each_configuration(graph, [&](const Assignment& x) { outcome.log_probs.push_back(approximation.log_prob(x)); });
@@ -113,7 +114,7 @@ void for_each_setting(const std::function<void(const FactorGraph&, Setting)>& ch
 
 TEST(ParallelSearch, OneWorkerIsTheSequentialSearch) {
   for_each_setting([](const FactorGraph& graph, Setting setting) {
-    setting.options.budget = 25;
+    setting.limits.budget = 25;
     expect_same_bits(search(graph, setting), search_with_workers(graph, 1, setting));
   });
 }
@@ -121,7 +122,7 @@ TEST(ParallelSearch, OneWorkerIsTheSequentialSearch) {
 TEST(ParallelSearch, InTheOrderOfSubmissionEveryRunIsTheSame) {
   for (const int num_workers : {4, 16}) {
     for_each_setting([&](const FactorGraph& graph, Setting setting) {
-      setting.options.budget = 40;
+      setting.limits.budget = 40;
       setting.options.answer_order = AnswerOrder::kSubmission;
       const Outcome first = search_with_workers(graph, num_workers, setting);
       for (int run = 0; run < 2; ++run) expect_same_bits(first, search_with_workers(graph, num_workers, setting));
@@ -163,8 +164,8 @@ TEST(ParallelSearch, NeverExceedsItsBudgetAndSpendsIt) {
   for (const int budget : {0, 1, 7, 30}) {
     for (const BudgetUnit unit : {BudgetUnit::kReward, BudgetUnit::kFactor}) {
       for_each_setting([&](const FactorGraph& graph, Setting setting) {
-        setting.options.budget = budget;
-        setting.options.budget_unit = unit;
+        setting.limits.budget = budget;
+        setting.limits.unit = unit;
         const Outcome outcome = search_with_workers(graph, 16, setting);
         EXPECT_LE(outcome.report.spent.in(unit), budget);
         double sum = 0.0;

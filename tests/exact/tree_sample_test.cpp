@@ -58,7 +58,7 @@ TEST(TreeSample, FullBudgetEqualsEnumeration) {
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
       for (const OrderKind order : {OrderKind::kGiven, OrderKind::kDegree, OrderKind::kMinFill, OrderKind::kMinWidth}) {
-        const SearchResult result = tree_sample(graph, space_of(graph, kind, order), {.budget = kUnlimited});
+        const SearchResult result = tree_sample(graph, space_of(graph, kind, order), nullptr, {.budget = kUnlimited});
         ASSERT_EQ(result.report.stop, StopReason::kExact);
         ASSERT_TRUE(result.approximation.is_exact());
         if (log_z == kNegInf) {
@@ -89,9 +89,9 @@ TEST(TreeSample, CompleteSubtreeHasExactValues) {
     const FactorGraph graph = random_model(random, options);
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = space_of(graph, kind, OrderKind::kMinFill);
-      const SearchResult full = tree_sample(graph, space, {.budget = kUnlimited});
+      const SearchResult full = tree_sample(graph, space, nullptr, {.budget = kUnlimited});
       for (const std::int64_t budget : {7, 20, 60}) {
-        const SearchResult part = tree_sample(graph, space, {.budget = budget});
+        const SearchResult part = tree_sample(graph, space, nullptr, {.budget = budget});
         // Walk both stores together along every configuration.
         for_each_configuration(graph, [&](const Assignment& x) {
           const auto compare = [&](auto&& self, std::span<const int> levels, const NodeIndex* a,
@@ -127,7 +127,8 @@ TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
     const FactorGraph graph = random_model(random, model_options(variant));
     for (const SpaceKind kind : kSpaces) {
       for (std::int64_t budget = 0; budget < 200; budget = budget * 2 + 1) {
-        const SearchResult result = tree_sample(graph, space_of(graph, kind, OrderKind::kMinFill), {.budget = budget});
+        const SearchResult result =
+            tree_sample(graph, space_of(graph, kind, OrderKind::kMinFill), nullptr, {.budget = budget});
         const double expected = result.approximation.log_z() == kNegInf ? 0.0 : 1.0;
         ASSERT_NEAR(total_probability(graph, result.approximation), expected, 1e-10) << variant << " " << budget;
       }
@@ -138,7 +139,7 @@ TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
 // Node by node: visits, values, complete flags, and which nodes exist.
 void expect_same_tree(const FactorGraph& graph, const std::vector<int>& order, std::int64_t budget, double c) {
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  const SearchResult result = tree_sample(graph, space, {.budget = budget, .c = c});
+  const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget}, {.c = c});
   LiteralTreeSample<> literal(graph, order, c, 0.1);
   literal.tree_sample(budget);
   ASSERT_EQ(result.report.spent.reward_evaluations, literal.used());
@@ -184,7 +185,7 @@ TEST(TreeSample, HugeAndTinyValuesNeitherOverflowNorVanish) {
       graph.add_table({v, v + 1}, values);
     }
     for (const SpaceKind kind : kSpaces) {
-      const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited});
+      const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited});
       EXPECT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-8);
       EXPECT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-9);
     }
@@ -208,7 +209,7 @@ TEST(TreeSample, PenaltiesOfAnySizeActAsImpossible) {
     }
     for (const SpaceKind kind : kSpaces) {
       for (const std::int64_t budget : {std::int64_t{40}, kUnlimited}) {
-        const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = budget});
+        const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = budget});
         ASSERT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-9) << variant;
         if (budget == kUnlimited) {
           ASSERT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-9) << variant;
@@ -228,7 +229,8 @@ TEST(TreeSample, ComponentsOfExtremeValuesAreMultipliedExactly) {
         const double value = is_mixed && i % 2 == 1 ? -r : r;
         graph.add_table({root, graph.add_variable(2)}, {value, value + 0.5, value, value - 0.5});
       }
-      const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kAndOr), {.budget = kUnlimited});
+      const SearchResult result =
+          tree_sample(graph, space_of(graph, SpaceKind::kAndOr), nullptr, {.budget = kUnlimited});
       EXPECT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-10) << r << is_mixed;
       EXPECT_NEAR(result.approximation.best()->log_density, graph.log_density(result.approximation.best()->x), 1e-9);
     }
@@ -240,7 +242,7 @@ TEST(TreeSample, RefusesValuesThatItCannotHold) {
     FactorGraph graph;
     graph.add_variable(2);
     graph.add_factor(Factor::table_of_sums({0}, {value, value}));
-    for (const SpaceKind kind : kSpaces) EXPECT_THROW(tree_sample(graph, space_of(graph, kind), {}), Error);
+    for (const SpaceKind kind : kSpaces) EXPECT_THROW(tree_sample(graph, space_of(graph, kind), nullptr, {}), Error);
   }
 }
 
@@ -254,13 +256,13 @@ TEST(TreeSample, BudgetIsNeverExceededInEitherUnit) {
     for (const SpaceKind kind : kSpaces) {
       for (const std::int64_t budget : {0, 1, 3, 17, 50}) {
         const SearchSpace space = space_of(graph, kind);
-        const SearchReport by_reward = tree_sample(graph, space, {.budget = budget}).report;
+        const SearchReport by_reward = tree_sample(graph, space, nullptr, {.budget = budget}).report;
         ASSERT_LE(by_reward.spent.reward_evaluations, budget);
         if (by_reward.stop == StopReason::kBudget) {
           ASSERT_EQ(by_reward.spent.reward_evaluations, budget);
         }
         const SearchReport by_factor =
-            tree_sample(graph, space, {.budget = budget, .budget_unit = BudgetUnit::kFactor}).report;
+            tree_sample(graph, space, nullptr, {.budget = budget, .unit = BudgetUnit::kFactor}).report;
         ASSERT_LE(by_factor.spent.factor_evaluations, budget);
       }
     }
@@ -277,7 +279,7 @@ TEST(TreeSample, FactorEvaluationsAreCountedWhereTheyHappen) {
       return 0.3 * s[0] - 0.2 * s[1];
     }));
   }
-  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), {.budget = 13});
+  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), nullptr, {.budget = 13});
   EXPECT_EQ(result.report.spent.factor_evaluations, calls);
 }
 
@@ -287,7 +289,7 @@ TEST(TreeSample, ModelsWithoutAnyConfigurationAreAnswered) {
     for (int v = 0; v < 4; ++v) graph.add_variable(2);
     graph.add_table({0, 3}, {kNegInf, kNegInf, kNegInf, kNegInf});
     graph.add_table({1, 2}, {0.0, 1.0, 2.0, 3.0});
-    const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited});
+    const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited});
     EXPECT_TRUE(result.approximation.is_exact());
     EXPECT_EQ(result.approximation.log_z(), kNegInf);
     EXPECT_EQ(result.approximation.log_prob(Assignment{0, 0, 0, 0}), kNegInf);
@@ -299,7 +301,7 @@ TEST(TreeSample, ModelsWithoutAnyConfigurationAreAnswered) {
   FactorGraph constant;
   constant.add_variable(2);
   constant.add_table({}, {kNegInf});
-  const SearchResult result = tree_sample(constant, space_of(constant, SpaceKind::kTree), {.budget = 0});
+  const SearchResult result = tree_sample(constant, space_of(constant, SpaceKind::kTree), nullptr, {.budget = 0});
   EXPECT_TRUE(result.approximation.is_exact());
   EXPECT_EQ(result.approximation.log_z(), kNegInf);
 }
@@ -308,7 +310,7 @@ TEST(TreeSample, DegenerateModels) {
   for (const SpaceKind kind : kSpaces) {
     FactorGraph nothing;
     nothing.add_table({}, {1.5});
-    const SearchResult empty = tree_sample(nothing, space_of(nothing, kind), {.budget = 0});
+    const SearchResult empty = tree_sample(nothing, space_of(nothing, kind), nullptr, {.budget = 0});
     EXPECT_TRUE(empty.approximation.is_exact());
     EXPECT_EQ(empty.approximation.log_z(), 1.5);
     EXPECT_EQ(empty.approximation.log_prob(Assignment{}), 0.0);
@@ -316,18 +318,18 @@ TEST(TreeSample, DegenerateModels) {
     FactorGraph one;
     one.add_variable(3);
     one.add_table({0}, {0.0, 1.0, 2.0});
-    EXPECT_NEAR(tree_sample(one, space_of(one, kind), {.budget = 3}).approximation.log_z(), enumerate(one).log_z,
-                1e-14);
+    EXPECT_NEAR(tree_sample(one, space_of(one, kind), nullptr, {.budget = 3}).approximation.log_z(),
+                enumerate(one).log_z, 1e-14);
 
     FactorGraph no_factors;
     for (int v = 0; v < 3; ++v) no_factors.add_variable(4);
-    EXPECT_NEAR(tree_sample(no_factors, space_of(no_factors, kind), {.budget = 0}).approximation.log_z(),
+    EXPECT_NEAR(tree_sample(no_factors, space_of(no_factors, kind), nullptr, {.budget = 0}).approximation.log_z(),
                 3 * std::log(4.0), 1e-14);
 
     FactorGraph single_states;
     for (int v = 0; v < 5; ++v) single_states.add_variable(1);
     single_states.add_table({0, 4}, {-0.75});
-    const SearchResult single = tree_sample(single_states, space_of(single_states, kind), {.budget = 5});
+    const SearchResult single = tree_sample(single_states, space_of(single_states, kind), nullptr, {.budget = 5});
     EXPECT_TRUE(single.approximation.is_exact());
     EXPECT_EQ(single.approximation.log_z(), -0.75);
   }
@@ -338,9 +340,9 @@ TEST(TreeSample, SameSeedSameBits) {
   const FactorGraph graph = random_model(random, {.num_variables = 8, .max_states = 4, .num_factors = 14});
   for (const SpaceKind kind : kSpaces) {
     const SearchSpace space = space_of(graph, kind);
-    const SearchOptions options{.budget = 700, .ties = TieRule::kRandom, .seed = 5};
-    const SearchResult first = tree_sample(graph, space, options);
-    const SearchResult second = tree_sample(graph, space, options);
+    const SearchOptions options{.ties = TieRule::kRandom, .seed = 5};
+    const SearchResult first = tree_sample(graph, space, nullptr, {.budget = 700}, options);
+    const SearchResult second = tree_sample(graph, space, nullptr, {.budget = 700}, options);
     EXPECT_EQ(first.approximation.log_z(), second.approximation.log_z());
     Random a(9), b(9);
     for (int i = 0; i < 50; ++i) EXPECT_EQ(first.approximation.sample(a), second.approximation.sample(b));
@@ -377,10 +379,10 @@ TEST(TreeSample, AnyPriorIsNormalisedAndExactInTheEnd) {
       const SearchSpace space = space_of(graph, kind);
       const auto prior = std::make_shared<TablePrior>(space, variant);
       for (const std::int64_t budget : {0, 5, 40}) {
-        const SearchResult result = tree_sample(graph, space, {.budget = budget}, prior);
+        const SearchResult result = tree_sample(graph, space, prior, {.budget = budget});
         ASSERT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-10);
       }
-      ASSERT_NEAR(tree_sample(graph, space, {.budget = kUnlimited}, prior).approximation.log_z(), log_z, 1e-10);
+      ASSERT_NEAR(tree_sample(graph, space, prior, {.budget = kUnlimited}).approximation.log_z(), log_z, 1e-10);
     }
   }
 }
@@ -391,7 +393,7 @@ TEST(TreeSample, MarginalsArePassOverTheStore) {
     const FactorGraph graph = random_model(random, model_options(variant));
     for (const SpaceKind kind : kSpaces) {
       for (const std::int64_t budget : {0, 9, 60}) {
-        const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = budget});
+        const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = budget});
         if (result.approximation.log_z() == kNegInf) continue;
         Marginals expected;
         for (int v = 0; v < graph.num_variables(); ++v) expected.emplace_back(graph.num_states(v), 0.0);
@@ -414,7 +416,7 @@ TEST(TreeSample, UnexploredMassIsWhereImportanceWeightsVary) {
   const FactorGraph graph = random_model(random, {.num_variables = 6, .min_states = 2, .num_factors = 9});
   for (const SpaceKind kind : kSpaces) {
     for (const std::int64_t budget : {0, 10, 40, 100, 100'000}) {
-      const SearchResult result = tree_sample(graph, space_of(graph, kind), {.budget = budget});
+      const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = budget});
       double varying = 0.0;
       for_each_configuration(graph, [&](const Assignment& x) {
         const double log_prob = result.approximation.log_prob(x);
@@ -442,7 +444,7 @@ TEST(TreeSample, WrongPriorOfMinusInfinityIsOvercome) {
         int first;
       };
       const SearchResult result =
-          tree_sample(graph, space, {.budget = kUnlimited}, std::make_shared<const Prior>(first));
+          tree_sample(graph, space, std::make_shared<const Prior>(first), {.budget = kUnlimited});
       ASSERT_TRUE(result.approximation.is_exact());
       ASSERT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-10);
     }
@@ -454,7 +456,7 @@ TEST(TreeSample, BestConfigurationIsTheLowestOfEquals) {
   for (int v = 0; v < 5; ++v) graph.add_variable(3);
   for (int v = 0; v + 1 < 5; ++v) graph.add_table({v, v + 1}, std::vector<double>(9, 0.1 + 0.2 * v));
   for (const SpaceKind kind : kSpaces) {
-    const auto best = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited}).approximation.best();
+    const auto best = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited}).approximation.best();
     EXPECT_EQ(best->x, Assignment(5, 0));
   }
 }
@@ -466,7 +468,7 @@ TEST(TreeSample, BestConfigurationIsTheModeOfAFullSearch) {
     double mode = kNegInf;
     for_each_configuration(graph, [&](const Assignment& x) { mode = std::max(mode, graph.log_density(x)); });
     for (const SpaceKind kind : kSpaces) {
-      const auto best = tree_sample(graph, space_of(graph, kind), {.budget = kUnlimited}).approximation.best();
+      const auto best = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited}).approximation.best();
       ASSERT_EQ(best.has_value(), mode != kNegInf);
       if (!best) continue;
       ASSERT_NEAR(best->log_density, mode, 1e-10);
@@ -480,8 +482,8 @@ TEST(TreeSample, ObserverEndsTheSearchWithTheAnswerSoFar) {
   for (int v = 0; v < 30; ++v) graph.add_variable(2);
   for (int v = 0; v + 1 < 30; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
   int calls = 0;
-  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), {.budget = kUnlimited}, nullptr,
-                                          [&](const SearchProgress&) { return ++calls < 3; });
+  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), nullptr, {}, {},
+                                          {[&](const Progress&) { ++calls; }, [&] { return calls >= 3; }});
   EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
   EXPECT_EQ(calls, 3);
   EXPECT_TRUE(std::isfinite(result.approximation.log_z()));
@@ -492,10 +494,10 @@ TEST(TreeSample, MemoryAndTimeLimitsStopCleanly) {
   for (int v = 0; v < 40; ++v) graph.add_variable(2);
   for (int v = 0; v + 1 < 40; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
   const SearchSpace space = space_of(graph, SpaceKind::kTree);
-  const SearchResult by_memory = tree_sample(graph, space, {.budget = kUnlimited, .memory_limit_bytes = 1 << 20});
+  const SearchResult by_memory = tree_sample(graph, space, nullptr, {.budget = kUnlimited, .bytes = 1 << 20});
   EXPECT_EQ(by_memory.report.stop, StopReason::kMemory);
   EXPECT_LT(by_memory.report.used_bytes, 1.1 * (1 << 20));
-  const SearchResult by_time = tree_sample(graph, space, {.budget = kUnlimited, .time_limit_seconds = 1e-9});
+  const SearchResult by_time = tree_sample(graph, space, nullptr, {.budget = kUnlimited, .seconds = 1e-9});
   EXPECT_EQ(by_time.report.stop, StopReason::kTime);
 }
 
@@ -503,15 +505,15 @@ TEST(TreeSample, RefusesBadOptionsAndValues) {
   FactorGraph graph;
   graph.add_variable(2);
   const SearchSpace space = space_of(graph, SpaceKind::kTree);
-  EXPECT_THROW(tree_sample(graph, space, {.budget = -1}), Error);
-  EXPECT_THROW(tree_sample(graph, space, {.c = -0.5}), Error);
-  EXPECT_THROW(tree_sample(graph, space, {.c = std::nan("")}), Error);
-  EXPECT_THROW(tree_sample(graph, space, {.time_limit_seconds = 0.0}), Error);
+  EXPECT_THROW(tree_sample(graph, space, nullptr, {.budget = -1}), Error);
+  EXPECT_THROW(tree_sample(graph, space, nullptr, {}, {.c = -0.5}), Error);
+  EXPECT_THROW(tree_sample(graph, space, nullptr, {}, {.c = std::nan("")}), Error);
+  EXPECT_THROW(tree_sample(graph, space, nullptr, {.seconds = -1.0}), Error);
   FactorGraph bad;
   bad.add_variable(2);
   bad.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? std::nan("") : 0.0; }));
   try {
-    tree_sample(bad, space_of(bad, SpaceKind::kTree), {});
+    tree_sample(bad, space_of(bad, SpaceKind::kTree), nullptr, {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNumeric);

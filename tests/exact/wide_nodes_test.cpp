@@ -29,7 +29,7 @@ TEST(TreeSample, NodesOfAnyWidthEqualLiteralTranscription) {
     std::iota(order.begin(), order.end(), 0);
     const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
     for (const std::int64_t budget : {30, 3000, 100'000}) {
-      const SearchResult result = tree_sample(graph, space, {.budget = budget});
+      const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget});
       testing::LiteralTreeSample<> literal(graph, order, SearchOptions{}.c, SearchOptions{}.epsilon);
       literal.tree_sample(budget);
       ASSERT_EQ(testing::difference(result.approximation.store(), literal.tree()), "") << num_states.size();

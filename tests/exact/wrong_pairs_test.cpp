@@ -61,9 +61,9 @@ struct Call {
 
 // Everything public that takes a graph and a space.
 std::vector<Call> calls_with_space(const FactorGraph& graph, const SearchSpace& space) {
-  return {{"tree_sample", [&] { tree_sample(graph, space, {.budget = 50}); }},
+  return {{"tree_sample", [&] { tree_sample(graph, space, nullptr, {.budget = 50}); }},
           {"anytime_search", [&] { anytime_search(graph, space, {}, {.budget = 50}); }},
-          {"smc", [&] { smc(graph, space, {.budget = 1000}); }},
+          {"smc", [&] { smc(graph, space, nullptr, {.budget = 1000}); }},
           {"Reward", [&] { Reward(graph, space); }},
           {"WeightedMiniBucket", [&] { WeightedMiniBucket(graph, space); }},
           {"product_fallback", [&] { product_fallback(graph, space, uniform_distributions(graph)); }},
@@ -95,9 +95,9 @@ TEST(WrongPairs, AGraphThatGrewAfterItsSpaceWasMadeIsRefused) {
   for (int v = 0; v < 3; ++v) graph.add_variable(2);
   const std::vector<int> order = {0, 1, 2};
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  EXPECT_NO_THROW(tree_sample(graph, space, {.budget = 10}));
+  EXPECT_NO_THROW(tree_sample(graph, space, nullptr, {.budget = 10}));
   graph.add_table({0, 2}, {0, 1, 2, 3});
-  EXPECT_TRUE(is_refused([&] { tree_sample(graph, space, {.budget = 10}); }));
+  EXPECT_TRUE(is_refused([&] { tree_sample(graph, space, nullptr, {.budget = 10}); }));
 }
 
 // The right ones still work: another graph with the same structure, and one whose variables and factors were added
@@ -158,7 +158,7 @@ TEST(WrongPairs, ASpaceWithOtherConstantsIsRefused) {
   };
   const std::vector<int> order = {0};
   const SearchSpace space = make_search_space(with_constant(1.0), order, SpaceKind::kTree);
-  EXPECT_NO_THROW(tree_sample(with_constant(1.0), space, {.budget = 10}));
+  EXPECT_NO_THROW(tree_sample(with_constant(1.0), space, nullptr, {.budget = 10}));
   for (const double value : {2.0, kNegInf}) {
     const FactorGraph other = with_constant(value);
     for (const Call& call : calls_with_space(other, space)) EXPECT_TRUE(is_refused(call.run)) << call.name;
@@ -181,8 +181,8 @@ TEST(WrongPairs, PriorsAndLeafValuesOfAnotherSpaceAreRefused) {
     const std::shared_ptr<const ValueFunction> constant = std::make_shared<UniformValue>(wrong);
     for (const std::shared_ptr<const ValueFunction>& prior :
          {constant, std::static_pointer_cast<const ValueFunction>(buckets)}) {
-      EXPECT_TRUE(is_refused([&] { tree_sample(graph, space, {.budget = 50}, prior); }));
-      EXPECT_TRUE(is_refused([&] { smc(graph, space, {.budget = 1000}, prior); }));
+      EXPECT_TRUE(is_refused([&] { tree_sample(graph, space, prior, {.budget = 50}); }));
+      EXPECT_TRUE(is_refused([&] { smc(graph, space, prior, {.budget = 1000}); }));
       EXPECT_TRUE(is_refused([&] { value_fallback(prior, space); }));
     }
     EXPECT_TRUE(is_refused([&] { mini_bucket_leaves(graph, space, buckets, uniform); }));
@@ -233,7 +233,7 @@ TEST(WrongPairs, ApproximationsOfAnotherGraphAreRefused) {
     if (graph.num_variables() == other.num_variables()) continue;
     ++num_pairs;
     const SearchSpace wrong = random_space(other, static_cast<SpaceKind>(trial % 3), random);
-    const SearchResult searched = tree_sample(other, wrong, {.budget = 20});
+    const SearchResult searched = tree_sample(other, wrong, nullptr, {.budget = 20});
     const AnytimeResult bounded =
         anytime_search(other, wrong,
                        mini_bucket_leaves(other, wrong, std::make_shared<const WeightedMiniBucket>(other, wrong),
@@ -284,11 +284,11 @@ TEST(WrongPairs, BadAssignmentsAreRefused) {
   for (int trial = 0; trial < 200; ++trial) {
     const FactorGraph graph = random_model(random, random_options(random));
     const SearchSpace space = random_space(graph, static_cast<SpaceKind>(trial % 2), random);
-    const SearchResult searched = tree_sample(graph, space, {.budget = 10});
+    const SearchResult searched = tree_sample(graph, space, nullptr, {.budget = 10});
     const AnytimeResult bounded =
         anytime_search(graph, space, {.upper = maxima_fallback(graph, space)}, {.budget = 10});
     const auto exact = std::make_shared<const Elimination>(graph);
-    const SmcResult particles = smc(graph, space, {.budget = 200});
+    const SmcResult particles = smc(graph, space, nullptr, {.budget = 200});
     const auto reduced = std::make_shared<const ReducedModel>(condition(graph, {}));
     const auto summed = std::make_shared<const SummedModel>(graph);
     const BoundedApproximation upper(bounded, SamplerKind::kUpper);
@@ -302,7 +302,7 @@ TEST(WrongPairs, BadAssignmentsAreRefused) {
       EXPECT_TRUE(is_refused([&] { (void)summed->left(x); }));
       EXPECT_TRUE(is_refused([&] { (void)summed->log_prob(x); }));
       EXPECT_TRUE(is_refused([&] { searched.approximation.visit_path(x, [](int, auto) {}); }));
-      EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {}, {.budget = 9, .first_configurations = {x}}); }));
+      EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {}, {.budget = 9}, {.first_configurations = {x}}); }));
       for (const Approximation* approximation :
            {static_cast<const Approximation*>(&searched.approximation), static_cast<const Approximation*>(&upper),
             static_cast<const Approximation*>(exact.get()), static_cast<const Approximation*>(&particles.approximation),

@@ -21,7 +21,7 @@ TEST(SearchSampling, SamplesFollowLogProb) {
     const FactorGraph graph = testing::random_model(model_random, options);
     const SpaceKind kind = static_cast<SpaceKind>(variant % 3);
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-    const SearchResult result = tree_sample(graph, space, {.budget = 5 + 10 * (variant / 3)});
+    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = 5 + 10 * (variant / 3)});
     if (!std::isfinite(result.approximation.log_z())) continue;
     constexpr int kNumSamples = 40'000;
     std::vector<int> counts(static_cast<std::size_t>(std::lround(std::exp(graph.log_num_configurations()))), 0);

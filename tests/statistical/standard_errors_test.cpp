@@ -37,10 +37,9 @@ Trial make_trial(int i, SelectRule select) {
   SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
   AnytimeOptions options;
   options.select = select;
-  options.budget = i % 5 * 8;
   LeafValues leaves;
   if (select == SelectRule::kGap) leaves.upper = maxima_fallback(graph, space);
-  AnytimeResult result = anytime_search(graph, space, leaves, options);
+  AnytimeResult result = anytime_search(graph, space, leaves, {.budget = i % 5 * 8}, options);
   Enumeration exact = enumerate(graph);
   return {std::move(graph),  std::move(exact),    std::move(space),
           std::move(result), kCounts[i / 12 % 4], scale < 1.0 && zeros == 0.0};

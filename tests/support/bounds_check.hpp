@@ -11,13 +11,12 @@ class BoundsCheck {
  public:
   explicit BoundsCheck(double log_z) : log_z_(log_z) {}
 
-  bool operator()(const AnytimeProgress& now) {
+  void operator()(const Progress& now) {
     EXPECT_LE(now.log_z.lower, log_z_);
     EXPECT_GE(now.log_z.upper, log_z_);
     EXPECT_GE(now.log_z.lower, before_.lower);
     EXPECT_LE(now.log_z.upper, before_.upper);
     before_ = now.log_z;
-    return true;
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "treesample/reduce/simplify.hpp"
 #include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/tree_sample.hpp"
 #include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
@@ -53,12 +54,17 @@ AnytimeOptions random_options(Random& random) {
   options.expansions_per_traversal = 1 + below(random, 3);
   options.dive_interval = below(random, 3);
   options.observer_interval = 1;
-  if (below(random, 3) == 0) options.budget = below(random, 60);
-  if (below(random, 4) == 0) {
-    options.memory_limit_bytes = 2000;  // nodes are given back, and searched again
-    options.budget = std::min<std::int64_t>(options.budget, 2000);
-  }
   return options;
+}
+
+Limits random_limits(Random& random) {
+  Limits limits;
+  if (below(random, 3) == 0) limits.budget = below(random, 60);
+  if (below(random, 4) == 0) {
+    limits.bytes = 2000;  // nodes are given back, and searched again
+    limits.budget = std::min<std::int64_t>(limits.budget, 2000);
+  }
+  return limits;
 }
 
 TEST(CertifiedNumbers, BoundsOfASearchHoldAfterEveryStep) {
@@ -70,19 +76,21 @@ TEST(CertifiedNumbers, BoundsOfASearchHoldAfterEveryStep) {
     const SearchSpace space = random_space(model.graph, random);
     const LeafValues leaves = random_leaves(model.graph, space, random);
     const AnytimeOptions options = random_options(random);
+    const Limits limits = random_limits(random);
     LogBounds before;
-    const auto check = [&](const AnytimeProgress& now) {
+    const auto check = [&](const Progress& now) {
       expect_contains(now.log_z, model);
       EXPECT_GE(now.log_z.lower, before.lower);
       EXPECT_LE(now.log_z.upper, before.upper);
-      EXPECT_GE(now.estimate, now.log_z.lower);
-      EXPECT_LE(now.estimate, now.log_z.upper);
+      EXPECT_GE(now.estimate.value(), now.log_z.lower);
+      EXPECT_LE(now.estimate.value(), now.log_z.upper);
       before = now.log_z;
-      return !::testing::Test::HasFailure();
     };
     AnytimeReport report;
     try {
-      report = anytime_search(model.graph, space, leaves, options, check).report;
+      report = anytime_search(model.graph, space, leaves, limits, options,
+                              {check, [] { return ::testing::Test::HasFailure(); }})
+                   .report;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kNumeric) << error.what();  // beyond its range, and it says so
       EXPECT_TRUE(model.is_beyond_range || leaves.upper == nullptr);
@@ -109,7 +117,8 @@ TEST(CertifiedNumbers, SamplersKeepTheirPromises) {
     LeafValues leaves;
     leaves.upper = maxima_fallback(model.graph, space);
     leaves.lower = product_fallback(model.graph, space, uniform_distributions(model.graph));
-    const AnytimeResult result = anytime_search(model.graph, space, leaves, random_options(random));
+    const AnytimeOptions options = random_options(random);
+    const AnytimeResult result = anytime_search(model.graph, space, leaves, random_limits(random), options);
     if (model.is_beyond_range) continue;  // of wide numbers: some U are infinite
     for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
       const BoundedApproximation sampler(result, kind);
@@ -148,7 +157,7 @@ TEST(CertifiedNumbers, EliminationKnowsItsRounding) {
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     EliminationOptions options;
     options.order = random.permutation(model.graph.num_variables());
-    const Elimination elimination(model.graph, options);
+    const Elimination elimination(model.graph, {}, options);
     const LogBounds bounds = elimination.bounds();
     expect_contains(bounds, model);
     EXPECT_EQ(bounds.clamp(elimination.log_z()), elimination.log_z());
@@ -196,11 +205,9 @@ TEST(CertifiedNumbers, ASolvedTreeSearchKnowsItsRounding) {
     const TortureModel model = torture_model(random);
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     const SearchSpace space = random_space(model.graph, random);
-    SearchOptions options;
-    options.budget = 100'000;
     std::optional<SearchResult> solved;
     try {
-      solved = tree_sample(model.graph, space, options);
+      solved = tree_sample(model.graph, space, nullptr, {.budget = 100'000});
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kNumeric);  // beyond its range, and it says so
       continue;

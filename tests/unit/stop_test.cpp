@@ -82,12 +82,10 @@ TEST(Stop, EliminationAsksWithinOneLargeBucket) {
   for (const bool for_marginals : {false, true}) {
     std::int64_t num_asked = 0, last = kNever;
     double share = 0.0;
-    EliminationOptions options{.order = given_order(graph)};
-    options.should_stop = [&](double done) {
-      share = done;
-      return ++num_asked >= last;
-    };
-    const Elimination whole(graph, options);
+    const EliminationOptions options{.order = given_order(graph)};
+    const Observer observer{[&](const Progress& now) { share = now.share_done.value(); },
+                            [&] { return ++num_asked >= last; }};
+    const Elimination whole(graph, {}, options, observer);
     EXPECT_GT(num_asked, 4 * graph.num_variables());  // the first bucket has 2^20 entries
     EXPECT_GT(share, 0.9);
     if (for_marginals) {
@@ -97,7 +95,7 @@ TEST(Stop, EliminationAsksWithinOneLargeBucket) {
     } else {
       num_asked = 0;
       last = 5;
-      EXPECT_EQ(error_of([&] { Elimination(graph, options); }), ErrorCode::kInterrupted);
+      EXPECT_EQ(error_of([&] { Elimination(graph, {}, options, observer); }), ErrorCode::kInterrupted);
       EXPECT_LT(share, 0.5);
     }
     EXPECT_EQ(num_asked, last);
@@ -116,7 +114,7 @@ TEST(Stop, EliminationCostEndsWhereEveryOrderIsTooLarge) {
 TEST(Stop, OrdersAreGivenUp) {
   const FactorGraph graph = clique(300, 2);
   Questions questions{3};
-  const OrderOptions options{.restarts = 1, .should_give_up = questions.function()};
+  const OrderOptions options{.restarts = 1, .should_stop = questions.function()};
   EXPECT_EQ(error_of([&] { search_order(graph, SpaceKind::kAndOr, options); }), ErrorCode::kInterrupted);
   EXPECT_EQ(questions.asked, 3);
 }
@@ -125,7 +123,7 @@ TEST(Stop, ARestartThatTakesTooLongIsAbandoned) {
   const FactorGraph graph = clique(200, 2);
   const std::vector<int> first = search_order(graph, SpaceKind::kAndOr, {.restarts = 1});
   Questions questions{2};
-  EXPECT_EQ(search_order(graph, SpaceKind::kAndOr, {.restarts = 1000, .should_stop = questions.function()}), first);
+  EXPECT_EQ(search_order(graph, SpaceKind::kAndOr, {.restarts = 1000, .should_settle = questions.function()}), first);
   EXPECT_LE(questions.asked, 3);
 }
 
@@ -148,20 +146,20 @@ TEST(Stop, MiniBucketsAreGivenUpInTheMiddle) {
   const FactorGraph graph = clique(40, 3);
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kAndOr);
   Questions all{kNever};
-  MiniBucketOptions options{.i_bound = 8, .passes = 1, .lower_bound = false, .should_give_up = all.function()};
+  MiniBucketOptions options{.i_bound = 8, .passes = 1, .lower_bound = false, .should_stop = all.function()};
   const WeightedMiniBucket whole(graph, space, options);
   EXPECT_GT(all.asked, 100);
   for (const double share : {0.02, 0.3, 0.9}) {
     Questions some{static_cast<std::int64_t>(share * static_cast<double>(all.asked))};
-    options.should_give_up = some.function();
+    options.should_stop = some.function();
     EXPECT_EQ(error_of([&] { WeightedMiniBucket(graph, space, options); }), ErrorCode::kInterrupted);
     EXPECT_EQ(some.asked, some.last);
   }
   // Later passes are undone: the bound is the one of the passes before.
-  options.should_give_up = {};
+  options.should_stop = {};
   options.passes = 5;
   Questions late{1};
-  options.should_stop = late.function();
+  options.should_settle = late.function();
   EXPECT_EQ(WeightedMiniBucket(graph, space, options).report().log_upper, whole.report().log_upper);
 }
 
@@ -185,14 +183,12 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
     LeafValues leaves;
     leaves.upper = maxima_fallback(graph, space);
     Questions questions{50};
-    AnytimeOptions options{.select = rule};
-    options.should_stop = questions.function();
-    const AnytimeResult result = anytime_search(graph, space, leaves, options);
+    const AnytimeOptions options{.select = rule};
+    const AnytimeResult result =
+        anytime_search(graph, space, leaves, {}, options, {.should_stop = questions.function()});
     EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
     EXPECT_LE(questions.asked, 60);  // the passes at the end ask once or twice
-    options.should_stop = {};
-    options.budget = 500'000;
-    const AnytimeResult large = anytime_search(graph, space, leaves, options);
+    const AnytimeResult large = anytime_search(graph, space, leaves, {.budget = 500'000}, options);
     Questions once{1};
     const SamplerKind kind = rule == SelectRule::kGap ? SamplerKind::kUpper : SamplerKind::kEstimate;
     EXPECT_EQ(error_of([&] { BoundedApproximation(large, kind, once.function()); }), ErrorCode::kInterrupted);

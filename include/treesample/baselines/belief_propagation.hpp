@@ -14,11 +14,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "treesample/baselines/particle_approximation.hpp"
-#include "treesample/baselines/progress.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample {
 
@@ -26,31 +24,31 @@ struct BeliefPropagationOptions {
   int max_steps = 1'000;
   double tolerance = 1e-9;  // converged when no log-message changes by more
   double damping = 0.0;     // in [0, 1)
-  // Asked after every step; true ends with the beliefs so far.
-  std::function<bool()> should_stop = {};
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
 
-struct BeliefPropagationReport {
-  bool is_converged = false;
+// kBudget is max_steps; every table entry is spent once.
+struct BeliefPropagationReport : RunReport {
+  // Bethe: sum_m log Z_m + sum_v log Z_v - sum_(m,v) log Z_mv with the normalisers of factors, variables
+  // and edges. Neither a lower nor an upper bound of log Z, unless the graph is a forest.
+  double estimate = 0.0;
   int num_steps = 0;
   double last_change = 0.0;  // the largest change of a log-message in the last step
-  Spending spent;            // every table entry is read once
-  double seconds = 0.0;
+
+  [[nodiscard]] bool is_converged() const { return stop == StopReason::kConverged; }
 };
 
 struct BeliefPropagationResult {
-  // Of the last step. When Z = 0 was found: log_z = -inf, all marginals are 0.
+  // Of the last step. When Z = 0 was found: the estimate is -inf, all marginals are 0.
   Marginals marginals;
-  // Bethe: sum_m log Z_m + sum_v log Z_v - sum_(m,v) log Z_mv with the normalisers of factors, variables
-  // and edges. An estimate, neither a lower nor an upper bound, unless the graph is a forest.
-  double log_z = 0.0;
   BeliefPropagationReport report;
 };
 
-BeliefPropagationResult belief_propagation(const FactorGraph& graph, const BeliefPropagationOptions& options = {});
+// Of the limits it uses `seconds`. One step is always made.
+BeliefPropagationResult belief_propagation(const FactorGraph& graph, const Limits& limits = {},
+                                           const BeliefPropagationOptions& options = {}, const Observer& observer = {});
 
 // What a message-passing step costs in reward units; the paper does not say. In factor units a step costs
 // what it reads: all table entries.
@@ -67,8 +65,6 @@ enum class BpCharge {
 //
 // Cost of a sample: N N_message steps, whether or not a factor has only drawn variables.
 struct BpSampleOptions {
-  std::int64_t budget = 10'000;
-  BudgetUnit budget_unit = BudgetUnit::kReward;
   std::int64_t min_samples = 0;  // drawn even where the budget pays for fewer
   int num_steps = 5;             // N_message
   double damping = 0.0;
@@ -79,13 +75,10 @@ struct BpSampleOptions {
   void validate() const;
 };
 
-struct BpSampleReport {
-  StopReason stop = StopReason::kBudget;  // kBudget or kInterrupted
-  Spending spent;
+struct BpSampleReport : RunReport {
   std::int64_t num_samples = 0;         // I, those left out included
   std::int64_t num_contradictions = 0;  // left out
   std::int64_t num_zero_density = 0;    // left out; decimation on a graph with cycles can be wrong
-  double seconds = 0.0;
 };
 
 struct BpSampleResult {
@@ -93,9 +86,9 @@ struct BpSampleResult {
   BpSampleReport report;
 };
 
-// Throws Error (kArgument) also for a budget that does not pay for one sample. An interrupted run hands
-// back the samples so far.
-BpSampleResult bp_sample(const FactorGraph& graph, const BpSampleOptions& options = {},
-                         const BaselineObserver& observer = {});
+// Of the limits it uses the budget and `seconds`. Throws Error (kArgument) also for a budget that does not pay for one
+// sample. A run that is ended early hands back the samples so far, at least one.
+BpSampleResult bp_sample(const FactorGraph& graph, const Limits& limits, const BpSampleOptions& options = {},
+                         const Observer& observer = {});
 
 }  // namespace treesample

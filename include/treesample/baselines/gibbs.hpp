@@ -21,8 +21,7 @@
 #include <cstdint>
 
 #include "treesample/baselines/particle_approximation.hpp"
-#include "treesample/baselines/progress.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample {
 
@@ -34,8 +33,6 @@ enum class GibbsCharge {
 enum class GibbsMode { kRestarts, kChain };
 
 struct GibbsOptions {
-  std::int64_t budget = 10'000;
-  BudgetUnit budget_unit = BudgetUnit::kReward;
   std::int64_t min_samples = 0;  // drawn even where the budget pays for fewer
   GibbsMode mode = GibbsMode::kRestarts;
   int num_sweeps = 10;  // N_gibbs: sweeps per sample; the thinning of a chain
@@ -47,12 +44,9 @@ struct GibbsOptions {
   void validate() const;
 };
 
-struct GibbsReport {
-  StopReason stop = StopReason::kBudget;  // kBudget or kInterrupted
-  Spending spent;
+struct GibbsReport : RunReport {
   std::int64_t num_samples = 0;       // I, those of density 0 included
   std::int64_t num_zero_density = 0;  // left out of the approximation
-  double seconds = 0.0;
 };
 
 struct GibbsResult {
@@ -60,8 +54,10 @@ struct GibbsResult {
   GibbsReport report;
 };
 
-// Throws Error: kArgument for a budget that does not pay for one sample, kNumeric when a factor returns NaN
-// or +inf. An interrupted run hands back the samples so far.
-GibbsResult gibbs(const FactorGraph& graph, const GibbsOptions& options = {}, const BaselineObserver& observer = {});
+// Of the limits it uses the budget and `seconds`. Throws Error: kArgument for a budget that does not pay for one
+// sample, kNumeric when a factor returns NaN or +inf. A run that is ended early hands back the samples so far, at least
+// one.
+GibbsResult gibbs(const FactorGraph& graph, const Limits& limits, const GibbsOptions& options = {},
+                  const Observer& observer = {});
 
 }  // namespace treesample

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "treesample/search/approximation.hpp"
+#include "treesample/model/approximation.hpp"
 
 namespace treesample {
 

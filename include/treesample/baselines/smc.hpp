@@ -20,45 +20,40 @@
 #include <memory>
 
 #include "treesample/baselines/particle_approximation.hpp"
-#include "treesample/baselines/progress.hpp"
 #include "treesample/baselines/resampling.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/space/limits.hpp"
+#include "treesample/value/value_function.hpp"
 
 namespace treesample {
 
 struct SmcOptions {
-  std::int64_t budget = 10'000;
-  BudgetUnit budget_unit = BudgetUnit::kReward;
   std::int64_t min_samples = 0;  // drawn even where the budget pays for fewer
   double ess_threshold = 0.5;    // t in [0, 1]; 0 is SIS
   ResamplingScheme resampling = ResamplingScheme::kSystematic;
   std::uint64_t seed = 0;  // streams "proposal" and "resampling"
-  std::size_t memory_limit_bytes = std::size_t{4} << 30;
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
 
-struct SmcReport {
-  StopReason stop = StopReason::kBudget;  // kBudget or kInterrupted
-  Spending spent;
+struct SmcReport : RunReport {
+  double estimate = 0.0;           // log of the estimate of Z; -inf when all particles were dropped
   std::int64_t num_particles = 0;  // I
   std::int64_t num_dropped = 0;    // particles that met weight 0, resampled ones counted again
   int num_resamplings = 0;
-  double log_z = 0.0;  // log of the estimate of Z; -inf when all particles were dropped
-  double ess = 0.0;    // of the final weights, before equal atoms are merged
-  double seconds = 0.0;
+  double ess = 0.0;  // of the final weights, before equal atoms are merged
 };
 
 struct SmcResult {
-  ParticleApproximation approximation;  // empty when log_z = -inf or the run was interrupted
+  ParticleApproximation approximation;  // empty when the estimate is -inf or the run was ended early
   SmcReport report;
 };
 
-// `prior` null means the uniform one. Throws Error: kArgument for an andor space (particles need one order;
-// tree and graph give the same result) and for a budget that does not pay for one particle, kResource when
-// the particles do not fit in memory, kNumeric when a factor or the prior hands in NaN or +inf.
-SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const SmcOptions& options = {},
-              std::shared_ptr<const ValueFunction> prior = nullptr, const BaselineObserver& observer = {});
+// `prior` null means the uniform one. Of the limits it uses the budget, `seconds` and `bytes`. Throws Error: kArgument
+// for an andor space (particles need one order; tree and graph give the same result) and for a budget that does not pay
+// for one particle, kResource when the particles do not fit in memory, kNumeric when a factor or the prior hands in NaN
+// or +inf.
+SmcResult smc(const FactorGraph& graph, const SearchSpace& space, std::shared_ptr<const ValueFunction> prior,
+              const Limits& limits, const SmcOptions& options = {}, const Observer& observer = {});
 
 }  // namespace treesample

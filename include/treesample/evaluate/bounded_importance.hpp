@@ -20,15 +20,13 @@
 #include <vector>
 
 #include "treesample/search/bounded_approximation.hpp"
-#include "treesample/space/budget.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample {
 
 struct BoundedImportanceOptions {
   std::int64_t max_samples = 10'000;
   double confidence = 0.95;  // of the interval
-  // Asked after every sample; true ends with the estimate so far.
-  std::function<bool()> should_stop = {};
 
   void validate() const;
 };
@@ -65,11 +63,14 @@ struct BoundedSampler {
   std::function<double(std::span<int> x, Random& random)> sample_into;
 };
 
+// The observer is told, and asked, after every sample: the estimate is then the one so far.
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSampler& sampler,
-                                     const BoundedImportanceOptions& options, Random& random);
+                                     const BoundedImportanceOptions& options, Random& random,
+                                     const Observer& observer = {});
 // `upper` is the sampler by upper bounds. Throws Error (kArgument) for another kind.
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
-                                     const BoundedImportanceOptions& options, Random& random);
+                                     const BoundedImportanceOptions& options, Random& random,
+                                     const Observer& observer = {});
 
 struct RejectionSamples {
   std::vector<Assignment> samples;  // exact and independent
@@ -79,12 +80,11 @@ struct RejectionSamples {
 struct RejectionOptions {
   std::int64_t num_samples = 1;
   std::int64_t max_tries = 10'000'000;
-  // Asked after every try; true ends with the samples so far.
-  std::function<bool()> should_stop = {};
 };
 
-// Until enough draws are accepted or `max_tries` made; none when Z = 0 is known.
+// Until enough draws are accepted or `max_tries` made, or the observer, asked after every try, wants no more; none when
+// Z = 0 is known.
 RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper,
-                                   const RejectionOptions& options, Random& random);
+                                   const RejectionOptions& options, Random& random, const Observer& observer = {});
 
 }  // namespace treesample

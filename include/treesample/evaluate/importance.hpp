@@ -7,13 +7,12 @@
 // and the estimate then is one of the mass that it does cover. All arithmetic is on log w_i.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "treesample/error.hpp"
-#include "treesample/search/approximation.hpp"
-#include "treesample/space/budget.hpp"
+#include "treesample/model/approximation.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample {
 
@@ -43,13 +42,11 @@ inline constexpr double kFewestEffectiveSamples = 10.0, kLeastEffectiveShare = 0
 inline constexpr double kFewestOutside = 10.0;
 void distrust_if_blind(ImportanceEstimate& estimate, double unexplored);
 
-// Called after each sample with their number so far; returning false ends with the estimate so far.
-using SampleObserver = std::function<bool(int num_samples)>;
-
 // The variables of graph and approximation must be the same. An approximation without any state of
 // positive probability (Z = 0) gives log_z = -inf with std_error 0 and no samples.
-// Throws Error (kArgument) for num_samples < 1.
+// Throws Error (kArgument) for num_samples < 1. The observer is told, and asked, after each sample: the estimate is
+// then the one so far.
 ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approximation& approximation, int num_samples,
-                                       Random& random, const SampleObserver& observer = {});
+                                       Random& random, const Observer& observer = {});
 
 }  // namespace treesample

@@ -27,9 +27,9 @@
 namespace treesample {
 
 struct SolvedMarginalsOptions {
-  double tolerance = 1e-7;                        // on 1 - Z exp(-B), by estimates on 1 - exp(L - U)
-  std::uint64_t memory_limit_bytes = 1ULL << 30;  // for what is below the store
-  std::function<bool()> should_stop = {};         // asked now and then; true gives up
+  double tolerance = 1e-7;           // on 1 - Z exp(-B), by estimates on 1 - exp(L - U)
+  std::uint64_t bytes = 1ULL << 30;  // for what is below the store
+  ShouldStop should_stop = {};       // gives nothing then
 };
 
 // `sampler` is that of `result` by upper bounds, or by estimates. Nothing when the search is not solved within the

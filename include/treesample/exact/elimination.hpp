@@ -26,12 +26,11 @@
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/stop.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample {
 
 struct EliminationOptions {
-  std::uint64_t memory_limit_bytes = std::uint64_t{2} << 30;
   int restarts = 10;            // randomised min-fill orders; the one with the fewest bucket entries is used
   std::uint64_t seed = 0;       // of the orders
   bool keep_messages = true;    // false: log Z and log_prob only, each message is freed when it was used
@@ -40,11 +39,6 @@ struct EliminationOptions {
   ShouldStop should_settle = {};
   // Orders that take more bucket entries are not finished: elimination_cost() is infinite if all of them do.
   double most_entries = std::numeric_limits<double>::infinity();
-  // Ends the first order too, with Error (kInterrupted).
-  ShouldStop should_give_up = {};
-  // Asked now and then, with the share of all bucket entries that are done, for log Z and again for marginals:
-  // true gives up, with Error (kInterrupted).
-  std::function<bool(double done)> should_stop = {};
 };
 
 // What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000. Without an
@@ -58,14 +52,19 @@ struct EliminationCost {
   double marginal_bytes = 0.0;  // for marginals(), what is kept included
 };
 
-// Cheap (no table is touched), and legal for models with function factors.
-EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options = {});
+// Cheap (no table is touched), and legal for models with function factors. `should_stop` ends the first order too, with
+// Error (kInterrupted).
+EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options = {},
+                                 const ShouldStop& should_stop = {});
 
 class Elimination final : public Approximation {
  public:
   // Computes log Z. Throws Error before any work: kResource with the bytes needed and allowed when the
-  // tables do not fit, kArgument when a factor is a function.
-  explicit Elimination(const FactorGraph& graph, const EliminationOptions& options = {});
+  // tables do not fit, kArgument when a factor is a function. Of the limits it uses `bytes`. The observer is told the
+  // share of all bucket entries that are done, for log Z and again for marginals; its should_stop ends either with
+  // Error (kInterrupted).
+  explicit Elimination(const FactorGraph& graph, const Limits& limits = {}, const EliminationOptions& options = {},
+                       const Observer& observer = {});
 
   // -inf when no configuration has positive probability.
   [[nodiscard]] double log_z() const;

@@ -26,6 +26,7 @@
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/propagator.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -45,7 +46,7 @@ struct FindOptions {
   bool is_improved = true;  // by changes of one variable at a time; given variables stay
   std::uint64_t seed = 0;
   std::int64_t max_decisions = std::numeric_limits<std::int64_t>::max();
-  std::function<bool()> should_stop = {};  // asked now and then; true ends the search
+  ShouldStop should_stop = {};  // ends with kStopped
 };
 
 enum class FindOutcome {

@@ -40,6 +40,7 @@ struct MostProbable {
 // None when Z = 0. Memory: the messages, EliminationCost::bytes. Throws Error: kArgument when a factor is a function,
 // kResource before any work when the messages do not fit, kInterrupted when should_stop said so, kNumeric when the
 // factors are so large that their sums overflow. `keep_messages` means nothing here: they are kept until the end.
-std::optional<MostProbable> most_probable(const FactorGraph& graph, const EliminationOptions& options = {});
+std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits = {},
+                                          const EliminationOptions& options = {}, const Observer& observer = {});
 
 }  // namespace treesample

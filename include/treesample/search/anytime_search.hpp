@@ -44,8 +44,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/search/tree_sample.hpp"
-#include "treesample/space/budget.hpp"
+#include "treesample/space/limits.hpp"
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
@@ -67,13 +66,11 @@ struct LeafValues {
 // Mini-buckets for U and, where they can, for L; the ELBO of `distributions` for L.
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
-                              const LocalDistributions& distributions, const ShouldStop& should_give_up = {});
+                              const LocalDistributions& distributions, const ShouldStop& should_stop = {});
 
 enum class SelectRule { kGap, kQUct, kMass };
 
 struct AnytimeOptions {
-  std::int64_t budget = std::numeric_limits<std::int64_t>::max();
-  BudgetUnit budget_unit = BudgetUnit::kReward;
   SelectRule select = SelectRule::kGap;
   double c = 1.0;        // weight of exploration in Q-UCT and in the mass rule
   double epsilon = 0.1;  // least scale of its bonus
@@ -83,15 +80,9 @@ struct AnytimeOptions {
   int dive_interval = 4;  // every so many traversals one may go on as a dive; 0 is never
   // Searched first, each down to its end: a possible configuration makes L finite from the start.
   std::vector<Assignment> first_configurations = {};
-  std::uint64_t seed = 0;  // of the edges that the mass rule draws
-  double gap = 0.0;        // stop when U - L is at most this
-  double time_limit_seconds = std::numeric_limits<double>::infinity();
+  std::uint64_t seed = 0;         // of the edges that the mass rule draws
   double seconds_per_node = 0.0;  // to be left of the time limit for what the caller does with every node afterwards
-  // Ends the search as interrupted, and the passes over all nodes at its end. Asked between traversals and within
-  // whatever takes long.
-  ShouldStop should_stop = {};
-  std::size_t memory_limit_bytes = std::size_t{1} << 30;
-  int observer_interval = 4096;  // traversals between two calls of the observer
+  int observer_interval = 4096;   // traversals between two reports of progress
   // When the graph's evaluation queue has several workers: rewards are used as they arrive, or in the order in
   // which they were asked for, which gives the same bits every time.
   AnswerOrder answer_order = AnswerOrder::kArrival;
@@ -100,12 +91,8 @@ struct AnytimeOptions {
   void validate() const;
 };
 
-struct AnytimeReport {
-  StopReason stop = StopReason::kBudget;
-  std::optional<Error> error = {};  // of kFactorFailed
-  LogBounds log_z;                  // certified
-  double estimate = 0.0;            // V(root) of the search: of log Z
-  Spending spent;
+struct AnytimeReport : RunReport {
+  double estimate = 0.0;  // V(root) of the search: of log Z
   std::int64_t num_traversals = 0;
   std::int64_t num_dives = 0;
   std::int64_t num_collapses = 0;
@@ -113,19 +100,7 @@ struct AnytimeReport {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_expansions = 0;
   std::size_t used_bytes = 0;
-  double search_seconds = 0.0;
 };
-
-struct AnytimeProgress {
-  Spending spent;
-  LogBounds log_z;        // certified
-  double estimate = 0.0;  // V(root)
-  std::uint64_t num_nodes = 0;
-  double seconds = 0.0;
-};
-// Called first before anything is searched, then between traversals. Returning false ends the search with the
-// answer so far.
-using AnytimeObserver = std::function<bool(const AnytimeProgress&)>;
 
 struct AnytimeResult {
   std::shared_ptr<const BoundStore> store;
@@ -134,8 +109,9 @@ struct AnytimeResult {
   std::vector<double> reward_rounding;  // by level: of a reward R at most this plus 2^-52 (m + 1) |R|, m factors
 };
 
-// The graph is not needed after the call.
+// The graph is not needed after the call. The observer is told first before anything is searched, then between
+// traversals; it is asked to stop within whatever takes long too, also in the passes over all nodes at the end.
 AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                             const AnytimeOptions& options, const AnytimeObserver& observer = {});
+                             const Limits& limits, const AnytimeOptions& options = {}, const Observer& observer = {});
 
 }  // namespace treesample

@@ -28,7 +28,7 @@ class BoundedApproximation final : public Approximation {
  public:
   // Throws Error (kArgument) when the search has no such sampler: no fall-back for it, or for kUpper an edge
   // without a bound; kInterrupted when it is to be given up. Goes once through all nodes.
-  BoundedApproximation(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_give_up = {});
+  BoundedApproximation(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_stop = {});
 
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
@@ -60,9 +60,8 @@ class BoundedApproximation final : public Approximation {
 };
 
 // The best configuration among those whose factors were all evaluated; none when there is no such. Goes once through
-// all nodes; `should_give_up` ends with Error (kInterrupted). Throws as
-// check_below_upper.
-std::optional<Configuration> best_configuration(const AnytimeResult& result, const ShouldStop& should_give_up = {});
+// all nodes; `should_stop` ends with Error (kInterrupted). Throws as check_below_upper.
+std::optional<Configuration> best_configuration(const AnytimeResult& result, const ShouldStop& should_stop = {});
 
 // No configuration has more than all of them together: throws kNumeric when one is above a certified upper bound of
 // log Z, which is then wrong because something that the caller declared is.

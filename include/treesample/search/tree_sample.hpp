@@ -11,16 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <memory>
-#include <optional>
 
-#include "treesample/error.hpp"
-#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/search/approximation.hpp"
-#include "treesample/space/budget.hpp"
+#include "treesample/space/limits.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/value_function.hpp"
 
@@ -32,60 +27,32 @@ enum class TieRule {
 };
 
 struct SearchOptions {
-  std::int64_t budget = 10'000;
-  BudgetUnit budget_unit = BudgetUnit::kReward;
   double c = 1.0;        // weight of exploration in Q-UCT
   double epsilon = 0.1;  // least scale of the exploration bonus
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
-  double time_limit_seconds = std::numeric_limits<double>::infinity();
-  std::size_t memory_limit_bytes = std::size_t{4} << 30;
-  int observer_interval = 0;  // traversals between two calls of the observer; 0 chooses by the kind of factors
+  int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by the kind of factors
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
 
-enum class StopReason {
-  kExact,
-  kRounding,  // nothing is left to search, but rounding leaves log Z less certain than LogBounds::kExact
-  kBudget,
-  kTime,
-  kMemory,
-  kGap,
-  kInterrupted,
-  kFactorFailed,  // the graph's evaluation queue gave a factor up; the report has its error
-};
-const char* to_string(StopReason reason);
-
-struct SearchReport {
-  StopReason stop = StopReason::kBudget;
-  std::optional<Error> error = {};  // of kFactorFailed
-  LogBounds log_z;                  // certified; anything is possible until everything is searched
-  Spending spent;
+// Bounds are certified once everything is searched.
+struct SearchReport : RunReport {
+  double estimate = 0.0;  // V(root): of log Z
   std::int64_t num_traversals = 0;
   std::uint64_t num_nodes = 0;  // blocks in the store
   std::size_t used_bytes = 0;   // bytes of those blocks
-  double search_seconds = 0.0;
 };
-
-struct SearchProgress {
-  Spending spent;
-  double log_z = 0.0;  // current estimate
-  std::uint64_t num_nodes = 0;
-  double seconds = 0.0;
-};
-
-// Called now and then, after so many traversals; returning false ends the search with the answer so far.
-using SearchObserver = std::function<bool(const SearchProgress&)>;
 
 struct SearchResult {
   SearchApproximation approximation;
   SearchReport report;
 };
 
-// `prior` null means the uniform one. The graph is not needed after the call.
-SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options,
-                         std::shared_ptr<const ValueFunction> prior = nullptr, const SearchObserver& observer = {});
+// `prior` null means the uniform one. Of the limits it uses the budget, `seconds` and `bytes`. The graph is not needed
+// after the call.
+SearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, std::shared_ptr<const ValueFunction> prior,
+                         const Limits& limits, const SearchOptions& options = {}, const Observer& observer = {});
 
 }  // namespace treesample

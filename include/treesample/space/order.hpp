@@ -31,7 +31,7 @@ std::vector<int> degree_order(const FactorGraph& graph);
 struct EliminationWatch {
   // Asked before each variable is removed, with the neighbours that it has then; false ends with the order so far.
   std::function<bool(int variable, std::span<const int> neighbours)> goes_on = {};
-  ShouldStop should_give_up = {};  // Error (kInterrupted)
+  ShouldStop should_stop = {};  // Error (kInterrupted)
 };
 
 // Greedy elimination order by min-fill or min-width. `ties` draws among equally good variables; the
@@ -41,8 +41,8 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
 
 // What eliminating in this order produces: for each variable v the neighbours it has when it is
 // removed (all removed later), sorted by time of removal. Its bucket table is over v and separator[v].
-// `should_give_up` ends with Error (kInterrupted).
+// `should_stop` ends with Error (kInterrupted).
 std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<const int> elimination_order,
-                                         const ShouldStop& should_give_up = {});
+                                         const ShouldStop& should_stop = {});
 
 }  // namespace treesample

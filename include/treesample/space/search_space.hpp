@@ -65,7 +65,7 @@ struct SearchSpace {
 // (contexts can be far larger than the model), kResource when the contexts of a path take more than kMostContextBytes.
 inline constexpr std::int64_t kMostContextBytes = std::int64_t{4} << 30;
 SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind,
-                              const ShouldStop& should_give_up = {});
+                              const ShouldStop& should_stop = {});
 
 // A copy for those who need the levels and not their contexts, which take most of the memory.
 SearchSpace without_contexts(const SearchSpace& space);
@@ -81,8 +81,8 @@ struct OrderOptions {
   OrderKind kind = OrderKind::kMinFill;
   int restarts = 0;  // randomised greedy runs; 0 chooses by the size of the model
   std::uint64_t seed = 0;
-  ShouldStop should_stop = {};     // ends with the best order so far; the first one is always made
-  ShouldStop should_give_up = {};  // ends that one too, with Error (kInterrupted)
+  ShouldStop should_settle = {};  // ends with the best order so far; the first one is always made
+  ShouldStop should_stop = {};    // ends that one too, with Error (kInterrupted)
 };
 
 // An order for searching. Greedy orders are run `restarts` times with random ties; the one whose

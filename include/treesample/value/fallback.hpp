@@ -58,18 +58,18 @@ LocalDistributions uniform_distributions(const FactorGraph& graph);
 LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed,
                               const ShouldStop& should_stop = {});
 
-// What follows takes time linear in the table entries; `should_give_up` ends it with Error (kInterrupted).
+// What follows takes time linear in the table entries; `should_stop` ends it with Error (kInterrupted).
 
 // L: the ELBO of independent variables, entropies plus expected factors given the ancestors' states. With
 // uniform distributions this is Jensen's bound, sum log K_i + sum of the factors' means. Every factor is a table.
 std::shared_ptr<const Fallback> product_fallback(const FactorGraph& graph, const SearchSpace& space,
                                                  const LocalDistributions& distributions,
-                                                 const ShouldStop& should_give_up = {});
+                                                 const ShouldStop& should_stop = {});
 
 // U: sum log K_i + sum of the factors' maxima given the ancestors' states, and the uniform distribution. A function
 // has its declared maximum, at whatever states; null when one declares none.
 std::shared_ptr<const Fallback> maxima_fallback(const FactorGraph& graph, const SearchSpace& space,
-                                                const ShouldStop& should_give_up = {});
+                                                const ShouldStop& should_stop = {});
 
 // U: weighted mini-buckets and their proposal.
 std::shared_ptr<const Fallback> mini_bucket_fallback(std::shared_ptr<const WeightedMiniBucket> buckets);

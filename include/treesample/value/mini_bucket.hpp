@@ -48,16 +48,16 @@ namespace treesample {
 class Random;
 
 struct MiniBucketOptions {
-  std::uint64_t memory_limit_bytes = std::uint64_t{512} << 20;
+  std::uint64_t bytes = std::uint64_t{512} << 20;
   // What the i-bound is chosen by, where that is less. The least i-bound is used even if it takes more.
   std::uint64_t wanted_bytes = UINT64_MAX;
   std::optional<int> i_bound = {};  // none: the largest that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
   bool lower_bound = true;          // where it is possible
   // Time box: the passes end, and one that is under way is undone. One pass of the upper bound is always made.
-  ShouldStop should_stop = {};
+  ShouldStop should_settle = {};
   // Ends that one too, and everything else, with Error (kInterrupted).
-  ShouldStop should_give_up = {};
+  ShouldStop should_stop = {};
 };
 
 struct MiniBucketReport {

@@ -18,7 +18,7 @@ int main() {
   const auto buckets =
       std::make_shared<const ts::WeightedMiniBucket>(graph, space, ts::MiniBucketOptions{.i_bound = 4});
   const ts::LeafValues leaves = ts::mini_bucket_leaves(graph, space, buckets, ts::uniform_distributions(graph));
-  const ts::AnytimeResult result = ts::anytime_search(graph, space, leaves, {.time_limit_seconds = 0.5});
+  const ts::AnytimeResult result = ts::anytime_search(graph, space, leaves, {.seconds = 0.5});
   std::cout << "log Z in [" << result.report.log_z.lower << ", " << result.report.log_z.upper << "]\n";
   try {
     graph.add_variable(0);

@@ -29,9 +29,7 @@ AnytimeResult search(const FactorGraph& graph, int budget, Upper kind = Upper::k
     leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options),
                                 uniform_distributions(graph));
   }
-  AnytimeOptions options;
-  options.budget = budget;
-  return anytime_search(graph, space, leaves, options);
+  return anytime_search(graph, space, leaves, {.budget = budget});
 }
 
 BoundedApproximation upper_sampler(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
@@ -183,11 +181,12 @@ TEST(BoundedImportance, StopsWhenAsked) {
   const BoundedApproximation upper = upper_sampler(graph, 0);
   Random random(1);
   int num_asked = 0;
-  BoundedImportanceOptions options;
-  options.should_stop = [&] { return ++num_asked == 7; };
-  EXPECT_EQ(bounded_importance(graph, upper, options, random).num_samples, 7);
-  options.should_stop = [] { return true; };
-  const BoundedImportance one = bounded_importance(graph, upper, options, random);
+  int num_told = 0;
+  const Observer observer{[&](const Progress& now) { EXPECT_EQ(now.num_samples, ++num_told); },
+                          [&] { return ++num_asked == 7; }};
+  EXPECT_EQ(bounded_importance(graph, upper, {}, random, observer).num_samples, 7);
+  EXPECT_EQ(num_told, 7);
+  const BoundedImportance one = bounded_importance(graph, upper, {}, random, {.should_stop = [] { return true; }});
   EXPECT_EQ(one.num_samples, 1);
   EXPECT_EQ(one.interval.lower, kNegInf);
   EXPECT_EQ(one.interval.upper, upper.log_value());
@@ -281,10 +280,8 @@ TEST(RejectionSamples, EndAtTheLimitOfTries) {
   EXPECT_LT(drawn.samples.size(), 50U);
   EXPECT_EQ(rejection_samples(graph, upper, {.num_samples = 0}, random).num_tries, 0);
   int num_asked = 0;
-  RejectionOptions options;
-  options.num_samples = 1000;
-  options.should_stop = [&] { return ++num_asked == 7; };
-  EXPECT_EQ(rejection_samples(graph, upper, options, random).num_tries, 7);
+  const Observer observer{.should_stop = [&] { return ++num_asked == 7; }};
+  EXPECT_EQ(rejection_samples(graph, upper, {.num_samples = 1000}, random, observer).num_tries, 7);
 }
 
 // Without mass there is nothing to draw: the sampler says so instead of trying for ever.

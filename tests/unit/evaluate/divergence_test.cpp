@@ -25,9 +25,7 @@ SearchApproximation search(const FactorGraph& graph, std::int64_t budget,
                            std::shared_ptr<const ValueFunction> prior = nullptr) {
   std::vector<int> order(graph.num_variables());
   std::iota(order.begin(), order.end(), 0);
-  SearchOptions options;
-  options.budget = budget;
-  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kAndOr), options, std::move(prior))
+  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kAndOr), std::move(prior), {.budget = budget})
       .approximation;
 }
 

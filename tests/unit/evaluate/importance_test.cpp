@@ -17,9 +17,8 @@ namespace {
 SearchApproximation search(const FactorGraph& graph, std::int64_t budget) {
   std::vector<int> order(graph.num_variables());
   std::iota(order.begin(), order.end(), 0);
-  SearchOptions options;
-  options.budget = budget;
-  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kTree), options).approximation;
+  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kTree), nullptr, {.budget = budget})
+      .approximation;
 }
 
 TEST(ImportanceEstimate, IsExactForAnExactApproximation) {
@@ -134,8 +133,10 @@ TEST(ImportanceEstimate, ObserverEndsItWithTheEstimateSoFar) {
   Random whole(8);
   const ImportanceEstimate seven = importance_estimate(graph, approximation, 7, whole);
   Random ended(8);
-  const ImportanceEstimate estimate =
-      importance_estimate(graph, approximation, 1000, ended, [](int num_samples) { return num_samples < 7; });
+  std::int64_t num_samples = 0;
+  const Observer observer{[&](const Progress& now) { num_samples = now.num_samples; },
+                          [&] { return num_samples >= 7; }};
+  const ImportanceEstimate estimate = importance_estimate(graph, approximation, 1000, ended, observer);
   EXPECT_EQ(estimate.num_samples, 7);
   EXPECT_EQ(estimate.log_z, seven.log_z);
   EXPECT_EQ(estimate.spent.factor_evaluations, seven.spent.factor_evaluations);

@@ -21,9 +21,7 @@ AnytimeResult search(const FactorGraph& graph, SpaceKind kind, int i_bound, std:
     leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, options),
                                 uniform_distributions(graph));
   }
-  AnytimeOptions options;
-  options.budget = budget;
-  return anytime_search(graph, space, leaves, options);
+  return anytime_search(graph, space, leaves, {.budget = budget});
 }
 
 // Without mini-buckets everything is in the store; with them most or all is below.
@@ -61,12 +59,11 @@ TEST(SolvedMarginals, OfASearchByMassEqualEnumeration) {
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
     AnytimeOptions options;
     options.select = SelectRule::kMass;
-    const AnytimeResult result = anytime_search(graph, space, {}, options);
+    const AnytimeResult result = anytime_search(graph, space, {}, {}, options);
     ASSERT_EQ(result.report.stop, StopReason::kExact);
     const auto found = solved_marginals(result, {result, SamplerKind::kEstimate});
     ASSERT_EQ(found.has_value(), exact.log_z != kNegInf) << i;
-    options.budget = 10;
-    const AnytimeResult open = anytime_search(graph, space, {}, options);
+    const AnytimeResult open = anytime_search(graph, space, {}, {.budget = 10}, options);
     if (open.report.stop != StopReason::kExact) {
       EXPECT_FALSE(solved_marginals(open, {open, SamplerKind::kEstimate}).has_value()) << i;
     }
@@ -88,7 +85,7 @@ TEST(SolvedMarginals, ThereAreNoneOfAnOpenSearchOrWithinALimit) {
   const AnytimeResult solved = search(graph, SpaceKind::kAndOr, 8, 1'000'000);
   const BoundedApproximation upper(solved, SamplerKind::kUpper);
   EXPECT_TRUE(solved_marginals(solved, upper).has_value());
-  EXPECT_FALSE(solved_marginals(solved, upper, {.memory_limit_bytes = 10}).has_value());
+  EXPECT_FALSE(solved_marginals(solved, upper, {.bytes = 10}).has_value());
   EXPECT_THROW(static_cast<void>(solved_marginals(solved, {solved, SamplerKind::kLower})), Error);
 }
 

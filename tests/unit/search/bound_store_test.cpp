@@ -32,9 +32,7 @@ Searched search(int trial, SpaceKind kind, std::int64_t budget) {
   LeafValues leaves;
   leaves.upper = maxima_fallback(result.graph, result.space);
   leaves.lower = product_fallback(result.graph, result.space, uniform_distributions(result.graph));
-  AnytimeOptions options;
-  options.budget = budget;
-  const AnytimeResult found = anytime_search(result.graph, result.space, leaves, options);
+  const AnytimeResult found = anytime_search(result.graph, result.space, leaves, {.budget = budget});
   result.store = std::const_pointer_cast<BoundStore>(found.store);
   result.report = found.report;
   return result;
@@ -222,10 +220,9 @@ TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
   leaves.upper = maxima_fallback(graph, space);
   leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
   AnytimeOptions options;
-  options.budget = 30;
   options.select = SelectRule::kQUct;  // goes into both
   options.c = 100.0;
-  const AnytimeResult result = anytime_search(graph, space, leaves, options);
+  const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = 30}, options);
   const auto store = std::const_pointer_cast<BoundStore>(result.store);
   const BoundNode& root = store->node(0, store->root_links()[0]);
   const NodeIndex likely = store->expansion(0, root).links(0)[0];

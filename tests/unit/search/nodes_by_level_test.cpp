@@ -30,7 +30,7 @@ TEST(NodesByLevel, EveryNodeOnceAtItsLevel) {
        {Case{&chain, SpaceKind::kTree, true}, {&chain, SpaceKind::kGraph, false}, {&mixed, SpaceKind::kTree, false}}) {
     const SearchSpace space = make_search_space(*graph, search_order(*graph, kind, {.kind = OrderKind::kGiven}), kind);
     for (const std::int64_t budget : {1, 2, 40, 300}) {
-      const SearchResult result = tree_sample(*graph, space, {.budget = budget});
+      const SearchResult result = tree_sample(*graph, space, nullptr, {.budget = budget});
       const NodeStore& store = result.approximation.store();
       EXPECT_EQ(store.is_one_array(), is_one_array);
       const NodesByLevel nodes(store);

@@ -113,7 +113,7 @@ TEST(SearchSpace, OrdersSettleForTheBestSoFarWhenAsked) {
   Random random(2);
   const FactorGraph graph = testing::random_model(random, {.num_variables = 14, .num_factors = 25, .min_arity = 2});
   const OrderOptions one{.restarts = 1, .seed = 1};
-  OrderOptions stopped{.restarts = 50, .seed = 1, .should_stop = [] { return true; }};
+  OrderOptions stopped{.restarts = 50, .seed = 1, .should_settle = [] { return true; }};
   EXPECT_EQ(search_order(graph, SpaceKind::kAndOr, stopped), search_order(graph, SpaceKind::kAndOr, one));
 }
 

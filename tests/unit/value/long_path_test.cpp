@@ -107,9 +107,9 @@ TEST(LongPath, ASearchGoesDownToTheLastLevel) {
     LeafValues leaves;
     leaves.upper = maxima_fallback(graph, space);
     leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
-    AnytimeOptions options{.budget = 2 * kLength + kLength / 7 + 64};  // the first configuration, and a few traversals
-    options.first_configurations = {found.configuration.x};
-    const AnytimeResult result = anytime_search(graph, space, leaves, options);
+    const Limits limits{.budget = 2 * kLength + kLength / 7 + 64};  // the first configuration, and a few traversals
+    const AnytimeResult result =
+        anytime_search(graph, space, leaves, limits, {.first_configurations = {found.configuration.x}});
     EXPECT_GE(result.report.num_expansions, std::uint64_t{kLength});
     EXPECT_LE(result.report.log_z.lower, result.report.log_z.upper);
     const auto best = best_configuration(result);
@@ -129,9 +129,7 @@ TEST(LongPath, DivesGoDownToTheLastLevel) {
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
   LeafValues leaves;
   leaves.upper = maxima_fallback(graph, space);
-  AnytimeOptions options{.budget = 4 * kLength};
-  options.time_limit_seconds = 20.0;
-  const AnytimeResult result = anytime_search(graph, space, leaves, options);
+  const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = 4 * kLength, .seconds = 20.0});
   EXPECT_GE(result.report.num_dives, 1);
   EXPECT_GE(result.report.log_z.lower, -1e-6);
 }

@@ -1,0 +1,77 @@
+// What a run of a method may take, what it tells while it runs, and why it ended: the same for every method.
+//
+// A method uses the limits that mean something to it and says which. It never exceeds them by more than one step of its
+// work, and ends with the answer so far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_bounds.hpp"
+#include "treesample/space/budget.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+struct Limits {
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t budget = kUnlimited;       // of evaluations
+  BudgetUnit unit = BudgetUnit::kReward;  // of the budget
+  std::int64_t calls = kUnlimited;        // of functions; infer() makes a budget of it
+  double seconds = std::numeric_limits<double>::infinity();
+  std::size_t bytes = std::size_t{4} << 30;  // of memory, for what grows with the model or the run
+  double gap = 0.0;                          // of methods with certified bounds: U - L is small enough
+  int threads = 1;                           // at most; most methods use one
+
+  // What the methods themselves take. Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+enum class StopReason {
+  kExact,
+  kRounding,   // nothing is left to search, but rounding leaves log Z less certain than LogBounds::kExact
+  kConverged,  // of iterations: one more would change nothing
+  kBudget,
+  kTime,
+  kMemory,
+  kGap,
+  kInterrupted,
+  kFactorFailed,  // the graph's evaluation queue gave a factor up; the report has its error
+};
+const char* to_string(StopReason reason);
+
+// What a report of any method begins with.
+struct RunReport {
+  StopReason stop = StopReason::kBudget;
+  std::optional<Error> error = {};  // of kFactorFailed
+  LogBounds log_z;                  // certified; anything is possible where a method certifies nothing
+  Spending spent;
+  double seconds = 0.0;
+};
+
+struct Progress {
+  const char* phase = "";  // what is being done
+  Spending spent = {};
+  LogBounds log_z = {};                 // certified
+  std::optional<double> estimate = {};  // of log Z
+  std::uint64_t num_nodes = 0;
+  std::int64_t num_samples = 0;
+  std::optional<double> share_done = {};  // where it is known
+  double seconds = 0.0;                   // since the method began
+};
+
+// Who watches a run. `progress` is told now and then; `should_stop` (treesample/stop.hpp) is asked at least as often,
+// and after each progress. `remark` is told what a person would want to know about how a request was taken.
+struct Observer {
+  std::function<void(const Progress&)> progress = {};
+  ShouldStop should_stop = {};
+  std::function<void(const std::string&)> remark = {};
+};
+
+}  // namespace treesample
