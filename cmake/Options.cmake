@@ -17,6 +17,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 add_library(treesample_options INTERFACE)
 target_compile_options(treesample_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                                     -Wno-missing-field-initializers)
+# g++ 12 takes std::optional and std::function in aggregates for uninitialised where they are empty.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(treesample_options INTERFACE -Wno-maybe-uninitialized)
+endif()
 # -ffp-contract=off: the same bits whether or not the machine has fused multiply-add. The other two
 # change no result; without them conditionals over doubles do not vectorise and sqrt is a call.
 target_compile_options(treesample_options INTERFACE -ffp-contract=off -fno-trapping-math -fno-math-errno)

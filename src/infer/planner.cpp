@@ -32,7 +32,8 @@ class Planner {
     for (const OptionRow& row : option_rows()) {
       if (!row.is_given(request)) row.copy(defaults_, plan_.request);
     }
-    // These are limits where nobody asked for some, not what an open one is.
+    // Limits that are open are no limits; the budget has a default for methods that have no other.
+    limits().calls = request.limits.calls;
     limits().seconds = request.limits.seconds;
     limits().bytes = request.limits.bytes;
   }
