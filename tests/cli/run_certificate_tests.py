@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Certificates as the program prints them: run_certificate_tests.py PROGRAM
 
-Cancellation is no exact answer, bounds of an exact answer are printed as they are, impossible models have nothing that is
-not a number, and what leaves the range of the numbers is refused or right.
+Cancellation is no exact answer, bounds of an exact answer are printed as they are, impossible models have nothing that
+is not a number, and what leaves the range of the numbers is refused or right.
 """
 
 import json
@@ -79,8 +79,8 @@ def test_numbers_that_read_as_others():
 def test_impossible_models():
     write("impossible.uai", "MARKOV\n1\n1\n2\n1 0\n1 0\n1\n1\n1\n0\n")
     for options in ("", "--no-simplify", "--space tree --prior mini-bucket --budget 0 --no-simplify",
-                    "--select gap --no-simplify", "--select mass --no-simplify", "--select gap --budget 0 --no-simplify",
-                    "--select mass --budget 0 --no-simplify"):
+                    "--select gap --no-simplify", "--select mass --no-simplify",
+                    "--select gap --budget 0 --no-simplify", "--select mass --budget 0 --no-simplify"):
         code, answer, text = infer("impossible.uai", "--samples", "2", *options.split())
         if not check(code == 0, f"impossible {options}", text):
             continue
