@@ -246,6 +246,8 @@ Answer InferCommand::answer_of(const FactorGraph& graph) {
     if (error.code() == ErrorCode::kInterrupted) return first_answer(graph, options_);
     const std::string text = error.what();
     if (text.rfind("--", 0) == 0) throw;
+    // A network's file that is too large is no matter of --memory.
+    if (options_.prior.rfind("net:", 0) == 0 && text.rfind(options_.prior.substr(4), 0) == 0) throw;
     const std::string reason = text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2);
     if (error.code() == ErrorCode::kResource) {
       const bool is_quarter = reason.rfind("mini-buckets", 0) == 0 && options_.prior == "mini-bucket";
