@@ -69,10 +69,11 @@ torture: packages-test
 	@for seed in 2 3 4; do tests/cli/run_decimal_tests.py build/treesample $$((5 * $(TRIALS))) $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
 
+FUZZERS := uai uai_evidence bif json_model safetensors program_answer
 fuzz: packages-lint
 	@cmake --preset fuzz > /dev/null
-	@cmake --build build-fuzz
-	@for target in uai uai_evidence bif json_model safetensors program_answer; do \
+	@cmake --build build-fuzz --target $(FUZZERS:%=fuzz_%)
+	@for target in $(FUZZERS); do \
 	  mkdir -p build-fuzz/corpus-$$target; \
 	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 -max_len=300000 -len_control=0 \
 	    -dict=tests/fuzz/dictionary/$$target.dict build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done

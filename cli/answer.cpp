@@ -72,7 +72,8 @@ std::string sample_line(const FactorGraph& graph, const Assignment& sample) {
 // What is known of the best configuration beside its density.
 std::string optimality_text(const Answer& answer) {
   if (answer.is_best_optimal == true)
-    return fmt::format("optimal (certified to {})", tolerance_text(*answer.best_gap, 1));
+    return *answer.best_gap > 0.0 ? fmt::format("optimal (certified to {})", tolerance_text(*answer.best_gap, 1))
+                                  : "optimal";
   if (answer.best_gap)
     return fmt::format("best found, at most {} below the optimum", tolerance_text(*answer.best_gap, 3));
   return "best found";
@@ -294,7 +295,8 @@ void print_summary(const Answer& answer, const ModelInput& input) {
   print_log_z(answer);
   if (answer.sampler_divergence) {
     fmt::print("sampler     KL(sampler || target) certified to be at most {}\n",
-               decimal_bound(*answer.sampler_divergence, 1.0));
+               *answer.sampler_divergence < 1e-4 ? tolerance_text(*answer.sampler_divergence, 1)
+                                                 : decimal_bound(*answer.sampler_divergence, 1.0));
   }
   if (answer.unexplored_mass) {
     fmt::print("unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated\n",

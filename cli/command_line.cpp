@@ -76,7 +76,14 @@ class Cli11CommandLine final : public CommandLine {
   }
   void option(const std::string& name, const std::string& meta, const std::string& initial, const std::string& help,
               const std::function<void(const std::string&)>& take) override {
-    CLI::Option* const option = app_.add_option_function<std::string>(name, take, help)->type_name(meta);
+    const auto take_or_refuse = [take](const std::string& text) {
+      try {
+        take(text);
+      } catch (const Error& error) {
+        throw CLI::ValidationError(error.what(), CLI::ExitCodes::ValidationError);
+      }
+    };
+    CLI::Option* const option = app_.add_option_function<std::string>(name, take_or_refuse, help)->type_name(meta);
     if (!initial.empty()) option->default_str(initial);
   }
   [[nodiscard]] bool is_given(const std::string& name) const override { return app_.count(name) > 0; }

@@ -13,7 +13,7 @@ Error::Error(ErrorCode code, std::string_view message)
     : std::runtime_error(shortened(message, kMaxMessageBytes)), code_(code) {}
 
 OptionError::OptionError(std::string option, std::string_view message, ErrorCode code)
-    : Error(code, fmt::format("--{} {}", option, message)),
+    : Error(code, fmt::format("--{}{} {}", option, message.starts_with("is ") ? "" : ":", message)),
       option_(std::move(option)),
       message_(shortened(message, kMaxMessageBytes)) {}
 

@@ -13,7 +13,12 @@ namespace {
 bool is_network(const std::string& prior) { return prior.rfind("net:", 0) == 0; }
 
 std::shared_ptr<const NetworkValue> load_network(const Task& task, const FactorGraph& graph, const SearchSpace& space) {
-  return load_network_value(task.options().prior->substr(4), graph, {}, space);
+  try {
+    return load_network_value(task.options().prior->substr(4), graph, {}, space);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kResource) throw;
+    throw OptionError("prior", error.what(), error.code());  // a file that is too large is no matter of the memory limit
+  }
 }
 
 }  // namespace

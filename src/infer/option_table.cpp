@@ -187,8 +187,7 @@ std::vector<OptionRow> make_rows() {
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kWayAll, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
-      option<&InferOptions::seed>("seed", kWayAll, "Seed of everything random",
-                                  {.high = kMostCount, .is_common = true}),
+      option<&InferOptions::seed>("seed", kWayAll, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
           "method", kWayAll,
           "How to infer; auto is exact elimination where it is cheap and no option of the search is given, else "

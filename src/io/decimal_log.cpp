@@ -41,7 +41,9 @@ std::optional<double> log_beyond_double(std::string_view token) {
     if (result.ec != std::errc{} || std::abs(static_cast<double>(written)) > kMaxDecimalLog) return {};
     exponent += written;
   }
-  return std::log(static_cast<double>(mantissa)) + static_cast<double>(exponent) * std::numbers::ln10;
+  // In long doubles, so that the logarithm is right to one unit in its last place: certified numbers count on it.
+  return static_cast<double>(std::log(static_cast<long double>(mantissa)) +
+                             static_cast<long double>(exponent) * std::numbers::ln10_v<long double>);
 }
 
 }  // namespace

@@ -200,13 +200,13 @@ for options in "--select gap" "--select gap --prior mini-bucket:8" "--method exa
   run infer "$grid" --memory 1K --quiet $options
   check "little memory $options" exits 69
   check "little memory $options: one line" lines err 1
-  check "little memory $options: the option" says err '^treesample: --memory: 1K is not enough: [a-z0-9]'
+  check "little memory $options: the option" says err '^treesample: --memory: 1.0 KiB is not enough: [A-Za-z0-9]'
 done
 run infer "$grid" --select gap --prior uniform --budget 1
 check "a budget of nothing" says err '^--budget 1 (reward) buys nothing'
 run infer "$grid" --method sis --budget 3
 check "a budget of no sample" exits 64
-check "a budget of no sample: the option" says err '^treesample: --budget: the budget is 3, the first sample costs 64$'
+check "a budget of no sample: the option" says err '^treesample: --budget: 3 pays for no sample of smc: the first costs 64$'
 
 # Bad values: one line, exit code 64, nothing computed.
 for options in "--gap -1" "--gap wide" "--confidence 1" "--confidence 0" "--sampler best" "--max-tries 0" \

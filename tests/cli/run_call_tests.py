@@ -104,7 +104,7 @@ def test_budgets_of_calls_pay_for_samples_too():
 
 def test_refusals():
     with Folder() as folder:
-        for arguments, message in ((["--calls", "5", "--budget", "5"], "--calls: is short for"),
+        for arguments, message in ((["--calls", "5", "--budget", "5"], "--calls is short for"),
                                    (["--calls", "5", "--budget-unit", "factor"], "--calls: counts in calls")):
             run = folder.run("infer", *arguments)
             check(run.returncode == 64 and message in run.err, message, run.err)

@@ -63,18 +63,19 @@ def near_one(draw):
     return draw.choice((f"1.{draw.randint(0, 99):015d}", f"0.{'9' * draw.randint(1, 20)}{draw.randint(1, 9)}"))
 
 
-def number(draw, kind):
-    if draw.random() < 0.15:
+def number(draw, kind, zeros=0.15):
+    if draw.random() < zeros:
         return "0"
     if kind == "mixed":
         kind = draw.choice(("unit", "unit", "far", "far", "near"))
     return {"unit": lambda: repr(draw.random()), "far": lambda: far_number(draw), "near": lambda: near_one(draw),
+            "huge": lambda: f"{mantissa(draw)}e{draw.choice((-1, 1)) * draw.choice((1000, 100000))}",
             "double": lambda: f"{mantissa(draw)}e{draw.randint(-307, 300)}"}[kind]()
 
 
-def log_number(draw, scale):
+def log_number(draw, scale, zeros):
     """A log-value; some models have ones that cancel."""
-    if draw.random() < 0.1:
+    if draw.random() < zeros:
         return "-inf"
     return f"{draw.choice(('', '-'))}{mantissa(draw)}e{draw.choice((-12, -1, 0, 1, scale))}"
 
@@ -86,6 +87,8 @@ class Model:
         self.draw = draw
         self.states = [draw.randint(1, 4) for _ in range(draw.randint(1, 6))]
         self.format = draw.choice(("uai", "uai", "uai", "json", "json", "bif", "program"))
+        # Many factors, whose roundings add up, and few zeros, so that something is possible.
+        self.num_factors, self.zeros = (draw.randint(1, 7), 0.15) if draw.random() < 0.9 else (50, 0.002)
         getattr(self, f"make_{self.format}")()
         num_observed = draw.choice((0, 0, 1, 2))
         observed = draw.sample(range(len(self.states)), min(num_observed, len(self.states)))
@@ -102,29 +105,32 @@ class Model:
     def add_tables(self, entry):
         variables = range(len(self.states))
         self.scopes = [self.draw.sample(variables, self.draw.randint(0, min(3, len(variables))))
-                       for _ in range(self.draw.randint(1, 7))]
+                       for _ in range(self.num_factors)]
         self.entries = [[entry() for _ in range(self.size(scope))] for scope in self.scopes]
         self.is_log = [False] * len(self.scopes)
 
     def make_uai(self):
-        kind = self.draw.choice(("mixed", "mixed", "far", "near", "unit"))
-        self.add_tables(lambda: number(self.draw, kind))
+        kind = self.draw.choice(("mixed", "mixed", "far", "near", "unit", "huge"))
+        self.add_tables(lambda: number(self.draw, kind, self.zeros))
         scopes = "".join(f"{len(scope)} {' '.join(map(str, scope))}\n" for scope in self.scopes)
         tables = "".join(f"\n{len(table)}\n{' '.join(table)}\n" for table in self.entries)
         self.file = "model.uai"
-        write(self.file, f"MARKOV\n{len(self.states)}\n{' '.join(map(str, self.states))}\n{len(self.scopes)}\n{scopes}{tables}")
+        states = " ".join(map(str, self.states))
+        write(self.file, f"MARKOV\n{len(self.states)}\n{states}\n{len(self.scopes)}\n{scopes}{tables}")
 
     def make_json(self, programs="{}", more=()):
         kind = self.draw.choice(("double", "unit", "near", "log"))
         scale = self.draw.choice((2, 3, 6, 12))
-        self.add_tables(lambda: log_number(self.draw, scale) if kind == "log" else number(self.draw, kind))
+        self.add_tables(lambda: log_number(self.draw, scale, self.zeros) if kind == "log" else
+                        number(self.draw, kind, self.zeros))
         self.is_log = [kind == "log"] * len(self.scopes)
         self.file = "model.json"
         name = "log_values" if kind == "log" else "values"
         factors = [f'{{"scope": {names(scope)}, "{name}": [{", ".join(map(quoted, table))}]}}'
                    for scope, table in zip(self.scopes, self.entries)]
         variables = ", ".join(f'{{"name": "v{v}", "states": {k}}}' for v, k in enumerate(self.states))
-        write(self.file, f'{{"variables": [{variables}], "programs": {programs}, "factors": [{", ".join([*factors, *more])}]}}')
+        factors = ", ".join([*factors, *more])
+        write(self.file, f'{{"variables": [{variables}], "programs": {programs}, "factors": [{factors}]}}')
 
     def make_program(self):
         """Tables and one program, which knows its values from a file; sometimes with a maximum."""
@@ -139,7 +145,8 @@ class Model:
         log_max = f', "log_max": {largest + self.draw.choice((0, 1))!r}' if largest > float("-inf") else ""
         self.has_maximum = log_max != "" and self.draw.random() < 0.5
         command = json.dumps({"p": {"command": [sys.executable, "-I", "-S", "program.py"]}})
-        self.make_json(command, [f'{{"name": "f", "program": "p", "scope": {names(scope)}{log_max * self.has_maximum}}}'])
+        fields = f'"scope": {names(scope)}{log_max * self.has_maximum}'
+        self.make_json(command, [f'{{"name": "f", "program": "p", {fields}}}'])
         self.scopes.append(scope)
         self.entries.append(values)
         self.is_log.append(True)
@@ -219,7 +226,8 @@ def decimal(value, if_none=MINUS_INF):
 
 def draw_options(draw, model):
     """How to ask: any rule, space, order and leaf value, with or without a budget."""
-    options = ["--importance", draw.choice(("0", "50")), "--samples", draw.choice(("0", "3")), "--seed", str(draw.randint(0, 9))]
+    options = ["--importance", draw.choice(("0", "50")), "--samples", draw.choice(("0", "3")),
+               "--seed", str(draw.randint(0, 9))]
     if draw.random() < 0.2:
         options += ["--no-simplify"]
     if draw.random() < 0.1:
@@ -268,7 +276,8 @@ def check_text(answer, text, what):
     """Few digits, rounded outward: the words of the summary are certified too."""
     z = answer["log_z"]
     width = None if z["lower"] in (None, "-inf") or z["upper"] is None else decimal(z["upper"]) - decimal(z["lower"])
-    for pattern, value, sign in (("certified: at least", z["lower"], -1), (r"certified: at least.*, at most", z["upper"], 1),
+    for pattern, value, sign in ((r"certified: at least", z["lower"], -1),
+                                 (r"certified: at least.*, at most", z["upper"], 1),
                                  (r"log Z .*exact .certified to", width, 1),
                                  (r"certified to be at most", answer["sampler_divergence"], 1),
                                  (r"optimal .certified to", answer["best"] and answer["best"]["gap"], 1)):

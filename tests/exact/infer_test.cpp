@@ -105,7 +105,7 @@ TEST(Infer, BaselinesAnswerWhatTheyCan) {
 
 TEST(Infer, AnInterruptionGivesTheAnswerSoFar) {
   const FactorGraph grid =
-      make_family("ising", {.seed = 1, .values = {{"rows", 30.0}, {"columns", 30.0}}}).graph;
+      make_family("ising", {.seed = 1, .values = {{"n", 30.0}, {"columns", 30.0}}}).graph;
   int num_asked = 0;
   const Answer answer = infer(grid, {}, {.seconds = 60}, {}, {.should_stop = [&] { return ++num_asked > 1000; }});
   EXPECT_EQ(answer.stop, StopReason::kInterrupted);
@@ -115,7 +115,7 @@ TEST(Infer, AnInterruptionGivesTheAnswerSoFar) {
 
 TEST(Infer, TheObserverHearsOfPhasesAndRemarks) {
   const FactorGraph grid =
-      make_family("ising", {.seed = 1, .values = {{"rows", 30.0}, {"columns", 30.0}}}).graph;
+      make_family("ising", {.seed = 1, .values = {{"n", 30.0}, {"columns", 30.0}}}).graph;
   std::vector<std::string> phases, remarks;
   LogBounds last;
   const Observer observer{.progress =
@@ -143,7 +143,7 @@ TEST(Infer, QuestionsThatAreNotAskedAreNotAnswered) {
 }
 
 TEST(Infer, TheMemoryLimitIsNamedWhenItIsTooSmall) {
-  const FactorGraph graph = make_family("ising", {.seed = 1, .values = {{"rows", 16.0}, {"columns", 16.0}}}).graph;
+  const FactorGraph graph = make_family("ising", {.seed = 1, .values = {{"n", 16.0}, {"columns", 16.0}}}).graph;
   try {
     infer(graph, {}, {.bytes = 1000}, {.method = Method::kExact});
     FAIL();

