@@ -32,7 +32,7 @@ Observer InferDisplay::observer() {
 
 void InferDisplay::show(const treesample::Progress& now) {
   last_bounds_ = now.log_z;
-  trace_.add(now.seconds, now.spent, now.log_z, now.estimate.value_or(kNegInf));
+  if (now.estimate) trace_.add(now.seconds, now.spent, now.log_z, *now.estimate);  // of a search
   if (!progress_.is_due()) return;
   const Limits& limits = request_.limits;
   const std::int64_t calls = now.spent.calls;

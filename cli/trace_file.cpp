@@ -10,16 +10,14 @@
 
 namespace treesample::cli {
 
-TraceFile::TraceFile(std::string path) : path_(std::move(path)) {
-  if (path_.empty()) return;
-  file_.reset(std::fopen(path_.c_str(), "w"));
-  write("seconds,evaluations,lower,upper,estimate\n");
-}
-
 void TraceFile::add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
   best_ = {std::max(best_.lower, bounds.lower), std::min(best_.upper, bounds.upper)};
   const auto evaluations = static_cast<double>(spent.reward_evaluations);
   if (path_.empty() || (seconds < next_seconds_ && evaluations < next_evaluations_)) return;
+  if (!file_) {
+    file_.reset(std::fopen(path_.c_str(), "w"));
+    write("seconds,evaluations,lower,upper,estimate\n");
+  }
   next_seconds_ = seconds * 1.01 + 1e-2;
   next_evaluations_ = evaluations * 1.02 + 1.0;
   write(fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, best_.lower, best_.upper,
@@ -27,9 +25,10 @@ void TraceFile::add(double seconds, const Spending& spent, const LogBounds& boun
 }
 
 void TraceFile::finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
+  if (!file_) return;
   next_seconds_ = 0.0;
   add(seconds, spent, bounds, estimate);
-  if (file_ && std::fclose(file_.release()) != 0) fail();
+  if (std::fclose(file_.release()) != 0) fail();
 }
 
 void TraceFile::write(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "treesample/space/limits.hpp"
 
@@ -13,10 +14,10 @@ namespace treesample::cli {
 // as soon as it is known. Bounds are the best so far; a search without bounds has -inf and inf.
 class TraceFile {
  public:
-  // An empty path writes nothing.
-  explicit TraceFile(std::string path);
+  // An empty path writes nothing; nor does a run that adds no row, which leaves no file.
+  explicit TraceFile(std::string path) : path_(std::move(path)) {}
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
-  // The last row, whenever it comes.
+  // The last row, whenever it comes, unless there is none.
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
 
  private:

@@ -80,7 +80,7 @@ USES = [
     Use("--quiet", None, ALL, shows=False),
 ]
 # Tested by their effect, in other ways.
-ELSEWHERE = {"--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
+ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
              "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls"}
 
 
