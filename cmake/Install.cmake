@@ -3,10 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # What a program that links the static library needs besides; the shared one brings its own.
-set(pkg_config_requires fmt libhwy sqlite3 hiredis libcrypto)
-if(TARGET PkgConfig::hiredis_ssl)
-  list(APPEND pkg_config_requires hiredis_ssl)
-endif()
+set(pkg_config_requires fmt ${component_packages})
 list(JOIN pkg_config_requires " " pkg_config_requires)
 if(BUILD_SHARED_LIBS)
   set(pkg_config_requires_field Requires.private)

@@ -10,6 +10,16 @@
 #include "infer/words.hpp"
 
 namespace treesample {
+
+// method_*.cpp.
+Draft run_tree_search(const Task& task);
+Draft run_gap_search(const Task& task);
+Draft run_mass_search(const Task& task);
+Draft run_particle_filter(const Task& task);  // SIS and SMC
+Draft run_gibbs(const Task& task);
+Draft run_belief_propagation(const Task& task);
+Draft run_elimination(const Task& task);  // throws Error (kInterrupted) when it would not be done within the time
+
 namespace {
 
 using Phases = std::vector<PlannedPhase>;
@@ -59,14 +69,14 @@ Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.
 
 // In the order in which a rule is chosen where several would do.
 constexpr std::array kRegistry = {
-    MethodRow{kWayQUct, Method::kTreeSample, SelectRule::kQUct, false, run_tree_search, tree_phases},
-    MethodRow{kWayGap, Method::kTreeSample, SelectRule::kGap, false, run_gap_search, gap_phases},
-    MethodRow{kWayMass, Method::kTreeSample, SelectRule::kMass, false, run_mass_search, tree_phases},
-    MethodRow{kWaySis, Method::kSis, {}, false, run_particle_filter, drawing_phases},
-    MethodRow{kWaySmc, Method::kSmc, {}, false, run_particle_filter, drawing_phases},
-    MethodRow{kWayGibbs, Method::kGibbs, {}, false, run_gibbs, drawing_phases},
-    MethodRow{kWayBp, Method::kBp, {}, true, run_belief_propagation, belief_phases},
-    MethodRow{kWayExact, Method::kExact, {}, true, run_elimination, elimination_phases},
+    MethodRow{Method::kTreeSample, SelectRule::kQUct, "treesample", run_tree_search, tree_phases},
+    MethodRow{Method::kTreeSample, SelectRule::kGap, "treesample", run_gap_search, gap_phases},
+    MethodRow{Method::kTreeSample, SelectRule::kMass, "treesample", run_mass_search, tree_phases},
+    MethodRow{Method::kSis, {}, "sis", run_particle_filter, drawing_phases},
+    MethodRow{Method::kSmc, {}, "smc", run_particle_filter, drawing_phases},
+    MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
+    MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
+    MethodRow{Method::kExact, {}, "exact", run_elimination, elimination_phases},
 };
 
 }  // namespace
@@ -78,17 +88,28 @@ const MethodRow& method_row(Method method, SelectRule rule) {
                        [&](const MethodRow& row) { return row.method == method && (!row.rule || row.rule == rule); });
 }
 
-Way way_of(Method method, SelectRule rule) { return method_row(method, rule).way; }
+std::span<const Word<Method>> words_of(Method) {
+  static const std::vector<Word<Method>> words = [] {
+    std::vector<Word<Method>> list;
+    for (const MethodRow& row : kRegistry) {
+      if (list.empty() || list.back().value != row.method) list.push_back({row.word, row.method});
+    }
+    return list;
+  }();
+  return words;
+}
 
-std::string ways_text(unsigned ways) {
+std::string ways_text(Ways ways) {
   std::vector<std::string> methods, rules;
   for (const MethodRow& row : kRegistry) {
-    if ((ways & row.way) == 0) continue;
+    if ((ways & row.way()) == 0) continue;
     if (row.rule) rules.emplace_back(word_for(*row.rule));
-    if (!row.rule) methods.emplace_back(word_for(row.method));
+    if (!row.rule) methods.emplace_back(row.word);
   }
-  const bool has_all = (ways & kWayRules) == kWayRules;
+  const auto num_rules = static_cast<std::size_t>(
+      std::count_if(kRegistry.begin(), kRegistry.end(), [](const MethodRow& row) { return row.rule.has_value(); }));
   if (!rules.empty()) {
+    const bool has_all = rules.size() == num_rules;
     methods.insert(methods.begin(),
                    has_all ? "treesample" : fmt::format("treesample --select {}", fmt::join(rules, " or ")));
   }

@@ -35,26 +35,17 @@ struct Task {
 };
 
 struct MethodRow {
-  Way way;
   Method method;
   std::optional<SelectRule> rule;  // of the method treesample
-  bool needs_tables;
+  const char* word;                // of the method
   Draft (*run)(const Task& task);
   // How the time is split among its phases; the shares are of the limit.
   std::vector<PlannedPhase> (*phases)(const Plan& plan);
+
+  [[nodiscard]] constexpr Ways way() const { return rule ? treesample::way(*rule) : treesample::way(method); }
 };
 std::span<const MethodRow> method_registry();
 const MethodRow& method_row(Method method, SelectRule rule);
-
-// One of each file method_*.cpp.
-Draft run_tree_search(const Task& task);
-Draft run_gap_search(const Task& task);
-Draft run_mass_search(const Task& task);
-Draft run_particle_filter(const Task& task);  // SIS and SMC
-Draft run_gibbs(const Task& task);
-Draft run_belief_propagation(const Task& task);
-// Throws Error (kInterrupted) when it would not be done within the time.
-Draft run_elimination(const Task& task);
 
 // Certified bounds from one look at each factor, and one configuration if it is found at once: the answer when there
 // was no time for a method.

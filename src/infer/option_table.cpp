@@ -126,17 +126,17 @@ struct Extra {
 };
 
 template <auto kPart, auto kMember>
-OptionRow row(const char* name, unsigned ways, const char* help, Extra extra = {}) {
+OptionRow row(const char* name, Ways ways, const char* help, Extra extra = {}) {
   using F = Field<kPart, kMember>;
   return {name,       ways,      help,           F::set, F::is_given,  F::text, F::number,    F::copy, F::meta,
           extra.low, extra.high, extra.is_common, extra.matters, extra.why_not};
 }
 template <auto kMember>
-OptionRow option(const char* name, unsigned ways, const char* help, Extra extra = {}) {
+OptionRow option(const char* name, Ways ways, const char* help, Extra extra = {}) {
   return row<&InferRequest::options, kMember>(name, ways, help, extra);
 }
 template <auto kMember>
-OptionRow limit(const char* name, unsigned ways, const char* help, Extra extra = {}) {
+OptionRow limit(const char* name, Ways ways, const char* help, Extra extra = {}) {
   return row<&InferRequest::limits, kMember>(name, ways, help, extra);
 }
 
@@ -161,17 +161,20 @@ bool has_importance(const InferRequest& request, const FactorGraph&) { return re
 bool has_workers(const InferRequest& request, const FactorGraph&) { return request.options.workers > 1; }
 
 std::vector<OptionRow> make_rows() {
-  constexpr unsigned kPaid = kWayRules + kWayParticles + kWayGibbs + kWayBp;
+  constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
+  constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
+  constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
+  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp;
   return {
-      limit<&Limits::seconds>("time", kWayAll, "Seconds until the answer, from the start of the program; 0 is no limit",
+      limit<&Limits::seconds>("time", kEveryWay, "Seconds until the answer, from the start of the program; 0 is no limit",
                               {.high = HUGE_VAL, .is_common = true}),
-      limit<&Limits::gap>("gap", kWayGap + kWayMass + kWayExact,
+      limit<&Limits::gap>("gap", kGap + kMass + kExact,
                           "Stop when the certified bounds of log Z are this close (gap, mass)",
                           {.high = HUGE_VAL,
                            .is_common = true,
                            .matters = ends_at_gap,
                            .why_not = "there is no upper bound, because a factor declares no maximum (log_max)"}),
-      limit<&Limits::calls>("calls", kWayRules + kWayParticles + kWayGibbs,
+      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.high = kMostCount, .is_common = true}),
       limit<&Limits::budget>("budget", kPaid,
@@ -183,78 +186,78 @@ std::vector<OptionRow> make_rows() {
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kWayRules + kWayParticles + kWayExact,
+      limit<&Limits::bytes>("memory", kRules + kParticles + kExact,
                             "Memory that the method may use, such as 512M", {.is_common = true}),
-      row<&InferRequest::question, &Question::samples>("samples", kWayAll, "Samples to draw and show",
+      row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
-      option<&InferOptions::seed>("seed", kWayAll, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
+      option<&InferOptions::seed>("seed", kEveryWay, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
-          "method", kWayAll,
+          "method", kEveryWay,
           "How to infer; auto is exact elimination where it is cheap and no option of the search is given, else "
           "treesample",
           {.is_common = true}),
-      option<&InferOptions::space>("space", kWayRules,
+      option<&InferOptions::space>("space", kRules,
                                    "tree: the paper; graph: equal sub-problems merged; andor: components too"),
-      option<&InferOptions::order>("order", kWayRules + kWayParticles,
+      option<&InferOptions::order>("order", kRules + kParticles,
                                    "Order of the variables (treesample, sis, smc)"),
       option<&InferOptions::prior>(
-          "prior", kWayRules + kWayParticles,
+          "prior", kRules + kParticles,
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
           "default for programs); auto uses mini-buckets where elimination does not fit"),
-      option<&InferOptions::restarts>("restarts", kWayRules + kWayParticles + kWayExact,
+      option<&InferOptions::restarts>("restarts", kRules + kParticles + kExact,
                                       "Randomised orders to try; 0 chooses by the model's size",
                                       {.high = 1e6,
                                        .matters = has_random_order,
                                        .why_not = "only min-fill and min-width orders are random"}),
-      option<&InferOptions::c>("c", kWayQUct + kWayMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
-      option<&InferOptions::epsilon>("epsilon", kWayQUct, "Least scale of the exploration bonus (q-uct)",
+      option<&InferOptions::c>("c", kQUct + kMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
+      option<&InferOptions::epsilon>("epsilon", kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.high = HUGE_VAL}),
-      option<&InferOptions::ties>("ties", kWayQUct, "Which of equally good actions to take (q-uct)"),
+      option<&InferOptions::ties>("ties", kQUct, "Which of equally good actions to take (q-uct)"),
       option<&InferOptions::select>(
-          "select", kWayRules,
+          "select", kRules,
           "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at "
           "once; mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for "
           "programs)"),
-      option<&InferOptions::confidence>("confidence", kWayGap,
+      option<&InferOptions::confidence>("confidence", kGap,
                                         "Of the interval from samples with bounded weights (gap)",
                                         {.high = 1.0,
                                          .matters = has_importance,
                                          .why_not = "there is no interval without weighted samples (--importance 0)"}),
       option<&InferOptions::sampler>(
-          "sampler", kWayGap,
+          "sampler", kGap,
           "What --samples come from: certified divergence, bounded weights, or exact by rejection (gap)"),
       option<&InferOptions::max_tries>(
-          "max-tries", kWayGap, "Draws that --sampler rejection may make",
+          "max-tries", kGap, "Draws that --sampler rejection may make",
           {.low = 1,
            .high = kMostCount,
            .matters = has_rejection,
            .why_not = "nothing is drawn by rejection (--sampler rejection --samples N)"}),
       option<&InferOptions::importance>(
-          "importance", kWayRules, "Samples for the importance-sampling estimate of log Z when a search is not exact",
+          "importance", kRules, "Samples for the importance-sampling estimate of log Z when a search is not exact",
           {.high = 1e9}),
-      option<&InferOptions::trace>("trace", kWayRules,
+      option<&InferOptions::trace>("trace", kRules,
                                    "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
                                    "both bounds)"),
       option<&InferOptions::ess_threshold>(
-          "ess-threshold", kWaySmc,
+          "ess-threshold", kSmc,
           "Resample when the effective sample size falls below this fraction of the particles (smc)", {.high = 1.0}),
-      option<&InferOptions::resampling>("resampling", kWaySmc, "Scheme (smc)"),
-      option<&InferOptions::sweeps>("sweeps", kWayGibbs, "Sweeps per sample; the thinning of a chain (gibbs)",
+      option<&InferOptions::resampling>("resampling", kSmc, "Scheme (smc)"),
+      option<&InferOptions::sweeps>("sweeps", kGibbs, "Sweeps per sample; the thinning of a chain (gibbs)",
                                     {.low = 1, .high = 1e6}),
-      option<&InferOptions::gibbs_mode>("gibbs-mode", kWayGibbs,
+      option<&InferOptions::gibbs_mode>("gibbs-mode", kGibbs,
                                         "A new start for every sample, as in the paper, or one long chain (gibbs)"),
-      option<&InferOptions::burn_in>("burn-in", kWayGibbs, "Sweeps before the first sample of a chain (gibbs)",
+      option<&InferOptions::burn_in>("burn-in", kGibbs, "Sweeps before the first sample of a chain (gibbs)",
                                      {.high = 1e9}),
-      option<&InferOptions::messages>("messages", kWayBp, "Message steps before each variable is sampled (bp)",
+      option<&InferOptions::messages>("messages", kBp, "Message steps before each variable is sampled (bp)",
                                       {.low = 1, .high = 1e6, .matters = has_samples, .why_not = kNoSamples}),
-      option<&InferOptions::damping>("damping", kWayBp, "Weight of the old message (bp)", {.high = 0.999}),
-      option<&InferOptions::simplify>("simplify", kWayAll,
+      option<&InferOptions::damping>("damping", kBp, "Weight of the old message (bp)", {.high = 0.999}),
+      option<&InferOptions::simplify>("simplify", kEveryWay,
                                       "Leave out states that are impossible and factors that are constant"),
-      option<&InferOptions::workers>("oracle-workers", kWayGap + kWayMass,
+      option<&InferOptions::workers>("oracle-workers", kGap + kMass,
                                      "Programs that compute factors at the same time (.json models)",
                                      {.low = 1, .high = OracleSet::kMaxWorkers}),
       option<&InferOptions::answer_order>(
-          "oracle-order", kWayGap + kWayMass,
+          "oracle-order", kGap + kMass,
           "With several workers: use values as they arrive, or in the order in which they were asked for, which gives "
           "the same result every time",
           {.matters = has_workers, .why_not = "there is one program at a time (--oracle-workers)"}),

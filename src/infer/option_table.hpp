@@ -12,26 +12,20 @@
 namespace treesample {
 
 // Ways to infer: a method, or the search under one of its rules. Sets of them are sums.
-enum Way : unsigned {
-  kWayQUct = 1,
-  kWayGap = 2,
-  kWayMass = 4,
-  kWaySis = 8,
-  kWaySmc = 16,
-  kWayGibbs = 32,
-  kWayBp = 64,
-  kWayExact = 128,
-  kWayRules = kWayQUct + kWayGap + kWayMass,
-  kWayParticles = kWaySis + kWaySmc,
-  kWayAll = 255,
-};
-Way way_of(Method method, SelectRule rule);
+using Ways = unsigned;
+constexpr Ways way(SelectRule rule) { return 1U << static_cast<unsigned>(rule); }
+constexpr Ways way(Method method) { return 256U << static_cast<unsigned>(method); }
+constexpr Ways way(Method method, SelectRule rule) {
+  return method == Method::kTreeSample ? way(rule) : way(method);
+}
+inline constexpr Ways kRules = 255U;
+inline constexpr Ways kEveryWay = ~0U;
 // "treesample --select gap or mass, smc"; rules are named where not all of them are meant.
-std::string ways_text(unsigned ways);
+std::string ways_text(Ways ways);
 
 struct OptionRow {
   const char* name;
-  unsigned ways;  // that use it
+  Ways ways;  // that use it
   const char* help;
   // Where it is kept.
   void (*set)(InferRequest& request, const OptionRow& row, std::string_view text);

@@ -20,7 +20,7 @@ namespace {
 // An option that was given and that not all of the allowed rules use.
 struct Claim {
   std::string option;
-  unsigned rules;
+  Ways rules;
 };
 
 class Planner {
@@ -74,7 +74,7 @@ class Planner {
   void choose_for_functions();
   void choose_for_tables();
   bool can_eliminate();
-  std::vector<Claim> claims(unsigned allowed) const;
+  std::vector<Claim> claims(Ways allowed) const;
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
   void note_ignored();
@@ -202,10 +202,10 @@ bool Planner::can_eliminate() {
   return true;
 }
 
-std::vector<Claim> Planner::claims(unsigned allowed) const {
+std::vector<Claim> Planner::claims(Ways allowed) const {
   std::vector<Claim> found;
   for (const OptionRow& row : option_rows()) {
-    const unsigned rules = row.ways & allowed;
+    const Ways rules = row.ways & allowed;
     if (rules == 0 || rules == allowed || !row.is_given(asked_)) continue;
     if (std::string_view(row.name) == "oracle-workers" && asked_.options.workers == 1) continue;
     found.push_back({row.name, rules});
@@ -216,9 +216,9 @@ std::vector<Claim> Planner::claims(unsigned allowed) const {
 // The rule that the request leaves open: `usual`, or the one that an option is given for which `usual` would ignore.
 SelectRule Planner::choose_rule(SelectRule usual) {
   // Tables have bounds, and mass is for what has none: there, what asks for bounds is ignored, and said to be.
-  const unsigned allowed = kWayQUct + (graph_.has_only_tables() ? kWayGap : kWayMass);
+  const Ways allowed = way(SelectRule::kQUct) + way(graph_.has_only_tables() ? SelectRule::kGap : SelectRule::kMass);
   const std::vector<Claim> given = claims(allowed);
-  unsigned left = allowed;
+  Ways left = allowed;
   for (const Claim& claim : given) {
     const auto other = std::find_if(given.begin(), given.end(),
                                     [&](const Claim& earlier) { return (earlier.rules & claim.rules) == 0; });
@@ -229,10 +229,10 @@ SelectRule Planner::choose_rule(SelectRule usual) {
     }
     left &= claim.rules;
   }
-  const Way usual_way = way_of(Method::kTreeSample, usual);
+  const Ways usual_way = way(usual);
   if ((left & usual_way) != 0) return usual;
   const auto chosen = std::find_if(method_registry().begin(), method_registry().end(),
-                                   [&](const MethodRow& row) { return (row.way & left) != 0; });
+                                   [&](const MethodRow& row) { return (row.way() & left) != 0; });
   const auto cause =
       std::find_if(given.begin(), given.end(), [&](const Claim& claim) { return (claim.rules & usual_way) == 0; });
   remark(fmt::format("--select {}, because of --{}", word_for(*chosen->rule), cause->option));
@@ -261,12 +261,12 @@ void Planner::choose_order() {
 }
 
 void Planner::note_ignored() {
-  const Way way = way_of(plan_.method, plan_.select);
+  const Ways chosen = way(plan_.method, plan_.select);
   for (const OptionRow& row : option_rows()) {
     if (!row.is_given(asked_)) continue;
     std::string why;
-    if ((row.ways & way) == 0) {
-      why = fmt::format("the method is {}, and it is for {} only", ways_text(way), ways_text(row.ways));
+    if ((row.ways & chosen) == 0) {
+      why = fmt::format("the method is {}, and it is for {} only", ways_text(chosen), ways_text(row.ways));
     } else if (row.matters != nullptr && !row.matters(plan_.request, graph_)) {
       why = row.why_not;
     }
@@ -342,7 +342,7 @@ void plan_search_instead(Plan& plan, bool is_simplified) {
 }
 
 std::string Plan::text() const {
-  std::string lines = fmt::format("method      {}\n", ways_text(way_of(method, select)));
+  std::string lines = fmt::format("method      {}\n", ways_text(way(method, select)));
   for (const std::string& reason : reasons) lines += fmt::format("because     {}\n", reason);
   for (const std::string& remark : remarks) lines += fmt::format("remark      {}\n", remark);
   for (const PlannedPhase& phase : phases) {
@@ -350,10 +350,10 @@ std::string Plan::text() const {
                  ? fmt::format("phase       {}: until {:.3g} s at the latest\n", phase.what, phase.until_seconds)
                  : fmt::format("phase       {}\n", phase.what);
   }
-  const unsigned way = way_of(method, select);
+  const Ways chosen = way(method, select);
   std::vector<std::string> settings;
   for (const OptionRow& row : option_rows()) {
-    if ((row.ways & way) == 0) continue;
+    if ((row.ways & chosen) == 0) continue;
     if (std::string value = row.text(request); !value.empty()) settings.push_back(fmt::format("--{} {}", row.name, value));
   }
   return lines + fmt::format("options     {}\n", fmt::join(settings, " "));

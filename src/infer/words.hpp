@@ -14,9 +14,6 @@ struct Word {
   Enum value;
 };
 
-inline constexpr std::array kMethodWords = {
-    Word{"treesample", Method::kTreeSample}, Word{"exact", Method::kExact}, Word{"sis", Method::kSis},
-    Word{"smc", Method::kSmc},               Word{"gibbs", Method::kGibbs}, Word{"bp", Method::kBp}};
 inline constexpr std::array kRuleWords = {Word{"q-uct", SelectRule::kQUct}, Word{"gap", SelectRule::kGap},
                                           Word{"mass", SelectRule::kMass}};
 inline constexpr std::array kSpaceWords = {Word{"tree", SpaceKind::kTree}, Word{"graph", SpaceKind::kGraph},
@@ -38,7 +35,7 @@ inline constexpr std::array kAnswerOrderWords = {Word{"arrival", AnswerOrder::kA
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
 
 // By type, so that what handles options need not be told.
-constexpr std::span<const Word<Method>> words_of(Method) { return kMethodWords; }
+std::span<const Word<Method>> words_of(Method);  // of the registry of methods
 constexpr std::span<const Word<SelectRule>> words_of(SelectRule) { return kRuleWords; }
 constexpr std::span<const Word<SpaceKind>> words_of(SpaceKind) { return kSpaceWords; }
 constexpr std::span<const Word<OrderKind>> words_of(OrderKind) { return kOrderWords; }

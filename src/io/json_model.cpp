@@ -368,6 +368,10 @@ FactorGraph table_model(const JsonModel& model) {
   return graph;
 }
 
+FactorGraph parse_json_tables(std::string_view text, std::string_view source_name) {
+  return table_model(parse_json_model(text, source_name));
+}
+
 FactorGraph read_json_tables(const std::filesystem::path& path) { return table_model(read_json_model(path)); }
 
 }  // namespace treesample

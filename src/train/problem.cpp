@@ -5,29 +5,19 @@
 
 #include "train/target_range.hpp"
 #include "treesample/error.hpp"
-#include "treesample/io/bif.hpp"
-#include "treesample/io/uai.hpp"
+#include "treesample/io/model_file.hpp"
 
 namespace treesample {
-namespace {
-
-FactorGraph parse_model(const ProblemOptions& options) {
-  if (options.model_format == ".bif") return parse_bif(options.model_text, "model");
-  check_argument(options.model_format == ".uai", "ProblemOptions",
-                 "model_format is '" + options.model_format + "', allowed are .uai and .bif");
-  return parse_uai(options.model_text, "model");
-}
-
-}  // namespace
 
 ProblemSource::ProblemSource(ProblemOptions options) : options_(std::move(options)) { first_ = make(0); }
 
 std::vector<std::string> ProblemSource::network_kinds() const {
   const std::vector<std::string>& kinds = first_->factor_kinds;
-  const bool is_described = std::all_of(kinds.begin(), kinds.end(),
-                                        [](const std::string& kind) { return kind == "not" || kind == "majority"; });
-  if (is_described) return {"not", "majority"};
-  return {kTableKind};
+  const std::vector<std::string> described = described_factor_kinds();
+  const bool is_described = std::all_of(kinds.begin(), kinds.end(), [&](const std::string& kind) {
+    return std::find(described.begin(), described.end(), kind) != described.end();
+  });
+  return is_described ? described : std::vector<std::string>{kTableKind};
 }
 
 int ProblemSource::max_states() const {
@@ -62,7 +52,7 @@ std::shared_ptr<Problem> ProblemSource::make(std::uint64_t id) const {
     problem->graph = std::move(instance.graph);
     problem->factor_kinds = std::move(instance.factor_kinds);
   } else {
-    problem->graph = parse_model(options_);
+    problem->graph = parse_model(options_.model_text, options_.model_format, "model");
     problem->factor_kinds = detect_factor_kinds(problem->graph);
   }
   check_argument(problem->graph.num_variables() > 0, "ProblemSource", "the model has no variables");

@@ -53,14 +53,29 @@ bool is_scaled(const std::vector<double>& table, double scale, const Condition& 
   return true;
 }
 
+bool is_not(const std::vector<double>& table, int arity) {
+  return arity == 2 && is_scaled(table, table[1], [](unsigned entry) { return entry == 1 || entry == 2; });
+}
+
+bool is_majority(const std::vector<double>& table, int arity) {
+  const double scale = table.back();  // all variables in state 1: the condition holds
+  return is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) >= arity; }) ||
+         is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) > arity; });
+}
+
+// Kinds of factors over binary variables that are recognised by their entries. A new one is a row here, and what makes
+// such factors.
+struct FactorKind {
+  const char* name;
+  bool (*fits)(const std::vector<double>& table, int arity);
+};
+constexpr FactorKind kFactorKinds[] = {{"not", is_not}, {"majority", is_majority}};
+
 const char* kind_of(const FactorGraph& graph, const Factor& factor) {
   if (!factor.is_table() || factor.scope().empty() || !is_binary(graph, factor)) return kTableKind;
-  const std::vector<double>& table = factor.log_values();
-  const int arity = static_cast<int>(factor.scope().size());
-  if (arity == 2 && is_scaled(table, table[1], [](unsigned entry) { return entry == 1 || entry == 2; })) return "not";
-  const double scale = table.back();  // all variables in state 1: the condition holds
-  if (is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) >= arity; })) return "majority";
-  if (is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) > arity; })) return "majority";
+  for (const FactorKind& kind : kFactorKinds) {
+    if (kind.fits(factor.log_values(), static_cast<int>(factor.scope().size()))) return kind.name;
+  }
   return kTableKind;
 }
 
@@ -137,6 +152,12 @@ std::vector<std::string> detect_factor_kinds(const FactorGraph& graph) {
   std::vector<std::string> kinds;
   for (const Factor& factor : graph.factors()) kinds.emplace_back(kind_of(graph, factor));
   return kinds;
+}
+
+std::vector<std::string> described_factor_kinds() {
+  std::vector<std::string> names;
+  for (const FactorKind& kind : kFactorKinds) names.emplace_back(kind.name);
+  return names;
 }
 
 std::shared_ptr<const NetworkValue> load_network_value(const std::filesystem::path& path, const FactorGraph& graph,

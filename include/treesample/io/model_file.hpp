@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "treesample/model/factor_graph.hpp"
 
@@ -10,5 +12,7 @@ namespace treesample {
 // .uai, .bif and .json (tables only; models with programs are for the oracle room), in any case. Throws kArgument
 // naming the allowed extensions for any other, and whatever the reader of the format throws.
 FactorGraph read_model(const std::filesystem::path& path);
+// The same for a text; the name is for messages.
+FactorGraph parse_model(std::string_view text, const std::string& extension, std::string_view source_name);
 
 }  // namespace treesample

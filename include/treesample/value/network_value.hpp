@@ -77,6 +77,8 @@ class NetworkValue final : public ValueFunction {
 // Values may be off by 1e-9 max(1, |s|), because files hold decimal numbers. A network without these kinds
 // but with "table" reads such factors through their tables.
 std::vector<std::string> detect_factor_kinds(const FactorGraph& graph);
+// Those that have a name of their own: a network that knows all of them needs no tables.
+std::vector<std::string> described_factor_kinds();
 
 // A network from a file, ready for this model. Without factor kinds they are detected. Throws kIo and
 // kParse for a bad file, kArgument (naming the file) when it does not fit the model or the space.

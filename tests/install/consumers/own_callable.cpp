@@ -1,5 +1,4 @@
-// A factor of one's own that costs: the search may call it 100 times and no more.
-#include <cmath>
+// A factor of one's own that costs: it may be called 100 times and no more.
 #include <iostream>
 #include <treesample/treesample.hpp>
 
@@ -13,12 +12,8 @@ int main() {
       return states[0] == states[1] ? 1.0 : -1.0;
     }));
   }
-  const auto kind = treesample::SpaceKind::kTree;
-  const auto space = treesample::make_search_space(graph, treesample::search_order(graph, kind, {}), kind);
-  const auto result =
-      treesample::tree_sample(graph, space, nullptr, {.budget = 100, .unit = treesample::BudgetUnit::kFactor});
-  treesample::Random random(1);
-  const treesample::Assignment x = result.approximation.sample(random);
-  std::cout << num_calls << " calls, log P of a sample " << result.approximation.log_prob(x) << "\n";
-  return num_calls > 0 && num_calls <= 100 && result.report.stop == treesample::StopReason::kBudget ? 0 : 1;
+  const treesample::Answer answer =
+      treesample::infer(graph, {.best = false, .samples = 1}, {.calls = 100}, {.importance = 0});
+  std::cout << num_calls << " calls, log P of a sample " << answer.approximation->log_prob(answer.samples[0]) << "\n";
+  return num_calls > 0 && answer.spent.calls <= 100 && answer.stop == treesample::StopReason::kBudget ? 0 : 1;
 }
