@@ -69,7 +69,7 @@ torture: packages-test
 	@for seed in 2 3 4; do tests/cli/run_decimal_tests.py build/treesample $$((5 * $(TRIALS))) $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
 
-FUZZERS := uai uai_evidence bif json_model safetensors program_answer
+FUZZERS := $(notdir $(wildcard tests/fuzz/corpus/*))
 fuzz: packages-lint
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz --target $(FUZZERS:%=fuzz_%)
