@@ -82,12 +82,9 @@ std::string optimality_text(const Answer& answer) {
 // What the model lost before the method saw it.
 Json simplified_json(const Answer& answer) {
   const SimplifyReport& report = answer.simplified;
-  return {{"num_variables", answer.num_variables_left},
-          {"num_factors", answer.num_factors_left},
-          {"impossible", report.is_impossible},
-          {"fixed_variables", report.num_fixed_variables},
-          {"removed_states", report.num_removed_states},
-          {"dropped_factors", report.num_dropped_factors},
+  return {{"num_variables", answer.num_variables_left},   {"num_factors", answer.num_factors_left},
+          {"impossible", report.is_impossible},           {"fixed_variables", report.num_fixed_variables},
+          {"removed_states", report.num_removed_states},  {"dropped_factors", report.num_dropped_factors},
           {"smaller_factors", report.num_smaller_factors}};
 }
 
@@ -321,9 +318,8 @@ void write_json(const Answer& answer, const ModelInput& input, const Settings& s
   const FactorGraph& graph = input.model.graph;
   Json json;
   json["program"] = "treesample " TREESAMPLE_VERSION;
-  json["model"] = {{"file", input.model_file},
-                   {"num_variables", graph.num_variables()},
-                   {"num_factors", graph.num_factors()}};
+  json["model"] = {
+      {"file", input.model_file}, {"num_variables", graph.num_variables()}, {"num_factors", graph.num_factors()}};
   Json evidence = Json::object();
   for (const auto& [variable, state] : input.model.evidence) evidence[fmt::format("{}", variable)] = state;
   json["evidence"] = evidence;

@@ -68,7 +68,15 @@ class CompareCommand final : public Command {
            "  treesample compare model.json --budgets 100,300 --journal run.journal --reference-calls 2000\n"
            "  treesample compare --trace maxima=a.csv --trace mini-bucket=b.csv --out traces";
   }
-  CompareCommand() { request_.options = {.order = OrderKind::kGiven, .c = 1.0, .ties = TieRule::kLowest, .ess_threshold = 0.5, .resampling = ResamplingScheme::kSystematic, .sweeps = 10, .messages = 5}; }
+  CompareCommand() {
+    request_.options = {.order = OrderKind::kGiven,
+                        .c = 1.0,
+                        .ties = TieRule::kLowest,
+                        .ess_threshold = 0.5,
+                        .resampling = ResamplingScheme::kSystematic,
+                        .sweeps = 10,
+                        .messages = 5};
+  }
   void declare(CommandLine& line) override;
   int run() override;
 
@@ -190,8 +198,7 @@ int CompareCommand::run() {
   const OracleSet* const programs = input.model.programs.get();
   if (programs != nullptr) announce_calls(model.graph, options);
   Progress progress(is_quiet_);
-  const auto report =
-      experiments::compare(model.graph, options, run_control(progress, static_cast<int>(num_threads_)));
+  const auto report = experiments::compare(model.graph, options, run_control(progress, static_cast<int>(num_threads_)));
   if (!report) return report_interruption(progress, out_);
   progress.clear();
   const int code = show_report(*report, out_, is_quiet_);

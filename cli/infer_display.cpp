@@ -31,7 +31,6 @@ Observer InferDisplay::observer() {
 }
 
 void InferDisplay::show(const treesample::Progress& now) {
-  last_bounds_ = now.log_z;
   if (now.estimate) trace_.add(now.seconds, now.spent, now.log_z, *now.estimate);  // of a search
   if (!progress_.is_due()) return;
   const Limits& limits = request_.limits;
@@ -53,7 +52,9 @@ void InferDisplay::show(const treesample::Progress& now) {
 
 void InferDisplay::finish(const Answer& answer) {
   progress_.clear();
-  trace_.finish(answer.seconds, answer.spent, last_bounds_, answer.log_z.value_or(kNegInf));
+  if (answer.plan.method != Method::kTreeSample) return;
+  trace_.finish(answer.seconds, answer.spent, {answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)},
+                answer.log_z.value_or(kNegInf));
 }
 
 }  // namespace treesample::cli

@@ -19,7 +19,7 @@ class InferDisplay {
 
   // Valid as long as this is. Ctrl-C asks for the end.
   [[nodiscard]] Observer observer();
-  // The last row of the trace.
+  // The last row of the trace of a search.
   void finish(const Answer& answer);
 
  private:
@@ -29,7 +29,6 @@ class InferDisplay {
   const bool is_quiet_;
   Progress progress_;
   TraceFile trace_;
-  LogBounds last_bounds_;
 };
 
 }  // namespace treesample::cli

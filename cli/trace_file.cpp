@@ -25,7 +25,7 @@ void TraceFile::add(double seconds, const Spending& spent, const LogBounds& boun
 }
 
 void TraceFile::finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
-  if (!file_) return;
+  if (path_.empty()) return;
   next_seconds_ = 0.0;
   add(seconds, spent, bounds, estimate);
   if (std::fclose(file_.release()) != 0) fail();

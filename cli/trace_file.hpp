@@ -14,10 +14,10 @@ namespace treesample::cli {
 // as soon as it is known. Bounds are the best so far; a search without bounds has -inf and inf.
 class TraceFile {
  public:
-  // An empty path writes nothing; nor does a run that adds no row, which leaves no file.
+  // An empty path writes nothing; nor is there a file without a row.
   explicit TraceFile(std::string path) : path_(std::move(path)) {}
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
-  // The last row, whenever it comes, unless there is none.
+  // The last row, whenever it comes.
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
 
  private:

@@ -9,8 +9,8 @@
 #include "statistics.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
-#include "treesample/math/log_domain.hpp"
 #include "treesample/infer/infer.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::experiments {

@@ -11,7 +11,8 @@ namespace {
 // A file of a program that knew other methods lacks their numbers.
 std::string method_words() {
   std::string words;
-  for (const Contender method : all_contenders()) words += fmt::format("{}{}", words.empty() ? "" : " ", word_of(method));
+  for (const Contender method : all_contenders())
+    words += fmt::format("{}{}", words.empty() ? "" : " ", word_of(method));
   return words;
 }
 

@@ -49,9 +49,9 @@ Outcome search_outcome(const FactorGraph& graph, const Answer& answer, const Met
   const bool is_solved = answer.stop == StopReason::kExact || answer.stop == StopReason::kRounding;
   if (!has_tables && is_solved) return {.energy = NAN, .entropy = NAN, .delta_kl = -*answer.log_z};
   if (!has_tables && run.num_samples < 2) return {.has_divergence = false};
-  const Divergence found =
-      has_tables ? divergence(graph, *answer.approximation, {.num_samples = run.num_samples}, random)
-                 : sampled_divergence(graph, *answer.approximation, run.num_samples, random);
+  const Divergence found = has_tables
+                               ? divergence(graph, *answer.approximation, {.num_samples = run.num_samples}, random)
+                               : sampled_divergence(graph, *answer.approximation, run.num_samples, random);
   return {.energy = found.energy,
           .entropy = found.entropy,
           .delta_kl = found.delta_kl,
@@ -63,8 +63,8 @@ Outcome search_outcome(const FactorGraph& graph, const Answer& answer, const Met
 const std::vector<ContenderRow>& contenders() {
   static const std::vector<const char*> kExploration = {"1", "0.5", "2", "0.3", "3", "0.2", "5", "0.1", "10"};
   // An ELBO can be negative, and then epsilon = 0.1 alone scales the exploration.
-  static const std::vector<const char*> kMoreExploration = {"1",   "0.5", "2",  "0.3", "3",   "0.2",
-                                                            "5",   "0.1", "10", "30",  "100", "300"};
+  static const std::vector<const char*> kMoreExploration = {"1", "0.5", "2",  "0.3", "3",   "0.2",
+                                                            "5", "0.1", "10", "30",  "100", "300"};
   static const std::vector<ContenderRow> rows = {
       {Contender::kSis, "sis", "SIS", 5, {.method = Method::kSis}, {}, true},
       {Contender::kSmc,
@@ -143,8 +143,8 @@ void MethodSetting::take(const InferOptions& given) {
 std::string MethodSetting::tuned_text() const {
   std::string text;
   for (const Tuned& tuned : row_of(contender).tuned) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", tuned.option,
-                        option_text({.options = options}, tuned.option));
+    text +=
+        fmt::format("{}{}={}", text.empty() ? "" : " ", tuned.option, option_text({.options = options}, tuned.option));
   }
   return text;
 }

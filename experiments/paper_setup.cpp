@@ -71,7 +71,8 @@ Hyperparameters::Hyperparameters(std::string_view text, const std::string& sourc
       } catch (const Error&) {
         is_good = false;
       }
-      if (!is_good) fail(fmt::format("'{}' is not a setting such as c=0.5, ess-threshold=0.5, resampling=systematic", token));
+      if (!is_good)
+        fail(fmt::format("'{}' is not a setting such as c=0.5, ess-threshold=0.5, resampling=systematic", token));
     }
     settings_[key_of(problem, setting.contender)] = setting;
   }

@@ -100,7 +100,7 @@ std::vector<std::string> table_row(const Results& results, const std::string& fa
   std::vector<std::string> row{title_of(method)};
   row.push_back(paper ? fmt::format("{:.2f} +- {:.2f}", paper->mean, paper->deviation)
                 : is_chain(family) && method == Contender::kBp ? "exact"
-                                                            : "-");
+                                                               : "-");
   for (const Reading reading : kReadings) {
     const std::vector<const Numbers*>& instances = results.at({family, reading});
     const std::vector<double> values = column(instances, word + (is_chain(family) ? ".kl" : ".delta_kl"));
@@ -188,7 +188,8 @@ Figure overview(const Results& results, const ExperimentOptions& options) {
       "set xrange [-0.5:3.5]\nset xtics ('CHAIN' 0, 'PERMUTED CHAIN' 1, 'FACTOR GRAPHS 1' 2, 'FACTOR GRAPHS 2' 3)\n";
   const int num_methods = static_cast<int>(all_contenders().size());
   for (int m = 0; m < num_methods; ++m) {
-    Series series{.name = title_of(all_contenders()[m]), .kind = SeriesKind::kMarks, .color = color_of(all_contenders()[m])};
+    Series series{
+        .name = title_of(all_contenders()[m]), .kind = SeriesKind::kMarks, .color = color_of(all_contenders()[m])};
     for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) {
       const auto& instances = results.at({kPaperFamilies[f], Reading::kBest});
       const Summary kl = summarize(column(instances, word_of(all_contenders()[m]) + std::string(".kl")));

@@ -33,8 +33,9 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-// About one named option of a request (infer/options.hpp): "--name: message", or "--name is ...". Options are called as on the command line
-// everywhere; who offers them under other names, a keyword of a language say, has name and message apart.
+// About one named option of a request (infer/options.hpp): "--name: message", or "--name is ...". Options are called as
+// on the command line everywhere; who offers them under other names, a keyword of a language say, has name and message
+// apart.
 class OptionError : public Error {
  public:
   OptionError(std::string option, std::string_view message, ErrorCode code = ErrorCode::kArgument);

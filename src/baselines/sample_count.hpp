@@ -25,9 +25,8 @@ inline std::int64_t sample_count(std::string_view function, std::int64_t budget,
   const std::int64_t each = std::max<std::int64_t>(price.each, 1);
   const std::int64_t paid = budget >= price.first ? (budget - price.first) / each : 0;
   if (std::max(paid, min_samples) < 1) {
-    throw OptionError("budget",
-                      fmt::format("{} pays for no sample of {}: the first costs {}", budget, function,
-                                  static_cast<double>(price.first) + static_cast<double>(each)));
+    throw OptionError("budget", fmt::format("{} pays for no sample of {}: the first costs {}", budget, function,
+                                            static_cast<double>(price.first) + static_cast<double>(each)));
   }
   return std::max(paid, min_samples);
 }

@@ -30,8 +30,7 @@ Prepared prepare(const Model& model, const InferOptions& options, const Run& run
   Prepared prepared;
   prepared.is_simplified = options.simplify.value_or(true) && !has_network;
   if (prepared.is_simplified && model.graph.has_only_tables()) {
-    SimplifiedModel simplified =
-        simplify(model.graph, model.evidence, run.time_box(policy::kSimplifyShare, HUGE_VAL));
+    SimplifiedModel simplified = simplify(model.graph, model.evidence, run.time_box(policy::kSimplifyShare, HUGE_VAL));
     if (simplified.report.is_changed()) {
       prepared.model = std::make_shared<const ReducedModel>(std::move(simplified.model));
       prepared.report = simplified.report;
@@ -77,9 +76,9 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
                                     plan.request.limits.seconds),
                         ErrorCode::kResource);
     }
-    run.remark(fmt::format(
-        "elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
-        run.seconds()));
+    run.remark(
+        fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
+                    run.seconds()));
     plan_search_instead(plan, is_simplified);
     return method_row(plan.method, plan.select).run(task);
   } catch (const OptionError&) {
@@ -88,11 +87,11 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
     if (error.code() == ErrorCode::kInterrupted) return first_answer(task);
     if (error.code() != ErrorCode::kResource) throw;
     const bool is_quarter = plan.request.options.prior == "mini-bucket";
-    throw OptionError("memory",
-                      fmt::format("{} is not enough: {}{}", bytes_text(static_cast<double>(plan.request.limits.bytes)),
-                                  error.what(),
-                                  is_quarter ? "; mini-buckets get a quarter of it (--prior uniform does without)" : ""),
-                      ErrorCode::kResource);
+    throw OptionError(
+        "memory",
+        fmt::format("{} is not enough: {}{}", bytes_text(static_cast<double>(plan.request.limits.bytes)), error.what(),
+                    is_quarter ? "; mini-buckets get a quarter of it (--prior uniform does without)" : ""),
+        ErrorCode::kResource);
   }
 }
 
@@ -113,8 +112,7 @@ void judge_programs(Draft& draft, const OracleSet* programs) {
     if (draft.error && !has_value) throw Error(*draft.error);
   }
   // Something that the model declares is wrong: nothing that was made of it is an answer.
-  if (draft.error && draft.error->code() == ErrorCode::kArgument)
-    throw Error(ErrorCode::kNumeric, draft.error->what());
+  if (draft.error && draft.error->code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, draft.error->what());
 }
 
 bool is_whole(const ReducedModel& model, const FactorGraph& original) {
@@ -129,8 +127,8 @@ bool is_whole(const ReducedModel& model, const FactorGraph& original) {
 Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original) {
   const ReducedModel& model = *prepared.model;
   Answer answer = std::move(static_cast<Answer&>(draft));
-  const bool has_marginals = answer.log_z != kNegInf && !prepared.report.is_impossible &&
-                             answer.marginals.size() == model.variable_of.size();
+  const bool has_marginals =
+      answer.log_z != kNegInf && !prepared.report.is_impossible && answer.marginals.size() == model.variable_of.size();
   if (has_marginals && !answer.marginal_errors.empty()) {
     std::vector<double> errors(model.fixed_states.size(), 0.0);
     for (std::size_t i = 0; i < answer.marginal_errors.size(); ++i) {
@@ -166,8 +164,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   const Prepared prepared = prepare(model, options, run);
   const FactorGraph& graph = prepared.model->graph;
   run.set_log_error(prepared.report.log_error);
-  Plan plan =
-      make_plan(graph, {question, limits, options}, model.programs != nullptr, prepared.is_simplified, run);
+  Plan plan = make_plan(graph, {question, limits, options}, model.programs != nullptr, prepared.is_simplified, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   const ProgramWatch watch(model.programs.get(), run);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);

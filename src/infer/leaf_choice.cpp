@@ -17,7 +17,8 @@ std::shared_ptr<const NetworkValue> load_network(const Task& task, const FactorG
     return load_network_value(task.options().prior->substr(4), graph, {}, space);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kResource) throw;
-    throw OptionError("prior", error.what(), error.code());  // a file that is too large is no matter of the memory limit
+    throw OptionError("prior", error.what(),
+                      error.code());  // a file that is too large is no matter of the memory limit
   }
 }
 
@@ -45,9 +46,8 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
   const Run& run = task.run;
   if (is_mini_bucket(word)) {
     if (const auto made = unless_given_up([&] { return make_mini_buckets(task, graph, space); })) {
-      const LocalDistributions local =
-          mean_field(graph, policy::kMeanFieldSweeps, task.seed(),
-                     run.time_box(policy::kMeanFieldShare, policy::kMeanFieldSeconds));
+      const LocalDistributions local = mean_field(graph, policy::kMeanFieldSweeps, task.seed(),
+                                                  run.time_box(policy::kMeanFieldShare, policy::kMeanFieldSeconds));
       return {mini_bucket_leaves(graph, space, *made, local, run.set_up_end()),
               fmt::format("mini-bucket, i = {}", (*made)->report().i_bound)};
     }

@@ -48,8 +48,7 @@ Draft run_particle_filter(const Task& task) {
   const SmcResult result = smc(task.graph, space, make_prior(task, space).value, task.limits(), options,
                                watch(task.run, is_sis ? "sis" : "smc"));
   Draft draft = particle_draft(result.approximation, result.report, task.question());
-  const bool is_cut_off =
-      result.report.stop == StopReason::kInterrupted || result.report.stop == StopReason::kTime;
+  const bool is_cut_off = result.report.stop == StopReason::kInterrupted || result.report.stop == StopReason::kTime;
   if (!is_cut_off || !result.approximation.is_empty()) draft.log_z = result.report.estimate;
   draft.method = fmt::format("{}, order {}: {}, {}, effective sample size {:.1f}", word_for(*chosen.method),
                              word_for(*chosen.order), counted(result.report.num_particles, "particle"),

@@ -33,8 +33,7 @@ Observer unless_late(const Run& run, const char* phase, double look, double end)
               [=, look = look * run.time_limit(), end = end * run.time_limit()] {
                 if (run.is_overdue()) return true;
                 const double now = run.seconds();
-                const double expected_end =
-                    pace->share > 0.0 ? pace->start + (now - pace->start) / pace->share : now;
+                const double expected_end = pace->share > 0.0 ? pace->start + (now - pace->start) / pace->share : now;
                 return now > end || (now > look && expected_end > end);
               }};
 }
@@ -90,13 +89,13 @@ std::string add_most_probable(Draft& draft, const Elimination& elimination, cons
   const EliminationCost cost = elimination_cost(task.graph, pass, run.set_up_end());
   pass.order = cost.order;
   if (cost.bytes > static_cast<double>(limits.bytes)) return "memory (--memory)";
-  const double seconds = run.has_time_limit() ? policy::kMostProbableEnd * run.time_limit() - run.seconds()
-                                              : policy::kMostProbableSeconds;
+  const double seconds =
+      run.has_time_limit() ? policy::kMostProbableEnd * run.time_limit() - run.seconds() : policy::kMostProbableSeconds;
   if (cost.num_entries > policy::kMaximaPerSecond * seconds) return "time";
   const auto found = unless_given_up([&] {
-    return most_probable(task.graph, limits, pass,
-                         unless_late(run, "most probable configuration", policy::kMostProbableLook,
-                                     policy::kMostProbableEnd));
+    return most_probable(
+        task.graph, limits, pass,
+        unless_late(run, "most probable configuration", policy::kMostProbableLook, policy::kMostProbableEnd));
   });
   if (!found || !*found) return "time";
   const MostProbable& best = **found;

@@ -93,9 +93,8 @@ AnytimeResult GapSearch::search(const SearchSpace& space, const LeafValues& leav
   options.seconds_per_node = policy::kBoundedPassSeconds;
   options.observer_interval = policy::kTraversalsBetweenLooks;
   if (first_) options.first_configurations = {summed_ ? summed_->left(first_->x) : first_->x};
-  const Observer observer{
-      .progress = [&](const Progress& now) { report_progress(now); },
-      .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
+  const Observer observer{.progress = [&](const Progress& now) { report_progress(now); },
+                          .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
   return anytime_search(graph_, space, leaves, limits, options, observer);
 }
 
@@ -231,9 +230,9 @@ Draft GapSearch::run() {
              .log_z = certified(report.log_z),
              .estimate = std::clamp(last_estimate_, report.log_z.lower, report.log_z.upper)});
   draft_.summed = summed_;
-  draft_.method = fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}",
-                              word_for(*chosen.space), word_for(*chosen.order), space.width(), leaves.text,
-                              summed_out_text(summed_.get()));
+  draft_.method =
+      fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}", word_for(*chosen.space),
+                  word_for(*chosen.order), space.width(), leaves.text, summed_out_text(summed_.get()));
   draft_.stop = ends_far_ ? StopReason::kTime : report.stop;
   draft_.error = report.error;
   draft_.spent = report.spent;

@@ -49,18 +49,22 @@ Draft run_tree_search(const Task& task) {
                                 now.phase = "tree search";
                                 now.log_z = prior.log_z;
                                 run.tell(now);
-                                is_large = run.seconds_left() <
-                                           policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
+                                is_large =
+                                    run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
                               },
                           .should_stop = [&] { return is_large || run.is_interrupted(); }};
   const SearchResult result = tree_sample(task.graph, space, prior.value, limits, options, observer);
+  run.tell({.phase = "tree search",
+            .spent = result.report.spent,
+            .log_z = prior.log_z,
+            .estimate = result.report.estimate,
+            .num_nodes = result.report.num_nodes});
   const double pass_seconds = policy::kTreePassSeconds * static_cast<double>(result.report.num_nodes);
   const bool has_passes = !run.is_interrupted() || pass_seconds < policy::kGraceSeconds;
   Draft draft;
-  draft.method =
-      fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations",
-                  word_for(*chosen.space), word_for(*chosen.order), space.width(), prior.text,
-                  count_text(space.log_exact_cost()));
+  draft.method = fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations",
+                             word_for(*chosen.space), word_for(*chosen.order), space.width(), prior.text,
+                             count_text(space.log_exact_cost()));
   draft.stop = is_large ? StopReason::kTime : result.report.stop;
   draft.set_log_z(result.report.estimate, {std::max(prior.log_z.lower, result.report.log_z.lower),
                                            std::min(prior.log_z.upper, result.report.log_z.upper)});

@@ -128,8 +128,8 @@ struct Extra {
 template <auto kPart, auto kMember>
 OptionRow row(const char* name, Ways ways, const char* help, Extra extra = {}) {
   using F = Field<kPart, kMember>;
-  return {name,       ways,      help,           F::set, F::is_given,  F::text, F::number,    F::copy, F::meta,
-          extra.low, extra.high, extra.is_common, extra.matters, extra.why_not};
+  return {name,    ways,    help,      F::set,     F::is_given,     F::text,       F::number,
+          F::copy, F::meta, extra.low, extra.high, extra.is_common, extra.matters, extra.why_not};
 }
 template <auto kMember>
 OptionRow option(const char* name, Ways ways, const char* help, Extra extra = {}) {
@@ -166,7 +166,8 @@ std::vector<OptionRow> make_rows() {
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
   constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp;
   return {
-      limit<&Limits::seconds>("time", kEveryWay, "Seconds until the answer, from the start of the program; 0 is no limit",
+      limit<&Limits::seconds>("time", kEveryWay,
+                              "Seconds until the answer, from the start of the program; 0 is no limit",
                               {.high = HUGE_VAL, .is_common = true}),
       limit<&Limits::gap>("gap", kGap + kMass + kExact,
                           "Stop when the certified bounds of log Z are this close (gap, mass)",
@@ -186,8 +187,8 @@ std::vector<OptionRow> make_rows() {
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kRules + kParticles + kExact,
-                            "Memory that the method may use, such as 512M", {.is_common = true}),
+      limit<&Limits::bytes>("memory", kRules + kParticles + kExact, "Memory that the method may use, such as 512M",
+                            {.is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
       option<&InferOptions::seed>("seed", kEveryWay, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
@@ -198,17 +199,14 @@ std::vector<OptionRow> make_rows() {
           {.is_common = true}),
       option<&InferOptions::space>("space", kRules,
                                    "tree: the paper; graph: equal sub-problems merged; andor: components too"),
-      option<&InferOptions::order>("order", kRules + kParticles,
-                                   "Order of the variables (treesample, sis, smc)"),
+      option<&InferOptions::order>("order", kRules + kParticles, "Order of the variables (treesample, sis, smc)"),
       option<&InferOptions::prior>(
           "prior", kRules + kParticles,
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
           "default for programs); auto uses mini-buckets where elimination does not fit"),
-      option<&InferOptions::restarts>("restarts", kRules + kParticles + kExact,
-                                      "Randomised orders to try; 0 chooses by the model's size",
-                                      {.high = 1e6,
-                                       .matters = has_random_order,
-                                       .why_not = "only min-fill and min-width orders are random"}),
+      option<&InferOptions::restarts>(
+          "restarts", kRules + kParticles + kExact, "Randomised orders to try; 0 chooses by the model's size",
+          {.high = 1e6, .matters = has_random_order, .why_not = "only min-fill and min-width orders are random"}),
       option<&InferOptions::c>("c", kQUct + kMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.high = HUGE_VAL}),
@@ -218,20 +216,18 @@ std::vector<OptionRow> make_rows() {
           "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at "
           "once; mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for "
           "programs)"),
-      option<&InferOptions::confidence>("confidence", kGap,
-                                        "Of the interval from samples with bounded weights (gap)",
+      option<&InferOptions::confidence>("confidence", kGap, "Of the interval from samples with bounded weights (gap)",
                                         {.high = 1.0,
                                          .matters = has_importance,
                                          .why_not = "there is no interval without weighted samples (--importance 0)"}),
       option<&InferOptions::sampler>(
           "sampler", kGap,
           "What --samples come from: certified divergence, bounded weights, or exact by rejection (gap)"),
-      option<&InferOptions::max_tries>(
-          "max-tries", kGap, "Draws that --sampler rejection may make",
-          {.low = 1,
-           .high = kMostCount,
-           .matters = has_rejection,
-           .why_not = "nothing is drawn by rejection (--sampler rejection --samples N)"}),
+      option<&InferOptions::max_tries>("max-tries", kGap, "Draws that --sampler rejection may make",
+                                       {.low = 1,
+                                        .high = kMostCount,
+                                        .matters = has_rejection,
+                                        .why_not = "nothing is drawn by rejection (--sampler rejection --samples N)"}),
       option<&InferOptions::importance>(
           "importance", kRules, "Samples for the importance-sampling estimate of log Z when a search is not exact",
           {.high = 1e9}),
@@ -334,9 +330,7 @@ void set_option(InferRequest& request, std::string_view name, std::string_view t
   known.set(request, known, text);
 }
 
-std::string option_text(const InferRequest& request, std::string_view name) {
-  return option_row(name).text(request);
-}
+std::string option_text(const InferRequest& request, std::string_view name) { return option_row(name).text(request); }
 
 void InferRequest::validate() const {
   for (const OptionRow& known : option_rows()) {

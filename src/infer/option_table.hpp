@@ -15,9 +15,7 @@ namespace treesample {
 using Ways = unsigned;
 constexpr Ways way(SelectRule rule) { return 1U << static_cast<unsigned>(rule); }
 constexpr Ways way(Method method) { return 256U << static_cast<unsigned>(method); }
-constexpr Ways way(Method method, SelectRule rule) {
-  return method == Method::kTreeSample ? way(rule) : way(method);
-}
+constexpr Ways way(Method method, SelectRule rule) { return method == Method::kTreeSample ? way(rule) : way(method); }
 inline constexpr Ways kRules = 255U;
 inline constexpr Ways kEveryWay = ~0U;
 // "treesample --select gap or mass, smc"; rules are named where not all of them are meant.
@@ -30,8 +28,8 @@ struct OptionRow {
   // Where it is kept.
   void (*set)(InferRequest& request, const OptionRow& row, std::string_view text);
   bool (*is_given)(const InferRequest& request);
-  std::string (*text)(const InferRequest& request);  // empty: left open
-  std::optional<double> (*number)(const InferRequest& request);     // of numbers, for the check of their range
+  std::string (*text)(const InferRequest& request);              // empty: left open
+  std::optional<double> (*number)(const InferRequest& request);  // of numbers, for the check of their range
   void (*copy)(const InferRequest& from, InferRequest& to);
   std::string (*meta)();
   double low = 0.0, high = 0.0;

@@ -93,10 +93,10 @@ class Planner {
 // A limit of calls is a budget in that unit.
 void Planner::take_calls() {
   if (!is_given("calls")) return;
-  if (is_given("budget"))
-    throw OptionError("calls", "is short for --budget N --budget-unit call: give one of both");
+  if (is_given("budget")) throw OptionError("calls", "is short for --budget N --budget-unit call: give one of both");
   if (is_given("budget-unit") && options().budget_unit != BudgetUnit::kCall) {
-    throw OptionError("calls", fmt::format("counts in calls, and --budget-unit is '{}'", word_for(*options().budget_unit)));
+    throw OptionError("calls",
+                      fmt::format("counts in calls, and --budget-unit is '{}'", word_for(*options().budget_unit)));
   }
   limits().budget = asked_.limits.calls;
   options().budget_unit = BudgetUnit::kCall;
@@ -188,8 +188,7 @@ bool Planner::can_eliminate() {
   }
   const auto summed = sum_out(graph_, plan_);
   if (summed) {
-    plan_.elimination_options =
-        cheap_elimination(summed->graph(), plan_.request, run_, seconds, &plan_.elimination);
+    plan_.elimination_options = cheap_elimination(summed->graph(), plan_.request, run_, seconds, &plan_.elimination);
   }
   if (!plan_.elimination_options) {
     reason(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
@@ -223,9 +222,10 @@ SelectRule Planner::choose_rule(SelectRule usual) {
     const auto other = std::find_if(given.begin(), given.end(),
                                     [&](const Claim& earlier) { return (earlier.rules & claim.rules) == 0; });
     if (other != given.end()) {
-      throw OptionError(other->option,
-                        fmt::format("excludes --{}: one is for {}, the other for {}; --select says which of them counts",
-                                    claim.option, ways_text(other->rules), ways_text(claim.rules)));
+      throw OptionError(
+          other->option,
+          fmt::format("excludes --{}: one is for {}, the other for {}; --select says which of them counts",
+                      claim.option, ways_text(other->rules), ways_text(claim.rules)));
     }
     left &= claim.rules;
   }
@@ -315,8 +315,7 @@ void Planner::pay_importance() {
   std::int64_t& num_samples = *options().importance;
   if (limits().unit != BudgetUnit::kCall || num_samples == 0 || limits().budget == Limits::kUnlimited) return;
   const std::int64_t calls_each = num_functions(graph_);
-  const std::int64_t affordable =
-      limits().budget / policy::kImportanceDivisor / std::max<std::int64_t>(calls_each, 1);
+  const std::int64_t affordable = limits().budget / policy::kImportanceDivisor / std::max<std::int64_t>(calls_each, 1);
   if (affordable < num_samples) {
     remark(fmt::format("--importance {} becomes {}: samples may take half of the {} calls, {} each", num_samples,
                        affordable, limits().budget, calls_each));
@@ -354,7 +353,8 @@ std::string Plan::text() const {
   std::vector<std::string> settings;
   for (const OptionRow& row : option_rows()) {
     if ((row.ways & chosen) == 0) continue;
-    if (std::string value = row.text(request); !value.empty()) settings.push_back(fmt::format("--{} {}", row.name, value));
+    if (std::string value = row.text(request); !value.empty())
+      settings.push_back(fmt::format("--{} {}", row.name, value));
   }
   return lines + fmt::format("options     {}\n", fmt::join(settings, " "));
 }

@@ -13,7 +13,7 @@ namespace treesample::policy {
 inline constexpr double kDefaultSeconds = 10.0;             // where only a search can answer
 inline constexpr double kDefaultEliminationSeconds = 20.0;  // elimination that takes longer makes way for a search
 inline constexpr std::int64_t kDefaultCostSeconds = 60;     // of programs, where the budget counts their seconds
-inline constexpr std::int64_t kLeastDrawn = 100;            // samples of methods that draw, whatever a budget nobody named
+inline constexpr std::int64_t kLeastDrawn = 100;  // samples of methods that draw, whatever a budget nobody named
 
 // ---- After Ctrl-C --------------------------------------------------------------------------------------------------
 inline constexpr double kGraceSeconds = 0.2;  // in which what there is can be made into an answer
@@ -29,15 +29,15 @@ inline constexpr double kMostOfTheRest = 0.5;  // no step takes more than this s
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
 inline constexpr int kEliminationRestarts = 10;
-inline constexpr double kCostShare = 0.05;         // for the order
-inline constexpr double kEntriesPerSecond = 5e7;   // bucket entries, summed; what the prediction of the time rests on
-inline constexpr double kEliminationLook = 0.3;    // from when on elimination that would take too long is given up ...
-inline constexpr double kEliminationEnd = 0.9;     // ... and when it must be done
-inline constexpr double kMostProbableLook = 0.5;   // the same for the most probable configuration, which comes last
+inline constexpr double kCostShare = 0.05;        // for the order
+inline constexpr double kEntriesPerSecond = 5e7;  // bucket entries, summed; what the prediction of the time rests on
+inline constexpr double kEliminationLook = 0.3;   // from when on elimination that would take too long is given up ...
+inline constexpr double kEliminationEnd = 0.9;    // ... and when it must be done
+inline constexpr double kMostProbableLook = 0.5;  // the same for the most probable configuration, which comes last
 inline constexpr double kMostProbableEnd = 0.95;
 inline constexpr double kMostProbableSeconds = 20.0;
-inline constexpr double kMaximaPerSecond = 5e7;    // bucket entries, maximised
-inline constexpr int kMostBestSamples = 1000;      // for a good configuration, where the best one does not fit
+inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
+inline constexpr int kMostBestSamples = 1000;    // for a good configuration, where the best one does not fit
 inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
 inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimination does not tell
 inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
@@ -76,10 +76,11 @@ inline constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // wh
 inline constexpr int kCertifiedMarginalSamples = 1000;  // of P_L, where every weighted sample was impossible
 
 // ---- The tree search, and the search by mass -----------------------------------------------------------------------
-inline constexpr double kEstimateSearchEnd = 0.85;   // where importance sampling is to follow
-inline constexpr double kTreePassSeconds = 0.3e-6;   // per node, for the best configuration, marginals, what is unexplored
+inline constexpr double kEstimateSearchEnd = 0.85;  // where importance sampling is to follow
+inline constexpr double kTreePassSeconds =
+    0.3e-6;  // per node, for the best configuration, marginals, what is unexplored
 inline constexpr double kLeastSearchSeconds = 1e-6;
-inline constexpr int kMarginalSamples = 10'000;      // of P_X, for marginals
+inline constexpr int kMarginalSamples = 10'000;  // of P_X, for marginals
 inline constexpr double kFrequencyShare = 0.05, kFrequencySeconds = 10.0;
 inline constexpr std::int64_t kImportanceDivisor = 2;  // of a budget of calls: the most for importance samples
 inline constexpr double kImportanceEnd = 0.95;         // where samples are to follow

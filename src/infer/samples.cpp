@@ -38,7 +38,7 @@ class Drawing {
 void Drawing::add(const Assignment& x) {
   draft_.samples.push_back(reduced_.lift(x));
   if (!draft_.exact_sampler) draft_.sample_log_probs.push_back(draft_.approximation->log_prob(x));
-  if (!task_.plan.has_programs) draft_.sample_log_densities.push_back(task_.graph.log_density(x));
+  if (task_.graph.has_only_tables()) draft_.sample_log_densities.push_back(task_.graph.log_density(x));
 }
 
 void Drawing::add_importance() {
@@ -66,8 +66,7 @@ void Drawing::add_samples() {
     }
   });
   if (std::ssize(draft_.samples) < num_wanted()) {
-    task_.run.remark(
-        fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(), why_ended(false)));
+    task_.run.remark(fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(), why_ended(false)));
   }
 }
 
@@ -104,14 +103,13 @@ void Drawing::add_rejection_samples() {
   const std::int64_t max_tries = *task_.options().max_tries;
   const double log_tries = draft_.exact_sampler->log_value() - draft_.log_z.value_or(kNegInf);
   const double expected = std::exp(log_tries) * static_cast<double>(num_wanted());
-  task_.run.remark(fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed", expected,
-                               max_tries));
+  task_.run.remark(
+      fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed", expected, max_tries));
   const SummedModel* const summed = draft_.summed.get();
   const FactorGraph& graph = summed != nullptr ? summed->graph() : task_.graph;
   std::int64_t num_tries = 0;
   draw_within_time([&](std::int64_t count, const ShouldStop& should_stop) {
-    const RejectionOptions rejection{
-        .num_samples = count, .max_tries = max_tries - num_tries};
+    const RejectionOptions rejection{.num_samples = count, .max_tries = max_tries - num_tries};
     const RejectionSamples drawn =
         rejection_samples(graph, *draft_.exact_sampler, rejection, random_, {.should_stop = should_stop});
     num_tries += drawn.num_tries;

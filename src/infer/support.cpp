@@ -136,11 +136,11 @@ std::int64_t num_functions(const FactorGraph& graph) {
 bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWord, 0) == 0; }
 
 void check_prior(const std::string& word) {
-  const bool is_known =
-      word == "uniform" || word == "elbo" || word == "calibrated" || word == kMiniBucketWord || word.rfind("net:", 0) == 0;
+  const bool is_known = word == "uniform" || word == "elbo" || word == "calibrated" || word == kMiniBucketWord ||
+                        word.rfind("net:", 0) == 0;
   if (is_known || parse_i_bound(word)) return;
-  throw OptionError("prior",
-                    fmt::format("'{}' is none of uniform, elbo, calibrated, mini-bucket, mini-bucket:I, net:FILE", word));
+  throw OptionError(
+      "prior", fmt::format("'{}' is none of uniform, elbo, calibrated, mini-bucket, mini-bucket:I, net:FILE", word));
 }
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,

@@ -105,7 +105,7 @@ code=$?
 check "a file without an end" exits 69
 check "a file without an end: the limit" says err '^treesample: zero.uai: too large to be read, allowed are 67108864 bytes'
 run infer chain.uai --prior net:zero.uai
-check "a network without an end" says err '^treesample: zero.uai: too large to be read'
+check "a network without an end" says err '^treesample: --prior: zero.uai: too large to be read'
 truncate -s 2G large.uai
 run infer large.uai
 check "a large file" says err '^treesample: large.uai: too large to be read, allowed are 1073741824 bytes'

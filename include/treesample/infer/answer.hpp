@@ -36,8 +36,8 @@ struct Answer {
   bool is_exact = false;               // these are as close as LogBounds::kExact
   std::optional<ImportanceEstimate> importance;
   std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below
-  std::optional<double> unexplored_mass;    // of a search of tables that is not exact: P_X's own share
-  std::optional<EvaluatedShare> evaluated;  // of a search with programs that is not exact
+  std::optional<double> unexplored_mass;                // of a search of tables that is not exact: P_X's own share
+  std::optional<EvaluatedShare> evaluated;              // of a search with programs that is not exact
 
   // marginals[variable][state]; empty when there are none (Z = 0).
   Marginals marginals;
@@ -53,9 +53,10 @@ struct Answer {
   std::optional<double> best_gap;  // certified: no configuration is better by more than this
 
   std::vector<Assignment> samples;
-  std::vector<double> sample_log_probs;      // under `approximation`; none of exact samples: that takes an exact log Z
-  std::vector<double> sample_log_densities;  // log gamma_hat; none in a model with programs, which are not called unasked
-  bool has_exact_samples = false;                      // drawn by rejection: they have the target's distribution
+  std::vector<double> sample_log_probs;  // under `approximation`; none of exact samples: that takes an exact log Z
+  std::vector<double>
+      sample_log_densities;        // log gamma_hat; none in a model with functions, which are not called unasked
+  bool has_exact_samples = false;  // drawn by rejection: they have the target's distribution
   std::shared_ptr<const Approximation> approximation;  // what samples are drawn from otherwise; null when nothing is
   std::optional<double> sampler_divergence;            // certified: KL(approximation || target) is at most this
 

@@ -22,7 +22,8 @@ namespace treesample {
 
 // A factor graph with what was observed and, where factors are computed by programs, the set that answers for them.
 struct Model {
-  Model(FactorGraph model_graph, Evidence observed = {}) : graph(std::move(model_graph)), evidence(std::move(observed)) {}
+  Model(FactorGraph model_graph, Evidence observed = {})
+      : graph(std::move(model_graph)), evidence(std::move(observed)) {}
   explicit Model(std::shared_ptr<OracleSet> set, Evidence observed = {})
       : graph(set->graph()), evidence(std::move(observed)), programs(std::move(set)) {}
 

@@ -14,9 +14,9 @@
 
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
-#include "treesample/space/limits.hpp"
 #include "treesample/search/anytime_search.hpp"
 #include "treesample/search/tree_sample.hpp"
+#include "treesample/space/limits.hpp"
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
 
@@ -88,10 +88,10 @@ struct InferRequest {
 
 // One option as a program may offer and explain it.
 struct OptionInfo {
-  std::string name;     // with dashes between words
+  std::string name;  // with dashes between words
   std::string help;
-  std::string meta;     // what stands for the value: N, X, SIZE, or the words between bars
-  std::string initial;  // what it is when nothing is said; empty: the plan says
+  std::string meta;        // what stands for the value: N, X, SIZE, or the words between bars
+  std::string initial;     // what it is when nothing is said; empty: the plan says
   bool is_common = false;  // one of those that most people need
 };
 const std::vector<OptionInfo>& infer_options();

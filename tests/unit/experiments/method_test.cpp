@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "experiments/compare.hpp"
-#include "treesample/value/elbo_value.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/families/family.hpp"
+#include "treesample/value/elbo_value.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -18,7 +18,8 @@ FactorGraph small_chain() { return make_family("chain", {.seed = 1, .values = {{
 TEST(RunMethod, SearchesAreExactWithEnoughBudget) {
   const FactorGraph graph = small_chain();
   const double log_z = enumerate(graph).log_z;
-  for (const Contender method : {Contender::kTree, Contender::kMass, Contender::kElbo, Contender::kGraph, Contender::kAndOr}) {
+  for (const Contender method :
+       {Contender::kTree, Contender::kMass, Contender::kElbo, Contender::kGraph, Contender::kAndOr}) {
     const Outcome outcome = run_method(graph, MethodSetting(method), {.budget = 1000}).value();
     EXPECT_NEAR(log_z + outcome.delta_kl, 0.0, method == Contender::kElbo ? 1e-6 : 1e-10) << word_of(method);
     EXPECT_NEAR(outcome.log_z.value(), log_z, 1e-10);

@@ -113,7 +113,8 @@ TEST_F(Table1Test, NumbersDoNotDependOnThreadsOrOnExtendingARun) {
 TEST(Hyperparameters, BuiltInOnesCoverEveryProblemAndMethod) {
   const Hyperparameters built_in = Hyperparameters::built_in();
   for (const Problem& problem : paper_problems()) {
-    for (const Contender method : all_contenders()) EXPECT_NO_THROW(static_cast<void>(built_in.setting(problem, method)));
+    for (const Contender method : all_contenders())
+      EXPECT_NO_THROW(static_cast<void>(built_in.setting(problem, method)));
   }
   EXPECT_EQ(Hyperparameters(built_in.text(), "text").text(), built_in.text());
 }
