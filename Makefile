@@ -2,8 +2,9 @@
 #   make demo     solve a bundled model
 #   make test     all fast tests
 #   make bench    speed, as ratios measured in one run
-#   make lint     formatting and clang-tidy          make format   apply the formatting
-#   make asan     fast tests under the address and undefined-behaviour sanitizers
+#   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
+#   make reference  the public headers as pages (Doxygen)
+#   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
 #   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
 #                 training under kills
 #   make fuzz     each parser's fuzzer for a minute
@@ -11,7 +12,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test bench build lint format asan tsan torture fuzz install clean packages-build packages-test packages-lint
+.PHONY: demo test bench build lint lint-all reference format asan tsan torture fuzz install clean packages-build packages-test packages-lint
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
@@ -47,10 +48,19 @@ bench: packages-test
 	build/nn_bench
 
 lint: packages-lint
-	@scripts/check-layers
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 --dry-run -Werror
 	@cmake --preset tidy > /dev/null
-	@git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P$$(nproc) -n4 clang-tidy-16 -p build-tidy --quiet
+	@$(TIDY_FILES) | xargs -r -P$$(nproc) -n2 clang-tidy-16 -p build-tidy --quiet
+# What changed; `make lint-all` looks at everything.
+TIDY_FILES = scripts/changed-sources
+lint-all: TIDY_FILES = git ls-files 'src/*.cpp' 'cli/*.cpp' 'experiments/*.cpp'
+lint-all: lint
+
+reference:
+	@scripts/install-packages doxygen
+	@mkdir -p build
+	doxygen docs/Doxyfile
+	@echo build/reference/html/index.html
 
 format: packages-lint
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 -i

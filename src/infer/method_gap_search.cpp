@@ -49,6 +49,7 @@ class GapSearch {
   std::optional<Configuration> first_;
   LogBounds first_bounds_;
   double last_estimate_ = kNegInf;
+  double search_start_ = 0.0;
   bool ends_far_ = false;  // bounds that hardly move any more
   Draft draft_;
 };
@@ -75,7 +76,9 @@ LogBounds GapSearch::certified(const LogBounds& bounds) const {
 
 void GapSearch::report_progress(Progress now) {
   last_estimate_ = now.estimate.value_or(kNegInf);
-  const bool is_late = run_.has_time_limit() && run_.seconds() > policy::kFarSearchEnd * run_.time_limit();
+  const double far_end = std::max(policy::kFarSearchEnd * run_.time_limit(),
+                                  search_start_ + policy::kLeastSearchShare * run_.time_limit());
+  const bool is_late = run_.has_time_limit() && run_.seconds() > far_end;
   ends_far_ = is_late && task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
   now.phase = "search with bounds";
   now.log_z = certified(now.log_z);
@@ -85,7 +88,8 @@ void GapSearch::report_progress(Progress now) {
 AnytimeResult GapSearch::search(const SearchSpace& space, const LeafValues& leaves) {
   Limits limits = task_.limits();
   limits.bytes /= policy::kSearchMemoryDivisor;
-  limits.seconds = std::max(0.0, policy::kGapSearchEnd * run_.time_limit() - run_.seconds());
+  search_start_ = run_.seconds();
+  limits.seconds = std::max(0.0, policy::kGapSearchEnd * run_.time_limit() - search_start_);
   AnytimeOptions options;
   options.c = *task_.options().c;
   options.epsilon = *task_.options().epsilon;
