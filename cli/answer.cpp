@@ -71,12 +71,12 @@ std::string sample_line(const FactorGraph& graph, const Assignment& sample) {
 
 // What is known of the best configuration beside its density.
 std::string optimality_text(const Answer& answer) {
-  if (answer.is_best_optimal == true)
-    return *answer.best_gap > 0.0 ? fmt::format("optimal (certified to {})", tolerance_text(*answer.best_gap, 1))
-                                  : "optimal";
-  if (answer.best_gap)
-    return fmt::format("best found, at most {} below the optimum", tolerance_text(*answer.best_gap, 3));
-  return "best found";
+  const double gap = answer.best_gap.value_or(HUGE_VAL);
+  if (answer.is_best_optimal == true) {
+    return gap > 0.0 ? fmt::format("optimal (certified to {})", tolerance_text(gap, 1)) : "optimal";
+  }
+  return gap < HUGE_VAL ? fmt::format("best found, at most {} below the optimum", tolerance_text(gap, 3))
+                        : "best found";
 }
 
 // What the model lost before the method saw it.
@@ -106,7 +106,7 @@ const char* rule_word(const FailureRule& rule) {
 std::string failed_text(const OracleCounts& counts) {
   const std::int64_t count = counts.failed + counts.failed_from_journal;
   if (count == 0) return "";
-  const std::string what =
+  std::string what =
       fmt::format("{} failed ({} in an earlier run)", counted(count, "evaluation"), counts.failed_from_journal);
   switch (counts.on_failure.kind) {
     case FailureRule::Kind::kStop:

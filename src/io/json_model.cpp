@@ -88,7 +88,7 @@ FailureRule parse_failure_rule(const JsonField& field) {
   for (const auto& [name, kind] : kFailureWords) {
     if (word == name) return {kind};
   }
-  field.fail("allowed are \"stop\", \"impossible\", \"skip\" and a number, the log-value of what fails");
+  field.fail(R"(allowed are "stop", "impossible", "skip" and a number, the log-value of what fails)");
 }
 
 ProgramDescription parse_program(const JsonField& field, const std::string& name) {

@@ -323,8 +323,9 @@ def batches(folder):
 def test_batches():
     arguments = ("--budget", "5000", "--budget-unit", "factor", "--space", "tree", "--order", "given",
                  "--oracle-order", "submission")
-    # One factor over all variables, then one after the other: what is under way is of several factors.
-    for scopes, sizes in (((8,), ((16, 12), (256, 80))), ((5, 6, 7, 8), ((16, 8), (256, 40)))):
+    # One factor over all variables, then one after the other: what is under way is of several factors. How full batches
+    # are depends on which side is faster, hence least means of half of what a fast program under test has.
+    for scopes, sizes in (((8,), ((16, 6), (256, 40))), ((5, 6, 7, 8), ((16, 4), (256, 20)))):
         for max_batch, fewest in ((1, 1), *sizes):
             for workers in ("1", "3"):
                 with Folder() as folder:
