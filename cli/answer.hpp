@@ -14,7 +14,7 @@
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/reduce/summed_model.hpp"
-#include "treesample/search/approximation.hpp"
+#include "treesample/tree/tree_approximation.hpp"
 
 namespace treesample::cli {
 
@@ -51,11 +51,11 @@ struct Answer {
   Spending spent;
   std::optional<Error> error;  // a factor failed: this is the answer so far
   double seconds = 0.0;
-  std::vector<OracleCounts> oracle_counts;                    // of factors that are computed by programs
-  std::shared_ptr<const Approximation> approximation;         // null when nothing can be sampled
-  std::optional<double> sampler_divergence;                   // certified: KL(approximation || target) is at most this
-  std::shared_ptr<const BoundedApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
-  std::shared_ptr<const SummedModel> summed;                  // what exact_sampler samples; null: the whole model
+  std::vector<OracleCounts> oracle_counts;                   // of factors that are computed by programs
+  std::shared_ptr<const Approximation> approximation;        // null when nothing can be sampled
+  std::optional<double> sampler_divergence;                  // certified: KL(approximation || target) is at most this
+  std::shared_ptr<const SearchApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
+  std::shared_ptr<const SummedModel> summed;                 // what exact_sampler samples; null: the whole model
   // Resolved options, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> options;
 

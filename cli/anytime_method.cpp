@@ -15,11 +15,11 @@
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
-#include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/first_bounds.hpp"
-#include "treesample/value/network_value.hpp"
+#include "treesample/search/solved_marginals.hpp"
+#include "treesample/value/make_leaf_value.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -60,15 +60,15 @@ Leaves make_leaves(const FactorGraph& graph, const SearchSpace& space, const Inf
     return leaves;
   }
   if (has_buckets) note(options.is_quiet, "no time for mini-buckets: the maxima of the factors are the bounds");
-  leaves.values.upper = maxima_fallback(graph, space, set_up_limit(options));
+  leaves.values.upper = maxima_value(graph, space, set_up_limit(options));
   if (has_tables) {
-    leaves.values.lower = product_fallback(graph, space, uniform_distributions(graph), set_up_limit(options));
+    leaves.values.lower = product_value(graph, space, uniform_distributions(graph), set_up_limit(options));
   }
   check_argument(leaves.values.upper != nullptr, "--select gap",
                  "needs upper bounds: a factor that is a function must declare its maximum");
   leaves.text = "maxima of the factors";
   if (options.prior.rfind("net:", 0) == 0) {
-    leaves.values.estimate = value_fallback(load_network_value(options.prior.substr(4), graph, {}, space), space);
+    leaves.values.estimate = make_leaf_value(options.prior, graph, space);
     leaves.text += ", estimates by " + options.prior;
   }
   return leaves;
@@ -96,7 +96,7 @@ AnytimeOptions search_options(const InferOptions& options) {
 }
 
 // The completed sampler by upper bounds: the weights of the smaller model are those of the whole one.
-BoundedSampler completed(const BoundedApproximation& upper, const SummedModel* summed) {
+BoundedSampler completed(const SearchApproximation& upper, const SummedModel* summed) {
   if (summed == nullptr) {
     return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); }};
   }
@@ -144,7 +144,7 @@ LogBounds certified_bounds(const AnytimeResult& result, const SummedModel* summe
 
 // What --samples are drawn from: certified when it can be.
 void choose_sampler(Answer& answer, const AnytimeResult& result,
-                    const std::shared_ptr<const BoundedApproximation>& upper, const InferOptions& options) {
+                    const std::shared_ptr<const SearchApproximation>& upper, const InferOptions& options) {
   const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
     if (!answer.summed) return sampler;
     return std::make_shared<CompletedApproximation>(answer.summed, std::move(sampler));
@@ -155,7 +155,7 @@ void choose_sampler(Answer& answer, const AnytimeResult& result,
     return;
   }
   if (options.sampler == "upper") return;
-  const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower, time_limit(options));
+  const auto lower = std::make_shared<SearchApproximation>(result, SamplerKind::kLower, time_limit(options));
   if (lower->log_value() == kNegInf) return;
   answer.approximation = complete(lower);
   answer.sampler_divergence = std::max(0.0, certified_bounds(result, answer.summed.get()).upper - lower->log_value());
@@ -180,7 +180,7 @@ std::optional<Configuration> completed(std::optional<Configuration> best, const 
 // Of a solved search: from its store, else by elimination where that is quick. Those of barren variables follow from
 // neither.
 void add_exact_marginals(Answer& answer, const FactorGraph& whole, const AnytimeResult& result,
-                         const BoundedApproximation& upper, const InferOptions& options) {
+                         const SearchApproximation& upper, const InferOptions& options) {
   const double seconds = box_seconds(options, kExactMarginalsShare, kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
   pass.bytes = parse_size("--memory", options.memory) / 4;
@@ -200,7 +200,7 @@ void add_exact_marginals(Answer& answer, const FactorGraph& whole, const Anytime
 // What is drawn from the search: samples, an estimate with its interval, marginals.
 void add_samplers(Answer& answer, const FactorGraph& whole, const AnytimeResult& result, const InferOptions& options) {
   if (!(result.report.log_z.upper < HUGE_VAL)) return;  // beyond the range of the search's numbers
-  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper, time_limit(options));
+  const auto upper = std::make_shared<SearchApproximation>(result, SamplerKind::kUpper, time_limit(options));
   if (upper->log_value() == kNegInf) return;
   choose_sampler(answer, result, upper, options);
   const LogBounds bounds{answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)};  // what is known of log Z

@@ -17,10 +17,10 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 #include "treesample/text.hpp"
+#include "treesample/value/make_leaf_value.hpp"
 #include "treesample/value/mini_bucket.hpp"
-#include "treesample/value/network_value.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -43,7 +43,7 @@ constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;  // with
 
 // Q_phi by its word on the command line; null is the uniform one. Mini-buckets also bound log Z.
 struct Prior {
-  std::shared_ptr<const ValueFunction> value;
+  std::shared_ptr<const LeafValue> value;
   std::optional<double> lower, upper;
   std::string text = "uniform";
 };
@@ -52,7 +52,7 @@ Prior make_prior(const FactorGraph& graph, const SearchSpace& space, const Infer
   const std::string& word = options.prior;
   if (word == "uniform") return {};
   if (word.rfind("net:", 0) == 0) {
-    return {load_network_value(word.substr(4), graph, {}, space), {}, {}, word};
+    return {make_leaf_value(word, graph, space), {}, {}, word};
   }
   const auto made = unless_given_up([&] { return make_mini_buckets(graph, space, options); });
   if (!made) {
@@ -68,7 +68,7 @@ Prior make_prior(const FactorGraph& graph, const SearchSpace& space, const Infer
 
 Answer search(const FactorGraph& graph, const InferOptions& options) {
   const SearchSpace space = space_for(graph, options, parse_space(options.space));
-  SearchOptions search_options;
+  TreeSearchOptions search_options;
   search_options.c = options.c;
   search_options.epsilon = options.epsilon;
   search_options.ties = options.ties == "random" ? TieRule::kRandom : TieRule::kLowest;
@@ -88,8 +88,8 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
     is_large = options.seconds_left() < kPassSecondsPerNode * static_cast<double>(now.num_nodes);
     watch.update(now.spent, now.seconds, fmt::format(", {} nodes, log Z about {:.4f}", now.num_nodes, log_z));
   };
-  const SearchResult result = tree_sample(graph, space, prior.value, limits, search_options,
-                                          {progress, [&] { return is_large || Interruption::is_asked(); }});
+  const QUctResult result = q_uct_search(graph, space, {.estimate = prior.value}, limits, search_options,
+                                         {progress, [&] { return is_large || Interruption::is_asked(); }});
   const double pass_seconds = kPassSecondsPerNode * static_cast<double>(result.report.num_nodes);
   const bool has_passes = !Interruption::is_asked() || pass_seconds < Interruption::kGraceSeconds;
   Answer answer;
@@ -97,25 +97,25 @@ Answer search(const FactorGraph& graph, const InferOptions& options) {
       fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations", options.space,
                   options.order, space.width(), prior.text, count_text(space.log_exact_cost()));
   answer.stop = to_string(is_large ? StopReason::kTime : result.report.stop);
-  answer.set_log_z(result.approximation.log_z(), {std::max(prior.lower.value_or(kNegInf), result.report.log_z.lower),
-                                                  std::min(prior.upper.value_or(HUGE_VAL), result.report.log_z.upper)});
+  answer.set_log_z(result.report.estimate, {std::max(prior.lower.value_or(kNegInf), result.report.log_z.lower),
+                                            std::min(prior.upper.value_or(HUGE_VAL), result.report.log_z.upper)});
   trace.finish(options.clock.seconds(), result.report.spent, bounds, *answer.log_z);
   answer.spent = result.report.spent;
-  if (has_passes) answer.best = result.approximation.best();
+  if (has_passes) answer.best = result.approximation->best();
   if (answer.log_z != kNegInf && has_passes) {
-    if (result.approximation.has_exact_marginals()) {
-      answer.marginals = result.approximation.marginals();
+    if (result.approximation->has_exact_marginals()) {
+      answer.marginals = result.approximation->marginals();
       answer.marginals_from =
           result.report.stop == StopReason::kExact ? "exact" : "of the approximation, by one pass over the search";
     } else {
-      const int num_samples = add_frequencies(answer, result.approximation, graph, kMarginalSamples, options);
+      const int num_samples = add_frequencies(answer, *result.approximation, graph, kMarginalSamples, options);
       answer.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
     }
   }
-  answer.approximation = std::make_shared<SearchApproximation>(result.approximation);
+  answer.approximation = result.approximation;
   answer.error = result.report.error;
   answer.has_importance = !answer.is_exact && !answer.error && result.report.stop != StopReason::kInterrupted;
-  if (!answer.is_exact && has_passes) answer.unexplored_mass = result.approximation.unexplored_mass();
+  if (!answer.is_exact && has_passes) answer.unexplored_mass = result.approximation->unexplored_mass();
   return answer;
 }
 
@@ -226,8 +226,8 @@ Answer particle_filter(const FactorGraph& graph, const InferOptions& options) {
   smc_options.seed = static_cast<std::uint64_t>(options.seed);
   const SearchSpace space = space_for(graph, options, SpaceKind::kTree);
   Watch watch(options);
-  const SmcResult result =
-      smc(graph, space, make_prior(graph, space, options).value, limits_of(options), smc_options, watch.observer());
+  const SmcResult result = smc(graph, space, {.estimate = make_prior(graph, space, options).value}, limits_of(options),
+                               smc_options, watch.observer());
   Answer answer = particle_answer(result.approximation, result.report.stop, result.report.spent);
   const bool is_cut_off = result.report.stop == StopReason::kInterrupted;
   if (!is_cut_off || !result.approximation.is_empty()) answer.log_z = result.report.estimate;

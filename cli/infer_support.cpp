@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "infer_support.hpp"
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
-#include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/value/network_value.hpp"
+#include "treesample/search/solved_marginals.hpp"
+#include "treesample/value/make_leaf_value.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -26,17 +26,12 @@ constexpr double kPassSecondsPerNode = 0.5e-6;
 LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, const InferOptions& options) {
   const std::string& prior = options.prior;
   LeafValues leaves;
-  leaves.upper = maxima_fallback(graph, space, set_up_limit(options));
+  leaves.upper = maxima_value(graph, space, set_up_limit(options));
   if (prior == "calibrated") return leaves;
-  std::shared_ptr<const ValueFunction> value;
-  if (prior == "uniform") {
-    value = std::make_shared<UniformValue>(space);
-  } else if (prior.rfind("net:", 0) == 0) {
-    value = load_network_value(prior.substr(4), graph, {}, space);
-  } else {
+  if (prior != "uniform" && prior.rfind("net:", 0) != 0) {
     throw_argument("--prior", fmt::format("'{}' is none of calibrated, uniform, net:FILE (--select mass)", prior));
   }
-  leaves.estimate = value_fallback(value, space);
+  leaves.estimate = make_leaf_value(prior, graph, space);
   return leaves;
 }
 
@@ -54,14 +49,14 @@ AnytimeOptions search_options(const FactorGraph& graph, const InferOptions& opti
 
 // Of a search that ended solved, by one pass over its store: P_V where everything was evaluated, P_U where bounds
 // closed what was not.
-std::optional<Marginals> exact_marginals(const AnytimeResult& result, const BoundedApproximation& sampler,
+std::optional<Marginals> exact_marginals(const AnytimeResult& result, const SearchApproximation& sampler,
                                          const InferOptions& options) {
   SolvedMarginalsOptions pass;
   pass.bytes = parse_size("--memory", options.memory) / 4;
   pass.should_stop = time_box(options, kExactMarginalsShare, kExactMarginalsSeconds);
   if (auto marginals = solved_marginals(result, sampler, pass)) return marginals;
   if (!result.leaves.upper) return {};
-  return solved_marginals(result, BoundedApproximation(result, SamplerKind::kUpper), pass);
+  return solved_marginals(result, SearchApproximation(result, SamplerKind::kUpper), pass);
 }
 
 // What the budget of calls leaves buys no node any more, but configurations of P_X: one of them may be the best.
@@ -81,7 +76,7 @@ void spend_rest(Answer& answer, const FactorGraph& graph, const InferOptions& op
 }
 
 void add_sampler(Answer& answer, const FactorGraph& graph, const AnytimeResult& result, const InferOptions& options) {
-  const auto sampler = std::make_shared<BoundedApproximation>(result, SamplerKind::kEstimate, time_limit(options));
+  const auto sampler = std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, time_limit(options));
   if (sampler->log_value() == kNegInf) return;
   answer.approximation = sampler;
   answer.best = best_configuration(result, time_limit(options));

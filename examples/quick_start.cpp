@@ -12,14 +12,14 @@ int main() {
   const treesample::SpaceKind kind = treesample::SpaceKind::kAndOr;
   const treesample::SearchSpace space =
       treesample::make_search_space(graph, treesample::search_order(graph, kind, {}), kind);
-  const treesample::SearchResult result = treesample::tree_sample(graph, space, {}, {.budget = 1000});
-  std::printf("log Z = %.6f, exact: %s, after %lld evaluations\n", result.approximation.log_z(),
-              result.approximation.is_exact() ? "yes" : "no",
+  const treesample::QUctResult result = treesample::q_uct_search(graph, space, {}, {.budget = 1000});
+  std::printf("log Z = %.6f, exact: %s, after %lld evaluations\n", result.approximation->log_value(),
+              result.approximation->is_exact() ? "yes" : "no",
               static_cast<long long>(result.report.spent.reward_evaluations));
   treesample::Random random(1);
   for (int i = 0; i < 3; ++i) {
-    const treesample::Assignment x = result.approximation.sample(random);
+    const treesample::Assignment x = result.approximation->sample(random);
     for (const int state : x) std::printf("%d ", state);
-    std::printf("  log P = %.4f\n", result.approximation.log_prob(x));
+    std::printf("  log P = %.4f\n", result.approximation->log_prob(x));
   }
 }

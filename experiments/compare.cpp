@@ -12,7 +12,8 @@
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/q_uct_search.hpp"
+#include "treesample/search/search_approximation.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::experiments {
@@ -80,7 +81,7 @@ std::optional<Numbers> function_reference(const FactorGraph& graph, const Compar
   if (plan.log_z_samples == 0) return Numbers{{"is_exact", 0.0}};
   Random random(options.seed, "reference");
   const ImportanceEstimate estimate =
-      importance_estimate(graph, BoundedApproximation(result, SamplerKind::kEstimate),
+      importance_estimate(graph, SearchApproximation(result, SamplerKind::kEstimate),
                           static_cast<int>(plan.log_z_samples), random, {.should_stop = control.is_interrupted});
   if (control.is_interrupted()) return std::nullopt;
   if (estimate.error) throw Error(*estimate.error);
@@ -95,14 +96,14 @@ std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions&
     return exact_reference(Elimination(graph, {.bytes = limit}, {.keep_messages = false}).log_z());
   }
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-  const SearchResult search = tree_sample(graph, space, nullptr, {.budget = options.budgets.back()},
-                                          {.seed = options.seed}, {.should_stop = control.is_interrupted});
+  const QUctResult search = q_uct_search(graph, space, {}, {.budget = options.budgets.back()}, {.seed = options.seed},
+                                         {.should_stop = control.is_interrupted});
   if (search.report.stop == StopReason::kInterrupted) return std::nullopt;
-  if (search.approximation.is_exact()) {
-    return exact_reference(search.approximation.log_z());
+  if (search.approximation->is_exact()) {
+    return exact_reference(search.report.estimate);
   }
   Random random(options.seed, "reference");
-  const ImportanceEstimate estimate = importance_estimate(graph, search.approximation, options.num_importance_samples,
+  const ImportanceEstimate estimate = importance_estimate(graph, *search.approximation, options.num_importance_samples,
                                                           random, {.should_stop = control.is_interrupted});
   if (control.is_interrupted()) return std::nullopt;
   return Numbers{{"log_z", estimate.log_z}, {"error", estimate.std_error}, {"is_exact", 0.0}};

@@ -14,7 +14,8 @@
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/q_uct_search.hpp"
+#include "treesample/search/search_approximation.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -54,8 +55,8 @@ Outcome particle_outcome(const ParticleApproximation& particles) {
 
 // Of a search. What evaluates functions beyond the budget is limited to the run's samples: neither means of function
 // factors nor enumeration, which divergence() would choose. A solved search is the target: KL = 0.
-Outcome search_outcome(const FactorGraph& graph, const Approximation& approximation, std::optional<double> exact_log_z,
-                       const MethodRun& run) {
+Outcome search_outcome(const FactorGraph& graph, const StoreApproximation& approximation,
+                       std::optional<double> exact_log_z, const MethodRun& run) {
   Random random(run.seed, "evaluate");
   if (graph.has_only_tables()) {
     const Divergence found = divergence(graph, approximation, {.num_samples = run.num_samples}, random);
@@ -92,27 +93,28 @@ SearchSpace make_space(const FactorGraph& graph, const MethodSetting& setting) {
 }
 
 std::optional<Outcome> run_search(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
-  SearchOptions options;
+  TreeSearchOptions options;
   options.c = setting.c;
   options.ties = setting.ties;
   options.seed = run.seed;
   const SearchSpace space = make_space(graph, setting);
-  std::shared_ptr<const ValueFunction> prior;
+  std::shared_ptr<const LeafValue> prior;
   if (setting.method == Method::kElbo) prior = std::make_shared<ElboValue>(graph, space);
-  const SearchResult result = tree_sample(
-      graph, space, prior, {.budget = setting.method == Method::kUniform ? 0 : run.budget, .unit = run.unit}, options,
-      {.should_stop = run.is_interrupted});
+  const QUctResult result =
+      q_uct_search(graph, space, {.estimate = prior},
+                   {.budget = setting.method == Method::kUniform ? 0 : run.budget, .unit = run.unit}, options,
+                   {.should_stop = run.is_interrupted});
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (result.report.error) throw Error(*result.report.error);
   Outcome outcome;
-  if (result.approximation.log_z() == kNegInf) {  // Z = 0: nothing to sample from
+  if (result.approximation->log_value() == kNegInf) {  // Z = 0: nothing to sample from
     outcome = {.energy = kNegInf, .delta_kl = HUGE_VAL};
   } else {
-    const bool is_exact = result.approximation.is_exact();
-    outcome = search_outcome(graph, result.approximation,
-                             is_exact ? std::optional(result.approximation.log_z()) : std::nullopt, run);
+    const bool is_exact = result.approximation->is_exact();
+    outcome = search_outcome(graph, *result.approximation,
+                             is_exact ? std::optional(result.report.estimate) : std::nullopt, run);
   }
-  outcome.log_z = result.approximation.log_z();
+  outcome.log_z = result.report.estimate;
   outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
   outcome.num_calls = static_cast<double>(result.report.spent.calls);
   outcome.seconds = result.report.seconds;
@@ -128,7 +130,7 @@ std::optional<Outcome> run_mass_search(const FactorGraph& graph, const MethodSet
                      {.should_stop = run.is_interrupted});
   if (result.report.stop == StopReason::kInterrupted) return std::nullopt;
   if (result.report.error) throw Error(*result.report.error);
-  const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+  const SearchApproximation sampler(result, SamplerKind::kEstimate);
   Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};
   if (sampler.log_value() != kNegInf) {
     const bool is_exact = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
@@ -155,7 +157,7 @@ std::optional<Outcome> run_smc(const FactorGraph& graph, const MethodSetting& se
                                const Observer& observer) {
   const double threshold = setting.method == Method::kSis ? 0.0 : setting.ess_threshold;
   const SmcResult result =
-      smc(graph, make_space(graph, setting), nullptr, {.budget = run.budget, .unit = run.unit},
+      smc(graph, make_space(graph, setting), {}, {.budget = run.budget, .unit = run.unit},
           {.ess_threshold = threshold, .resampling = setting.resampling, .seed = run.seed}, observer);
   std::optional<Outcome> outcome = finish(result.approximation, result.report);
   if (outcome) outcome->log_z = result.report.estimate;

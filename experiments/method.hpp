@@ -12,10 +12,10 @@
 
 #include "treesample/baselines/resampling.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/search/tree_sample.hpp"
 #include "treesample/space/budget.hpp"
 #include "treesample/space/order.hpp"
 #include "treesample/space/search_space.hpp"
+#include "treesample/tree/tree_sample.hpp"
 
 namespace treesample::experiments {
 

@@ -5,10 +5,10 @@
 //   for (int v = 0; v + 1 < 10; ++v) graph.add_table({v, v + 1}, {1.0, 0, 0, 0, 1.2, 0, 0, 0, 1.4});
 //   const auto kind = treesample::SpaceKind::kAndOr;
 //   const auto space = treesample::make_search_space(graph, treesample::search_order(graph, kind, {}), kind);
-//   const auto result = treesample::tree_sample(graph, space, {}, {.budget = 1000});
-//   result.approximation.log_z();                                  // with is_exact() the true log Z
+//   const auto result = treesample::q_uct_search(graph, space, {}, {.budget = 1000});
+//   result.approximation->log_value();                                  // with is_exact() the true log Z
 //   treesample::Random random(1);
-//   result.approximation.sample(random);                           // one state per variable
+//   result.approximation->sample(random);                          // one state per variable
 //
 // examples/quick_start.cpp is the whole program; a test compares its output.
 #pragma once
@@ -20,7 +20,6 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/evaluate/importance.hpp"
-#include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/exact/find_configuration.hpp"
@@ -32,8 +31,11 @@
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/simplify.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
+#include "treesample/search/search_approximation.hpp"
+#include "treesample/search/solved_marginals.hpp"
 #include "treesample/space/search_space.hpp"
-#include "treesample/value/fallback.hpp"
+#include "treesample/tree/tree_sample.hpp"
+#include "treesample/value/leaf_value.hpp"
+#include "treesample/value/make_leaf_value.hpp"
 #include "treesample/value/mini_bucket.hpp"

@@ -16,9 +16,9 @@ int main() {
   const auto kind = treesample::SpaceKind::kTree;
   const auto space = treesample::make_search_space(graph, treesample::search_order(graph, kind, {}), kind);
   const auto result =
-      treesample::tree_sample(graph, space, nullptr, {.budget = 100, .unit = treesample::BudgetUnit::kFactor});
+      treesample::q_uct_search(graph, space, {}, {.budget = 100, .unit = treesample::BudgetUnit::kFactor});
   treesample::Random random(1);
-  const treesample::Assignment x = result.approximation.sample(random);
-  std::cout << num_calls << " calls, log P of a sample " << result.approximation.log_prob(x) << "\n";
+  const treesample::Assignment x = result.approximation->sample(random);
+  std::cout << num_calls << " calls, log P of a sample " << result.approximation->log_prob(x) << "\n";
   return num_calls > 0 && num_calls <= 100 && result.report.stop == treesample::StopReason::kBudget ? 0 : 1;
 }
