@@ -1,7 +1,7 @@
-// The search with bounds beside the plain engine on a binary model, in one run and on one core, so that the
-// ratios hold on any machine. A level is one node that a traversal passes, going down and backing up. With one
-// expansion per traversal a level means the same for both engines; by default it carries more of the expansions.
-// Bounds must contain the log Z of elimination.
+// The search by its rules gap and q-uct on a binary model, in `tree` beside the tree search, in one run and on one
+// core, so that the ratios hold on any machine. A level is one node that a traversal passes, going down and backing up.
+// With one expansion per traversal a level means the same for both searches; by default it carries more of the
+// expansions. Bounds must contain the log Z of elimination.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,11 +9,13 @@
 #include <string>
 
 #include "search/bound_store.hpp"
-#include "search/nodes_by_level.hpp"
+#include "tree/tree_store.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/store/passes.hpp"
+#include "treesample/tree/tree_sample.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace {
 
@@ -44,20 +46,22 @@ double count_levels(const SearchSpace& space, Visits visits_of) {
   return levels;
 }
 
-Measured measure_plain(const FactorGraph& graph, const SearchSpace& space) {
+Measured measure_tree(const FactorGraph& graph, const SearchSpace& space) {
   Measured best;
   for (int run = 0; run < kNumRuns; ++run) {
     const double start = cpu_seconds();
-    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = kBudget, .bytes = SIZE_MAX});
+    const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = kBudget, .bytes = SIZE_MAX});
     const double seconds = cpu_seconds() - start;
     best.evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     best.per_second = std::max(best.per_second, best.evaluations / seconds);
     best.bytes_each = static_cast<double>(result.report.used_bytes) / best.evaluations;
-    const NodesByLevel nodes(result.approximation.store());
+    const TreeStore& store = result.approximation.store();
+    const NodesByLevel nodes(result.approximation.view());
     best.levels = count_levels(space, [&](int n) {
       double visits = 0.0;
       for (std::uint32_t i = 0; i < nodes.size(n); ++i) {
-        for (int a = 0; a < space.levels[n].num_states; ++a) visits += nodes.node(n, i).visits(a);
+        const Node node = store.node(n, nodes.index(n, i));
+        for (int a = 0; a < node.num_states(); ++a) visits += node.visits(a);
       }
       return visits;
     });
@@ -65,12 +69,10 @@ Measured measure_plain(const FactorGraph& graph, const SearchSpace& space) {
   return best;
 }
 
-Measured measure_bounds(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                        int expansions_per_traversal, double log_z) {
+Measured measure_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
+                        const AnytimeOptions& options, double log_z) {
   Measured best;
   for (int run = 0; run < kNumRuns; ++run) {
-    AnytimeOptions options;
-    options.expansions_per_traversal = expansions_per_traversal;
     const double start = cpu_seconds();
     const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = kBudget, .bytes = SIZE_MAX}, options);
     const double seconds = cpu_seconds() - start;
@@ -110,24 +112,27 @@ int main() {
   const double log_z = Elimination(graph).log_z();
   bool is_correct = true;
   fmt::print("ising {0}x{0}, at most {1} reward evaluations\n", kGridSize, kBudget);
-  fmt::print("{:<7}{:<26}{:>12}{:>12}{:>9}{:>10}{:>10}{:>9}{:>12}\n", "space", "engine", "evaluations", "per second",
+  fmt::print("{:<7}{:<26}{:>12}{:>12}{:>9}{:>10}{:>10}{:>9}{:>12}\n", "space", "search", "evaluations", "per second",
              "ratio", "levels", "ns/level", "ratio", "bytes each");
-  for (const SpaceKind kind : {SpaceKind::kAndOr, SpaceKind::kTree}) {
-    const char* const name = kind == SpaceKind::kAndOr ? "andor" : "tree";
-    const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-    const Measured plain = measure_plain(graph, space);
-    print_row(name, "plain", plain, plain);
+  for (const SpaceKind kind : {SpaceKind::kAndOr, SpaceKind::kGraph, SpaceKind::kTree}) {
+    const bool is_tree = kind == SpaceKind::kTree;
+    const char* const name = is_tree ? "tree" : kind == SpaceKind::kGraph ? "graph" : "andor";
+    const OrderKind order = kind == SpaceKind::kGraph ? OrderKind::kGiven : OrderKind::kMinFill;
+    const SearchSpace space = make_search_space(graph, search_order(graph, kind, {.kind = order}), kind);
+    const AnytimeOptions q_uct{.select = SelectRule::kQUct, .expansions_per_traversal = 1, .dive_interval = 0};
+    const LeafValues uniform{.estimate = std::make_shared<const UniformValue>(space)};
+    const Measured plain = is_tree ? measure_tree(graph, space) : measure_search(graph, space, uniform, q_uct, log_z);
+    print_row(name, is_tree ? "tree search" : "q-uct", plain, plain);
     LeafValues maxima;
-    maxima.lower = product_fallback(graph, space, uniform_distributions(graph));
-    maxima.upper = maxima_fallback(graph, space);
+    maxima.lower = product_value(graph, space, uniform_distributions(graph));
+    maxima.upper = maxima_value(graph, space);
     MiniBucketOptions bucket_options;
     bucket_options.i_bound = 8;
     const LeafValues buckets = mini_bucket_leaves(
         graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options), uniform_distributions(graph));
-    for (const auto& [text, leaves] :
-         {std::pair{"bounds, maxima", maxima}, std::pair{"bounds, buckets i = 8", buckets}}) {
+    for (const auto& [text, leaves] : {std::pair{"gap, maxima", maxima}, std::pair{"gap, buckets i = 8", buckets}}) {
       for (const int expansions : {1, AnytimeOptions().expansions_per_traversal}) {
-        const Measured measured = measure_bounds(graph, space, leaves, expansions, log_z);
+        const Measured measured = measure_search(graph, space, leaves, {.expansions_per_traversal = expansions}, log_z);
         print_row(name, fmt::format("{}, {}", text, expansions), measured, plain);
         is_correct = is_correct && measured.is_correct;
       }

@@ -17,7 +17,7 @@
 #include "treesample/families/family.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
 namespace {
@@ -94,7 +94,7 @@ void measure_kl(int num_instances, std::int64_t budget) {
         graph.set_evaluation_queue(std::make_shared<EquallySlow>(graph, num_workers));
         const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
         const AnytimeResult result = search(graph, space, {.budget = budget});
-        const BoundedApproximation approximation(result, SamplerKind::kEstimate);
+        const SearchApproximation approximation(result, SamplerKind::kEstimate);
         Random random(static_cast<std::uint64_t>(instance), "kl");
         const double kl =
             sampled_divergence(tables, approximation, kNumSamples, random).kl(Elimination(tables).log_z());

@@ -1,4 +1,4 @@
-// Speed of the search beside its deliberately naive twin (tests/support/literal_tree_sample.hpp), in one run and on
+// Speed of the search beside its deliberately naive twin (examples/literal_tree_sample.hpp), in one run and on
 // one core, so that the ratios hold on any machine. The twin keeps its nodes in a std::map from prefixes or, the
 // harder yardstick, in a hash table. All must grow the same tree.
 #include <fmt/format.h>
@@ -9,11 +9,12 @@
 #include <numeric>
 #include <string>
 
-#include "search/nodes_by_level.hpp"
-#include "support/literal_tree_sample.hpp"
+#include "examples/literal_tree_sample.hpp"
 #include "support/same_tree.hpp"
+#include "tree/tree_store.hpp"
 #include "treesample/families/family.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/store/passes.hpp"
+#include "treesample/tree/tree_sample.hpp"
 
 namespace {
 
@@ -32,15 +33,17 @@ Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std:
   Measured best;
   for (int run = 0; run < (budget <= 100'000 ? 300 : 6); ++run) {
     const double start = cpu_seconds();
-    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget, .bytes = SIZE_MAX});
+    const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = budget, .bytes = SIZE_MAX});
     const double seconds = cpu_seconds() - start;
     const auto evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     if (evaluations / seconds <= best.per_second) continue;
     best = {evaluations / seconds, static_cast<double>(result.report.used_bytes) / evaluations, 0.0};
-    const NodesByLevel nodes(result.approximation.store());
+    const TreeStore& store = result.approximation.store();
+    const NodesByLevel nodes(result.approximation.view());
     for (int n = 0; n < space.num_levels(); ++n) {
       for (std::uint32_t i = 0; i < nodes.size(n); ++i) {
-        for (int a = 0; a < space.levels[n].num_states; ++a) best.levels += nodes.node(n, i).visits(a) / evaluations;
+        const Node node = store.node(n, nodes.index(n, i));
+        for (int a = 0; a < node.num_states(); ++a) best.levels += node.visits(a) / evaluations;
       }
     }
   }
@@ -55,12 +58,12 @@ double measure_naive(const FactorGraph& graph, const SearchSpace& space, std::in
   std::iota(order.begin(), order.end(), 0);
   double best = 0.0;
   for (int run = 0; run < (budget <= 100'000 ? 40 : 2); ++run) {
-    testing::LiteralTreeSample<Tree> naive(graph, order, SearchOptions{}.c, SearchOptions{}.epsilon);
+    literal::TreeSample<Tree> naive(graph, order, {});
     const double start = cpu_seconds();
     naive.tree_sample(budget);
     best = std::max(best, static_cast<double>(naive.used()) / (cpu_seconds() - start));
     if (run > 0) continue;
-    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget});
+    const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = budget});
     const std::string difference = testing::difference(result.approximation.store(), naive.tree());
     if (difference.empty()) continue;
     fmt::print("the trees differ: {}\n", difference);
@@ -85,7 +88,7 @@ int main() {
     for (const std::int64_t budget : {10'000, 1'000'000, 10'000'000}) {
       const Measured engine = measure_engine(graph, space, budget);
       fmt::print("{:<13}{:>10}{:>12.3g}", fmt::format("chain {}x{}", n, k), budget, engine.per_second);
-      for (const auto measure : {measure_naive<testing::LiteralTree>, measure_naive<testing::HashedLiteralTree>}) {
+      for (const auto measure : {measure_naive<literal::Tree>, measure_naive<literal::HashedTree>}) {
         const double naive = budget <= 1'000'000 ? measure(graph, space, budget) : NAN;
         is_correct = is_correct && !(naive < 0.0);
         fmt::print("{:>10.3g}{:>7.1f}", naive, engine.per_second / naive);

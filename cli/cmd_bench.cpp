@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "treesample/families/family.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -52,13 +52,13 @@ int BenchCommand::run() {
     if (row.family == "chain") options.values["k"] = row.k;
     const FactorGraph graph = make_family(row.family, options).graph;
     const SearchSpace space = make_search_space(graph, search_order(graph, row.kind, {.kind = row.order}), row.kind);
-    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget_, .bytes = SIZE_MAX});
+    const QUctResult result = q_uct_search(graph, space, {}, {.budget = budget_, .bytes = SIZE_MAX});
     const auto evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     fmt::print("{:<8}{:>5}{:>3}  {:<6}{:>14}{:>12.3g}{:>14.1f}{:>16.6f}\n", row.family, row.n, row.k, row.space,
                result.report.spent.reward_evaluations, evaluations / result.report.seconds,
-               static_cast<double>(result.report.used_bytes) / evaluations, result.approximation.log_z());
+               static_cast<double>(result.report.used_bytes) / evaluations, result.report.estimate);
     // Rounded, so that the fingerprint names the result and not the last bit of the C library.
-    const double rounded = std::round(result.approximation.log_z() * 1e6);
+    const double rounded = std::round(result.report.estimate * 1e6);
     for (const std::uint64_t part : {std::bit_cast<std::uint64_t>(rounded), result.report.num_nodes}) {
       fingerprint = (fingerprint ^ part) * 0x100000001b3ULL;
     }

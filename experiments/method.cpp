@@ -92,7 +92,7 @@ const std::vector<ContenderRow>& contenders() {
        "elbo",
        "TS, ELBO leaves",
        6,
-       with_prior(tree_search(SpaceKind::kTree), "elbo"),
+       with_prior(tree_search(SpaceKind::kTree), "means"),
        {{"c", kMoreExploration}}},
       {Contender::kUniform, "uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
       {Contender::kGraph, "graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},

@@ -8,7 +8,7 @@
 
 #include "network.hpp"
 #include "treesample/oracle/oracle_set.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 #include "treesample/space/order.hpp"
 
 namespace ts = treesample;
@@ -52,12 +52,12 @@ void run(const std::string& journal) {
 
   const ts::SpaceKind kind = ts::SpaceKind::kAndOr;
   const ts::SearchSpace space = make_search_space(model, search_order(model, kind, {}), kind);
-  const ts::SearchResult result = tree_sample(model, space, nullptr, {.budget = 2000});
+  const ts::QUctResult result = q_uct_search(model, space, {}, {.budget = 2000});
   const ts::OracleCounts counts = oracles.counts()[0];
   fmt::print("log Z {:.3f}{} after {} evaluations; simulator: {} paid, {} from the journal\n",
-             result.approximation.log_z(), result.approximation.is_exact() ? " (exact)" : "",
+             result.approximation->log_value(), result.approximation->is_exact() ? " (exact)" : "",
              result.report.spent.reward_evaluations, counts.paid, counts.from_journal);
-  const std::vector<std::vector<double>> marginals = result.approximation.marginals();
+  const std::vector<std::vector<double>> marginals = result.approximation->marginals();
   for (int v = 0; v < model.num_variables(); ++v) {
     fmt::print("  P({} {}) = {:.3f}\n", model.variable(v).name, model.variable(v).state_names[1], marginals[v][1]);
   }

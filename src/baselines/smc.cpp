@@ -21,7 +21,7 @@ constexpr std::int64_t kBatch = 256;  // prefixes per call of the prior, evaluat
 
 class ParticleFilter {
  public:
-  ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const ValueFunction& prior, const Limits& limits,
+  ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const LeafValue& prior, const Limits& limits,
                  const SmcOptions& options, const Observer& observer);
   void run();
   [[nodiscard]] const Particles& particles() const { return particles_; }
@@ -45,7 +45,7 @@ class ParticleFilter {
 
   const SearchSpace& space_;
   SmcOptions options_;
-  const ValueFunction& prior_;
+  const LeafValue& prior_;
   Reward reward_;
   Budget budget_;
   Random proposal_;
@@ -76,7 +76,7 @@ std::int64_t particle_count(const Reward& reward, const SearchSpace& space, cons
   return count;
 }
 
-ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const ValueFunction& prior,
+ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const LeafValue& prior,
                                const Limits& limits, const SmcOptions& options, const Observer& observer)
     : space_(space),
       options_(options),
@@ -165,7 +165,7 @@ double ParticleFilter::propose(int level, std::span<const double> q, int& action
   for (const double value : q) {
     if (!is_log_value(value)) {
       throw Error(ErrorCode::kNumeric,
-                  fmt::format("the value function returned {} for variable {}", value, space_.levels[level].variable));
+                  fmt::format("the leaf value returned {} for variable {}", value, space_.levels[level].variable));
     }
   }
   probabilities_.resize(q.size());
@@ -239,15 +239,16 @@ void SmcOptions::validate() const {
                  fmt::format("ess_threshold is {}, allowed are values from 0 to 1", ess_threshold));
 }
 
-SmcResult smc(const FactorGraph& graph, const SearchSpace& space, std::shared_ptr<const ValueFunction> prior,
-              const Limits& limits, const SmcOptions& options, const Observer& observer) {
+SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves, const Limits& limits,
+              const SmcOptions& options, const Observer& observer) {
   limits.validate();
   options.validate();
   check_argument(space.kind != SpaceKind::kAndOr, "smc",
                  "the space is andor, allowed are tree and graph: particles are extended along one order");
   check_space("smc", graph, space);
-  check_fits("smc", prior.get(), space);
-  if (!prior) prior = std::make_shared<UniformValue>(space);
+  leaves.check_fit("smc", space);
+  const std::shared_ptr<const LeafValue> prior =
+      leaves.estimate ? leaves.estimate : std::make_shared<const UniformValue>(space);
   ParticleFilter filter(graph, space, *prior, limits, options, observer);
   filter.run();
   return {ParticleApproximation(graph, filter.particles()), filter.report()};

@@ -113,7 +113,7 @@ std::string why_no_error(const BoundedImportance& result, double log_bound) {
   return result.interval.lower == kNegInf ? "the interval has no lower end" : "";
 }
 
-void check_upper(const FactorGraph& graph, const BoundedApproximation& upper, const char* function) {
+void check_upper(const FactorGraph& graph, const SearchApproximation& upper, const char* function) {
   check_space(function, graph, upper.space());
   check_argument(upper.kind() == SamplerKind::kUpper, function, "needs the sampler by upper bounds");
 }
@@ -131,7 +131,7 @@ void BoundedImportanceOptions::validate() const {
                  "confidence must be between 0 and 1");
 }
 
-BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
+BoundedImportance bounded_importance(const FactorGraph& graph, const SearchApproximation& upper,
                                      const BoundedImportanceOptions& options, Random& random,
                                      const Observer& observer) {
   check_upper(graph, upper, "bounded_importance");
@@ -190,7 +190,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   return result;
 }
 
-RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper,
+RejectionSamples rejection_samples(const FactorGraph& graph, const SearchApproximation& upper,
                                    const RejectionOptions& options, Random& random, const Observer& observer) {
   check_upper(graph, upper, "rejection_samples");
   RejectionSamples result;

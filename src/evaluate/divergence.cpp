@@ -12,7 +12,7 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
@@ -53,14 +53,14 @@ T value_of(std::optional<T> value, const char* function) {
 
 }  // namespace
 
+Divergence divergence(const FactorGraph& graph, const StoreApproximation& approximation,
+                      const DivergenceOptions& options, Random& random) {
+  if (auto exact = store_divergence(graph, approximation, options.max_function_entries)) return *exact;
+  return divergence(graph, static_cast<const Approximation&>(approximation), options, random);
+}
+
 Divergence divergence(const FactorGraph& graph, const Approximation& approximation, const DivergenceOptions& options,
                       Random& random) {
-  if (const auto* const search = dynamic_cast<const SearchApproximation*>(&approximation)) {
-    if (auto exact = store_divergence(graph, *search, options.max_function_entries)) return *exact;
-  }
-  if (const auto* const search = dynamic_cast<const BoundedApproximation*>(&approximation)) {
-    if (auto exact = bounded_store_divergence(graph, *search)) return *exact;
-  }
   if (has_at_most(graph, options.max_configurations)) return enumerated_divergence(graph, approximation);
   return sampled_divergence(graph, approximation, options.num_samples, random);
 }
@@ -80,7 +80,7 @@ Divergence enumerated_divergence(const FactorGraph& graph, const Approximation& 
     const double log_prob = approximation.log_prob(x);
     if (log_prob == kNegInf) continue;
     is_distribution = true;
-    const double probability = std::max(std::exp(log_prob), std::numeric_limits<double>::min());  // see StorePass
+    const double probability = std::max(std::exp(log_prob), std::numeric_limits<double>::min());  // see MomentPass
     result.energy += probability * charged_log_density(graph, x, result.spent);
     result.entropy -= probability * log_prob;
   }
@@ -122,14 +122,14 @@ TargetMoments target_moments(const FactorGraph& graph, double max_evaluations) {
                 fmt::format("target_moments: an exact answer takes 10^{:.1f} reward evaluations, allowed are 10^{:.1f}",
                             space.log_exact_cost() / std::numbers::ln10, std::log10(max_evaluations)));
   }
-  const SearchResult search = tree_sample(graph, space, nullptr, {});
-  if (!search.approximation.is_exact()) {
+  const QUctResult search = q_uct_search(graph, space, {}, {});
+  if (!search.approximation->is_exact()) {
     throw Error(ErrorCode::kResource,
                 fmt::format("target_moments: the search ended by its limit of {}", to_string(search.report.stop)));
   }
-  check_is_distribution(search.approximation.log_z() != kNegInf, "target_moments");
-  const Divergence moments = value_of(store_divergence(graph, search.approximation), "target_moments");
-  return {search.approximation.log_z(), moments.energy, moments.entropy};
+  check_is_distribution(search.approximation->log_value() != kNegInf, "target_moments");
+  const Divergence moments = value_of(store_divergence(graph, *search.approximation), "target_moments");
+  return {search.report.estimate, moments.energy, moments.entropy};
 }
 
 }  // namespace treesample

@@ -33,12 +33,6 @@ void OffStoreEnergy::make_contexts() {
     for (const int m : space_.levels[n].factors) add(means_[m].levels);
     std::erase(context, n);
   }
-  for (int n = 0; n < space_.num_levels(); ++n) {
-    const int parent = space_.levels[n].parent;
-    for (const int level : plans_[n].context) {
-      plans_[n].sources.push_back(position_of(plans_[parent].context, level));
-    }
-  }
 }
 
 // A factor belongs to the deepest level of its scope. It is a term of that level's own row and of the
@@ -72,11 +66,13 @@ void OffStoreEnergy::make_terms() {
   }
 }
 
-void OffStoreEnergy::child_context(int child, const int* parent_context, int action, int* result) const {
-  for (const int source : plans_[child].sources) *result++ = source < 0 ? action : parent_context[source];
+std::vector<std::vector<int>> OffStoreEnergy::contexts() const {
+  std::vector<std::vector<int>> result;
+  for (const Plan& plan : plans_) result.push_back(plan.context);
+  return result;
 }
 
-void OffStoreEnergy::compute_rows(int level, const int* context) {
+void OffStoreEnergy::compute_rows(int level, std::span<const int> context) {
   const Level& here = space_.levels[level];
   row_size_ = here.num_states;
   rows_.assign((1 + here.children.size()) * row_size_, 0.0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,13 +20,11 @@ class OffStoreEnergy {
  public:
   OffStoreEnergy(const SearchSpace& space, std::vector<FactorMeans> means);
 
-  // The levels whose states identify a node here, ascending. In `tree` too, where the search has none.
-  [[nodiscard]] const std::vector<int>& context(int level) const { return plans_[level].context; }
-  // The context of a child from its parent's and the action taken there.
-  void child_context(int child, const int* parent_context, int action, int* result) const;
+  // By level, the levels whose states identify a node here, ascending. In `tree` too, where the search has none.
+  [[nodiscard]] std::vector<std::vector<int>> contexts() const;
 
   // Computes all rows of a node: row 0 is own, row 1 + j is below[j], each with one value per action.
-  void compute_rows(int level, const int* context);
+  void compute_rows(int level, std::span<const int> context);
   [[nodiscard]] double own(int action) const { return rows_[action]; }
   [[nodiscard]] double below(std::size_t child, int action) const { return rows_[(1 + child) * row_size_ + action]; }
   // The mean of everything that belongs to a root level or below, where nothing is assigned.
@@ -41,7 +40,6 @@ class OffStoreEnergy {
   };
   struct Plan {
     std::vector<int> context;
-    std::vector<int> sources;  // per entry of context: position in the parent's context, -1 for its action
     std::vector<Term> terms;
     double constant = 0.0;  // means of factors that read nothing above the level
   };

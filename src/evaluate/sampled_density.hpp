@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "treesample/error.hpp"
-#include "treesample/search/approximation.hpp"
+#include "treesample/model/approximation.hpp"
 #include "treesample/space/budget.hpp"
 
 namespace treesample {

@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "evaluate/off_store_energy.hpp"
-#include "search/node_store.hpp"
-#include "search/nodes_by_level.hpp"
-#include "search/soft_bellman.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/store/passes.hpp"
 
 namespace treesample {
 namespace {
@@ -19,84 +17,68 @@ namespace {
 // A possible edge keeps some probability, however deep: an impossible factor below it must be seen.
 constexpr double kLeastReach = std::numeric_limits<double>::min();
 
-// Parents before children, as in SearchApproximation::marginals. A node's context is known from any of
-// the edges that lead to it.
-class StorePass {
+// Energy and entropy, parents before children. A node's context is known from any of the edges that lead to it.
+class MomentPass {
  public:
   // `off_store` is null for a complete store, where no mass leaves it.
-  StorePass(const NodeStore& store, OffStoreEnergy* off_store)
-      : store_(store),
-        nodes_(store),
-        space_(store.space()),
+  MomentPass(const StoreView& view, OffStoreEnergy* off_store)
+      : space_(view.space()),
+        has_values_(view.has_values()),
         off_store_(off_store),
-        reach_(space_.levels.size()),
-        contexts_(space_.levels.size()),
-        energy_(space_.log_constant) {}
-
-  void run() {
-    for (const int root : space_.roots) make_room(root);
+        contexts_(space_,
+                  off_store != nullptr ? off_store->contexts() : std::vector<std::vector<int>>(space_.levels.size())),
+        pass_(view, StoreView::Read::kRewards),
+        energy_(space_.log_constant) {
     for (std::size_t r = 0; r < space_.roots.size(); ++r) {
       const int root = space_.roots[r];
-      const NodeIndex link = store_.root_links()[r];
-      if (link != kNoNode) {
-        reach_[root][nodes_.position(link)] = 1.0;
+      make_room(root);
+      if (view.root(r) != kNoNode) {
+        pass_.arrive(root, view.root(r), 1.0);
       } else {
         leave_store(root, 1.0, off_store_->at_root(root));
       }
     }
-    for (int n = 0; n < space_.num_levels(); ++n) {
-      for (const int child : space_.levels[n].children) make_room(child);
-      for (std::uint32_t i = 0; i < nodes_.size(n); ++i) {
-        if (reach_[n][i] > 0.0) pass_node(n, i);
-      }
-      reach_[n] = {};
-      contexts_[n] = {};
-    }
+    const auto visit = [&](int level, std::uint32_t position, double reach, const NodeEdges& edges) {
+      pass_node(level, position, reach, edges);
+      return true;
+    };
+    pass_.run(visit, [&](int level) {
+      contexts_.forget(level);
+      return true;
+    });
   }
   [[nodiscard]] double energy() const { return energy_; }
   [[nodiscard]] double entropy() const { return entropy_; }
 
  private:
-  [[nodiscard]] std::size_t context_size(int level) const {
-    return off_store_ == nullptr ? 0 : off_store_->context(level).size();
-  }
-  [[nodiscard]] int* context(int level, std::uint32_t position) {
-    return contexts_[level].data() + context_size(level) * position;
-  }
-  void make_room(int level) {
-    reach_[level].assign(nodes_.size(level), 0.0);
-    contexts_[level].resize(context_size(level) * nodes_.size(level));
-  }
+  void make_room(int level) { contexts_.make_room(level, pass_.nodes().size(level)); }
 
-  void pass_node(int level, std::uint32_t position) {
-    const Node node = nodes_.node(level, position);
-    const double reach = reach_[level][position];
-    const double sum = node.sum();
+  void pass_node(int level, std::uint32_t position, double reach, const NodeEdges& edges) {
+    const std::vector<int>& children = space_.levels[level].children;
+    if (level != last_level_) {
+      last_level_ = level;
+      for (const int child : children) make_room(child);
+    }
     bool has_rows = false;
     const auto rows = [&]() -> const OffStoreEnergy& {
-      if (!has_rows) off_store_->compute_rows(level, context(level, position));
+      if (!has_rows) off_store_->compute_rows(level, contexts_.at(level, position));
       has_rows = true;
       return *off_store_;
     };
-    const std::vector<int>& children = space_.levels[level].children;
-    for (int a = 0; a < node.num_states(); ++a) {
-      const double probability = node.weight(a) / sum;
-      if (!(probability > 0.0)) continue;
-      const double mass = std::max(reach * probability, kLeastReach);
-      entropy_ -= mass * std::log(probability);
-      energy_ += mass * (node.is_expanded(a) ? edge_reward(store_, level, node, a) : rows().own(a));
+    for (int a = 0; a < space_.levels[level].num_states; ++a) {
+      const double log_probability = edges.log_probability(a, has_values_);
+      if (log_probability == kNegInf) continue;
+      const double mass = std::max(reach * edges.probability(a), kLeastReach);
+      entropy_ -= mass * log_probability;
+      energy_ += mass * (edges.is_evaluated[a] != 0 ? edges.rewards[a] : rows().own(a));
       for (std::size_t j = 0; j < children.size(); ++j) {
-        const NodeIndex link = node.links(a)[j];
+        const NodeIndex link = edges.children[static_cast<std::size_t>(a) * children.size() + j];
         if (link == kNoNode) {
           leave_store(children[j], mass, rows().below(j, a));
-          continue;
+        } else if (pass_.arrive(children[j], link, mass)) {
+          contexts_.derive(children[j], contexts_.at(level, position), a,
+                           contexts_.at(children[j], pass_.nodes().position(link)));
         }
-        const std::uint32_t child = nodes_.position(link);
-        double& child_reach = reach_[children[j]][child];
-        if (child_reach == 0.0 && off_store_ != nullptr) {
-          off_store_->child_context(children[j], context(level, position), a, context(children[j], child));
-        }
-        child_reach += mass;
       }
     }
   }
@@ -107,35 +89,34 @@ class StorePass {
     entropy_ += mass * (std::log(space_.levels[level].num_states) + space_.levels[level].log_states_below);
   }
 
-  const NodeStore& store_;
-  NodesByLevel nodes_;
   const SearchSpace& space_;
+  const bool has_values_;
   OffStoreEnergy* off_store_;
-  std::vector<std::vector<double>> reach_;
-  std::vector<std::vector<int>> contexts_;  // per level: one after the other, by node
+  NodeContexts contexts_;
+  ReachPass pass_;
+  int last_level_ = -1;
   double energy_ = 0.0;
   double entropy_ = 0.0;
 };
 
 }  // namespace
 
-std::optional<Divergence> store_divergence(const FactorGraph& graph, const SearchApproximation& approximation,
+std::optional<Divergence> store_divergence(const FactorGraph& graph, const StoreApproximation& approximation,
                                            std::int64_t max_function_entries) {
-  const NodeStore& store = approximation.store();
-  check_space("store_divergence", graph, store.space());
-  check_argument(approximation.log_z() != kNegInf, "store_divergence",
+  const SearchSpace& space = approximation.space();
+  check_space("store_divergence", graph, space);
+  check_argument(approximation.log_value() != kNegInf, "store_divergence",
                  "no configuration has positive probability (Z = 0)");
   if (!approximation.has_exact_marginals()) return std::nullopt;
   Divergence result;
   result.is_exact = true;
   std::unique_ptr<OffStoreEnergy> off_store;
   if (!approximation.is_exact()) {
-    auto means = factor_means(graph, store.space(), max_function_entries, result.spent.factor_evaluations);
+    auto means = factor_means(graph, space, max_function_entries, result.spent.factor_evaluations);
     if (!means) return std::nullopt;
-    off_store = std::make_unique<OffStoreEnergy>(store.space(), std::move(*means));
+    off_store = std::make_unique<OffStoreEnergy>(space, std::move(*means));
   }
-  StorePass pass(store, off_store.get());
-  pass.run();
+  const MomentPass pass(approximation.view(), off_store.get());
   result.energy = pass.energy();
   result.entropy = pass.entropy();
   result.delta_kl = -result.energy - result.entropy;

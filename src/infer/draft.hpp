@@ -7,13 +7,13 @@
 #include "treesample/infer/answer.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/reduce/summed_model.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
 
 struct Draft : Answer {
   bool has_importance = false;  // the approximation covers the support: importance sampling makes sense
-  std::shared_ptr<const BoundedApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
+  std::shared_ptr<const SearchApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
   std::shared_ptr<const SummedModel> summed;                  // what exact_sampler samples; null: the whole model
 
   // Certified bounds, and an estimate that lies within them. Throws kNumeric when they contradict each other.

@@ -4,21 +4,19 @@
 
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
-#include "treesample/value/elbo_value.hpp"
-#include "treesample/value/network_value.hpp"
+#include "treesample/value/make_leaf_value.hpp"
 
 namespace treesample {
 namespace {
 
 bool is_network(const std::string& prior) { return prior.rfind("net:", 0) == 0; }
 
-std::shared_ptr<const NetworkValue> load_network(const Task& task, const FactorGraph& graph, const SearchSpace& space) {
+std::shared_ptr<const LeafValue> make_value(const Task& task, const FactorGraph& graph, const SearchSpace& space) {
   try {
-    return load_network_value(task.options().prior->substr(4), graph, {}, space);
+    return make_leaf_value(*task.options().prior, graph, space, {.should_stop = task.run.set_up_end()});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kResource) throw;
-    throw OptionError("prior", error.what(),
-                      error.code());  // a file that is too large is no matter of the memory limit
+    throw OptionError("prior", error.what(), error.code());  // a file that is too large is no matter of the memory limit
   }
 }
 
@@ -27,8 +25,7 @@ std::shared_ptr<const NetworkValue> load_network(const Task& task, const FactorG
 Prior make_prior(const Task& task, const SearchSpace& space) {
   const std::string& word = *task.options().prior;
   if (word == "uniform") return {};
-  if (is_network(word)) return {load_network(task, task.graph, space), {}, word};
-  if (word == "elbo") return {std::make_shared<ElboValue>(task.graph, space), {}, word};
+  if (!is_mini_bucket(word)) return {make_value(task, task.graph, space), {}, word};
   const auto made = unless_given_up([&] { return make_mini_buckets(task, task.graph, space); });
   if (!made) {
     task.run.remark("no time for mini-buckets: the prior is uniform");
@@ -54,15 +51,15 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
     run.remark("no time for mini-buckets: the maxima of the factors are the bounds");
   }
   Leaves leaves;
-  leaves.values.upper = maxima_fallback(graph, space, run.set_up_end());
+  leaves.values.upper = maxima_value(graph, space, run.set_up_end());
   if (graph.has_only_tables()) {
-    leaves.values.lower = product_fallback(graph, space, uniform_distributions(graph), run.set_up_end());
+    leaves.values.lower = product_value(graph, space, uniform_distributions(graph), run.set_up_end());
   }
   if (!leaves.values.upper)
     throw OptionError("select", "gap needs upper bounds: a factor that is a function must declare its maximum");
   leaves.text = "maxima of the factors";
   if (is_network(word)) {
-    leaves.values.estimate = value_fallback(load_network(task, graph, space), space);
+    leaves.values.estimate = make_value(task, graph, space);
     leaves.text += ", estimates by " + word;
   }
   return leaves;
@@ -71,15 +68,12 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
 LeafValues make_estimates(const Task& task, const SearchSpace& space) {
   const std::string& word = *task.options().prior;
   LeafValues leaves;
-  leaves.upper = maxima_fallback(task.graph, space, task.run.set_up_end());
+  leaves.upper = maxima_value(task.graph, space, task.run.set_up_end());
   if (word == "calibrated") return leaves;
-  if (word == "uniform") {
-    leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
-  } else if (is_network(word)) {
-    leaves.estimate = value_fallback(load_network(task, task.graph, space), space);
-  } else {
+  if (is_mini_bucket(word)) {
     throw OptionError("prior", fmt::format("'{}' is none of calibrated, uniform, net:FILE (--select mass)", word));
   }
+  leaves.estimate = make_value(task, task.graph, space);
   return leaves;
 }
 

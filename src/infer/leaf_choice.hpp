@@ -6,12 +6,12 @@
 
 #include "infer/methods.hpp"
 #include "treesample/math/log_bounds.hpp"
-#include "treesample/value/fallback.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 
 struct Prior {
-  std::shared_ptr<const ValueFunction> value;
+  std::shared_ptr<const LeafValue> value;
   LogBounds log_z;
   std::string text = "uniform";
 };

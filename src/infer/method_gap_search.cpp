@@ -9,7 +9,7 @@
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
-#include "treesample/evaluate/solved_marginals.hpp"
+#include "treesample/search/solved_marginals.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/first_bounds.hpp"
@@ -34,11 +34,11 @@ class GapSearch {
   void report_progress(Progress now);
   LogBounds certified(const LogBounds& bounds) const;
   void add_samplers(const AnytimeResult& result);
-  void choose_sampler(const AnytimeResult& result, const std::shared_ptr<const BoundedApproximation>& upper);
-  BoundedSampler completed(const BoundedApproximation& upper) const;
+  void choose_sampler(const AnytimeResult& result, const std::shared_ptr<const SearchApproximation>& upper);
+  BoundedSampler completed(const SearchApproximation& upper) const;
   std::optional<Configuration> completed(std::optional<Configuration> best) const;
   BoundedImportance estimate(const BoundedSampler& upper, StopReason stop) const;
-  void add_exact_marginals(const AnytimeResult& result, const BoundedApproximation& upper);
+  void add_exact_marginals(const AnytimeResult& result, const SearchApproximation& upper);
   void add_certified_marginals();
 
   const Task& task_;
@@ -103,7 +103,7 @@ AnytimeResult GapSearch::search(const SearchSpace& space, const LeafValues& leav
 }
 
 // By upper bounds: the weights of the smaller model are those of the whole one.
-BoundedSampler GapSearch::completed(const BoundedApproximation& upper) const {
+BoundedSampler GapSearch::completed(const SearchApproximation& upper) const {
   if (!summed_) {
     return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); }};
   }
@@ -154,7 +154,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
 }
 
 // What samples are drawn from: certified when it can be.
-void GapSearch::choose_sampler(const AnytimeResult& result, const std::shared_ptr<const BoundedApproximation>& upper) {
+void GapSearch::choose_sampler(const AnytimeResult& result, const std::shared_ptr<const SearchApproximation>& upper) {
   const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
     if (!summed_) return sampler;
     return std::make_shared<CompletedApproximation>(summed_, std::move(sampler));
@@ -163,7 +163,7 @@ void GapSearch::choose_sampler(const AnytimeResult& result, const std::shared_pt
   const SampleSource source = *task_.options().sampler;
   if (source == SampleSource::kRejection) draft_.exact_sampler = upper;
   if (source != SampleSource::kLower) return;
-  const auto lower = std::make_shared<BoundedApproximation>(result, SamplerKind::kLower, run_.until());
+  const auto lower = std::make_shared<SearchApproximation>(result, SamplerKind::kLower, run_.until());
   if (lower->log_value() == kNegInf) return;
   draft_.approximation = complete(lower);
   draft_.sampler_divergence = std::max(0.0, certified(result.report.log_z).upper - lower->log_value());
@@ -177,7 +177,7 @@ void GapSearch::add_certified_marginals() {
 
 // Of a solved search: from its store, else by elimination where that is quick. Those of barren variables follow from
 // neither.
-void GapSearch::add_exact_marginals(const AnytimeResult& result, const BoundedApproximation& upper) {
+void GapSearch::add_exact_marginals(const AnytimeResult& result, const SearchApproximation& upper) {
   const double seconds = run_.box_seconds(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
   pass.bytes = task_.limits().bytes / policy::kMarginalsMemoryDivisor;
@@ -197,7 +197,7 @@ void GapSearch::add_exact_marginals(const AnytimeResult& result, const BoundedAp
 // What is drawn from the search: samples, an estimate with its interval, marginals.
 void GapSearch::add_samplers(const AnytimeResult& result) {
   if (!(result.report.log_z.upper < HUGE_VAL)) return;  // beyond the range of the search's numbers
-  const auto upper = std::make_shared<BoundedApproximation>(result, SamplerKind::kUpper, run_.until());
+  const auto upper = std::make_shared<SearchApproximation>(result, SamplerKind::kUpper, run_.until());
   if (upper->log_value() == kNegInf) return;
   choose_sampler(result, upper);
   const LogBounds bounds{draft_.lower.value_or(kNegInf), draft_.upper.value_or(HUGE_VAL)};  // what is known of log Z

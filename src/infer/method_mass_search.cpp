@@ -8,7 +8,7 @@
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
-#include "treesample/evaluate/solved_marginals.hpp"
+#include "treesample/search/solved_marginals.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -16,14 +16,14 @@ namespace {
 
 // Of a search that ended solved, by one pass over its store: P_V where everything was evaluated, P_U where bounds
 // closed what was not.
-std::optional<Marginals> exact_marginals(const AnytimeResult& result, const BoundedApproximation& sampler,
+std::optional<Marginals> exact_marginals(const AnytimeResult& result, const SearchApproximation& sampler,
                                          const Task& task) {
   SolvedMarginalsOptions pass;
   pass.bytes = task.limits().bytes / policy::kMarginalsMemoryDivisor;
   pass.should_stop = task.run.time_box(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   if (auto marginals = solved_marginals(result, sampler, pass)) return marginals;
   if (!result.leaves.upper) return {};
-  return solved_marginals(result, BoundedApproximation(result, SamplerKind::kUpper), pass);
+  return solved_marginals(result, SearchApproximation(result, SamplerKind::kUpper), pass);
 }
 
 // What the budget of calls leaves buys no node any more, but configurations of P_X: one of them may be the best.
@@ -43,7 +43,7 @@ void spend_rest(Draft& draft, const Task& task) {
 }
 
 void add_sampler(Draft& draft, const AnytimeResult& result, const Task& task) {
-  const auto sampler = std::make_shared<BoundedApproximation>(result, SamplerKind::kEstimate, task.run.until());
+  const auto sampler = std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, task.run.until());
   if (sampler->log_value() == kNegInf) return;
   draft.approximation = sampler;
   if (task.question().best) draft.best = best_configuration(result, task.run.until());

@@ -10,20 +10,20 @@
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
 
-void add_marginals(Draft& draft, const SearchResult& result, const Task& task) {
-  if (result.approximation.has_exact_marginals()) {
-    draft.marginals = result.approximation.marginals();
+void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
+  if (result.approximation->has_exact_marginals()) {
+    draft.marginals = result.approximation->marginals();
     draft.marginals_from =
         result.report.stop == StopReason::kExact ? "exact" : "of the approximation, by one pass over the search";
     return;
   }
-  const int num_samples = add_frequencies(draft, result.approximation, policy::kMarginalSamples, task);
+  const int num_samples = add_frequencies(draft, *result.approximation, policy::kMarginalSamples, task);
   draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
 }
 
@@ -38,7 +38,7 @@ Draft run_tree_search(const Task& task) {
   Limits limits = task.limits();
   const double end = chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0;
   limits.seconds = std::max(end * run.seconds_left(), policy::kLeastSearchSeconds);
-  const SearchOptions options{.c = *chosen.c,
+  const TreeSearchOptions options{.c = *chosen.c,
                               .epsilon = *chosen.epsilon,
                               .ties = *chosen.ties,
                               .seed = task.seed(),
@@ -53,7 +53,7 @@ Draft run_tree_search(const Task& task) {
                                     run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
                               },
                           .should_stop = [&] { return is_large || run.is_interrupted(); }};
-  const SearchResult result = tree_sample(task.graph, space, prior.value, limits, options, observer);
+  const QUctResult result = q_uct_search(task.graph, space, {.estimate = prior.value}, limits, options, observer);
   run.tell({.phase = "tree search",
             .spent = result.report.spent,
             .log_z = prior.log_z,
@@ -71,12 +71,12 @@ Draft run_tree_search(const Task& task) {
   draft.spent = result.report.spent;
   draft.error = result.report.error;
   draft.has_importance = !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
-  draft.approximation = std::make_shared<SearchApproximation>(result.approximation);
+  draft.approximation = result.approximation;
   if (!has_passes) return draft;
-  if (task.question().best) draft.best = result.approximation.best();
+  if (task.question().best) draft.best = result.approximation->best();
   if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || chosen.importance > 0;
-  if (!draft.is_exact && is_judged) draft.unexplored_mass = result.approximation.unexplored_mass();
+  if (!draft.is_exact && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass();
   return draft;
 }
 

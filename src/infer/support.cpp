@@ -1,5 +1,6 @@
 // What several methods use: spaces, mini-buckets, barren variables, the cost of elimination.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,7 @@
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
+#include "treesample/value/make_leaf_value.hpp"
 
 namespace treesample {
 namespace {
@@ -136,11 +138,9 @@ std::int64_t num_functions(const FactorGraph& graph) {
 bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWord, 0) == 0; }
 
 void check_prior(const std::string& word) {
-  const bool is_known = word == "uniform" || word == "elbo" || word == "calibrated" || word == kMiniBucketWord ||
-                        word.rfind("net:", 0) == 0;
-  if (is_known || parse_i_bound(word)) return;
-  throw OptionError(
-      "prior", fmt::format("'{}' is none of uniform, elbo, calibrated, mini-bucket, mini-bucket:I, net:FILE", word));
+  if (word == "calibrated" || is_leaf_value_word(word)) return;
+  throw OptionError("prior",
+                    fmt::format("'{}' is none of calibrated, {}", word, fmt::join(leaf_value_words(), ", ")));
 }
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,

@@ -1,5 +1,5 @@
-// The search with bounds, top to bottom: search, step, traverse, expand, back_up, make_room. Dives are in dive.cpp,
-// passes over all nodes in sweep.cpp.
+// The search, top to bottom: search, step, traverse, back_up, make_room. Expanding a node is in expand.cpp, dives are
+// in dive.cpp, passes over all nodes in sweep.cpp.
 #include "treesample/search/anytime_search.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +11,6 @@
 
 #include "search/bounded_search.hpp"
 #include "search/collapse.hpp"
-#include "search/mass_rule.hpp"
-#include "search/q_uct.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
 
@@ -24,8 +22,6 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kFullShare = 0.75;
 // A traversal can be as long as the space is deep.
 constexpr int kLevelsBetweenLooks = 1 << 16;
-// The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
-constexpr double kMassBonus = 0.3;
 
 }  // namespace
 
@@ -37,14 +33,14 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
       limits_(limits),
       options_(options),
       watch_(limits, observer),
-      store_(std::make_shared<BoundStore>(space)),
+      rule_(make_rule(*space, leaves, options)),
+      store_(std::make_shared<BoundStore>(space, rule_->looks_at_q_phi())),
       reward_(graph, *space),
       budget_(limits.budget, limits.unit),
-      edges_(*space, options.select == SelectRule::kMass && !leaves.estimate),
-      components_(*space, options.select != SelectRule::kMass),
+      edges_(*space, rule_->goes_by_estimates() && !leaves.estimate),
+      components_(*space, !rule_->goes_by_estimates()),
       x_(graph.num_variables(), -1),
       has_functions_(!graph.has_only_tables()),
-      random_(options.seed, "mass"),
       clock_interval_(graph.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space->num_levels() + 1), 1, 64) : 1),
       stop_([this] { return watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop(); }) {
   edges_.see_factors(graph, *space);
@@ -52,7 +48,7 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
   if (queue != nullptr && queue->max_under_way() > 1) {
     rewards_ = std::make_unique<RewardQueue>(graph, space_, budget_, options.answer_order);
   }
-  if (options_.select == SelectRule::kMass && !leaves_.estimate) {
+  if (rule_->goes_by_estimates() && !leaves_.estimate) {
     leaves_.estimate = calibration_.start(space_);
   }
   for (std::size_t r = 0; r < space_.roots.size(); ++r) {
@@ -102,16 +98,19 @@ void BoundedSearch::search(AnytimeReport& report) {
       report.stop = StopReason::kExact;
       return;
     }
-    tighten_bounds();
-    if (is_closed_up_to_rounding()) {
-      report.stop = StopReason::kExact;
-      return;
-    }
-    if (limits_.gap > 0.0 && bounds_.upper - bounds_.lower <= limits_.gap) {
-      report.stop = StopReason::kGap;
-      return;
+    if (may_be_closed()) {
+      tighten_bounds();
+      if (is_closed_up_to_rounding()) {
+        report.stop = StopReason::kExact;
+        return;
+      }
+      if (limits_.gap > 0.0 && bounds_.upper - bounds_.lower <= limits_.gap) {
+        report.stop = StopReason::kGap;
+        return;
+      }
     }
     if (watch_.is_told() && num_traversals_ % options_.observer_interval == 0) {
+      tighten_bounds();
       watch_.tell({.phase = "search",
                    .spent = budget_.spent(),
                    .log_z = bounds_,
@@ -197,11 +196,11 @@ BoundedSearch::Outcome BoundedSearch::wait_for_rewards(bool can_submit) {
 BoundedSearch::Outcome BoundedSearch::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kBlocked;
-  int num_left = options_.select == SelectRule::kMass ? 1 : options_.expansions_per_traversal;
+  const bool by_estimates = rule_->goes_by_estimates();
+  int num_left = by_estimates ? 1 : options_.expansions_per_traversal;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
   std::uint32_t ahead = BoundNode::kNoExpansion;  // of the node after the next one
-  const bool is_mass = options_.select == SelectRule::kMass;
   while (true) {
     bool is_new = false;
     const int component = levels.size() == 1 ? 0 : components_.choose(*store_, levels, links);
@@ -213,11 +212,11 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
     if (!store_->node(level, index).is_expanded()) {
       if (num_left == 0) break;
       const Outcome begun = begin_expansion(level, index);
-      if (is_mass || begun == Outcome::kProgress || outcome == Outcome::kBlocked) outcome = begun;
+      if (by_estimates || begun == Outcome::kProgress || outcome == Outcome::kBlocked) outcome = begun;
       if (begun != Outcome::kProgress || is_closed()) break;
       back_up(level, index);
-      is_new = is_mass;
-      if (!is_mass || (!is_free(level) && is_asking(level))) --num_left;
+      is_new = by_estimates;
+      if (!by_estimates || (!is_free(level) && is_asking(level))) --num_left;
       if (is_dive_due(level, index)) {
         dive(level, index);
         break;
@@ -226,7 +225,7 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
     // The edges that were backed up last are those of a new node.
-    const int action = is_new ? draw_unresolved_edge(edges_, random_) : static_cast<int>(expansion.choice());
+    const int action = is_new ? rule_->choose_at_new(edges_, expansion) : static_cast<int>(expansion.choice());
     ahead = store_->fetch_ahead(level, expansion, action, ahead);
     expansion.add_visit(action);
     path_.push_back({level, index});
@@ -269,94 +268,6 @@ void BoundedSearch::back_up_path() {
   }
 }
 
-// Evaluates all edges of a node. False when a factor failed.
-bool BoundedSearch::expand(int level, NodeIndex index) {
-  const Level& here = space_.levels[level];
-  edge_rewards_.assign(here.num_states, 0.0);
-  edge_magnitudes_.assign(here.num_states, 0.0);
-  for (int a = 0; a < here.num_states && !failure_ && !is_free(level); ++a) {
-    x_[here.variable] = a;
-    if (const std::optional<double> reward = reward_.try_evaluate(level, x_, budget_)) {
-      edge_rewards_[a] = *reward;
-      edge_magnitudes_[a] = reward_.magnitude();
-    } else {
-      failure_ = reward_.failure();
-    }
-  }
-  x_[here.variable] = -1;
-  if (!failure_) add_edges(level, index);
-  return !failure_;
-}
-
-// Gives a node the edges whose rewards are in edge_rewards_. Their children are new nodes, or known ones where the
-// context was met before.
-void BoundedSearch::add_edges(int level, NodeIndex index) {
-  const Level& here = space_.levels[level];
-  BoundNode& node = store_->node(level, index);
-  store_->create_expansion(level, node);
-  const Expansion expansion = store_->expansion(level, node);
-  leaf_rows_.resize(std::max(leaf_rows_.size(), here.children.size()));
-  for (LeafRow& row : leaf_rows_) row.is_known = false;
-  for (int a = 0; a < here.num_states; ++a) {
-    x_[here.variable] = a;
-    const double reward = edge_rewards_[a];
-    expansion.set_reward(a, reward);
-    edges_.see_reward(level, reward, edge_magnitudes_[a]);
-    has_zeros_ = has_zeros_ || reward == kNegInf;
-    if (!here.factors.empty()) calibration_.add(level, reward);  // an empty sum teaches nothing
-    for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
-      expansion.links(a)[j] = child_node(here, j);
-    }
-  }
-  x_[here.variable] = -1;
-}
-
-// The node of a child level below the edge that x_ holds.
-NodeIndex BoundedSearch::child_node(const Level& here, std::size_t child) {
-  const int level = here.children[child];
-  if (!space_.levels[level].is_shared) return create_node(level, leaf_bounds(here, child));
-  NodeIndex& known = store_->find_or_insert(level, x_);
-  if (known == kNoNode) known = create_node(level, leaf_bounds(here, child));
-  return known;
-}
-
-// What the fall-backs say of a child level. Those of a node's edges have most look-ups in common, so all are made when
-// one is needed.
-LogBounds BoundedSearch::leaf_bounds(const Level& here, std::size_t child) {
-  LeafRow& row = leaf_rows_[child];
-  const int level = here.children[child];
-  const int action = x_[here.variable];
-  if (!row.is_known) {
-    row.lower.assign(here.num_states, kNegInf);
-    row.upper.assign(here.num_states, kInf);
-    if (leaves_.upper) leaves_.upper->log_values(level, here.variable, x_, row.upper);
-    if (leaves_.lower && !is_exact_leaf(level)) leaves_.lower->log_values(level, here.variable, x_, row.lower);
-    x_[here.variable] = action;
-    row.is_known = true;
-  }
-  return {row.lower[action], row.upper[action]};
-}
-
-// A node with the values of the fall-backs.
-NodeIndex BoundedSearch::create_node(int level, LogBounds leaf) {
-  const NodeIndex index = store_->create_node(level);
-  BoundNode& node = store_->node(level, index);
-  node.is_complete = is_exact_leaf(level) || leaf.upper == kNegInf;
-  if (leaf.upper == kNegInf) {
-    leaf.lower = kNegInf;
-  } else if (leaves_.lower_bound) {
-    leaf.lower = std::max(leaf.lower, leaves_.lower_bound(level, x_));
-  }
-  double estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : leaf.upper;
-  if (leaves_.estimate && !node.is_complete && !(estimate < kInf)) {
-    throw Error(ErrorCode::kNumeric,
-                fmt::format("search: an estimate of level {} is {}, allowed are numbers and -inf", level, estimate));
-  }
-  if (!calibration_.is_on()) estimate = std::min(estimate, leaf.upper);
-  node.set_values(BoundValues::of_logs(leaf.lower, leaf.upper, std::max(estimate, leaf.lower)));
-  return index;
-}
-
 void BoundedSearch::back_up(int level, NodeIndex index) {
   BoundNode& node = store_->node(level, index);
   edges_.gather(*store_, level, node);
@@ -364,7 +275,7 @@ void BoundedSearch::back_up(int level, NodeIndex index) {
   if (node.is_pending) node.is_pending = false;
   if (node.is_complete) return;
   const Expansion expansion = store_->expansion(level, node);
-  const int action = choose(level, expansion);
+  const int action = rule_->choose(level, edges_, expansion);
   if (action >= 0) {
     expansion.choice() = static_cast<std::uint32_t>(action);
   } else {
@@ -380,25 +291,6 @@ void BoundedSearch::release_blocked() {
   for (const Step& step : blocked) {
     if (store_->node(step.level, step.index).is_pending) back_up(step.level, step.index);
   }
-}
-
-int BoundedSearch::choose(int level, const Expansion& expansion) const {
-  if (options_.select == SelectRule::kGap) return edges_.widest();
-  if (options_.select == SelectRule::kMass) return most_unresolved_edge(edges_, expansion, kMassBonus * options_.c);
-  double visits = 1.0;
-  for (int a = 0; a < edges_.num_states(); ++a) visits += expansion.visits(a);
-  const double bonus = options_.c * std::max(space_.levels[level].log_states_below, options_.epsilon);
-  int chosen = -1;
-  double best = kNegInf;
-  for (int a = 0; a < edges_.num_states(); ++a) {
-    if (!edges_.is_open(a)) continue;
-    const double score =
-        q_uct(edges_.values(a).log_estimate(), bonus * std::sqrt(visits), 1.0 / (1.0 + expansion.visits(a)));
-    if (chosen >= 0 && !is_higher(score, best)) continue;
-    chosen = a;
-    best = score;
-  }
-  return chosen;
 }
 
 std::size_t BoundedSearch::full_bytes() const {
@@ -419,29 +311,23 @@ bool BoundedSearch::make_room() {
 // What is left is what the outward rounding of a backup per level adds up to. With the mass rule the answer is P_V,
 // which knows nothing of bounds that have closed.
 bool BoundedSearch::is_closed_up_to_rounding() const {
-  if (!std::isfinite(bounds_.upper) || options_.select == SelectRule::kMass) return false;
+  if (!std::isfinite(bounds_.upper) || rule_->goes_by_estimates()) return false;
   const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));
   return bounds_.upper - bounds_.lower <= rounding;
+}
+
+// Cheaply: bounds as logarithms are made only when they are near each other, or to be shown.
+bool BoundedSearch::may_be_closed() const {
+  double ratio = 1.0;  // exp(U - L)
+  for (std::size_t r = 0; r < space_.roots.size() && ratio <= closed_ratio_; ++r) {
+    ratio *= store_->node(space_.roots[r], store_->root_links()[r]).upper_ratio();
+  }
+  return ratio <= closed_ratio_;
 }
 
 void BoundedSearch::tighten_bounds() {
   const LogBounds now = root_bounds(*store_);
   bounds_ = {std::max(bounds_.lower, now.lower), std::min(bounds_.upper, now.upper)};
-}
-
-LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
-                              std::shared_ptr<const WeightedMiniBucket> buckets,
-                              const LocalDistributions& distributions, const ShouldStop& should_stop) {
-  check_space("mini_bucket_leaves", graph, space);
-  check_argument(buckets && buckets->fits(space), "mini_bucket_leaves",
-                 "the mini-buckets were made for another search space");
-  LeafValues leaves;
-  leaves.lower = product_fallback(graph, space, distributions, should_stop);
-  leaves.upper = mini_bucket_fallback(buckets);
-  leaves.lower_bound = [buckets = std::move(buckets)](int level, std::span<const int> x) {
-    return buckets->log_lower(level, x);
-  };
-  return leaves;
 }
 
 void AnytimeOptions::validate() const {
@@ -458,9 +344,7 @@ AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space,
   limits.validate();
   options.validate();
   check_space("anytime_search", graph, space);
-  for (const auto& leaf : {leaves.lower, leaves.upper, leaves.estimate}) {
-    check_argument(!leaf || leaf->fits(space), "anytime_search", "leaf values were made for another search space");
-  }
+  leaves.check_fit("anytime_search", space);
   for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
   BoundedSearch search(graph, std::make_shared<const SearchSpace>(space), leaves, limits, options, observer);
   const AnytimeReport report = search.run();

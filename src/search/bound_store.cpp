@@ -14,13 +14,14 @@ constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
 
-ExpansionLayout::ExpansionLayout(int k, int c, bool with_hints)
+ExpansionLayout::ExpansionLayout(int k, int c, bool with_hints, bool with_q_phi)
     : num_states(k), num_children(c), has_hints(with_hints) {
   const auto row_bytes = 4 * static_cast<std::uint32_t>(k);
   links = 4 + (has_hints ? row_bytes : 0);
   visits = links + row_bytes * static_cast<std::uint32_t>(c);
   factors = (visits + row_bytes + 7) / 8 * 8;
-  size = factors + 2 * row_bytes;
+  q_phi = factors + 2 * row_bytes;
+  size = q_phi + (with_q_phi ? 2 * row_bytes : 0);
 }
 
 NodeIndex BoundStore::Pool::create() {
@@ -48,7 +49,7 @@ void BoundStore::Pool::grow() {
   capacity_ = static_cast<NodeIndex>(capacity);
 }
 
-BoundStore::BoundStore(std::shared_ptr<const SearchSpace> space) : space_(std::move(space)) {
+BoundStore::BoundStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi) : space_(std::move(space)) {
   const auto only_child = [&](int n) {
     return n >= 0 && space_->levels[n].children.size() == 1 ? space_->levels[n].children[0] : -1;
   };
@@ -58,7 +59,7 @@ BoundStore::BoundStore(std::shared_ptr<const SearchSpace> space) : space_(std::m
     facts.children = level.children.data();
     facts.variable = level.variable;
     facts.grandchild = only_child(only_child(n));
-    facts.layout = {level.num_states, static_cast<int>(level.children.size()), facts.grandchild >= 0};
+    facts.layout = {level.num_states, static_cast<int>(level.children.size()), facts.grandchild >= 0, has_q_phi};
     facts_.push_back(facts);
     levels_.push_back(
         {Pool(sizeof(BoundNode), kNoNode), Pool(facts.layout.size, BoundNode::kNoExpansion), ContextTable()});

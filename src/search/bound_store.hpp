@@ -8,6 +8,7 @@
 //   uint32    link[K][C]      node of each child level below an edge; none where R = -inf
 //   uint32    visits[K]
 //   double    factor[K]       exp(R), see factor_of_reward
+//   double    q_phi[K]        only for a rule that looks at it
 //
 // (per binary edge in a tree 56 bytes: 32 of the child, 24 here). All edges of an expansion are evaluated. Their values
 // are not stored: they are the factor times the children's, which lie side by side when only this edge leads to
@@ -47,10 +48,10 @@ static_assert(sizeof(BoundNode) == 32);
 // Offsets are in bytes from the start of a block.
 struct ExpansionLayout {
   ExpansionLayout() = default;
-  ExpansionLayout(int k, int c, bool with_hints);
+  ExpansionLayout(int k, int c, bool with_hints, bool with_q_phi);
 
   int num_states = 1, num_children = 0;
-  std::uint32_t links = 0, visits = 0, factors = 0, size = 0;
+  std::uint32_t links = 0, visits = 0, factors = 0, q_phi = 0, size = 0;
   bool has_hints = false;
 };
 
@@ -72,6 +73,9 @@ class Expansion {
   [[nodiscard]] std::uint32_t& hint(int action) const { return at<std::uint32_t>(4)[action]; }
 
   [[nodiscard]] double* factors() const { return at<double>(layout_->factors); }
+  [[nodiscard]] std::span<double> q_phi() const {
+    return {at<double>(layout_->q_phi), static_cast<std::size_t>(layout_->num_states)};
+  }
   [[nodiscard]] double reward(int action) const { return reward_of_factor(factors()[action]); }
   void set_reward(int action, double reward) const { factors()[action] = factor_of_reward(reward, kMostReward); }
   [[nodiscard]] std::uint32_t visits(int action) const { return at<std::uint32_t>(layout_->visits)[action]; }
@@ -91,7 +95,7 @@ class Expansion {
 
 class BoundStore {
  public:
-  explicit BoundStore(std::shared_ptr<const SearchSpace> space);
+  explicit BoundStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi = false);
 
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
   // What an expansion of a level takes.

@@ -79,6 +79,12 @@ class BoundValues {
   [[nodiscard]] double log_upper_gap() const;
   [[nodiscard]] double log_estimate_gap() const;
 
+  // U / L, or more where that is far from 1.
+  [[nodiscard]] double upper_ratio() const {
+    if (is_dead()) return 1.0;
+    return lower_ > 0.0 && units_below() == 0 ? upper_ / lower_ : std::numeric_limits<double>::infinity();
+  }
+
   void set_log_estimate(double log_estimate);
 
   // Product of all three. Pre: the mantissas are in their range, and nothing is dead. Rounding is left to the caller.

@@ -6,6 +6,8 @@
 // arrive, the path that asked for them is backed up.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "search/bound_store.hpp"
 #include "search/calibration.hpp"
 #include "search/edge_bounds.hpp"
+#include "search/selection_rule.hpp"
 #include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
@@ -64,26 +67,26 @@ class BoundedSearch {
   Outcome step();
   Outcome wait_for_rewards(bool can_submit);
   Outcome traverse();
-  // The mass rule's free levels, and those at which its traversals end; pre of the latter: not free.
-  [[nodiscard]] bool is_free(int level) const {
-    return options_.select == SelectRule::kMass && reward_.num_factors(level) == 0;
-  }
+  // Free levels of a rule that goes by estimates, and those at which its traversals end; pre of the latter: not free.
+  [[nodiscard]] bool is_free(int level) const { return rule_->goes_by_estimates() && reward_.num_factors(level) == 0; }
   [[nodiscard]] bool is_asking(int level) const { return !has_functions_ || !reward_.functions(level).empty(); }
   Outcome begin_expansion(int level, NodeIndex index);
   void back_up_path();
+  void back_up(int level, NodeIndex index);
+  void release_blocked();
+  [[nodiscard]] std::size_t full_bytes() const;
+  bool make_room();
+  void tighten_bounds();
+  [[nodiscard]] bool may_be_closed() const;
+  [[nodiscard]] bool is_closed_up_to_rounding() const;
+
+  // expand.cpp
   bool expand(int level, NodeIndex index);
   void add_edges(int level, NodeIndex index);
   NodeIndex child_node(const Level& here, std::size_t child);
   [[nodiscard]] bool is_exact_leaf(int level) const { return leaves_.upper && leaves_.upper->is_exact(level); }
   LogBounds leaf_bounds(const Level& here, std::size_t child);
   NodeIndex create_node(int level, LogBounds leaf);
-  void back_up(int level, NodeIndex index);
-  int choose(int level, const Expansion& expansion) const;
-  void release_blocked();
-  [[nodiscard]] std::size_t full_bytes() const;
-  bool make_room();
-  void tighten_bounds();
-  [[nodiscard]] bool is_closed_up_to_rounding() const;
 
   // search_budget.cpp
   [[nodiscard]] bool can_expand(int level);
@@ -112,6 +115,7 @@ class BoundedSearch {
   const Limits limits_;
   const AnytimeOptions options_;
   const RunWatch watch_;
+  const std::unique_ptr<SelectionRule> rule_;
   std::shared_ptr<BoundStore> store_;
   Reward reward_;
   Budget budget_;
@@ -129,7 +133,8 @@ class BoundedSearch {
   LogBounds bounds_;        // of log Z, the best so far
   bool has_zeros_ = false;  // an impossible state was met
   const bool has_functions_;
-  Random random_;
+  // exp(U - L) at which the search may end; with room for rounding.
+  const double closed_ratio_ = std::exp(std::min(limits_.gap, 700.0)) + 1e-3;
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
   std::int64_t num_evaluations_then_ = 0;  // when memory was given back last
   int clock_interval_;                     // traversals between looks at the clock; a function may take seconds

@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "treesample/space/search_space.hpp"
+#include "treesample/store/store_view.hpp"
 
 namespace treesample {
-
-using NodeIndex = std::uint32_t;
-inline constexpr NodeIndex kNoNode = UINT32_MAX;
 
 // Exact map from the context of a shared level to its node: open addressing over packed states.
 class ContextTable {

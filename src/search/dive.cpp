@@ -1,6 +1,6 @@
 // Depth-first parts of the search with bounds: dives, and following a configuration that is known.
+#include "math/ties.hpp"
 #include "search/bounded_search.hpp"
-#include "search/q_uct.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -48,7 +48,7 @@ void BoundedSearch::follow(int root, NodeIndex root_index, const Assignment& x) 
 // is pending.
 bool BoundedSearch::is_dive_due(int level, NodeIndex index) const {
   if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
-  if (options_.select == SelectRule::kMass && (!has_zeros_ || bounds_.lower != kNegInf)) return false;
+  if (rule_->goes_by_estimates() && (!has_zeros_ || !has_no_lower(*store_))) return false;
   const BoundNode& node = store_->node(level, index);
   return node.has_no_lower() && !node.is_complete;
 }

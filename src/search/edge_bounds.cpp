@@ -234,6 +234,14 @@ double root_estimate(const BoundStore& store) {
   return sum;
 }
 
+bool has_no_lower(const BoundStore& store) {
+  const SearchSpace& space = store.space();
+  for (std::size_t r = 0; r < space.roots.size(); ++r) {
+    if (store.node(space.roots[r], store.root_links()[r]).has_no_lower()) return true;
+  }
+  return space.log_constant == kNegInf;
+}
+
 bool is_solved(const BoundStore& store) {
   const SearchSpace& space = store.space();
   bool is_solved = true;

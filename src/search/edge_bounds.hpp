@@ -83,5 +83,7 @@ class ComponentRule {
 LogBounds root_bounds(const BoundStore& store);
 double root_estimate(const BoundStore& store);
 bool is_solved(const BoundStore& store);
+// Is nothing known to be possible?
+bool has_no_lower(const BoundStore& store);
 
 }  // namespace treesample

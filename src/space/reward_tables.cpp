@@ -37,7 +37,7 @@ RewardTables::RewardTables(const FactorGraph& graph, const SearchSpace& space, c
   Assignment x(static_cast<std::size_t>(graph.num_variables()), 0);
   for (int n = 0; n < space.num_levels(); ++n) {
     const Level& level = space.levels[n];
-    if (!level.is_private_below || !reward.functions(n).empty()) continue;
+    if (!reward.functions(n).empty()) continue;
     const std::vector<int> scope = scope_of(graph, level);
     std::vector<double>& factors = factors_[n];
     factors.resize(num_entries(graph, scope, most_entries));

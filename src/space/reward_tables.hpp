@@ -22,9 +22,8 @@ struct RewardTable {
   }
 };
 
-// By level, from the top down, with at most `most_entries` in all. A level has no table where its nodes are refreshed
-// off the path, where a factor is a function or R is extreme (see factor_of_reward), or where R depends on more
-// variables.
+// By level, from the top down, with at most `most_entries` in all. A level has no table where a factor is a function or
+// R is extreme (see factor_of_reward), or where R depends on more variables.
 class RewardTables {
  public:
   RewardTables(const FactorGraph& graph, const SearchSpace& space, const Reward& reward, std::size_t most_entries);

@@ -102,7 +102,6 @@ void summarise(SearchSpace& space) {
     if (level.parent < 0) continue;
     Level& parent = space.levels[level.parent];
     parent.log_states_below += level.log_states_below + std::log(level.num_states);
-    parent.is_private_below = parent.is_private_below && level.is_private_below && !level.is_shared;
   }
 }
 
@@ -198,8 +197,7 @@ SearchSpace without_contexts(const SearchSpace& space) {
                            .factors = level.factors,
                            .log_states_below = level.log_states_below,
                            .log_context_states = level.log_context_states,
-                           .is_shared = level.is_shared,
-                           .is_private_below = level.is_private_below});
+                           .is_shared = level.is_shared});
   }
   return copy;
 }

@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-SearchOptions search_options(const EpisodeOptions& options, std::uint64_t seed) {
-  SearchOptions search;
+TreeSearchOptions search_options(const EpisodeOptions& options, std::uint64_t seed) {
+  TreeSearchOptions search;
   search.c = options.c;
   search.epsilon = options.epsilon;
   search.ties = TieRule::kRandom;
@@ -35,14 +35,14 @@ std::shared_ptr<Experience> empty_experience(const std::shared_ptr<const Problem
   return experience;
 }
 
-Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const ValueFunction>& prior,
+Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
                        const EpisodeOptions& options, std::uint64_t seed) {
-  const SearchResult result =
-      tree_sample(problem->graph, problem->space, prior, {.budget = options.budget}, search_options(options, seed));
+  const TreeSearchResult result = tree_sample(problem->graph, problem->space, {.estimate = prior},
+                                              {.budget = options.budget}, search_options(options, seed));
   std::shared_ptr<Experience> experience = empty_experience(problem);
   if (result.approximation.log_z() == kNegInf) return {experience, kInfinity};
   Random random(seed, "samples");
-  SearchApproximation::SampleBatch batch = result.approximation.sample_batch(options.num_samples, random);
+  TreeApproximation::SampleBatch batch = result.approximation.sample_batch(options.num_samples, random);
   experience->samples = std::move(batch.states);
   double sum = 0.0;
   for (int i = 0; i < options.num_samples; ++i) {
@@ -54,9 +54,9 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
   return {experience, sum / options.num_samples};
 }
 
-Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const ValueFunction>& prior,
+Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
                     const EpisodeOptions& options, std::uint64_t seed) {
-  const SmcResult result = smc(problem->graph, problem->space, prior, {.budget = options.budget},
+  const SmcResult result = smc(problem->graph, problem->space, {.estimate = prior}, {.budget = options.budget},
                                {.ess_threshold = options.ess_threshold, .seed = seed});
   std::shared_ptr<Experience> experience = empty_experience(problem);
   const ParticleApproximation& particles = result.approximation;
@@ -84,7 +84,7 @@ void EpisodeOptions::validate() const {
 
 Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const Network>& network,
                     const EpisodeOptions& options, std::uint64_t seed) {
-  std::shared_ptr<const ValueFunction> prior;
+  std::shared_ptr<const LeafValue> prior;
   if (network) prior = std::make_shared<NetworkValue>(network, problem->plan, problem->graph, problem->space);
   return options.method == InferenceMethod::kSmc ? smc_episode(problem, prior, options, seed)
                                                  : search_episode(problem, prior, options, seed);
@@ -120,8 +120,8 @@ double network_delta_kl(const Problem& problem, const std::shared_ptr<const Netw
 }
 
 double plain_delta_kl(const Problem& problem, const EpisodeOptions& options, std::uint64_t seed) {
-  const SearchResult result =
-      tree_sample(problem.graph, problem.space, nullptr, {.budget = options.budget}, search_options(options, seed));
+  const TreeSearchResult result =
+      tree_sample(problem.graph, problem.space, {}, {.budget = options.budget}, search_options(options, seed));
   if (result.approximation.log_z() == kNegInf) return kInfinity;
   const std::optional<Divergence> divergence = store_divergence(problem.graph, result.approximation);
   if (divergence) return divergence->delta_kl;

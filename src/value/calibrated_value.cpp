@@ -7,9 +7,8 @@
 
 namespace treesample {
 
-CalibratedValue::CalibratedValue(const SearchSpace& space)
-    : space_(without_contexts(space)), levels_(space.levels.size()) {
-  for (int n = space_.num_levels() - 1; n >= 0; --n) update(n);
+CalibratedValue::CalibratedValue(const SearchSpace& space) : LeafValue(space), levels_(space.levels.size()) {
+  for (int n = this->space().num_levels() - 1; n >= 0; --n) update(n);
 }
 
 void CalibratedValue::add(int level, double reward) {
@@ -20,19 +19,19 @@ void CalibratedValue::add(int level, double reward) {
     seen.sum += reward;
     if (seen.num_possible++ == 0) ++num_known_levels_;
   }
-  for (int n = level; n >= 0; n = space_.levels[n].parent) update(n);
+  for (int n = level; n >= 0; n = space().levels[n].parent) update(n);
 }
 
 void CalibratedValue::update(int level) {
   LevelRewards& here = levels_[level];
-  here.value_below = here.elbo_below = std::log(space_.levels[level].num_states);
+  here.value_below = here.elbo_below = std::log(space().levels[level].num_states);
   if (here.num_possible > 0) {
     const auto count = static_cast<double>(here.count);
     const auto num_possible = static_cast<double>(here.num_possible);
     here.value_below += here.log_sum - std::log(count);
     here.elbo_below += here.sum / num_possible + std::log(num_possible / count);
   }
-  for (const int child : space_.levels[level].children) {
+  for (const int child : space().levels[level].children) {
     here.value_below += levels_[child].value_below;
     here.elbo_below += levels_[child].elbo_below;
   }
@@ -43,7 +42,7 @@ double CalibratedValue::log_value(int level, std::span<const int>) const { retur
 double CalibratedValue::sample_below(int level, std::span<int> x, Random& random) const {
   std::vector<int> open = {level};
   while (!open.empty()) {
-    const Level& here = space_.levels[open.back()];
+    const Level& here = space().levels[open.back()];
     open.pop_back();
     x[here.variable] = static_cast<int>(random.below(static_cast<std::uint64_t>(here.num_states)));
     open.insert(open.end(), here.children.begin(), here.children.end());
@@ -52,7 +51,7 @@ double CalibratedValue::sample_below(int level, std::span<int> x, Random& random
 }
 
 double CalibratedValue::log_prob_below(int level, std::span<const int>) const {
-  return -std::log(space_.levels[level].num_states) - space_.levels[level].log_states_below;
+  return -std::log(space().levels[level].num_states) - space().levels[level].log_states_below;
 }
 
 void CalibratedValue::probabilities(int, std::span<const int>, std::span<double> probs) const {

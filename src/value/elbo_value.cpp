@@ -7,7 +7,8 @@
 
 namespace treesample {
 
-ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space) : num_variables_(graph.num_variables()) {
+ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space)
+    : LeafValue(space), num_variables_(graph.num_variables()) {
   check_argument(space.kind != SpaceKind::kAndOr && graph.has_only_tables(), "ElboValue",
                  "needs tables and a space that is a path");
   std::vector<int> level_of(graph.num_variables());

@@ -3,7 +3,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/value/fallback.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 namespace {

@@ -214,7 +214,7 @@ void WeightedMiniBucket::State::summarise() {
 
 WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space,
                                        const MiniBucketOptions& options)
-    : state_(std::make_unique<State>(graph, without_contexts(space))) {
+    : LeafValue(space), state_(std::make_unique<State>(graph, LeafValue::space())) {
   check_space(kFunction, graph, space);
   check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
   check_range(kFunction, "passes", options.passes, 1, 1'000'000);
@@ -243,8 +243,6 @@ WeightedMiniBucket::~WeightedMiniBucket() = default;
 
 const MiniBucketReport& WeightedMiniBucket::report() const { return state_->report; }
 
-bool WeightedMiniBucket::fits(const SearchSpace& space) const { return space.fingerprint == state_->space.fingerprint; }
-
 double WeightedMiniBucket::log_upper(int level, std::span<const int> x) const {
   state_->check_asked(level, x);
   return state_->upper_rows.sum(level, x);
@@ -255,7 +253,7 @@ double WeightedMiniBucket::log_lower(int level, std::span<const int> x) const {
   return state_->log_lower(level, x);
 }
 
-void WeightedMiniBucket::log_upper_each(int level, std::span<const int> x, std::span<double> values) const {
+void WeightedMiniBucket::log_values(int level, int /*variable*/, std::span<int> x, std::span<double> values) const {
   state_->check_asked(level, x);
   state_->upper_rows.sum_each(level, x, values);
 }
@@ -320,9 +318,30 @@ double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& ran
   });
 }
 
-double WeightedMiniBucket::log_proposal_below(int level, std::span<const int> x) const {
+double WeightedMiniBucket::log_prob_below(int level, std::span<const int> x) const {
   state_->check_asked(level, x);
   return state_->visit_below(level, x, [&](int variable, std::span<const double>) { return x[variable]; });
+}
+
+void WeightedMiniBucket::probabilities(int level, std::span<const int> x, std::span<double> probs) const {
+  q_values(level, x, 1, probs);
+  // Where nothing is possible q is uniform.
+  if (softmax(probs, probs) == kNegInf) std::fill(probs.begin(), probs.end(), 1.0 / static_cast<double>(probs.size()));
+}
+
+LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
+                              std::shared_ptr<const WeightedMiniBucket> buckets,
+                              const LocalDistributions& distributions, const ShouldStop& should_stop) {
+  check_space("mini_bucket_leaves", graph, space);
+  check_argument(buckets && buckets->fits(space), "mini_bucket_leaves",
+                 "the mini-buckets were made for another search space");
+  LeafValues leaves;
+  leaves.lower = product_value(graph, space, distributions, should_stop);
+  leaves.upper = buckets;
+  leaves.lower_bound = [buckets = std::move(buckets)](int level, std::span<const int> x) {
+    return buckets->log_lower(level, x);
+  };
+  return leaves;
 }
 
 }  // namespace treesample

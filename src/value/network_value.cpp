@@ -14,7 +14,7 @@
 namespace treesample {
 namespace {
 
-// Per thread and not per object: a const value function is then safe to share, and a search that makes
+// Per thread and not per object: a const leaf value is then safe to share, and a search that makes
 // a new object per episode takes no new memory.
 struct Scratch {
   MlpScratch mlp;
@@ -106,7 +106,7 @@ std::vector<double> independent_values(const FactorGraph& graph, const SearchSpa
 
 NetworkValue::NetworkValue(std::shared_ptr<const Network> network, const std::optional<GnnPlan>& plan,
                            const FactorGraph& graph, const SearchSpace& space)
-    : network_(std::move(network)), fingerprint_(space.fingerprint) {
+    : LeafValue(space), network_(std::move(network)) {
   check_argument(network_ != nullptr, "NetworkValue", "there is no network (null)");
   check_space("NetworkValue", graph, space);
   const std::vector<double> offsets = independent_values(graph, space);

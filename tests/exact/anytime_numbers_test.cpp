@@ -9,7 +9,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
 namespace {
@@ -18,8 +18,8 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 
 LeafValues maxima_and_means(const FactorGraph& graph, const SearchSpace& space) {
   LeafValues leaves;
-  leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.lower = product_value(graph, space, uniform_distributions(graph));
+  leaves.upper = maxima_value(graph, space);
   return leaves;
 }
 
@@ -126,7 +126,7 @@ TEST(AnytimeNumbers, ProductsOverManyComponentsAreRight) {
     EXPECT_EQ(result.report.stop, StopReason::kExact);
     EXPECT_NEAR(result.report.log_z.lower, log_z, 1e-9);
     EXPECT_NEAR(result.report.log_z.upper, log_z, 1e-9);
-    EXPECT_NEAR(BoundedApproximation(result, SamplerKind::kLower).log_value(), log_z, 1e-9);
+    EXPECT_NEAR(SearchApproximation(result, SamplerKind::kLower).log_value(), log_z, 1e-9);
     const LogBounds early = anytime_search(graph, space, maxima_and_means(graph, space), {.budget = 40}).report.log_z;
     EXPECT_LE(early.lower, log_z);
     EXPECT_GE(early.upper, log_z);

@@ -13,7 +13,8 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 namespace {
@@ -51,8 +52,8 @@ LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, Leave
                               trial % 2 == 0 ? uniform_distributions(graph) : mean_field(graph, 5, trial));
   }
   LeafValues leaves;
-  if (kind == Leaves::kMaxima) leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_fallback(graph, space);
+  if (kind == Leaves::kMaxima) leaves.lower = product_value(graph, space, uniform_distributions(graph));
+  leaves.upper = maxima_value(graph, space);
   return leaves;
 }
 
@@ -135,7 +136,7 @@ TEST(AnytimeSearch, LowerSamplerHasExactlyTheDivergenceThatItsValueSays) {
   int num_checked = 0;
   for_each_case([&](const Case& test) {
     const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
-    const BoundedApproximation sampler(result, SamplerKind::kLower);
+    const SearchApproximation sampler(result, SamplerKind::kLower);
     EXPECT_LE(sampler.log_value(), result.report.log_z.lower + tolerance_at(result.report.log_z.lower));
     if (sampler.log_value() == kNegInf) return;
     const std::vector<double> probs = log_probs(test.graph, sampler);
@@ -154,7 +155,7 @@ TEST(AnytimeSearch, LowerSamplerHasExactlyTheDivergenceThatItsValueSays) {
 TEST(AnytimeSearch, WeightsOfTheUpperSamplerNeverPassItsValue) {
   for_each_case([](const Case& test) {
     const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
-    const BoundedApproximation sampler(result, SamplerKind::kUpper);
+    const SearchApproximation sampler(result, SamplerKind::kUpper);
     EXPECT_GE(sampler.log_value(), test.log_z);
     if (sampler.log_value() == kNegInf) return;
     const std::vector<double> probs = log_probs(test.graph, sampler);
@@ -174,7 +175,7 @@ TEST(AnytimeSearch, EstimateSamplerIsADistributionAtEveryBudget) {
     for (const int budget : {0, 10, 40}) {
       const AnytimeResult result =
           anytime_search(test.graph, test.space, test.leaves, {.budget = budget}, test.options);
-      const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+      const SearchApproximation sampler(result, SamplerKind::kEstimate);
       if (sampler.log_value() != kNegInf) log_probs(test.graph, sampler);
     }
   });
@@ -185,7 +186,7 @@ TEST(AnytimeSearch, SolvedSearchSamplesTheTarget) {
     if (test.log_z == kNegInf) return;
     const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {}, test.options);
     for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
-      const BoundedApproximation sampler(result, kind);
+      const SearchApproximation sampler(result, kind);
       for_each_configuration(test.graph, [&](const Assignment& x) {
         const double log_density = test.graph.log_density(x);
         const double log_prob = sampler.log_prob(x);
@@ -256,7 +257,7 @@ TEST(AnytimeSearch, CollapsedStoreKeepsItsBoundsAndGoesOnToTheExactAnswer) {
       num_collapses += static_cast<int>(result.report.num_collapses);
       EXPECT_LE(result.report.used_bytes, limits.bytes);
       for (const SamplerKind sampler_kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
-        const BoundedApproximation sampler(result, sampler_kind);
+        const SearchApproximation sampler(result, sampler_kind);
         if (sampler.log_value() == kNegInf) continue;
         const std::vector<double> probs = log_probs(graph, sampler);
         if (sampler_kind != SamplerKind::kUpper) continue;

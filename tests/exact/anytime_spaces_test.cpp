@@ -11,7 +11,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
 namespace {
@@ -23,8 +23,8 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 AnytimeResult solve(const FactorGraph& graph, const SearchSpace& space, const AnytimeOptions& options = {},
                     const Limits& limits = {}) {
   LeafValues leaves;
-  leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.lower = product_value(graph, space, uniform_distributions(graph));
+  leaves.upper = maxima_value(graph, space);
   return anytime_search(graph, space, leaves, limits, options);
 }
 
@@ -46,7 +46,7 @@ TEST(AnytimeSpaces, EveryOrderAndSpaceGivesTheSameLogZAndSamplers) {
         const double tolerance = 1e-10 * (1.0 + std::abs(log_z));
         EXPECT_NEAR(result.report.log_z.lower, log_z, tolerance);
         EXPECT_NEAR(result.report.log_z.upper, log_z, tolerance);
-        const BoundedApproximation sampler(result, SamplerKind::kLower);
+        const SearchApproximation sampler(result, SamplerKind::kLower);
         EXPECT_NEAR(sampler.log_value(), log_z, tolerance);
         const Assignment x = sampler.sample(random);
         EXPECT_NEAR(sampler.log_prob(x), graph.log_density(x) - log_z, 1e-9 * (1.0 + std::abs(log_z)));

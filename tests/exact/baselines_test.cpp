@@ -27,9 +27,9 @@ SearchSpace path_of(const FactorGraph& graph, Random& random, SpaceKind kind = S
 }
 
 // Values that look random but depend only on the prefix.
-class HashPrior final : public ValueFunction {
+class HashPrior final : public LeafValue {
  public:
-  explicit HashPrior(const SearchSpace& space) : space_(space) {}
+  explicit HashPrior(const SearchSpace& space) : LeafValue(space), space_(space) {}
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
     const std::size_t width = prefixes.size() / count;
     const int num_states = space_.levels[level].num_states;
@@ -92,7 +92,8 @@ TEST(Smc, EstimateOfZIsUnbiased) {
             const SmcOptions options{
                 .ess_threshold = threshold, .resampling = scheme, .seed = static_cast<std::uint64_t>(run)};
             const Limits limits{.budget = 40};  // 8 particles
-            const SmcResult result = smc(graph, space, is_uniform ? nullptr : hash_prior, limits, options);
+            const SmcResult result =
+                smc(graph, space, {.estimate = is_uniform ? nullptr : hash_prior}, limits, options);
             const double ratio = std::exp(result.report.estimate - log_z);
             sum += ratio;
             sum_of_squares += ratio * ratio;
@@ -113,7 +114,7 @@ TEST(Smc, SisWeightsAreDensityOverProposal) {
   for (int trial = 0; trial < 20; ++trial) {
     const FactorGraph graph = random_model(random, {.num_variables = 4, .num_factors = 6, .zero_probability = 0.1});
     const SearchSpace space = path_of(graph, random);
-    const SmcResult result = smc(graph, space, nullptr, {.budget = 4 * 20'000}, {.ess_threshold = 0.0});
+    const SmcResult result = smc(graph, space, {}, {.budget = 4 * 20'000}, {.ess_threshold = 0.0});
     const Enumeration exact = enumerate(graph);
     if (exact.log_z == kNegInf) {
       EXPECT_EQ(result.report.estimate, kNegInf);
@@ -143,8 +144,8 @@ TEST(Smc, ResampledParticlesKeepTheirDensitiesAndApproachTheTarget) {
     ASSERT_NE(exact.log_z, kNegInf);
     for (const auto scheme :
          {ResamplingScheme::kMultinomial, ResamplingScheme::kStratified, ResamplingScheme::kSystematic}) {
-      const SmcResult result = smc(graph, path_of(graph, random), nullptr, {.budget = 6 * 20'000},
-                                   {.ess_threshold = 1.0, .resampling = scheme});
+      const SmcResult result =
+          smc(graph, path_of(graph, random), {}, {.budget = 6 * 20'000}, {.ess_threshold = 1.0, .resampling = scheme});
       EXPECT_GT(result.report.num_resamplings, 1);
       for (int i = 0; i < result.approximation.num_atoms(); ++i) {
         ASSERT_NEAR(result.approximation.log_density(i), graph.log_density(result.approximation.atom(i)), 1e-12);
@@ -156,9 +157,9 @@ TEST(Smc, ResampledParticlesKeepTheirDensitiesAndApproachTheTarget) {
 }
 
 // With the exact values as proposal all weights are equal to Z: one particle is enough.
-class ExactPrior final : public ValueFunction {
+class ExactPrior final : public LeafValue {
  public:
-  ExactPrior(const FactorGraph& graph, const SearchSpace& space) : graph_(graph), space_(space) {}
+  ExactPrior(const FactorGraph& graph, const SearchSpace& space) : LeafValue(space), graph_(graph), space_(space) {}
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
     const std::size_t width = prefixes.size() / count;
     const Level& at = space_.levels[level];
@@ -190,7 +191,7 @@ TEST(Smc, ExactValuesAsProposalGiveZWithoutError) {
     const SearchSpace space = path_of(graph, random, SpaceKind::kGraph);
     const auto prior = std::make_shared<ExactPrior>(graph, space);
     // t = 0: the weights of prefixes differ, and resampling would bring noise back.
-    const SmcResult result = smc(graph, space, prior, {.budget = 4 * 30}, {.ess_threshold = 0.0});
+    const SmcResult result = smc(graph, space, {.estimate = prior}, {.budget = 4 * 30}, {.ess_threshold = 0.0});
     if (log_z == kNegInf) {
       EXPECT_EQ(result.report.estimate, kNegInf);
       EXPECT_TRUE(result.approximation.is_empty());

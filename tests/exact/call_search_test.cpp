@@ -9,7 +9,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
 namespace {

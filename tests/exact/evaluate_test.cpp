@@ -8,20 +8,21 @@
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/enumeration.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
 
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 
-SearchApproximation search(const FactorGraph& graph, SpaceKind kind, std::int64_t budget, Random& random) {
-  SearchOptions options;
+std::shared_ptr<const StoreApproximation> search(const FactorGraph& graph, SpaceKind kind, std::int64_t budget,
+                                                 Random& random) {
+  TreeSearchOptions options;
   options.c = 2.0 * random.uniform();
   options.ties = TieRule::kRandom;
   options.seed = random.bits();
-  return tree_sample(graph, make_search_space(graph, random.permutation(graph.num_variables()), kind), nullptr,
-                     {.budget = budget}, options)
+  return q_uct_search(graph, make_search_space(graph, random.permutation(graph.num_variables()), kind), {},
+                      {.budget = budget}, options)
       .approximation;
 }
 
@@ -67,8 +68,9 @@ Tally compare_with_enumeration(const testing::RandomModelOptions& model, int num
     const FactorGraph graph = testing::random_model(random, model);
     for (const SpaceKind kind : kSpaces) {
       for (const std::int64_t budget : {0, 1, 2, 4, 8, 16, 40, 100, 1000}) {
-        const SearchApproximation approximation = search(graph, kind, budget, random);
-        if (approximation.log_z() == kNegInf) {
+        const auto found = search(graph, kind, budget, random);
+        const StoreApproximation& approximation = *found;
+        if (approximation.log_value() == kNegInf) {
           EXPECT_THROW((void)store_divergence(graph, approximation), Error);
           EXPECT_THROW((void)enumerated_divergence(graph, approximation), Error);
           continue;
@@ -137,11 +139,11 @@ TEST(StoreDivergence, HandlesModelsWithoutVariablesOrFactors) {
   free.add_variable(1);
   free.add_variable(4);
   for (const SpaceKind kind : kSpaces) {
-    const auto constant = store_divergence(nothing, search(nothing, kind, 10, random));
+    const auto constant = store_divergence(nothing, *search(nothing, kind, 10, random));
     EXPECT_DOUBLE_EQ(constant->energy, 1.5);
     EXPECT_DOUBLE_EQ(constant->entropy, 0.0);
     for (const int budget : {0, 2, 100}) {
-      const auto uniform = store_divergence(free, search(free, kind, budget, random));
+      const auto uniform = store_divergence(free, *search(free, kind, budget, random));
       EXPECT_DOUBLE_EQ(uniform->energy, 0.0);
       EXPECT_NEAR(uniform->entropy, std::log(12.0), 1e-14);
     }
@@ -155,8 +157,8 @@ TEST(StoreDivergence, KlIsZeroExactlyWhenTheSearchIsComplete) {
     const FactorGraph graph = testing::random_model(random, {.min_states = 2});
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
-      EXPECT_NEAR(store_divergence(graph, search(graph, kind, 100'000, random))->kl(log_z), 0.0, 1e-11);
-      EXPECT_GT(store_divergence(graph, search(graph, kind, 0, random))->kl(log_z), 1e-3);
+      EXPECT_NEAR(store_divergence(graph, *search(graph, kind, 100'000, random))->kl(log_z), 0.0, 1e-11);
+      EXPECT_GT(store_divergence(graph, *search(graph, kind, 0, random))->kl(log_z), 1e-3);
     }
   }
 }
@@ -187,7 +189,7 @@ TEST(TargetMoments, EqualEnumeration) {
     EXPECT_NEAR(moments.log_z, exact.log_z, 1e-11);
     EXPECT_NEAR(moments.energy, energy, 1e-11);
     EXPECT_NEAR(moments.entropy, entropy, 1e-11);
-    const auto partial = store_divergence(graph, search(graph, SpaceKind::kTree, 10, random));
+    const auto partial = store_divergence(graph, *search(graph, SpaceKind::kTree, 10, random));
     if (std::isinf(partial->energy)) continue;
     EXPECT_NEAR(delta_energy(moments, *partial) - delta_entropy(moments, *partial), partial->kl(exact.log_z), 1e-11);
   }

@@ -3,7 +3,7 @@
 
 #include "treesample/exact/elimination.hpp"
 #include "treesample/families/family.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
@@ -16,10 +16,10 @@ int count_exact(const std::string& family, Reading reading, int num_instances) {
   for (int i = 0; i < num_instances; ++i) {
     const FactorGraph graph = make_family(family, {.reading = reading, .seed = 11, .instance = std::uint64_t(i)}).graph;
     const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = kPaperBudget});
-    if (!result.approximation.is_exact()) continue;
+    const QUctResult result = q_uct_search(graph, space, {}, {.budget = kPaperBudget});
+    if (!result.approximation->is_exact()) continue;
     ++num_exact;
-    EXPECT_NEAR(result.approximation.log_z(), Elimination(graph).log_z(), 1e-9) << family << " " << i;
+    EXPECT_NEAR(result.approximation->log_value(), Elimination(graph).log_z(), 1e-9) << family << " " << i;
   }
   return num_exact;
 }

@@ -12,7 +12,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
@@ -252,14 +252,14 @@ TEST(WeightedMiniBucket, ProposalIsNormalisedAndItsWeightsAreBounded) {
       for (int n = space.num_levels() - 1; n >= 0; --n) {
         for (const int m : space.levels[n].factors) below[n] += graph.log_value(m, x);
         for (const int j : space.levels[n].children) below[n] += below[j];
-        const double log_q = bounds.log_proposal_below(n, x);
+        const double log_q = bounds.log_prob_below(n, x);
         ASSERT_FALSE(std::isnan(log_q));
         num_dead += bounds.log_upper(n, x) == kNegInf ? 1 : 0;
         if (below[n] == kNegInf) continue;
         ASSERT_LE(below[n], bounds.log_upper(n, x) + log_q + 1e-12 * (1.0 + std::abs(below[n])));
       }
       double log_q = 0.0;
-      for (const int root : space.roots) log_q += bounds.log_proposal_below(root, x);
+      for (const int root : space.roots) log_q += bounds.log_prob_below(root, x);
       total[0] += std::exp(log_q);
     }
     ASSERT_NEAR(total[0], 1.0, 1e-10);
@@ -281,7 +281,7 @@ TEST(WeightedMiniBucket, SamplesComeFromTheProposal) {
     double log_q = 0.0;
     double log_proposal = 0.0;
     for (const int root : space.roots) log_q += bounds.sample_below(root, x, random);
-    for (const int root : space.roots) log_proposal += bounds.log_proposal_below(root, x);
+    for (const int root : space.roots) log_proposal += bounds.log_prob_below(root, x);
     ASSERT_NEAR(log_q, log_proposal, 1e-12);
     ++counts[configuration_index(graph, x)];
   }
@@ -289,7 +289,7 @@ TEST(WeightedMiniBucket, SamplesComeFromTheProposal) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     double log_q = 0.0;
     const Assignment x = configuration_at(graph, i);
-    for (const int root : space.roots) log_q += bounds.log_proposal_below(root, x);
+    for (const int root : space.roots) log_q += bounds.log_prob_below(root, x);
     const double q = std::exp(log_q);
     EXPECT_NEAR(counts[i] / static_cast<double>(kNumSamples), q, 5.5 * std::sqrt(q * (1.0 - q) / kNumSamples) + 1e-4);
   }
@@ -304,11 +304,11 @@ TEST(WeightedMiniBucket, ExactPriorMakesTheSearchExactWithoutBudget) {
     const FactorGraph graph = random_model(random, options);
     const SearchSpace space = space_of(graph, kSpaces[trial % 3]);
     const auto prior = std::make_shared<WeightedMiniBucket>(graph, space);
-    const SearchResult result = tree_sample(graph, space, prior, {.budget = trial % 4});
+    const QUctResult result = q_uct_search(graph, space, {.estimate = prior}, {.budget = trial % 4});
     const Enumeration expected = enumerate(graph);
     for (std::size_t i = 0; i < expected.log_probs.size() && expected.log_z > kNegInf; ++i) {
       if (expected.log_probs[i] == kNegInf) continue;
-      ASSERT_NEAR(result.approximation.log_prob(configuration_at(graph, i)), expected.log_probs[i],
+      ASSERT_NEAR(result.approximation->log_prob(configuration_at(graph, i)), expected.log_probs[i],
                   1e-9 * (1.0 + std::abs(expected.log_probs[i])));
     }
   }

@@ -12,8 +12,8 @@
 #include "treesample/families/family.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/search_approximation.hpp"
+#include "treesample/tree/tree_sample.hpp"
 
 namespace treesample {
 namespace {
@@ -50,7 +50,7 @@ AnytimeResult search(const FactorGraph& graph, SpaceKind kind, const Limits& lim
 AnytimeResult search_below_maxima(const FactorGraph& graph, SpaceKind kind, std::int64_t budget) {
   const SearchSpace space = space_of(graph, kind);
   LeafValues leaves;
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.upper = maxima_value(graph, space);
   return anytime_search(graph, space, leaves, {.budget = budget}, {.select = SelectRule::kMass});
 }
 
@@ -68,7 +68,7 @@ TEST(OpaqueSearch, ProbabilitiesAddUpToOneAtEveryBudget) {
       for (const int budget : {0, 1, 4, 9, 25, 70}) {
         const AnytimeResult result = search(graph, kind, {.budget = budget});
         EXPECT_LE(result.report.spent.reward_evaluations, budget);
-        const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+        const SearchApproximation sampler(result, SamplerKind::kEstimate);
         ASSERT_FALSE(std::isnan(sampler.log_value()));
         if (sampler.log_value() == kNegInf) continue;  // nothing is possible
         EXPECT_NEAR(log_sum_exp(log_probs(graph, sampler)), 0.0, 1e-10)
@@ -95,7 +95,7 @@ TEST(OpaqueSearch, IsExactWhenItHasSeenEverything) {
       const double tolerance = 1e-9 * (1.0 + std::abs(target.log_z));
       EXPECT_NEAR(result.report.estimate, target.log_z, tolerance);
       EXPECT_NEAR(result.report.log_z.lower, target.log_z, tolerance);
-      const std::vector<double> found = log_probs(graph, BoundedApproximation(result, SamplerKind::kEstimate));
+      const std::vector<double> found = log_probs(graph, SearchApproximation(result, SamplerKind::kEstimate));
       for (std::size_t i = 0; i < found.size(); ++i) {
         if (target.log_probs[i] == kNegInf) {
           EXPECT_EQ(found[i], kNegInf);
@@ -160,8 +160,8 @@ TEST(OpaqueSearch, AddingConstantsToFactorsChangesNoDecision) {
         if (plain_result.report.stop == StopReason::kExact) {
           EXPECT_NEAR(moved_result.report.estimate - plain_result.report.estimate, total, 1e-9);
         }
-        const BoundedApproximation plain_sampler(plain_result, SamplerKind::kEstimate);
-        const BoundedApproximation moved_sampler(moved_result, SamplerKind::kEstimate);
+        const SearchApproximation plain_sampler(plain_result, SamplerKind::kEstimate);
+        const SearchApproximation moved_sampler(moved_result, SamplerKind::kEstimate);
         const std::vector<double> plain_probs = log_probs(plain.graph, plain_sampler);
         const std::vector<double> moved_probs = log_probs(moved.graph, moved_sampler);
         for (std::size_t i = 0; i < plain_probs.size(); ++i) {
@@ -208,8 +208,8 @@ TEST(OpaqueSearch, SameModelSameBits) {
   const AnytimeResult b = search(second.graph, SpaceKind::kTree, {.budget = 150});
   EXPECT_EQ(*first.calls, *second.calls);
   EXPECT_EQ(a.report.estimate, b.report.estimate);
-  EXPECT_EQ(log_probs(first.graph, BoundedApproximation(a, SamplerKind::kEstimate)),
-            log_probs(second.graph, BoundedApproximation(b, SamplerKind::kEstimate)));
+  EXPECT_EQ(log_probs(first.graph, SearchApproximation(a, SamplerKind::kEstimate)),
+            log_probs(second.graph, SearchApproximation(b, SamplerKind::kEstimate)));
 }
 
 TEST(OpaqueSearch, DivergenceByOnePassOverTheStoreIsThatOfEnumeration) {
@@ -219,9 +219,9 @@ TEST(OpaqueSearch, DivergenceByOnePassOverTheStoreIsThatOfEnumeration) {
     for (const SpaceKind kind : kSpaces) {
       for (const int budget : {0, 10, 40}) {
         const AnytimeResult result = search(graph, kind, {.budget = budget});
-        const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+        const SearchApproximation sampler(result, SamplerKind::kEstimate);
         if (sampler.log_value() == kNegInf) continue;
-        const std::optional<Divergence> found = bounded_store_divergence(graph, sampler);
+        const std::optional<Divergence> found = store_divergence(graph, sampler);
         ASSERT_TRUE(found);
         const Divergence expected = enumerated_divergence(graph, sampler);
         EXPECT_NEAR(found->entropy, expected.entropy, 1e-9);
@@ -264,7 +264,7 @@ TEST(OpaqueSearch, MemoryLimitLeavesADistribution) {
         random_model(random, {.num_variables = 9, .num_factors = 14, .zero_probability = 0.1 * (trial % 2)});
     const AnytimeResult result = search(graph, kSpaces[trial % 3], {.budget = 20'000, .bytes = 20'000});
     num_collapses += static_cast<int>(result.report.num_collapses);
-    const BoundedApproximation sampler(result, SamplerKind::kEstimate);
+    const SearchApproximation sampler(result, SamplerKind::kEstimate);
     if (sampler.log_value() != kNegInf) {
       EXPECT_NEAR(log_sum_exp(log_probs(graph, sampler)), 0.0, 1e-10);
     }
@@ -282,12 +282,11 @@ TEST(OpaqueSearch, ComesCloserThanThePlainSearchOnTheFamiliesOfThePaper) {
         const FactorGraph graph = make_family(family, {.seed = 11, .instance = i}).graph;
         const double log_z = Elimination(graph).log_z();
         Random random(0);
-        plain +=
-            divergence(graph,
-                       tree_sample(graph, space_of(graph, SpaceKind::kTree), nullptr, {.budget = budget}).approximation,
-                       {}, random)
-                .kl(log_z);
-        const BoundedApproximation sampler(search(graph, SpaceKind::kTree, {.budget = budget}), SamplerKind::kEstimate);
+        plain += divergence(graph,
+                            tree_sample(graph, space_of(graph, SpaceKind::kTree), {}, {.budget = budget}).approximation,
+                            {}, random)
+                     .kl(log_z);
+        const SearchApproximation sampler(search(graph, SpaceKind::kTree, {.budget = budget}), SamplerKind::kEstimate);
         improved += divergence(graph, sampler, {}, random).kl(log_z);
       }
       EXPECT_LT(improved, 1.02 * plain) << family << " at " << budget;

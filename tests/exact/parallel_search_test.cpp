@@ -13,7 +13,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
 namespace {
@@ -70,13 +70,13 @@ struct Outcome {
 Outcome search(const FactorGraph& graph, const Setting& setting) {
   const SearchSpace space = make_search_space(graph, search_order(graph, setting.kind, {.restarts = 1}), setting.kind);
   LeafValues leaves;
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.upper = maxima_value(graph, space);
   if (setting.options.select != SelectRule::kMass) {  // which learns its estimates
-    leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
+    leaves.estimate = std::make_shared<UniformValue>(space);
   }
   const AnytimeResult result = anytime_search(graph, space, leaves, setting.limits, setting.options);
   Outcome outcome{result.report, {}, best_configuration(result)};
-  const BoundedApproximation approximation(result, SamplerKind::kEstimate);
+  const SearchApproximation approximation(result, SamplerKind::kEstimate);
   for_each_configuration(graph, [&](const Assignment& x) { outcome.log_probs.push_back(approximation.log_prob(x)); });
   return outcome;
 }

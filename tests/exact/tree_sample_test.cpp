@@ -1,28 +1,30 @@
 // The claims of the paper about the search, and of the design about its spaces, on models small
 // enough to enumerate.
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/tree/tree_sample.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <set>
 
-#include "search/node_store.hpp"
-#include "search/soft_bellman.hpp"
+#include "examples/literal_tree_sample.hpp"
 #include "support/configurations.hpp"
-#include "support/literal_tree_sample.hpp"
 #include "support/random_models.hpp"
 #include "support/same_tree.hpp"
+#include "tree/values.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
 
 using testing::for_each_configuration;
-using testing::LiteralTreeSample;
 using testing::random_model;
 using testing::RandomModelOptions;
 
@@ -58,17 +60,17 @@ TEST(TreeSample, FullBudgetEqualsEnumeration) {
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
       for (const OrderKind order : {OrderKind::kGiven, OrderKind::kDegree, OrderKind::kMinFill, OrderKind::kMinWidth}) {
-        const SearchResult result = tree_sample(graph, space_of(graph, kind, order), nullptr, {.budget = kUnlimited});
+        const QUctResult result = q_uct_search(graph, space_of(graph, kind, order), {}, {.budget = kUnlimited});
         ASSERT_EQ(result.report.stop, StopReason::kExact);
-        ASSERT_TRUE(result.approximation.is_exact());
+        ASSERT_TRUE(result.approximation->is_exact());
         if (log_z == kNegInf) {
-          ASSERT_EQ(result.approximation.log_z(), kNegInf);
+          ASSERT_EQ(result.approximation->log_value(), kNegInf);
           continue;
         }
-        ASSERT_NEAR(result.approximation.log_z(), log_z, 1e-10) << "variant " << variant;
+        ASSERT_NEAR(result.approximation->log_value(), log_z, 1e-10) << "variant " << variant;
         for_each_configuration(graph, [&](const Assignment& x) {
           const double expected = graph.log_density(x) - log_z;
-          const double found = result.approximation.log_prob(x);
+          const double found = result.approximation->log_prob(x);
           if (expected == kNegInf) {
             ASSERT_EQ(found, kNegInf);
           } else {
@@ -83,42 +85,34 @@ TEST(TreeSample, FullBudgetEqualsEnumeration) {
 // Lemma 1: every complete node has its exact value, at every budget.
 TEST(TreeSample, CompleteSubtreeHasExactValues) {
   Random random(2);
+  int num_compared = 0;
   for (int variant = 0; variant < 40; ++variant) {
     RandomModelOptions options = model_options(variant);
     options.num_variables = 5;
     const FactorGraph graph = random_model(random, options);
-    for (const SpaceKind kind : kSpaces) {
-      const SearchSpace space = space_of(graph, kind, OrderKind::kMinFill);
-      const SearchResult full = tree_sample(graph, space, nullptr, {.budget = kUnlimited});
-      for (const std::int64_t budget : {7, 20, 60}) {
-        const SearchResult part = tree_sample(graph, space, nullptr, {.budget = budget});
-        // Walk both stores together along every configuration.
-        for_each_configuration(graph, [&](const Assignment& x) {
-          const auto compare = [&](auto&& self, std::span<const int> levels, const NodeIndex* a,
-                                   const NodeIndex* b) -> void {
-            for (std::size_t j = 0; j < levels.size(); ++j) {
-              if (a[j] == kNoNode || b[j] == kNoNode) continue;
-              const Node partial = part.approximation.store().node(levels[j], a[j]);
-              const Node exact = full.approximation.store().node(levels[j], b[j]);
-              if (partial.is_complete()) {
-                const double found = log_value(part.approximation.store(), levels[j], a[j]);
-                const double expected = log_value(full.approximation.store(), levels[j], b[j]);
-                if (expected == kNegInf) {
-                  ASSERT_EQ(found, kNegInf);
-                } else {
-                  ASSERT_NEAR(found, expected, 1e-10);
-                }
-              }
-              const int state = x[space.levels[levels[j]].variable];
-              self(self, space.levels[levels[j]].children, partial.links(state), exact.links(state));
-            }
-          };
-          compare(compare, space.roots, part.approximation.store().root_links().data(),
-                  full.approximation.store().root_links().data());
-        });
-      }
+    const SearchSpace space = space_of(graph, SpaceKind::kTree, OrderKind::kMinFill);
+    const TreeSearchResult full = tree_sample(graph, space, {}, {});
+    for (const std::int64_t budget : {7, 20, 60}) {
+      const TreeSearchResult part = tree_sample(graph, space, {}, {.budget = budget});
+      const TreeStore& found = part.approximation.store();
+      const TreeStore& exact = full.approximation.store();
+      // Walks both stores together along every configuration.
+      for_each_configuration(graph, [&](const Assignment& x) {
+        NodeIndex a = found.root(), b = exact.root();
+        for (int n = 0; n < space.num_levels() && a != kNoNode && b != kNoNode; ++n) {
+          if (found.node(n, a).is_complete()) {
+            const double expected = log_value(exact, n, b);
+            ASSERT_TRUE(log_value(found, n, a) == expected || std::abs(log_value(found, n, a) - expected) < 1e-10);
+            ++num_compared;
+          }
+          const int state = x[space.levels[n].variable];
+          a = found.node(n, a).link(state);
+          b = exact.node(n, b).link(state);
+        }
+      });
     }
   }
+  EXPECT_GT(num_compared, 1000);
 }
 
 TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
@@ -127,10 +121,10 @@ TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
     const FactorGraph graph = random_model(random, model_options(variant));
     for (const SpaceKind kind : kSpaces) {
       for (std::int64_t budget = 0; budget < 200; budget = budget * 2 + 1) {
-        const SearchResult result =
-            tree_sample(graph, space_of(graph, kind, OrderKind::kMinFill), nullptr, {.budget = budget});
-        const double expected = result.approximation.log_z() == kNegInf ? 0.0 : 1.0;
-        ASSERT_NEAR(total_probability(graph, result.approximation), expected, 1e-10) << variant << " " << budget;
+        const QUctResult result =
+            q_uct_search(graph, space_of(graph, kind, OrderKind::kMinFill), {}, {.budget = budget});
+        const double expected = result.approximation->log_value() == kNegInf ? 0.0 : 1.0;
+        ASSERT_NEAR(total_probability(graph, *result.approximation), expected, 1e-10) << variant << " " << budget;
       }
     }
   }
@@ -139,13 +133,13 @@ TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
 // Node by node: visits, values, complete flags, and which nodes exist.
 void expect_same_tree(const FactorGraph& graph, const std::vector<int>& order, std::int64_t budget, double c) {
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget}, {.c = c});
-  LiteralTreeSample<> literal(graph, order, c, 0.1);
-  literal.tree_sample(budget);
-  ASSERT_EQ(result.report.spent.reward_evaluations, literal.used());
-  ASSERT_EQ(testing::difference(result.approximation.store(), literal.tree()), "");
-  if (literal.log_z() != kNegInf) {
-    ASSERT_NEAR(result.approximation.log_z(), literal.log_z(), 1e-9);
+  const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = budget}, {.c = c});
+  literal::TreeSample<> twin(graph, order, {.c = c});
+  twin.tree_sample(budget);
+  ASSERT_EQ(result.report.spent.reward_evaluations, twin.used());
+  ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "");
+  if (twin.log_z() != kNegInf) {
+    ASSERT_NEAR(result.approximation.log_z(), twin.log_z(), 1e-9);
   }
 }
 
@@ -185,9 +179,9 @@ TEST(TreeSample, HugeAndTinyValuesNeitherOverflowNorVanish) {
       graph.add_table({v, v + 1}, values);
     }
     for (const SpaceKind kind : kSpaces) {
-      const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited});
-      EXPECT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-8);
-      EXPECT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-9);
+      const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = kUnlimited});
+      EXPECT_NEAR(result.approximation->log_value(), enumerate(graph).log_z, 1e-8);
+      EXPECT_NEAR(total_probability(graph, *result.approximation), 1.0, 1e-9);
     }
     expect_same_tree(graph, {0, 1, 2, 3, 4, 5}, 300, 1.0);
   }
@@ -209,10 +203,10 @@ TEST(TreeSample, PenaltiesOfAnySizeActAsImpossible) {
     }
     for (const SpaceKind kind : kSpaces) {
       for (const std::int64_t budget : {std::int64_t{40}, kUnlimited}) {
-        const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = budget});
-        ASSERT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-9) << variant;
+        const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = budget});
+        ASSERT_NEAR(total_probability(graph, *result.approximation), 1.0, 1e-9) << variant;
         if (budget == kUnlimited) {
-          ASSERT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-9) << variant;
+          ASSERT_NEAR(result.approximation->log_value(), enumerate(graph).log_z, 1e-9) << variant;
         }
       }
     }
@@ -229,10 +223,9 @@ TEST(TreeSample, ComponentsOfExtremeValuesAreMultipliedExactly) {
         const double value = is_mixed && i % 2 == 1 ? -r : r;
         graph.add_table({root, graph.add_variable(2)}, {value, value + 0.5, value, value - 0.5});
       }
-      const SearchResult result =
-          tree_sample(graph, space_of(graph, SpaceKind::kAndOr), nullptr, {.budget = kUnlimited});
-      EXPECT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-10) << r << is_mixed;
-      EXPECT_NEAR(result.approximation.best()->log_density, graph.log_density(result.approximation.best()->x), 1e-9);
+      const QUctResult result = q_uct_search(graph, space_of(graph, SpaceKind::kAndOr), {}, {.budget = kUnlimited});
+      EXPECT_NEAR(result.approximation->log_value(), enumerate(graph).log_z, 1e-10) << r << is_mixed;
+      EXPECT_NEAR(result.approximation->best()->log_density, graph.log_density(result.approximation->best()->x), 1e-9);
     }
   }
 }
@@ -242,7 +235,17 @@ TEST(TreeSample, RefusesValuesThatItCannotHold) {
     FactorGraph graph;
     graph.add_variable(2);
     graph.add_factor(Factor::table_of_sums({0}, {value, value}));
-    for (const SpaceKind kind : kSpaces) EXPECT_THROW(tree_sample(graph, space_of(graph, kind), nullptr, {}), Error);
+    EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kTree), {}, {}), Error);
+    for (const SpaceKind kind : {SpaceKind::kGraph, SpaceKind::kAndOr}) {
+      try {  // or says that nothing is certain
+        const StoreReport report = q_uct_search(graph, space_of(graph, kind), {}, {}).report;
+        EXPECT_EQ(report.stop, StopReason::kRounding);
+        EXPECT_LE(report.log_z.lower, value);
+        EXPECT_GE(report.log_z.upper, value);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kNumeric);
+      }
+    }
   }
 }
 
@@ -256,13 +259,14 @@ TEST(TreeSample, BudgetIsNeverExceededInEitherUnit) {
     for (const SpaceKind kind : kSpaces) {
       for (const std::int64_t budget : {0, 1, 3, 17, 50}) {
         const SearchSpace space = space_of(graph, kind);
-        const SearchReport by_reward = tree_sample(graph, space, nullptr, {.budget = budget}).report;
+        const StoreReport by_reward = q_uct_search(graph, space, {}, {.budget = budget}).report;
         ASSERT_LE(by_reward.spent.reward_evaluations, budget);
+        // The tree search pays for one edge at a time, the search for all edges of a node.
         if (by_reward.stop == StopReason::kBudget) {
-          ASSERT_EQ(by_reward.spent.reward_evaluations, budget);
+          ASSERT_GT(by_reward.spent.reward_evaluations, budget - (kind == SpaceKind::kTree ? 1 : options.max_states));
         }
-        const SearchReport by_factor =
-            tree_sample(graph, space, nullptr, {.budget = budget, .unit = BudgetUnit::kFactor}).report;
+        const StoreReport by_factor =
+            q_uct_search(graph, space, {}, {.budget = budget, .unit = BudgetUnit::kFactor}).report;
         ASSERT_LE(by_factor.spent.factor_evaluations, budget);
       }
     }
@@ -279,7 +283,7 @@ TEST(TreeSample, FactorEvaluationsAreCountedWhereTheyHappen) {
       return 0.3 * s[0] - 0.2 * s[1];
     }));
   }
-  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), nullptr, {.budget = 13});
+  const QUctResult result = q_uct_search(graph, space_of(graph, SpaceKind::kTree), {}, {.budget = 13});
   EXPECT_EQ(result.report.spent.factor_evaluations, calls);
 }
 
@@ -289,49 +293,49 @@ TEST(TreeSample, ModelsWithoutAnyConfigurationAreAnswered) {
     for (int v = 0; v < 4; ++v) graph.add_variable(2);
     graph.add_table({0, 3}, {kNegInf, kNegInf, kNegInf, kNegInf});
     graph.add_table({1, 2}, {0.0, 1.0, 2.0, 3.0});
-    const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited});
-    EXPECT_TRUE(result.approximation.is_exact());
-    EXPECT_EQ(result.approximation.log_z(), kNegInf);
-    EXPECT_EQ(result.approximation.log_prob(Assignment{0, 0, 0, 0}), kNegInf);
-    EXPECT_FALSE(result.approximation.best());
+    const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = kUnlimited});
+    EXPECT_TRUE(result.approximation->is_exact());
+    EXPECT_EQ(result.approximation->log_value(), kNegInf);
+    EXPECT_EQ(result.approximation->log_prob(Assignment{0, 0, 0, 0}), kNegInf);
+    EXPECT_FALSE(result.approximation->best());
     Random random(0);
-    EXPECT_THROW(static_cast<void>(result.approximation.sample(random)), Error);
-    EXPECT_THROW(static_cast<void>(result.approximation.marginals()), Error);
+    EXPECT_THROW(static_cast<void>(result.approximation->sample(random)), Error);
+    EXPECT_THROW(static_cast<void>(result.approximation->marginals()), Error);
   }
   FactorGraph constant;
   constant.add_variable(2);
   constant.add_table({}, {kNegInf});
-  const SearchResult result = tree_sample(constant, space_of(constant, SpaceKind::kTree), nullptr, {.budget = 0});
-  EXPECT_TRUE(result.approximation.is_exact());
-  EXPECT_EQ(result.approximation.log_z(), kNegInf);
+  const QUctResult result = q_uct_search(constant, space_of(constant, SpaceKind::kTree), {}, {.budget = 0});
+  EXPECT_TRUE(result.approximation->is_exact());
+  EXPECT_EQ(result.approximation->log_value(), kNegInf);
 }
 
 TEST(TreeSample, DegenerateModels) {
   for (const SpaceKind kind : kSpaces) {
     FactorGraph nothing;
     nothing.add_table({}, {1.5});
-    const SearchResult empty = tree_sample(nothing, space_of(nothing, kind), nullptr, {.budget = 0});
-    EXPECT_TRUE(empty.approximation.is_exact());
-    EXPECT_EQ(empty.approximation.log_z(), 1.5);
-    EXPECT_EQ(empty.approximation.log_prob(Assignment{}), 0.0);
+    const QUctResult empty = q_uct_search(nothing, space_of(nothing, kind), {}, {.budget = 0});
+    EXPECT_TRUE(empty.approximation->is_exact());
+    EXPECT_EQ(empty.approximation->log_value(), 1.5);
+    EXPECT_EQ(empty.approximation->log_prob(Assignment{}), 0.0);
 
     FactorGraph one;
     one.add_variable(3);
     one.add_table({0}, {0.0, 1.0, 2.0});
-    EXPECT_NEAR(tree_sample(one, space_of(one, kind), nullptr, {.budget = 3}).approximation.log_z(),
+    EXPECT_NEAR(q_uct_search(one, space_of(one, kind), {}, {.budget = 3}).approximation->log_value(),
                 enumerate(one).log_z, 1e-14);
 
     FactorGraph no_factors;
     for (int v = 0; v < 3; ++v) no_factors.add_variable(4);
-    EXPECT_NEAR(tree_sample(no_factors, space_of(no_factors, kind), nullptr, {.budget = 0}).approximation.log_z(),
+    EXPECT_NEAR(q_uct_search(no_factors, space_of(no_factors, kind), {}, {.budget = 0}).approximation->log_value(),
                 3 * std::log(4.0), 1e-14);
 
     FactorGraph single_states;
     for (int v = 0; v < 5; ++v) single_states.add_variable(1);
     single_states.add_table({0, 4}, {-0.75});
-    const SearchResult single = tree_sample(single_states, space_of(single_states, kind), nullptr, {.budget = 5});
-    EXPECT_TRUE(single.approximation.is_exact());
-    EXPECT_EQ(single.approximation.log_z(), -0.75);
+    const QUctResult single = q_uct_search(single_states, space_of(single_states, kind), {}, {.budget = 5});
+    EXPECT_TRUE(single.approximation->is_exact());
+    EXPECT_EQ(single.approximation->log_value(), -0.75);
   }
 }
 
@@ -340,19 +344,19 @@ TEST(TreeSample, SameSeedSameBits) {
   const FactorGraph graph = random_model(random, {.num_variables = 8, .max_states = 4, .num_factors = 14});
   for (const SpaceKind kind : kSpaces) {
     const SearchSpace space = space_of(graph, kind);
-    const SearchOptions options{.ties = TieRule::kRandom, .seed = 5};
-    const SearchResult first = tree_sample(graph, space, nullptr, {.budget = 700}, options);
-    const SearchResult second = tree_sample(graph, space, nullptr, {.budget = 700}, options);
-    EXPECT_EQ(first.approximation.log_z(), second.approximation.log_z());
+    const TreeSearchOptions options{.ties = TieRule::kRandom, .seed = 5};
+    const QUctResult first = q_uct_search(graph, space, {}, {.budget = 700}, options);
+    const QUctResult second = q_uct_search(graph, space, {}, {.budget = 700}, options);
+    EXPECT_EQ(first.approximation->log_value(), second.approximation->log_value());
     Random a(9), b(9);
-    for (int i = 0; i < 50; ++i) EXPECT_EQ(first.approximation.sample(a), second.approximation.sample(b));
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(first.approximation->sample(a), second.approximation->sample(b));
   }
 }
 
 // A non-uniform prior: same invariants, and with exact values as prior one evaluation is enough to be exact.
-class TablePrior final : public ValueFunction {
+class TablePrior final : public LeafValue {
  public:
-  TablePrior(const SearchSpace& space, std::uint64_t seed) : space_(space), seed_(seed) {}
+  TablePrior(const SearchSpace& space, std::uint64_t seed) : LeafValue(space), space_(space), seed_(seed) {}
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
     const std::size_t width = prefixes.size() / count;
     const int num_states = space_.levels[level].num_states;
@@ -369,6 +373,77 @@ class TablePrior final : public ValueFunction {
   std::uint64_t seed_;
 };
 
+// The twin with values that are not uniform, and with ties that someone else breaks.
+TEST(TreeSample, AnyQPhiGrowsTheTreeOfTheLiteralTranscription) {
+  Random random(16);
+  for (int variant = 0; variant < 60; ++variant) {
+    RandomModelOptions options = model_options(variant);
+    options.num_variables = 3 + variant % 5;
+    options.function_probability = 0.0;
+    const FactorGraph graph = random_model(random, options);
+    const std::vector<int> order = random.permutation(graph.num_variables());
+    const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+    const auto q_phi = std::make_shared<TablePrior>(space, variant);
+    literal::TreeSample<>::Options twin_options{.c = 0.3 + 0.2 * (variant % 5)};
+    twin_options.q_phi = [&](const std::vector<int>& prefix) {
+      Assignment x(order.size(), -1);
+      for (std::size_t i = 0; i < prefix.size(); ++i) x[order[i]] = prefix[i];
+      std::vector<double> q(graph.num_states(order[prefix.size()]));
+      q_phi->q_values(static_cast<int>(prefix.size()), x, 1, q);
+      return q;
+    };
+    for (const std::int64_t budget : {1, 10, 200}) {
+      literal::TreeSample<> twin(graph, order, twin_options);
+      twin.tree_sample(budget);
+      const TreeSearchResult result =
+          tree_sample(graph, space, {.estimate = q_phi}, {.budget = budget}, {.c = twin_options.c});
+      ASSERT_EQ(result.report.spent.reward_evaluations, twin.used());
+      ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "") << variant << " " << budget;
+    }
+  }
+}
+
+// All values equal, so that everything ties: what the tree search evaluated, in its order, are ties of the twin.
+TEST(TreeSample, RandomTiesAreTiesOfTheLiteralTranscription) {
+  constexpr int kVariables = 4;
+  std::vector<std::vector<int>> evaluated;
+  FactorGraph graph;
+  std::vector<int> order, scope;
+  for (int v = 0; v < kVariables; ++v) {
+    order.push_back(graph.add_variable(3));
+    scope.push_back(v);
+    graph.add_factor(Factor::function(scope, [&evaluated](std::span<const int> states) {
+      evaluated.emplace_back(states.begin(), states.end());
+      return 0.25 * static_cast<double>(states.size() % 2);
+    }));
+  }
+  const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+  std::vector<std::vector<int>> first_runs;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    evaluated.clear();
+    tree_sample(graph, space, {}, {.budget = 80}, {.ties = TieRule::kRandom, .seed = seed});
+    const std::vector<std::vector<int>> chosen = evaluated;
+    ASSERT_EQ(chosen.size(), 80U);
+    std::size_t next = 0;
+    int num_ties = 0;
+    literal::TreeSample<>::Options options;
+    options.break_tie = [&](const std::vector<int>& x, const std::vector<int>& best) {
+      const std::vector<int>& target = chosen[std::min(next, chosen.size() - 1)];
+      const int action = target[x.size()];
+      EXPECT_TRUE(std::find(best.begin(), best.end(), action) != best.end()) << "evaluation " << next;
+      num_ties += best.size() > 1 ? 1 : 0;
+      if (x.size() + 1 == target.size()) ++next;
+      return action;
+    };
+    literal::TreeSample<> twin(graph, order, options);
+    twin.tree_sample(80);
+    EXPECT_EQ(next, chosen.size());
+    EXPECT_GT(num_ties, 40);
+    first_runs.push_back(chosen[1]);
+  }
+  EXPECT_GT(std::set(first_runs.begin(), first_runs.end()).size(), 1U);
+}
+
 TEST(TreeSample, AnyPriorIsNormalisedAndExactInTheEnd) {
   Random random(8);
   for (int variant = 0; variant < 30; ++variant) {
@@ -379,10 +454,11 @@ TEST(TreeSample, AnyPriorIsNormalisedAndExactInTheEnd) {
       const SearchSpace space = space_of(graph, kind);
       const auto prior = std::make_shared<TablePrior>(space, variant);
       for (const std::int64_t budget : {0, 5, 40}) {
-        const SearchResult result = tree_sample(graph, space, prior, {.budget = budget});
-        ASSERT_NEAR(total_probability(graph, result.approximation), 1.0, 1e-10);
+        const QUctResult result = q_uct_search(graph, space, {.estimate = prior}, {.budget = budget});
+        ASSERT_NEAR(total_probability(graph, *result.approximation), 1.0, 1e-10);
       }
-      ASSERT_NEAR(tree_sample(graph, space, prior, {.budget = kUnlimited}).approximation.log_z(), log_z, 1e-10);
+      ASSERT_NEAR(q_uct_search(graph, space, {.estimate = prior}, {.budget = kUnlimited}).approximation->log_value(),
+                  log_z, 1e-10);
     }
   }
 }
@@ -393,15 +469,15 @@ TEST(TreeSample, MarginalsArePassOverTheStore) {
     const FactorGraph graph = random_model(random, model_options(variant));
     for (const SpaceKind kind : kSpaces) {
       for (const std::int64_t budget : {0, 9, 60}) {
-        const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = budget});
-        if (result.approximation.log_z() == kNegInf) continue;
+        const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = budget});
+        if (result.approximation->log_value() == kNegInf) continue;
         Marginals expected;
         for (int v = 0; v < graph.num_variables(); ++v) expected.emplace_back(graph.num_states(v), 0.0);
         for_each_configuration(graph, [&](const Assignment& x) {
-          const double p = std::exp(result.approximation.log_prob(x));
+          const double p = std::exp(result.approximation->log_prob(x));
           for (int v = 0; v < graph.num_variables(); ++v) expected[v][x[v]] += p;
         });
-        const Marginals found = result.approximation.marginals();
+        const Marginals found = result.approximation->marginals();
         for (int v = 0; v < graph.num_variables(); ++v) {
           for (int s = 0; s < graph.num_states(v); ++s) ASSERT_NEAR(found[v][s], expected[v][s], 1e-10);
         }
@@ -416,14 +492,14 @@ TEST(TreeSample, UnexploredMassIsWhereImportanceWeightsVary) {
   const FactorGraph graph = random_model(random, {.num_variables = 6, .min_states = 2, .num_factors = 9});
   for (const SpaceKind kind : kSpaces) {
     for (const std::int64_t budget : {0, 10, 40, 100, 100'000}) {
-      const SearchResult result = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = budget});
+      const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = budget});
       double varying = 0.0;
       for_each_configuration(graph, [&](const Assignment& x) {
-        const double log_prob = result.approximation.log_prob(x);
+        const double log_prob = result.approximation->log_prob(x);
         const double log_weight = graph.log_density(x) - log_prob;
-        if (std::abs(log_weight - result.approximation.log_z()) > 1e-9) varying += std::exp(log_prob);
+        if (std::abs(log_weight - result.approximation->log_value()) > 1e-9) varying += std::exp(log_prob);
       });
-      EXPECT_NEAR(result.approximation.unexplored_mass(), varying, 1e-9);
+      EXPECT_NEAR(result.approximation->unexplored_mass(), varying, 1e-9);
     }
   }
 }
@@ -436,17 +512,17 @@ TEST(TreeSample, WrongPriorOfMinusInfinityIsOvercome) {
     for (int v = 0; v + 1 < 4; ++v) graph.add_table({v, v + 1}, {0, 1, 2, 1, 0, 1, 2, 1, 0});
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = space_of(graph, kind);
-      struct Prior final : ValueFunction {
-        explicit Prior(int n) : first(n) {}
+      struct Prior final : LeafValue {
+        Prior(const SearchSpace& space, int n) : LeafValue(space), first(n) {}
         void q_values(int level, std::span<const int>, int, std::span<double> q) const override {
           for (std::size_t a = 0; a < q.size(); ++a) q[a] = level >= first && a > 0 ? kNegInf : 0.0;
         }
         int first;
       };
-      const SearchResult result =
-          tree_sample(graph, space, std::make_shared<const Prior>(first), {.budget = kUnlimited});
-      ASSERT_TRUE(result.approximation.is_exact());
-      ASSERT_NEAR(result.approximation.log_z(), enumerate(graph).log_z, 1e-10);
+      const QUctResult result =
+          q_uct_search(graph, space, {.estimate = std::make_shared<const Prior>(space, first)}, {.budget = kUnlimited});
+      ASSERT_TRUE(result.approximation->is_exact());
+      ASSERT_NEAR(result.approximation->log_value(), enumerate(graph).log_z, 1e-10);
     }
   }
 }
@@ -456,7 +532,7 @@ TEST(TreeSample, BestConfigurationIsTheLowestOfEquals) {
   for (int v = 0; v < 5; ++v) graph.add_variable(3);
   for (int v = 0; v + 1 < 5; ++v) graph.add_table({v, v + 1}, std::vector<double>(9, 0.1 + 0.2 * v));
   for (const SpaceKind kind : kSpaces) {
-    const auto best = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited}).approximation.best();
+    const auto best = q_uct_search(graph, space_of(graph, kind), {}, {.budget = kUnlimited}).approximation->best();
     EXPECT_EQ(best->x, Assignment(5, 0));
   }
 }
@@ -468,7 +544,7 @@ TEST(TreeSample, BestConfigurationIsTheModeOfAFullSearch) {
     double mode = kNegInf;
     for_each_configuration(graph, [&](const Assignment& x) { mode = std::max(mode, graph.log_density(x)); });
     for (const SpaceKind kind : kSpaces) {
-      const auto best = tree_sample(graph, space_of(graph, kind), nullptr, {.budget = kUnlimited}).approximation.best();
+      const auto best = q_uct_search(graph, space_of(graph, kind), {}, {.budget = kUnlimited}).approximation->best();
       ASSERT_EQ(best.has_value(), mode != kNegInf);
       if (!best) continue;
       ASSERT_NEAR(best->log_density, mode, 1e-10);
@@ -482,11 +558,11 @@ TEST(TreeSample, ObserverEndsTheSearchWithTheAnswerSoFar) {
   for (int v = 0; v < 30; ++v) graph.add_variable(2);
   for (int v = 0; v + 1 < 30; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
   int calls = 0;
-  const SearchResult result = tree_sample(graph, space_of(graph, SpaceKind::kTree), nullptr, {}, {},
-                                          {[&](const Progress&) { ++calls; }, [&] { return calls >= 3; }});
+  const QUctResult result = q_uct_search(graph, space_of(graph, SpaceKind::kTree), {}, {}, {},
+                                         {[&](const Progress&) { ++calls; }, [&] { return calls >= 3; }});
   EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
   EXPECT_EQ(calls, 3);
-  EXPECT_TRUE(std::isfinite(result.approximation.log_z()));
+  EXPECT_TRUE(std::isfinite(result.approximation->log_value()));
 }
 
 TEST(TreeSample, MemoryAndTimeLimitsStopCleanly) {
@@ -494,10 +570,10 @@ TEST(TreeSample, MemoryAndTimeLimitsStopCleanly) {
   for (int v = 0; v < 40; ++v) graph.add_variable(2);
   for (int v = 0; v + 1 < 40; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
   const SearchSpace space = space_of(graph, SpaceKind::kTree);
-  const SearchResult by_memory = tree_sample(graph, space, nullptr, {.budget = kUnlimited, .bytes = 1 << 20});
+  const QUctResult by_memory = q_uct_search(graph, space, {}, {.budget = kUnlimited, .bytes = 1 << 20});
   EXPECT_EQ(by_memory.report.stop, StopReason::kMemory);
   EXPECT_LT(by_memory.report.used_bytes, 1.1 * (1 << 20));
-  const SearchResult by_time = tree_sample(graph, space, nullptr, {.budget = kUnlimited, .seconds = 1e-9});
+  const QUctResult by_time = q_uct_search(graph, space, {}, {.budget = kUnlimited, .seconds = 1e-9});
   EXPECT_EQ(by_time.report.stop, StopReason::kTime);
 }
 
@@ -505,15 +581,17 @@ TEST(TreeSample, RefusesBadOptionsAndValues) {
   FactorGraph graph;
   graph.add_variable(2);
   const SearchSpace space = space_of(graph, SpaceKind::kTree);
-  EXPECT_THROW(tree_sample(graph, space, nullptr, {.budget = -1}), Error);
-  EXPECT_THROW(tree_sample(graph, space, nullptr, {}, {.c = -0.5}), Error);
-  EXPECT_THROW(tree_sample(graph, space, nullptr, {}, {.c = std::nan("")}), Error);
-  EXPECT_THROW(tree_sample(graph, space, nullptr, {.seconds = -1.0}), Error);
+  EXPECT_THROW(q_uct_search(graph, space, {}, {.budget = -1}), Error);
+  EXPECT_THROW(q_uct_search(graph, space, {}, {}, {.c = -0.5}), Error);
+  EXPECT_THROW(q_uct_search(graph, space, {}, {}, {.c = std::nan("")}), Error);
+  EXPECT_THROW(q_uct_search(graph, space, {}, {.seconds = -1.0}), Error);
+  EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kGraph), {}, {}), Error);
+  EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kAndOr), {}, {}), Error);
   FactorGraph bad;
   bad.add_variable(2);
   bad.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? std::nan("") : 0.0; }));
   try {
-    tree_sample(bad, space_of(bad, SpaceKind::kTree), nullptr, {});
+    q_uct_search(bad, space_of(bad, SpaceKind::kTree), {}, {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNumeric);

@@ -3,10 +3,10 @@
 
 #include <numeric>
 
-#include "support/literal_tree_sample.hpp"
+#include "examples/literal_tree_sample.hpp"
 #include "support/same_tree.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/tree/tree_sample.hpp"
 
 namespace treesample {
 namespace {
@@ -29,10 +29,10 @@ TEST(TreeSample, NodesOfAnyWidthEqualLiteralTranscription) {
     std::iota(order.begin(), order.end(), 0);
     const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
     for (const std::int64_t budget : {30, 3000, 100'000}) {
-      const SearchResult result = tree_sample(graph, space, nullptr, {.budget = budget});
-      testing::LiteralTreeSample<> literal(graph, order, SearchOptions{}.c, SearchOptions{}.epsilon);
-      literal.tree_sample(budget);
-      ASSERT_EQ(testing::difference(result.approximation.store(), literal.tree()), "") << num_states.size();
+      const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = budget});
+      literal::TreeSample<> twin(graph, order, {});
+      twin.tree_sample(budget);
+      ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "") << num_states.size();
     }
   }
 }

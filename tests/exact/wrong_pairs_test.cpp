@@ -13,15 +13,16 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/evaluate/importance.hpp"
-#include "treesample/evaluate/solved_marginals.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
+#include "treesample/search/search_approximation.hpp"
+#include "treesample/search/solved_marginals.hpp"
 #include "treesample/space/reward.hpp"
+#include "treesample/value/mini_bucket.hpp"
 #include "treesample/value/network_value.hpp"
 
 namespace treesample {
@@ -61,13 +62,13 @@ struct Call {
 
 // Everything public that takes a graph and a space.
 std::vector<Call> calls_with_space(const FactorGraph& graph, const SearchSpace& space) {
-  return {{"tree_sample", [&] { tree_sample(graph, space, nullptr, {.budget = 50}); }},
+  return {{"q_uct_search", [&] { q_uct_search(graph, space, {}, {.budget = 50}); }},
           {"anytime_search", [&] { anytime_search(graph, space, {}, {.budget = 50}); }},
-          {"smc", [&] { smc(graph, space, nullptr, {.budget = 1000}); }},
+          {"smc", [&] { smc(graph, space, {}, {.budget = 1000}); }},
           {"Reward", [&] { Reward(graph, space); }},
           {"WeightedMiniBucket", [&] { WeightedMiniBucket(graph, space); }},
-          {"product_fallback", [&] { product_fallback(graph, space, uniform_distributions(graph)); }},
-          {"maxima_fallback", [&] { maxima_fallback(graph, space); }},
+          {"product_value", [&] { product_value(graph, space, uniform_distributions(graph)); }},
+          {"maxima_value", [&] { maxima_value(graph, space); }},
           {"independent_values", [&] { independent_values(graph, space); }}};
 }
 
@@ -95,9 +96,9 @@ TEST(WrongPairs, AGraphThatGrewAfterItsSpaceWasMadeIsRefused) {
   for (int v = 0; v < 3; ++v) graph.add_variable(2);
   const std::vector<int> order = {0, 1, 2};
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  EXPECT_NO_THROW(tree_sample(graph, space, nullptr, {.budget = 10}));
+  EXPECT_NO_THROW(q_uct_search(graph, space, {}, {.budget = 10}));
   graph.add_table({0, 2}, {0, 1, 2, 3});
-  EXPECT_TRUE(is_refused([&] { tree_sample(graph, space, nullptr, {.budget = 10}); }));
+  EXPECT_TRUE(is_refused([&] { q_uct_search(graph, space, {}, {.budget = 10}); }));
 }
 
 // The right ones still work: another graph with the same structure, and one whose variables and factors were added
@@ -158,7 +159,7 @@ TEST(WrongPairs, ASpaceWithOtherConstantsIsRefused) {
   };
   const std::vector<int> order = {0};
   const SearchSpace space = make_search_space(with_constant(1.0), order, SpaceKind::kTree);
-  EXPECT_NO_THROW(tree_sample(with_constant(1.0), space, nullptr, {.budget = 10}));
+  EXPECT_NO_THROW(q_uct_search(with_constant(1.0), space, {}, {.budget = 10}));
   for (const double value : {2.0, kNegInf}) {
     const FactorGraph other = with_constant(value);
     for (const Call& call : calls_with_space(other, space)) EXPECT_TRUE(is_refused(call.run)) << call.name;
@@ -178,22 +179,21 @@ TEST(WrongPairs, PriorsAndLeafValuesOfAnotherSpaceAreRefused) {
     ++num_pairs;
     const LocalDistributions uniform = uniform_distributions(graph), other_uniform = uniform_distributions(other);
     const auto buckets = std::make_shared<const WeightedMiniBucket>(other, wrong);
-    const std::shared_ptr<const ValueFunction> constant = std::make_shared<UniformValue>(wrong);
-    for (const std::shared_ptr<const ValueFunction>& prior :
-         {constant, std::static_pointer_cast<const ValueFunction>(buckets)}) {
-      EXPECT_TRUE(is_refused([&] { tree_sample(graph, space, prior, {.budget = 50}); }));
-      EXPECT_TRUE(is_refused([&] { smc(graph, space, prior, {.budget = 1000}); }));
-      EXPECT_TRUE(is_refused([&] { value_fallback(prior, space); }));
+    const std::shared_ptr<const LeafValue> constant = std::make_shared<UniformValue>(wrong);
+    for (const std::shared_ptr<const LeafValue>& prior :
+         {constant, std::static_pointer_cast<const LeafValue>(buckets)}) {
+      EXPECT_TRUE(is_refused([&] { q_uct_search(graph, space, {.estimate = prior}, {.budget = 50}); }));
+      EXPECT_TRUE(is_refused([&] { smc(graph, space, {.estimate = prior}, {.budget = 1000}); }));
     }
     EXPECT_TRUE(is_refused([&] { mini_bucket_leaves(graph, space, buckets, uniform); }));
-    for (const auto& leaf : {product_fallback(other, wrong, other_uniform), maxima_fallback(other, wrong),
-                             mini_bucket_fallback(buckets), value_fallback(constant, wrong)}) {
+    for (const std::shared_ptr<const LeafValue>& leaf : std::initializer_list<std::shared_ptr<const LeafValue>>{
+             product_value(other, wrong, other_uniform), maxima_value(other, wrong), buckets, constant}) {
       EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {.lower = leaf}, {.budget = 50}); }));
       EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {.upper = leaf}, {.budget = 50}); }));
       EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {.estimate = leaf}, {.budget = 50}); }));
     }
     if (graph.num_variables() != other.num_variables()) {
-      EXPECT_TRUE(is_refused([&] { product_fallback(graph, space, other_uniform); }));
+      EXPECT_TRUE(is_refused([&] { product_value(graph, space, other_uniform); }));
     }
   }
   EXPECT_GT(num_pairs, 200);
@@ -233,16 +233,16 @@ TEST(WrongPairs, ApproximationsOfAnotherGraphAreRefused) {
     if (graph.num_variables() == other.num_variables()) continue;
     ++num_pairs;
     const SearchSpace wrong = random_space(other, static_cast<SpaceKind>(trial % 3), random);
-    const SearchResult searched = tree_sample(other, wrong, nullptr, {.budget = 20});
+    const QUctResult searched = q_uct_search(other, wrong, {}, {.budget = 20});
     const AnytimeResult bounded =
         anytime_search(other, wrong,
                        mini_bucket_leaves(other, wrong, std::make_shared<const WeightedMiniBucket>(other, wrong),
                                           uniform_distributions(other)),
                        {.budget = 20});
-    const BoundedApproximation upper(bounded, SamplerKind::kUpper);
+    const SearchApproximation upper(bounded, SamplerKind::kUpper);
     const Elimination exact(other);
     for (const Approximation* approximation :
-         {static_cast<const Approximation*>(&searched.approximation), static_cast<const Approximation*>(&upper),
+         {static_cast<const Approximation*>(&*searched.approximation), static_cast<const Approximation*>(&upper),
           static_cast<const Approximation*>(&exact)}) {
       EXPECT_TRUE(is_refused([&] { importance_estimate(graph, *approximation, 10, random); }));
       EXPECT_TRUE(is_refused([&] { sampled_marginals(*approximation, graph, 10, random); }));
@@ -252,8 +252,8 @@ TEST(WrongPairs, ApproximationsOfAnotherGraphAreRefused) {
     }
     EXPECT_TRUE(is_refused([&] { bounded_importance(graph, upper, {}, random); }));
     EXPECT_TRUE(is_refused([&] { rejection_samples(graph, upper, {.num_samples = 5}, random); }));
-    EXPECT_TRUE(is_refused([&] { store_divergence(graph, searched.approximation); }));
-    EXPECT_TRUE(is_refused([&] { bounded_store_divergence(graph, upper); }));
+    EXPECT_TRUE(is_refused([&] { store_divergence(graph, *searched.approximation); }));
+    EXPECT_TRUE(is_refused([&] { store_divergence(graph, upper); }));
     const AnytimeResult another = anytime_search(other, wrong, {.upper = bounded.leaves.upper}, {.budget = 10});
     EXPECT_TRUE(is_refused([&] { solved_marginals(another, upper); }));
     const auto reduced = std::make_shared<const ReducedModel>(condition(graph, {}));
@@ -284,14 +284,15 @@ TEST(WrongPairs, BadAssignmentsAreRefused) {
   for (int trial = 0; trial < 200; ++trial) {
     const FactorGraph graph = random_model(random, random_options(random));
     const SearchSpace space = random_space(graph, static_cast<SpaceKind>(trial % 2), random);
-    const SearchResult searched = tree_sample(graph, space, nullptr, {.budget = 10});
-    const AnytimeResult bounded =
-        anytime_search(graph, space, {.upper = maxima_fallback(graph, space)}, {.budget = 10});
+    const QUctResult searched = q_uct_search(graph, space, {}, {.budget = 10});
+    const AnytimeResult bounded = anytime_search(graph, space, {.upper = maxima_value(graph, space)}, {.budget = 10});
     const auto exact = std::make_shared<const Elimination>(graph);
-    const SmcResult particles = smc(graph, space, nullptr, {.budget = 200});
+    const SmcResult particles = smc(graph, space, {}, {.budget = 200});
     const auto reduced = std::make_shared<const ReducedModel>(condition(graph, {}));
     const auto summed = std::make_shared<const SummedModel>(graph);
-    const BoundedApproximation upper(bounded, SamplerKind::kUpper);
+    const TreeSearchResult in_tree =
+        tree_sample(graph, random_space(graph, SpaceKind::kTree, random), {}, {.budget = 10});
+    const SearchApproximation upper(bounded, SamplerKind::kUpper);
     const LiftedApproximation lifted(reduced, exact);
     const CompletedApproximation completed(summed, std::make_shared<const Elimination>(summed->graph()));
     for (const Assignment& x : bad_assignments(graph, random)) {
@@ -301,10 +302,10 @@ TEST(WrongPairs, BadAssignmentsAreRefused) {
       EXPECT_TRUE(is_refused([&] { (void)reduced->lower(x); }));
       EXPECT_TRUE(is_refused([&] { (void)summed->left(x); }));
       EXPECT_TRUE(is_refused([&] { (void)summed->log_prob(x); }));
-      EXPECT_TRUE(is_refused([&] { searched.approximation.visit_path(x, [](int, auto) {}); }));
+      EXPECT_TRUE(is_refused([&] { in_tree.approximation.visit_path(x, [](int, auto) {}); }));
       EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {}, {.budget = 9}, {.first_configurations = {x}}); }));
       for (const Approximation* approximation :
-           {static_cast<const Approximation*>(&searched.approximation), static_cast<const Approximation*>(&upper),
+           {static_cast<const Approximation*>(&*searched.approximation), static_cast<const Approximation*>(&upper),
             static_cast<const Approximation*>(exact.get()), static_cast<const Approximation*>(&particles.approximation),
             static_cast<const Approximation*>(&lifted), static_cast<const Approximation*>(&completed)}) {
         EXPECT_TRUE(is_refused([&] { (void)approximation->log_prob(x); }));
@@ -338,12 +339,12 @@ TEST(WrongPairs, MiniBucketsRefuseWrongLevelsAndLengths) {
   for (const int level : {-1, space.num_levels()}) {
     EXPECT_TRUE(is_refused([&] { (void)buckets.log_upper(level, x); }));
     EXPECT_TRUE(is_refused([&] { (void)buckets.log_lower(level, x); }));
-    EXPECT_TRUE(is_refused([&] { buckets.log_upper_each(level, x, values); }));
+    EXPECT_TRUE(is_refused([&] { buckets.log_values(level, 0, x, values); }));
     EXPECT_TRUE(is_refused([&] { (void)buckets.is_exact(level); }));
     EXPECT_TRUE(is_refused([&] { (void)buckets.table_reads(level); }));
     EXPECT_TRUE(is_refused([&] { buckets.q_values(level, x, 1, values); }));
     EXPECT_TRUE(is_refused([&] { buckets.sample_below(level, x, random); }));
-    EXPECT_TRUE(is_refused([&] { (void)buckets.log_proposal_below(level, x); }));
+    EXPECT_TRUE(is_refused([&] { (void)buckets.log_prob_below(level, x); }));
     EXPECT_TRUE(is_refused([&] { UniformValue(space).q_values(level, x, 1, values); }));
   }
   EXPECT_TRUE(is_refused([&] { (void)buckets.log_upper(0, shorter); }));

@@ -6,7 +6,7 @@
 #include "support/chi_square.hpp"
 #include "support/random_models.hpp"
 #include "treesample/exact/enumeration.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
@@ -21,15 +21,15 @@ TEST(SearchSampling, SamplesFollowLogProb) {
     const FactorGraph graph = testing::random_model(model_random, options);
     const SpaceKind kind = static_cast<SpaceKind>(variant % 3);
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-    const SearchResult result = tree_sample(graph, space, nullptr, {.budget = 5 + 10 * (variant / 3)});
-    if (!std::isfinite(result.approximation.log_z())) continue;
+    const QUctResult result = q_uct_search(graph, space, {}, {.budget = 5 + 10 * (variant / 3)});
+    if (!std::isfinite(result.approximation->log_value())) continue;
     constexpr int kNumSamples = 40'000;
     std::vector<int> counts(static_cast<std::size_t>(std::lround(std::exp(graph.log_num_configurations()))), 0);
     Random random(variant, "samples");
-    for (int i = 0; i < kNumSamples; ++i) ++counts[configuration_index(graph, result.approximation.sample(random))];
+    for (int i = 0; i < kNumSamples; ++i) ++counts[configuration_index(graph, result.approximation->sample(random))];
     std::vector<double> log_probs;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      log_probs.push_back(result.approximation.log_prob(configuration_at(graph, i)));
+      log_probs.push_back(result.approximation->log_prob(configuration_at(graph, i)));
     }
     SCOPED_TRACE(::testing::Message() << "variant " << variant);
     testing::expect_counts_follow(counts, log_probs);

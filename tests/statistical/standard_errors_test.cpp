@@ -38,7 +38,7 @@ Trial make_trial(int i, SelectRule select) {
   AnytimeOptions options;
   options.select = select;
   LeafValues leaves;
-  if (select == SelectRule::kGap) leaves.upper = maxima_fallback(graph, space);
+  if (select == SelectRule::kGap) leaves.upper = maxima_value(graph, space);
   AnytimeResult result = anytime_search(graph, space, leaves, {.budget = i % 5 * 8}, options);
   Enumeration exact = enumerate(graph);
   return {std::move(graph),  std::move(exact),    std::move(space),
@@ -57,7 +57,7 @@ TEST(StandardErrors, OfBoundedWeightsAreNeverFarTooSmallAndMostlyThere) {
   int num_ordinary_shown = 0;
   for (int i = 0; i < kNumModels; ++i) {
     const Trial trial = make_trial(i, SelectRule::kGap);
-    const BoundedApproximation upper(trial.result, SamplerKind::kUpper);
+    const SearchApproximation upper(trial.result, SamplerKind::kUpper);
     if (trial.exact.log_z == kNegInf || upper.log_value() == kNegInf) continue;
     Random random(i, "samples");
     const BoundedImportance found = bounded_importance(trial.graph, upper, {.max_samples = trial.count}, random);
@@ -96,7 +96,7 @@ TEST(StandardErrors, OfUnboundedWeightsAreSeldomFarTooSmallAndMostlyThere) {
   int num_ordinary_shown = 0;
   for (int i = 0; i < kNumModels; ++i) {
     const Trial trial = make_trial(i, SelectRule::kMass);
-    const BoundedApproximation sampler(trial.result, SamplerKind::kEstimate);
+    const SearchApproximation sampler(trial.result, SamplerKind::kEstimate);
     if (trial.exact.log_z == kNegInf || sampler.log_value() == kNegInf) continue;
     Random random(i, "samples");
     ImportanceEstimate found = importance_estimate(trial.graph, sampler, trial.count, random);

@@ -1,4 +1,4 @@
-// Did the engine, in the space `tree`, grow the tree of the literal transcription?
+// Did the tree search grow the tree of the literal transcription?
 #pragma once
 
 #include <fmt/format.h>
@@ -8,28 +8,29 @@
 #include <cmath>
 #include <string>
 
-#include "search/node_store.hpp"
-#include "search/soft_bellman.hpp"
-#include "support/literal_tree_sample.hpp"
+#include "examples/literal_tree_sample.hpp"
+#include "tree/tree_store.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample::testing {
 
 // Empty when visits, values and complete flags agree node by node; else the first difference.
-// A node that was visited once has no block in the engine.
+// With a uniform Q_phi a node that was visited once has no block in the tree search.
 template <class Tree>
-std::string difference(const NodeStore& store, const Tree& tree) {
+std::string difference(const TreeStore& store, const Tree& tree) {
   const int num_levels = store.space().num_levels();
   std::uint64_t num_visited = 0;
   for (const auto& [prefix, expected] : tree) {
     const bool is_visited =
         std::any_of(expected.eta.begin(), expected.eta.end(), [](std::uint32_t eta) { return eta > 0; });
-    NodeIndex index = store.root_links()[0];
+    const bool has_block = is_visited || (store.has_prior() && static_cast<int>(prefix.size()) < num_levels);
+    NodeIndex index = store.root();
     for (int n = 0; n < static_cast<int>(prefix.size()) && index != kNoNode; ++n) {
-      index = n + 1 < num_levels ? store.node(n, index).links(prefix[n])[0] : kNoNode;
+      index = n + 1 < num_levels ? store.node(n, index).link(prefix[n]) : kNoNode;
     }
-    if ((index != kNoNode) != is_visited) return fmt::format("existence of node {}", prefix);
-    if (!is_visited) continue;
+    const bool is_dead = expected.reward == kNegInf;  // has no block, and no children
+    if ((index != kNoNode) != (has_block && !is_dead)) return fmt::format("existence of node {}", prefix);
+    if (index == kNoNode) continue;
     ++num_visited;
     const int level = static_cast<int>(prefix.size());
     const Node node = store.node(level, index);

@@ -7,8 +7,8 @@
 #include "treesample/exact/elimination.hpp"
 #include "treesample/reduce/simplify.hpp"
 #include "treesample/reduce/summed_model.hpp"
-#include "treesample/search/bounded_approximation.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
+#include "treesample/search/search_approximation.hpp"
 #include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
@@ -42,9 +42,9 @@ LeafValues random_leaves(const FactorGraph& graph, const SearchSpace& space, Ran
     leaves = mini_bucket_leaves(graph, space, buckets,
                                 kind == 3 ? uniform_distributions(graph) : mean_field(graph, 3, 1, {}));
   }
-  if (kind == 1 || kind == 2) leaves.upper = maxima_fallback(graph, space);
-  if (kind == 2) leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
-  if (below(random, 4) == 0) leaves.estimate = value_fallback(std::make_shared<UniformValue>(space), space);
+  if (kind == 1 || kind == 2) leaves.upper = maxima_value(graph, space);
+  if (kind == 2) leaves.lower = product_value(graph, space, uniform_distributions(graph));
+  if (below(random, 4) == 0) leaves.estimate = std::make_shared<UniformValue>(space);
   return leaves;
 }
 
@@ -115,13 +115,13 @@ TEST(CertifiedNumbers, SamplersKeepTheirPromises) {
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     const SearchSpace space = random_space(model.graph, random);
     LeafValues leaves;
-    leaves.upper = maxima_fallback(model.graph, space);
-    leaves.lower = product_fallback(model.graph, space, uniform_distributions(model.graph));
+    leaves.upper = maxima_value(model.graph, space);
+    leaves.lower = product_value(model.graph, space, uniform_distributions(model.graph));
     const AnytimeOptions options = random_options(random);
     const AnytimeResult result = anytime_search(model.graph, space, leaves, random_limits(random), options);
     if (model.is_beyond_range) continue;  // of wide numbers: some U are infinite
     for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
-      const BoundedApproximation sampler(result, kind);
+      const SearchApproximation sampler(result, kind);
       if (sampler.log_value() == kNegInf) {
         EXPECT_THROW(static_cast<void>(sampler.sample(random)), Error);
         continue;
@@ -205,17 +205,17 @@ TEST(CertifiedNumbers, ASolvedTreeSearchKnowsItsRounding) {
     const TortureModel model = torture_model(random);
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     const SearchSpace space = random_space(model.graph, random);
-    std::optional<SearchResult> solved;
+    std::optional<QUctResult> solved;
     try {
-      solved = tree_sample(model.graph, space, nullptr, {.budget = 100'000});
+      solved = q_uct_search(model.graph, space, {}, {.budget = 100'000});
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kNumeric);  // beyond its range, and it says so
       continue;
     }
-    const SearchResult& result = *solved;
+    const QUctResult& result = *solved;
     EXPECT_TRUE(result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding);
     expect_contains(result.report.log_z, model);
-    EXPECT_EQ(result.report.log_z.clamp(result.approximation.log_z()), result.approximation.log_z());
+    EXPECT_EQ(result.report.log_z.clamp(result.report.estimate), result.report.estimate);
     num_exact += result.report.stop == StopReason::kExact ? 1 : 0;
     if (HasFailure()) return;
   }

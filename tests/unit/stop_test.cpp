@@ -12,10 +12,10 @@
 #include "treesample/math/random.hpp"
 #include "treesample/reduce/simplify.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 #include "treesample/space/order.hpp"
 #include "treesample/space/search_space.hpp"
-#include "treesample/value/fallback.hpp"
+#include "treesample/value/leaf_value.hpp"
 #include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
@@ -167,8 +167,8 @@ TEST(Stop, FallBacksAreGivenUp) {
   const FactorGraph graph = clique(300, 2);
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
   Questions questions{2};
-  EXPECT_EQ(error_of([&] { maxima_fallback(graph, space, questions.function()); }), ErrorCode::kInterrupted);
-  EXPECT_EQ(error_of([&] { product_fallback(graph, space, uniform_distributions(graph), questions.function()); }),
+  EXPECT_EQ(error_of([&] { maxima_value(graph, space, questions.function()); }), ErrorCode::kInterrupted);
+  EXPECT_EQ(error_of([&] { product_value(graph, space, uniform_distributions(graph), questions.function()); }),
             ErrorCode::kInterrupted);
   Questions sweep{2};
   const LocalDistributions q = mean_field(graph, 20, 0, sweep.function());
@@ -181,7 +181,7 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
   for (const SelectRule rule : {SelectRule::kGap, SelectRule::kMass}) {
     const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
     LeafValues leaves;
-    leaves.upper = maxima_fallback(graph, space);
+    leaves.upper = maxima_value(graph, space);
     Questions questions{50};
     const AnytimeOptions options{.select = rule};
     const AnytimeResult result =
@@ -191,7 +191,7 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
     const AnytimeResult large = anytime_search(graph, space, leaves, {.budget = 500'000}, options);
     Questions once{1};
     const SamplerKind kind = rule == SelectRule::kGap ? SamplerKind::kUpper : SamplerKind::kEstimate;
-    EXPECT_EQ(error_of([&] { BoundedApproximation(large, kind, once.function()); }), ErrorCode::kInterrupted);
+    EXPECT_EQ(error_of([&] { SearchApproximation(large, kind, once.function()); }), ErrorCode::kInterrupted);
     EXPECT_EQ(error_of([&] { best_configuration(large, once.function()); }), ErrorCode::kInterrupted);
   }
 }

@@ -22,7 +22,7 @@
 #include "treesample/baselines/particle_approximation.hpp"
 #include "treesample/baselines/resampling.hpp"
 #include "treesample/space/limits.hpp"
-#include "treesample/value/value_function.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 
@@ -49,11 +49,11 @@ struct SmcResult {
   SmcReport report;
 };
 
-// `prior` null means the uniform one. Of the limits it uses the budget, `seconds` and `bytes`. Throws Error: kArgument
-// for an andor space (particles need one order; tree and graph give the same result) and for a budget that does not pay
-// for one particle, kResource when the particles do not fit in memory, kNumeric when a factor or the prior hands in NaN
-// or +inf.
-SmcResult smc(const FactorGraph& graph, const SearchSpace& space, std::shared_ptr<const ValueFunction> prior,
-              const Limits& limits, const SmcOptions& options = {}, const Observer& observer = {});
+// The proposal is made of the estimate of `leaves`; without one it is uniform. Of the limits it uses the budget,
+// `seconds` and `bytes`. Throws Error: kArgument for an andor space (particles need one order; tree and graph give the
+// same result) and for a budget that does not pay for one particle, kResource when the particles do not fit in memory,
+// kNumeric when a factor or the leaf value hands in NaN or +inf.
+SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves, const Limits& limits,
+              const SmcOptions& options = {}, const Observer& observer = {});
 
 }  // namespace treesample

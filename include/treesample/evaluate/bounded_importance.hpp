@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 #include "treesample/space/limits.hpp"
 
 namespace treesample {
@@ -68,7 +68,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
                                      const BoundedImportanceOptions& options, Random& random,
                                      const Observer& observer = {});
 // `upper` is the sampler by upper bounds. Throws Error (kArgument) for another kind.
-BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedApproximation& upper,
+BoundedImportance bounded_importance(const FactorGraph& graph, const SearchApproximation& upper,
                                      const BoundedImportanceOptions& options, Random& random,
                                      const Observer& observer = {});
 
@@ -84,7 +84,7 @@ struct RejectionOptions {
 
 // Until enough draws are accepted or `max_tries` made, or the observer, asked after every try, wants no more; none when
 // Z = 0 is known.
-RejectionSamples rejection_samples(const FactorGraph& graph, const BoundedApproximation& upper,
+RejectionSamples rejection_samples(const FactorGraph& graph, const SearchApproximation& upper,
                                    const RejectionOptions& options, Random& random, const Observer& observer = {});
 
 }  // namespace treesample

@@ -5,7 +5,7 @@
 //   delta_entropy = H[P_X] - H[P*]                  (higher is better)
 //   KL[P_X || P*] = delta_energy - delta_entropy
 //
-// delta_KL needs nothing of the target but its factors. It is exact for a search with the uniform prior
+// delta_KL needs nothing of the target but its factors. It is exact for a search with uniform leaf values
 // by one pass over its nodes, and for every approximation of a small model by enumeration; otherwise it
 // is estimated from samples. An approximation that gives mass to an impossible configuration has energy
 // -inf and delta_KL +inf.
@@ -14,9 +14,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "treesample/search/approximation.hpp"
-#include "treesample/search/bounded_approximation.hpp"
 #include "treesample/space/budget.hpp"
+#include "treesample/store/store_approximation.hpp"
 
 namespace treesample {
 
@@ -43,11 +42,13 @@ struct DivergenceOptions {
   std::int64_t max_function_entries = std::int64_t{1} << 16;  // above, function factors have no means
 };
 
-// The first that is possible of store_divergence, bounded_store_divergence, enumerated_divergence and
+// The first that is possible of store_divergence, if it is the approximation of a search, enumerated_divergence and
 // sampled_divergence.
 //
 // Here and below: `graph` is the one that the approximation was made for. Throws Error (kArgument) when
 // no configuration has positive probability under P_X, because then there is no distribution.
+Divergence divergence(const FactorGraph& graph, const StoreApproximation& approximation,
+                      const DivergenceOptions& options, Random& random);
 Divergence divergence(const FactorGraph& graph, const Approximation& approximation, const DivergenceOptions& options,
                       Random& random);
 
@@ -61,11 +62,8 @@ Divergence divergence(const FactorGraph& graph, const Approximation& approximati
 // None unless has_exact_marginals(), or when means would take more evaluations of function factors than
 // max_function_entries (a complete store needs none). Cost: O(edges * factors open at their level).
 std::optional<Divergence> store_divergence(
-    const FactorGraph& graph, const SearchApproximation& approximation,
+    const FactorGraph& graph, const StoreApproximation& approximation,
     std::int64_t max_function_entries = DivergenceOptions{}.max_function_entries);
-
-// The same for a search with bounds. None unless all factors are tables and the sampler is uniform off the store.
-std::optional<Divergence> bounded_store_divergence(const FactorGraph& graph, const BoundedApproximation& approximation);
 
 // Exact, by log_prob and log_density of every configuration. Throws kResource above
 // kMaxEnumeratedConfigurations.

@@ -3,12 +3,12 @@
 // It walks through the same spaces as tree_sample and backs values up by the same equation, but each node
 // carries three of them, L <= V <= U with L <= log Z(sub-problem) <= U, and expanding a node evaluates all its
 // edges at once: an edge without a value would leave U where it was. L and U come from fall-backs at
-// sub-problems that have not been searched (value/fallback.hpp). L never falls and U never rises, so the values of
+// sub-problems that have not been searched (value/leaf_value.hpp). L never falls and U never rises, so the values of
 // a shared node may be out of date without being wrong.
 //
 //   selection   at a node                                        at independent components
 //   gap         the most unresolved mass exp(U) - exp(L)         the largest U - L
-//   q-uct       the paper's rule (eq. 8) on V                    the largest U - L
+//   q-uct       the paper's rule (eq. 8) on V and Q_phi          the largest U - L
 //   mass        the most unresolved mass exp(V) - exp(L)         the largest V - L
 //
 // The mass rule is for factors of which nothing is known but what was evaluated: U may be +inf and L the mass of
@@ -48,32 +48,21 @@
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
-#include "treesample/value/fallback.hpp"
+#include "treesample/store/store_approximation.hpp"
+#include "treesample/tree/tree_sample.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 
 class BoundStore;
 
-// What is known of sub-problems that have not been searched.
-struct LeafValues {
-  std::shared_ptr<const Fallback> lower;     // null: L = -inf
-  std::shared_ptr<const Fallback> upper;     // null: U = +inf
-  std::shared_ptr<const Fallback> estimate;  // null: V starts at U, and is calibrated with the mass rule
-  // A certified lower bound that needs no sampler; may be empty. Where `upper` is exact it must be so too.
-  std::function<double(int level, std::span<const int> x)> lower_bound = {};
-};
-
-// Mini-buckets for U and, where they can, for L; the ELBO of `distributions` for L.
-LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
-                              std::shared_ptr<const WeightedMiniBucket> buckets,
-                              const LocalDistributions& distributions, const ShouldStop& should_stop = {});
-
 enum class SelectRule { kGap, kQUct, kMass };
 
 struct AnytimeOptions {
   SelectRule select = SelectRule::kGap;
-  double c = 1.0;        // weight of exploration in Q-UCT and in the mass rule
-  double epsilon = 0.1;  // least scale of its bonus
+  double c = 1.0;                   // weight of exploration in Q-UCT and in the mass rule
+  double epsilon = 0.1;             // least scale of its bonus in Q-UCT
+  TieRule ties = TieRule::kLowest;  // of Q-UCT
   // A traversal goes on below what it expanded: backing up its path costs more than an expansion, and what the
   // next one would choose is seldom much wider. With the mass rule it is always 1: there evaluations are what costs.
   int expansions_per_traversal = 8;
@@ -91,15 +80,11 @@ struct AnytimeOptions {
   void validate() const;
 };
 
-struct AnytimeReport : RunReport {
-  double estimate = 0.0;  // V(root) of the search: of log Z
-  std::int64_t num_traversals = 0;
+struct AnytimeReport : StoreReport {
   std::int64_t num_dives = 0;
   std::int64_t num_collapses = 0;
   std::int64_t num_recalibrations = 0;
-  std::uint64_t num_nodes = 0;
   std::uint64_t num_expansions = 0;
-  std::size_t used_bytes = 0;
 };
 
 struct AnytimeResult {

@@ -39,8 +39,6 @@ struct Level {
   // True when two edges can lead to one node, so that a look-up by context can succeed. False exactly
   // when the context is the parent's context and the parent itself.
   bool is_shared = false;
-  // True when no level below is shared: a node's values then change only when it is visited.
-  bool is_private_below = true;
 };
 
 // Made by make_search_space, and not to be changed by hand: searches and priors rely on how its parts fit together.

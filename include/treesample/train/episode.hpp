@@ -22,8 +22,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "treesample/search/tree_sample.hpp"
 #include "treesample/train/replay.hpp"
+#include "treesample/tree/tree_sample.hpp"
 #include "treesample/value/network_value.hpp"
 
 namespace treesample {

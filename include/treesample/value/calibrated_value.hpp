@@ -20,11 +20,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "treesample/value/fallback.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 
-class CalibratedValue final : public Fallback {
+class CalibratedValue final : public LeafValue {
  public:
   explicit CalibratedValue(const SearchSpace& space);
 
@@ -39,7 +39,6 @@ class CalibratedValue final : public Fallback {
   [[nodiscard]] double log_elbo(int level) const { return levels_[level].elbo_below; }
 
   [[nodiscard]] bool is_uniform() const override { return true; }
-  [[nodiscard]] bool fits(const SearchSpace& space) const override { return space.fingerprint == space_.fingerprint; }
   double sample_below(int level, std::span<int> x, Random& random) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
   void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;
@@ -53,7 +52,6 @@ class CalibratedValue final : public Fallback {
   };
   void update(int level);
 
-  const SearchSpace space_;
   std::vector<LevelRewards> levels_;
   int num_known_levels_ = 0;
 };

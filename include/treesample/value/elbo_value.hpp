@@ -9,11 +9,11 @@
 // It reads the factors' tables (in advance, uncharged): a row beside the paper's, not one of its methods.
 #pragma once
 
-#include "treesample/value/value_function.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 
-class ElboValue final : public ValueFunction {
+class ElboValue final : public LeafValue {
  public:
   // Only for tables without -inf, in a space that is a path: Error (kArgument) otherwise.
   ElboValue(const FactorGraph& graph, const SearchSpace& space);

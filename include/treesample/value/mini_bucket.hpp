@@ -1,5 +1,5 @@
 // Weighted mini-buckets (Liu and Ihler 2011): bounds on log Z and on every sub-problem of a search
-// space, a prior Q_phi made of them, and a sampler whose weights they bound.
+// space, Q-values made of them, and a sampler whose weights they bound: the leaf value U.
 //
 // Levels are eliminated from the last to the first. The bucket of level n, that is the factors M_n and
 // the messages sent to n, is split into clusters c with scopes S_c of at most i + 1 variables (a
@@ -41,11 +41,9 @@
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
-#include "treesample/value/value_function.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
-
-class Random;
 
 struct MiniBucketOptions {
   std::uint64_t bytes = std::uint64_t{512} << 20;
@@ -74,7 +72,7 @@ struct MiniBucketReport {
   std::int64_t table_reads = 0;  // different factor entries that were read: all of them
 };
 
-class WeightedMiniBucket final : public ValueFunction {
+class WeightedMiniBucket final : public LeafValue {
  public:
   // Neither graph nor space is needed after the call. Throws Error: kArgument when a factor is a function
   // or an option is out of range, kResource before any work when the tables do not fit.
@@ -82,17 +80,17 @@ class WeightedMiniBucket final : public ValueFunction {
   ~WeightedMiniBucket() override;
 
   [[nodiscard]] const MiniBucketReport& report() const;
-  [[nodiscard]] bool fits(const SearchSpace& space) const override;
 
   // U_j and L_j at the states that x holds for the context of the level; x is indexed by variable and
   // nothing else of it is read. A few table look-ups, and no check that those states are legal. L_j is -inf where
   // nothing is known.
   [[nodiscard]] double log_upper(int level, std::span<const int> x) const;
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
-  // U_j for all states of the variable of the level's parent; what x has for it is not read.
-  void log_upper_each(int level, std::span<const int> x, std::span<double> values) const;
+  // U_j.
+  [[nodiscard]] double log_value(int level, std::span<const int> x) const override { return log_upper(level, x); }
+  void log_values(int level, int variable, std::span<int> x, std::span<double> values) const override;
   // True when U_j = L_j = V_j, up to rounding: no bucket from this level down was split.
-  [[nodiscard]] bool is_exact(int level) const;
+  [[nodiscard]] bool is_exact(int level) const override;
 
   // Q_phi_n(a | x) = R_n(x, a) + sum over children j of U_j(x, a). Reads factors: see table_reads().
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
@@ -108,13 +106,18 @@ class WeightedMiniBucket final : public ValueFunction {
   // telescope to at most U_j. (The mixture sum_c w_c p_c of Liu, Fisher and Ihler 2015 has the same
   // bound; its effective sample size was 7 % to 51 % smaller on four models, and it needs the cost shifts.)
   // Where no state of a variable is possible q is uniform, so it always adds up to 1. Returns log q.
-  double sample_below(int level, std::span<int> x, Random& random) const;
-  // log q of the states that x holds.
-  [[nodiscard]] double log_proposal_below(int level, std::span<const int> x) const;
+  double sample_below(int level, std::span<int> x, Random& random) const override;
+  [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
+  void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Mini-buckets for U and, where they can, for L; the ELBO of `distributions` for L.
+LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
+                              std::shared_ptr<const WeightedMiniBucket> buckets,
+                              const LocalDistributions& distributions, const ShouldStop& should_stop = {});
 
 }  // namespace treesample

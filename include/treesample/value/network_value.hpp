@@ -1,4 +1,4 @@
-// Trained networks as the prior Q_phi of the search and the proposal of SMC.
+// Trained networks as leaf values: Q_phi of the tree search and the proposal of SMC.
 //
 //   Q_phi_n(a | x_<n) = offset(n) + network(a | x_<n, variable of n)
 //   offset(n)         = log_states_below(n) + sum over the factors m of level n and below of log mean exp psi_m
@@ -24,7 +24,7 @@
 
 #include "treesample/nn/gnn.hpp"
 #include "treesample/nn/mlp.hpp"
-#include "treesample/value/value_function.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 
@@ -41,7 +41,7 @@ std::vector<double> independent_values(const FactorGraph& graph, const SearchSpa
 
 // Safe for use by several threads at once: the network and the plan do not change, and the working memory
 // belongs to the calling thread.
-class NetworkValue final : public ValueFunction {
+class NetworkValue final : public LeafValue {
  public:
   // `plan` is what plan_network made for this network and the graph of `space`. Throws kArgument when the
   // pseudo tree of the space branches.
@@ -49,7 +49,6 @@ class NetworkValue final : public ValueFunction {
                const SearchSpace& space);
 
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
-  [[nodiscard]] bool fits(const SearchSpace& space) const override { return space.fingerprint == fingerprint_; }
 
  private:
   struct Target {
@@ -61,9 +60,8 @@ class NetworkValue final : public ValueFunction {
 
   std::shared_ptr<const Network> network_;
   std::optional<GnnEvaluator> evaluator_;
-  std::vector<Target> targets_;    // by level
-  int row_size_ = 0;               // outputs of the network per prefix
-  std::uint64_t fingerprint_ = 0;  // of the space
+  std::vector<Target> targets_;  // by level
+  int row_size_ = 0;             // outputs of the network per prefix
 };
 
 // One kind per factor, recognised by content, for models that were read from files:

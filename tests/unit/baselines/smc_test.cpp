@@ -63,7 +63,7 @@ TEST(Smc, ParticlesUseTheBudgetAndNeverMore) {
     for (const std::int64_t budget : {11, 100, 501}) {
       for (const double threshold : {0.0, 0.7}) {
         calls = 0;
-        const SmcReport by_reward = smc(graph, space, nullptr, {.budget = budget}, {.ess_threshold = threshold}).report;
+        const SmcReport by_reward = smc(graph, space, {}, {.budget = budget}, {.ess_threshold = threshold}).report;
         ASSERT_EQ(by_reward.num_particles, budget / graph.num_variables());
         ASSERT_LE(by_reward.spent.reward_evaluations, budget);
         if (by_reward.estimate != kNegInf && by_reward.num_dropped == 0) {
@@ -71,8 +71,7 @@ TEST(Smc, ParticlesUseTheBudgetAndNeverMore) {
           ASSERT_EQ(calls, by_reward.num_particles);
         }
         const SmcReport by_factor =
-            smc(graph, space, nullptr, {.budget = budget, .unit = BudgetUnit::kFactor}, {.ess_threshold = threshold})
-                .report;
+            smc(graph, space, {}, {.budget = budget, .unit = BudgetUnit::kFactor}, {.ess_threshold = threshold}).report;
         ASSERT_EQ(by_factor.num_particles, budget / num_factors);
         ASSERT_LE(by_factor.spent.factor_evaluations, budget);
       }
@@ -83,17 +82,17 @@ TEST(Smc, ParticlesUseTheBudgetAndNeverMore) {
 TEST(Smc, ResamplesOnlyBelowTheThresholdAndNeverAfterTheLastLevel) {
   const FactorGraph graph = chain(6, 3);
   const SearchSpace space = given_space(graph);
-  EXPECT_EQ(smc(graph, space, nullptr, {.budget = 600}, {.ess_threshold = 0.0}).report.num_resamplings, 0);
+  EXPECT_EQ(smc(graph, space, {}, {.budget = 600}, {.ess_threshold = 0.0}).report.num_resamplings, 0);
   // Level 0 has no factor: equal weights. Levels 1 to 4 have unequal ones, the last is not resampled.
-  const SmcReport report = smc(graph, space, nullptr, {.budget = 600}, {.ess_threshold = 1.0}).report;
+  const SmcReport report = smc(graph, space, {}, {.budget = 600}, {.ess_threshold = 1.0}).report;
   EXPECT_EQ(report.num_resamplings, 4);
   EXPECT_LT(report.ess, 100.0);  // the atoms keep the weights of the last level
 }
 
 TEST(Smc, TreeAndGraphSpaceAreTheSame) {
   const FactorGraph graph = chain(7, 4);
-  const SmcResult tree = smc(graph, given_space(graph), nullptr, {.budget = 700}, {.seed = 4});
-  const SmcResult merged = smc(graph, given_space(graph, SpaceKind::kGraph), nullptr, {.budget = 700}, {.seed = 4});
+  const SmcResult tree = smc(graph, given_space(graph), {}, {.budget = 700}, {.seed = 4});
+  const SmcResult merged = smc(graph, given_space(graph, SpaceKind::kGraph), {}, {.budget = 700}, {.seed = 4});
   EXPECT_EQ(tree.report.estimate, merged.report.estimate);
   EXPECT_EQ(tree.approximation.entropy(), merged.approximation.entropy());
 }
@@ -103,8 +102,8 @@ TEST(Smc, SameSeedSameBitsAndOtherSeedOtherBits) {
   const FactorGraph graph = random_model(random, {.num_variables = 6, .min_states = 2, .num_factors = 9});
   const SearchSpace space = given_space(graph);
   const SmcOptions options{.ess_threshold = 0.8, .seed = 9};
-  const SmcResult first = smc(graph, space, nullptr, {.budget = 300}, options);
-  const SmcResult second = smc(graph, space, nullptr, {.budget = 300}, options);
+  const SmcResult first = smc(graph, space, {}, {.budget = 300}, options);
+  const SmcResult second = smc(graph, space, {}, {.budget = 300}, options);
   EXPECT_EQ(first.report.estimate, second.report.estimate);
   ASSERT_EQ(first.approximation.num_atoms(), second.approximation.num_atoms());
   for (int i = 0; i < first.approximation.num_atoms(); ++i) {
@@ -114,7 +113,7 @@ TEST(Smc, SameSeedSameBitsAndOtherSeedOtherBits) {
   }
   SmcOptions other = options;
   other.seed = 10;
-  EXPECT_NE(smc(graph, space, nullptr, {.budget = 300}, other).report.estimate, first.report.estimate);
+  EXPECT_NE(smc(graph, space, {}, {.budget = 300}, other).report.estimate, first.report.estimate);
 }
 
 TEST(Smc, ModelsWithoutAnyConfigurationAreAnswered) {
@@ -122,7 +121,7 @@ TEST(Smc, ModelsWithoutAnyConfigurationAreAnswered) {
   for (int v = 0; v < 3; ++v) graph.add_variable(2);
   graph.add_table({0, 1}, {kNegInf, kNegInf, kNegInf, kNegInf});
   for (const double threshold : {0.0, 1.0}) {
-    const SmcResult result = smc(graph, given_space(graph), nullptr, {.budget = 30}, {.ess_threshold = threshold});
+    const SmcResult result = smc(graph, given_space(graph), {}, {.budget = 30}, {.ess_threshold = threshold});
     EXPECT_EQ(result.report.estimate, kNegInf);
     EXPECT_EQ(result.report.ess, 0.0);
     EXPECT_EQ(result.report.num_dropped, 10);
@@ -134,7 +133,7 @@ TEST(Smc, ModelsWithoutAnyConfigurationAreAnswered) {
   FactorGraph constant;
   constant.add_variable(2);
   constant.add_table({}, {kNegInf});
-  const SmcResult result = smc(constant, given_space(constant), nullptr, {.budget = 10});
+  const SmcResult result = smc(constant, given_space(constant), {}, {.budget = 10});
   EXPECT_EQ(result.report.estimate, kNegInf);
   EXPECT_EQ(result.report.spent.reward_evaluations, 0);
 }
@@ -142,28 +141,28 @@ TEST(Smc, ModelsWithoutAnyConfigurationAreAnswered) {
 TEST(Smc, DegenerateModels) {
   FactorGraph nothing;
   nothing.add_table({}, {1.5});
-  const SmcResult empty = smc(nothing, given_space(nothing), nullptr, {.budget = 3});
+  const SmcResult empty = smc(nothing, given_space(nothing), {}, {.budget = 3});
   EXPECT_EQ(empty.report.estimate, 1.5);
   EXPECT_EQ(empty.approximation.log_prob(Assignment{}), 0.0);
 
   FactorGraph single_states;
   for (int v = 0; v < 4; ++v) single_states.add_variable(1);
   single_states.add_table({0, 3}, {-0.75});
-  const SmcResult single = smc(single_states, given_space(single_states), nullptr, {.budget = 8});
+  const SmcResult single = smc(single_states, given_space(single_states), {}, {.budget = 8});
   EXPECT_NEAR(single.report.estimate, -0.75, 1e-15);
   EXPECT_EQ(single.approximation.num_atoms(), 1);
 
   FactorGraph no_factors;
   no_factors.add_variable(5);
-  const SmcResult free = smc(no_factors, given_space(no_factors), nullptr, {.budget = 20, .unit = BudgetUnit::kFactor});
+  const SmcResult free = smc(no_factors, given_space(no_factors), {}, {.budget = 20, .unit = BudgetUnit::kFactor});
   EXPECT_EQ(free.report.num_particles, 20);
   EXPECT_NEAR(free.report.estimate, std::log(5.0), 1e-14);
 }
 
 // A prior that forbids what the target forbids never loses a particle; one that forbids all actions loses all.
-class LimitedPrior final : public ValueFunction {
+class LimitedPrior final : public LeafValue {
  public:
-  explicit LimitedPrior(std::vector<double> values) : values_(std::move(values)) {}
+  LimitedPrior(const SearchSpace& space, std::vector<double> values) : LeafValue(space), values_(std::move(values)) {}
   void q_values(int /*level*/, std::span<const int> /*prefixes*/, int count, std::span<double> q) const override {
     for (int r = 0; r < count; ++r) std::copy(values_.begin(), values_.end(), q.begin() + r * values_.size());
   }
@@ -178,56 +177,59 @@ TEST(Smc, PriorsMayForbidActions) {
   for (int v = 0; v < 3; ++v) graph.add_table({v}, {0.5, kNegInf});
   const SearchSpace space = given_space(graph);
   const SmcResult good =
-      smc(graph, space, std::make_shared<LimitedPrior>(std::vector<double>{3.0, kNegInf}), {.budget = 30});
+      smc(graph, space, {.estimate = std::make_shared<LimitedPrior>(space, std::vector<double>{3.0, kNegInf})},
+          {.budget = 30});
   EXPECT_EQ(good.report.num_dropped, 0);
   EXPECT_NEAR(good.report.estimate, 1.5, 1e-12);
   const SmcResult dead =
-      smc(graph, space, std::make_shared<LimitedPrior>(std::vector<double>{kNegInf, kNegInf}), {.budget = 30});
+      smc(graph, space, {.estimate = std::make_shared<LimitedPrior>(space, std::vector<double>{kNegInf, kNegInf})},
+          {.budget = 30});
   EXPECT_EQ(dead.report.estimate, kNegInf);
   EXPECT_EQ(dead.report.spent.reward_evaluations, 0);
-  EXPECT_NE(
-      message_of(
-          [&] {
-            smc(graph, space, std::make_shared<LimitedPrior>(std::vector<double>{std::nan(""), 0.0}), {.budget = 30});
-          },
-          ErrorCode::kNumeric)
-          .find("value function"),
-      std::string::npos);
+  EXPECT_NE(message_of(
+                [&] {
+                  smc(graph, space,
+                      {.estimate = std::make_shared<LimitedPrior>(space, std::vector<double>{std::nan(""), 0.0})},
+                      {.budget = 30});
+                },
+                ErrorCode::kNumeric)
+                .find("leaf value"),
+            std::string::npos);
 }
 
 TEST(Smc, ObserverInterrupts) {
   const FactorGraph graph = chain(6, 3);
   std::int64_t seen = 0;
   const SmcResult result =
-      smc(graph, given_space(graph), nullptr, {.budget = 60'000}, {},
+      smc(graph, given_space(graph), {}, {.budget = 60'000}, {},
           {[&](const Progress& now) { seen = now.spent.reward_evaluations; }, [&] { return seen >= 20'000; }});
   EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
   EXPECT_EQ(result.report.spent.reward_evaluations, seen);
   EXPECT_LT(seen, 21'000);
   EXPECT_TRUE(result.approximation.is_empty());
-  EXPECT_EQ(smc(graph, given_space(graph), nullptr, {.budget = 60'000, .seconds = 0.0}).report.stop, StopReason::kTime);
+  EXPECT_EQ(smc(graph, given_space(graph), {}, {.budget = 60'000, .seconds = 0.0}).report.stop, StopReason::kTime);
 }
 
 TEST(Smc, RefusesWhatItCannotDo) {
   const FactorGraph graph = chain(6, 3);
   const SearchSpace space = given_space(graph);
-  EXPECT_NE(message_of([&] { smc(graph, given_space(graph, SpaceKind::kAndOr), nullptr, {.budget = 100}); },
-                       ErrorCode::kArgument)
-                .find("andor"),
+  EXPECT_NE(
+      message_of([&] { smc(graph, given_space(graph, SpaceKind::kAndOr), {}, {.budget = 100}); }, ErrorCode::kArgument)
+          .find("andor"),
+      std::string::npos);
+  EXPECT_NE(message_of([&] { smc(graph, space, {}, {.budget = 5}); }, ErrorCode::kArgument).find("budget"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { smc(graph, space, nullptr, {.budget = 5}); }, ErrorCode::kArgument).find("budget"),
-            std::string::npos);
-  EXPECT_NE(message_of([&] { smc(graph, space, nullptr, {.budget = 10'000, .bytes = 1000}); }, ErrorCode::kResource)
-                .find("bytes"),
-            std::string::npos);
-  message_of([&] { smc(graph, space, nullptr, {.budget = -1}); }, ErrorCode::kArgument);
-  message_of([&] { smc(graph, space, nullptr, {}, {.ess_threshold = -0.1}); }, ErrorCode::kArgument);
-  message_of([&] { smc(graph, space, nullptr, {}, {.ess_threshold = 1.1}); }, ErrorCode::kArgument);
-  message_of([&] { smc(graph, space, nullptr, {}, {.ess_threshold = std::nan("")}); }, ErrorCode::kArgument);
+  EXPECT_NE(
+      message_of([&] { smc(graph, space, {}, {.budget = 10'000, .bytes = 1000}); }, ErrorCode::kResource).find("bytes"),
+      std::string::npos);
+  message_of([&] { smc(graph, space, {}, {.budget = -1}); }, ErrorCode::kArgument);
+  message_of([&] { smc(graph, space, {}, {}, {.ess_threshold = -0.1}); }, ErrorCode::kArgument);
+  message_of([&] { smc(graph, space, {}, {}, {.ess_threshold = 1.1}); }, ErrorCode::kArgument);
+  message_of([&] { smc(graph, space, {}, {}, {.ess_threshold = std::nan("")}); }, ErrorCode::kArgument);
   FactorGraph bad;
   bad.add_variable(2);
   bad.add_factor(Factor::function({0}, [](std::span<const int>) { return std::nan(""); }));
-  message_of([&] { smc(bad, given_space(bad), nullptr, {.budget = 100}); }, ErrorCode::kNumeric);
+  message_of([&] { smc(bad, given_space(bad), {}, {.budget = 100}); }, ErrorCode::kNumeric);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 namespace {
@@ -21,8 +22,8 @@ enum class Upper { kMaxima, kMiniBuckets };
 AnytimeResult search(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   LeafValues leaves;
-  leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.lower = product_value(graph, space, uniform_distributions(graph));
+  leaves.upper = maxima_value(graph, space);
   if (kind == Upper::kMiniBuckets) {
     MiniBucketOptions bucket_options;
     bucket_options.i_bound = 1;
@@ -32,7 +33,7 @@ AnytimeResult search(const FactorGraph& graph, int budget, Upper kind = Upper::k
   return anytime_search(graph, space, leaves, {.budget = budget});
 }
 
-BoundedApproximation upper_sampler(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
+SearchApproximation upper_sampler(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
   return {search(graph, budget, kind), SamplerKind::kUpper};
 }
 
@@ -62,7 +63,7 @@ TEST(BoundedImportance, IntervalsMissLogZNoMoreOftenThanTheySay) {
       Random random(i, "coverage");
       const FactorGraph graph = random_model(random, {.min_arity = 0, .zero_probability = 0.1 * (i % 3), .scale = 1.5});
       const double log_z = enumerate(graph).log_z;
-      const BoundedApproximation upper =
+      const SearchApproximation upper =
           upper_sampler(graph, 4 * (i % 5), i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
       const BoundedImportanceOptions options{.max_samples = 20 << (i % 5), .confidence = confidence};
       const BoundedImportance result = bounded_importance(graph, upper, options, random);
@@ -83,9 +84,9 @@ TEST(BoundedImportance, IntervalIsTheEmpiricalBernsteinOne) {
       {0}, [](std::span<const int> x) { return x[0] == 0 ? 0.0 : kNegInf; }, 0.0));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
   LeafValues leaves;
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.upper = maxima_value(graph, space);
   const AnytimeResult unsearched = anytime_search(graph, space, leaves, {.budget = 0});
-  const BoundedApproximation upper(unsearched, SamplerKind::kUpper);
+  const SearchApproximation upper(unsearched, SamplerKind::kUpper);
   ASSERT_NEAR(upper.log_value(), std::log(2.0), 1e-9);
   Random random(1);
   constexpr int kCount = 1000;
@@ -106,7 +107,7 @@ TEST(BoundedImportance, LogZAndMarginalsConvergeAndKnowTheirErrors) {
   for (int i = 0; i < 6; ++i) {
     const FactorGraph graph = grid(i, 0.7);
     const Enumeration exact = enumerate(graph);
-    const BoundedApproximation upper = upper_sampler(graph, 10 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
+    const SearchApproximation upper = upper_sampler(graph, 10 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
     Random random(i, "samples");
     double error_before = std::numeric_limits<double>::infinity();
     double width_before = std::numeric_limits<double>::infinity();
@@ -178,7 +179,7 @@ TEST(BoundedImportance, CountsWhatItEvaluatesAndKeepsTheBest) {
 
 TEST(BoundedImportance, StopsWhenAsked) {
   const FactorGraph graph = grid(1, 1.0);
-  const BoundedApproximation upper = upper_sampler(graph, 0);
+  const SearchApproximation upper = upper_sampler(graph, 0);
   Random random(1);
   int num_asked = 0;
   int num_told = 0;
@@ -225,11 +226,11 @@ TEST(BoundedImportance, RejectsOtherSamplersAndBadOptions) {
   const AnytimeResult result = search(graph, 10);
   Random random(1);
   for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kEstimate}) {
-    const BoundedApproximation other(result, kind);
+    const SearchApproximation other(result, kind);
     EXPECT_THROW(bounded_importance(graph, other, {}, random), Error);
     EXPECT_THROW(rejection_samples(graph, other, {}, random), Error);
   }
-  const BoundedApproximation upper(result, SamplerKind::kUpper);
+  const SearchApproximation upper(result, SamplerKind::kUpper);
   EXPECT_THROW(bounded_importance(graph, upper, {.max_samples = 0}, random), Error);
   EXPECT_THROW(bounded_importance(graph, upper, {.confidence = 0.0}, random), Error);
   EXPECT_THROW(bounded_importance(graph, upper, {.confidence = 1.0}, random), Error);
@@ -237,7 +238,7 @@ TEST(BoundedImportance, RejectsOtherSamplersAndBadOptions) {
 
 TEST(BoundedImportance, SameSeedGivesTheSameBits) {
   const FactorGraph graph = grid(1, 1.0);
-  const BoundedApproximation upper = upper_sampler(graph, 20);
+  const SearchApproximation upper = upper_sampler(graph, 20);
   Random first(5);
   Random second(5);
   const BoundedImportance a = bounded_importance(graph, upper, {.max_samples = 500}, first);
@@ -254,7 +255,7 @@ TEST(RejectionSamples, FollowTheTargetAndTakeTheExpectedTries) {
         random_model(model_random, {.num_variables = 4, .min_states = 2, .zero_probability = 0.1 * (i % 3)});
     const Enumeration exact = enumerate(graph);
     if (exact.log_z == kNegInf) continue;
-    const BoundedApproximation upper = upper_sampler(graph, 6 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
+    const SearchApproximation upper = upper_sampler(graph, 6 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
     constexpr int kCount = 20'000;
     Random random(i, "samples");
     const RejectionSamples drawn = rejection_samples(graph, upper, {.num_samples = kCount}, random);
@@ -273,7 +274,7 @@ TEST(RejectionSamples, FollowTheTargetAndTakeTheExpectedTries) {
 
 TEST(RejectionSamples, EndAtTheLimitOfTries) {
   const FactorGraph graph = grid(2, 1.0);
-  const BoundedApproximation upper = upper_sampler(graph, 0);
+  const SearchApproximation upper = upper_sampler(graph, 0);
   Random random(1);
   const RejectionSamples drawn = rejection_samples(graph, upper, {.num_samples = 1000, .max_tries = 50}, random);
   EXPECT_EQ(drawn.num_tries, 50);
@@ -289,7 +290,7 @@ TEST(RejectionSamples, ThereAreNoneOfAnImpossibleModel) {
   FactorGraph graph;
   graph.add_variable(2);
   graph.add_table({0}, {kNegInf, kNegInf});
-  const BoundedApproximation upper = upper_sampler(graph, 0);
+  const SearchApproximation upper = upper_sampler(graph, 0);
   Random random(1);
   const RejectionSamples drawn = rejection_samples(graph, upper, {.num_samples = 3}, random);
   EXPECT_TRUE(drawn.samples.empty());

@@ -8,36 +8,39 @@
 
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
 
 // A prior that is not uniform: it prefers low states.
-class LowStates final : public ValueFunction {
+class LowStates final : public LeafValue {
  public:
+  using LeafValue::LeafValue;
   void q_values(int /*level*/, std::span<const int> /*prefixes*/, int /*count*/, std::span<double> q) const override {
     for (std::size_t i = 0; i < q.size(); ++i) q[i] = -0.5 * static_cast<double>(i);
   }
 };
 
-SearchApproximation search(const FactorGraph& graph, std::int64_t budget,
-                           std::shared_ptr<const ValueFunction> prior = nullptr) {
+std::shared_ptr<const StoreApproximation> search(const FactorGraph& graph, std::int64_t budget,
+                                                 bool prefers_low_states = false) {
   std::vector<int> order(graph.num_variables());
   std::iota(order.begin(), order.end(), 0);
-  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kAndOr), std::move(prior), {.budget = budget})
-      .approximation;
+  const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
+  LeafValues leaves;
+  if (prefers_low_states) leaves.estimate = std::make_shared<LowStates>(space);
+  return q_uct_search(graph, space, leaves, {.budget = budget}).approximation;
 }
 
 // What callers see of an approximation that is not a search.
 class Opaque final : public Approximation {
  public:
-  explicit Opaque(SearchApproximation inside) : inside_(std::move(inside)) {}
-  [[nodiscard]] Assignment sample(Random& random) const override { return inside_.sample(random); }
-  [[nodiscard]] double log_prob(std::span<const int> x) const override { return inside_.log_prob(x); }
+  explicit Opaque(std::shared_ptr<const StoreApproximation> inside) : inside_(std::move(inside)) {}
+  [[nodiscard]] Assignment sample(Random& random) const override { return inside_->sample(random); }
+  [[nodiscard]] double log_prob(std::span<const int> x) const override { return inside_->log_prob(x); }
 
  private:
-  SearchApproximation inside_;
+  std::shared_ptr<const StoreApproximation> inside_;
 };
 
 ErrorCode code_of(const std::function<void()>& call) {
@@ -55,7 +58,7 @@ TEST(StoreDivergence, UniformOverTwoStates) {
   FactorGraph graph;
   graph.add_variable(2);
   graph.add_table({0}, {1.0, 3.0});
-  const auto uniform = store_divergence(graph, search(graph, 0));
+  const auto uniform = store_divergence(graph, *search(graph, 0));
   EXPECT_DOUBLE_EQ(uniform->energy, 2.0);
   EXPECT_DOUBLE_EQ(uniform->entropy, std::log(2.0));
   EXPECT_DOUBLE_EQ(uniform->delta_kl, -2.0 - std::log(2.0));
@@ -67,7 +70,7 @@ TEST(StoreDivergence, UnexpandedEdgesCarryTheirOwnFactors) {
   FactorGraph graph;
   graph.add_variable(2);
   graph.add_table({0}, {1.0, 3.0});
-  const auto one = store_divergence(graph, search(graph, 1));
+  const auto one = store_divergence(graph, *search(graph, 1));
   const double p = std::exp(1.0) / (std::exp(1.0) + 1.0);
   EXPECT_NEAR(one->energy, p * 1.0 + (1.0 - p) * 3.0, 1e-15);
 }
@@ -76,9 +79,9 @@ TEST(SampledDivergence, AgreesWithTheExactOneWithinItsErrors) {
   Random random(1);
   for (int i = 0; i < 20; ++i) {
     const FactorGraph graph = testing::random_model(random, {.min_states = 2, .num_factors = 9});
-    const SearchApproximation approximation = search(graph, 15);
-    const auto exact = store_divergence(graph, approximation);
-    const Divergence sampled = sampled_divergence(graph, approximation, 2000, random);
+    const auto approximation = search(graph, 15);
+    const auto exact = store_divergence(graph, *approximation);
+    const Divergence sampled = sampled_divergence(graph, *approximation, 2000, random);
     EXPECT_FALSE(sampled.is_exact);
     EXPECT_EQ(sampled.num_samples, 2000);
     EXPECT_GT(sampled.energy_error, 1e-4);
@@ -95,7 +98,7 @@ TEST(SampledDivergence, AnImpossibleSampleProvesInfinity) {
   graph.add_variable(2);
   graph.add_table({0}, {0.0, kNegInf});
   Random random(2);
-  const Divergence sampled = sampled_divergence(graph, search(graph, 0), 100, random);
+  const Divergence sampled = sampled_divergence(graph, *search(graph, 0), 100, random);
   EXPECT_EQ(sampled.energy, kNegInf);
   EXPECT_EQ(sampled.delta_kl, HUGE_VAL);
   EXPECT_EQ(sampled.energy_error, 0.0);
@@ -106,10 +109,10 @@ TEST(SampledDivergence, AnImpossibleSampleProvesInfinity) {
 TEST(Divergence, TakesThePassThenEnumerationThenSamples) {
   Random random(3);
   const FactorGraph graph = testing::random_model(random, {.min_states = 2});
-  const SearchApproximation approximation = search(graph, 10);
+  const auto approximation = search(graph, 10);
   const Opaque opaque(approximation);
   const DivergenceOptions options{.num_samples = 100};
-  const Divergence by_pass = divergence(graph, approximation, options, random);
+  const Divergence by_pass = divergence(graph, *approximation, options, random);
   EXPECT_TRUE(by_pass.is_exact);
   EXPECT_EQ(by_pass.spent.reward_evaluations, 0);
   const Divergence by_enumeration = divergence(graph, opaque, options, random);
@@ -134,10 +137,9 @@ TEST(Divergence, LimitOnConfigurationsIsExact) {
 TEST(StoreDivergence, NeedsAUniformPriorUnlessTheSearchIsComplete) {
   Random random(5);
   const FactorGraph graph = testing::random_model(random, {.min_states = 2});
-  const auto prior = std::make_shared<LowStates>();
-  EXPECT_FALSE(store_divergence(graph, search(graph, 3, prior)).has_value());
-  EXPECT_TRUE(divergence(graph, search(graph, 3, prior), {}, random).is_exact);  // by enumeration
-  const auto complete = store_divergence(graph, search(graph, 100'000, prior));
+  EXPECT_FALSE(store_divergence(graph, *search(graph, 3, true)).has_value());
+  EXPECT_TRUE(divergence(graph, *search(graph, 3, true), {}, random).is_exact);  // by enumeration
+  const auto complete = store_divergence(graph, *search(graph, 100'000, true));
   ASSERT_TRUE(complete.has_value());
   EXPECT_NEAR(complete->delta_kl, -target_moments(graph).log_z, 1e-11);
 }
@@ -152,15 +154,15 @@ TEST(StoreDivergence, FunctionsAreEvaluatedUpToALimitAndOnlyWhenNeeded) {
   };
   graph.add_factor(Factor::function({2, 0}, sum));
   graph.add_factor(Factor::function({1, 2, 0}, sum));
-  const SearchApproximation partial = search(graph, 3);
+  const auto partial = search(graph, 3);
   num_calls = 0;
-  EXPECT_FALSE(store_divergence(graph, partial, 11).has_value());
+  EXPECT_FALSE(store_divergence(graph, *partial, 11).has_value());
   EXPECT_EQ(num_calls, 0);
-  EXPECT_EQ(store_divergence(graph, partial, 12)->spent.factor_evaluations, 12);
+  EXPECT_EQ(store_divergence(graph, *partial, 12)->spent.factor_evaluations, 12);
   EXPECT_EQ(num_calls, 12);
-  const SearchApproximation complete = search(graph, 1000);
+  const auto complete = search(graph, 1000);
   num_calls = 0;
-  EXPECT_TRUE(store_divergence(graph, complete, 0).has_value());
+  EXPECT_TRUE(store_divergence(graph, *complete, 0).has_value());
   EXPECT_EQ(num_calls, 0);
 }
 
@@ -173,7 +175,7 @@ TEST(StoreDivergence, WideFunctionsFallBackOnSamples) {
   graph.add_factor(Factor::function(
       scope, [](std::span<const int> states) { return 0.1 * std::accumulate(states.begin(), states.end(), 0); }));
   Random random(6);
-  const Divergence sampled = divergence(graph, search(graph, 200), {.num_samples = 1000}, random);
+  const Divergence sampled = divergence(graph, *search(graph, 200), {.num_samples = 1000}, random);
   EXPECT_FALSE(sampled.is_exact);
   EXPECT_NEAR(sampled.energy, 3.5, 5.0 * sampled.energy_error);
   EXPECT_EQ(sampled.spent.factor_evaluations, 1000);
@@ -184,16 +186,16 @@ TEST(Divergence, RefusesWhatHasNoAnswer) {
   FactorGraph impossible;
   impossible.add_variable(2);
   impossible.add_table({0}, {kNegInf, kNegInf});
-  const SearchApproximation none = search(impossible, 10);
-  EXPECT_EQ(code_of([&] { (void)divergence(impossible, none, {}, random); }), ErrorCode::kArgument);
-  EXPECT_EQ(code_of([&] { (void)sampled_divergence(impossible, none, 10, random); }), ErrorCode::kArgument);
+  const auto none = search(impossible, 10);
+  EXPECT_EQ(code_of([&] { (void)divergence(impossible, *none, {}, random); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { (void)sampled_divergence(impossible, *none, 10, random); }), ErrorCode::kArgument);
   EXPECT_EQ(code_of([&] { (void)target_moments(impossible); }), ErrorCode::kArgument);
 
   FactorGraph large;
   for (int v = 0; v < 25; ++v) large.add_variable(2);
-  EXPECT_EQ(code_of([&] { (void)enumerated_divergence(large, search(large, 0)); }), ErrorCode::kResource);
-  EXPECT_EQ(code_of([&] { (void)store_divergence(impossible, search(large, 0)); }), ErrorCode::kArgument);
-  EXPECT_EQ(code_of([&] { (void)sampled_divergence(large, search(large, 0), 0, random); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { (void)enumerated_divergence(large, *search(large, 0)); }), ErrorCode::kResource);
+  EXPECT_EQ(code_of([&] { (void)store_divergence(impossible, *search(large, 0)); }), ErrorCode::kArgument);
+  EXPECT_EQ(code_of([&] { (void)sampled_divergence(large, *search(large, 0), 0, random); }), ErrorCode::kArgument);
   EXPECT_EQ(code_of([&] { (void)target_moments(large, 10.0); }), ErrorCode::kResource);
 }
 

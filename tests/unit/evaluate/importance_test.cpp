@@ -9,16 +9,15 @@
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/tree/tree_sample.hpp"
 
 namespace treesample {
 namespace {
 
-SearchApproximation search(const FactorGraph& graph, std::int64_t budget) {
+TreeApproximation search(const FactorGraph& graph, std::int64_t budget) {
   std::vector<int> order(graph.num_variables());
   std::iota(order.begin(), order.end(), 0);
-  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kTree), nullptr, {.budget = budget})
-      .approximation;
+  return tree_sample(graph, make_search_space(graph, order, SpaceKind::kTree), {}, {.budget = budget}).approximation;
 }
 
 TEST(ImportanceEstimate, IsExactForAnExactApproximation) {
@@ -40,7 +39,7 @@ TEST(ImportanceEstimate, IsUnbiasedAndKnowsItsError) {
   Random random(2);
   const FactorGraph graph = testing::random_model(random, {.min_states = 2, .zero_probability = 0.1});
   const double log_z = enumerate(graph).log_z;
-  const SearchApproximation approximation = search(graph, 20);
+  const TreeApproximation approximation = search(graph, 20);
   ASSERT_FALSE(approximation.is_exact());
   constexpr int kRuns = 2000;
   double mean = 0.0;
@@ -129,7 +128,7 @@ TEST(ImportanceEstimate, SurvivesExtremeLogValues) {
 TEST(ImportanceEstimate, ObserverEndsItWithTheEstimateSoFar) {
   Random random(7);
   const FactorGraph graph = testing::random_model(random);
-  const SearchApproximation approximation = search(graph, 5);
+  const TreeApproximation approximation = search(graph, 5);
   Random whole(8);
   const ImportanceEstimate seven = importance_estimate(graph, approximation, 7, whole);
   Random ended(8);

@@ -30,8 +30,8 @@ Searched search(int trial, SpaceKind kind, std::int64_t budget) {
       random, {.num_variables = 8, .min_states = 2, .num_factors = 12, .zero_probability = 0.1 * (trial % 2)});
   result.space = make_search_space(result.graph, search_order(result.graph, kind, {}), kind);
   LeafValues leaves;
-  leaves.upper = maxima_fallback(result.graph, result.space);
-  leaves.lower = product_fallback(result.graph, result.space, uniform_distributions(result.graph));
+  leaves.upper = maxima_value(result.graph, result.space);
+  leaves.lower = product_value(result.graph, result.space, uniform_distributions(result.graph));
   const AnytimeResult found = anytime_search(result.graph, result.space, leaves, {.budget = budget});
   result.store = std::const_pointer_cast<BoundStore>(found.store);
   result.report = found.report;
@@ -217,8 +217,8 @@ TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
   std::iota(order.begin(), order.end(), 0);
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
   LeafValues leaves;
-  leaves.upper = maxima_fallback(graph, space);
-  leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
+  leaves.upper = maxima_value(graph, space);
+  leaves.lower = product_value(graph, space, uniform_distributions(graph));
   AnytimeOptions options;
   options.select = SelectRule::kQUct;  // goes into both
   options.c = 100.0;

@@ -9,9 +9,9 @@
 #include "treesample/math/random.hpp"
 #include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/search/bounded_approximation.hpp"
+#include "treesample/search/search_approximation.hpp"
 #include "treesample/space/search_space.hpp"
-#include "treesample/value/fallback.hpp"
+#include "treesample/value/leaf_value.hpp"
 
 namespace treesample {
 namespace {
@@ -58,8 +58,8 @@ TEST(LongPath, SumsAreTheSameWhetherTheyAreStoredOrCollected) {
     const FactorGraph graph = path(3200, distance);
     for (const SpaceKind kind : {SpaceKind::kTree, SpaceKind::kAndOr}) {
       const SearchSpace space = make_search_space(graph, given_order(graph), kind);
-      const auto upper = maxima_fallback(graph, space);
-      const auto lower = product_fallback(graph, space, uniform_distributions(graph));
+      const auto upper = maxima_value(graph, space);
+      const auto lower = product_value(graph, space, uniform_distributions(graph));
       Random random(8);
       Assignment x(graph.num_variables());
       for (int v = 0; v < graph.num_variables(); ++v) x[v] = static_cast<int>(random.below(graph.num_states(v)));
@@ -105,8 +105,8 @@ TEST(LongPath, ASearchGoesDownToTheLastLevel) {
   for (const SpaceKind kind : {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr}) {
     const SearchSpace space = make_search_space(graph, given_order(graph), kind);
     LeafValues leaves;
-    leaves.upper = maxima_fallback(graph, space);
-    leaves.lower = product_fallback(graph, space, uniform_distributions(graph));
+    leaves.upper = maxima_value(graph, space);
+    leaves.lower = product_value(graph, space, uniform_distributions(graph));
     const Limits limits{.budget = 2 * kLength + kLength / 7 + 64};  // the first configuration, and a few traversals
     const AnytimeResult result =
         anytime_search(graph, space, leaves, limits, {.first_configurations = {found.configuration.x}});
@@ -115,7 +115,7 @@ TEST(LongPath, ASearchGoesDownToTheLastLevel) {
     const auto best = best_configuration(result);
     ASSERT_TRUE(best.has_value());
     EXPECT_GE(best->log_density, found.configuration.log_density - 1e-3);
-    const BoundedApproximation upper(result, SamplerKind::kUpper);
+    const SearchApproximation upper(result, SamplerKind::kUpper);
     Random random(1);
     EXPECT_EQ(upper.sample(random).size(), std::size_t{kLength});
   }
@@ -128,7 +128,7 @@ TEST(LongPath, DivesGoDownToTheLastLevel) {
   for (int v = 0; v + 1 < kLength; ++v) graph.add_table({v, v + 1}, {0.0, -HUGE_VAL, -HUGE_VAL, 0.0});
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
   LeafValues leaves;
-  leaves.upper = maxima_fallback(graph, space);
+  leaves.upper = maxima_value(graph, space);
   const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = 4 * kLength, .seconds = 20.0});
   EXPECT_GE(result.report.num_dives, 1);
   EXPECT_GE(result.report.log_z.lower, -1e-6);

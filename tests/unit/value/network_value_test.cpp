@@ -13,7 +13,7 @@
 #include "treesample/io/uai.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/nn/network_file.hpp"
-#include "treesample/search/tree_sample.hpp"
+#include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
 namespace {
@@ -54,8 +54,8 @@ TEST(NetworkValue, ProbabilitiesOfASearchWithNetworkSumToOne) {
     const auto prior = std::make_shared<NetworkValue>(
         network, plan_network(*network, instance.graph, instance.factor_kinds), instance.graph, space);
     for (const int budget : {0, 1, 40}) {
-      const SearchResult result = tree_sample(instance.graph, space, prior, {.budget = budget});
-      EXPECT_NEAR(total_probability(instance.graph, result.approximation), 1.0, 1e-9) << budget;
+      const QUctResult result = q_uct_search(instance.graph, space, {.estimate = prior}, {.budget = budget});
+      EXPECT_NEAR(total_probability(instance.graph, *result.approximation), 1.0, 1e-9) << budget;
     }
   }
 }
@@ -66,7 +66,7 @@ TEST(NetworkValue, BatchedSamplesHaveTheProbabilitiesOfTheApproximation) {
   const SearchSpace space = path_space(instance.graph);
   const auto prior = std::make_shared<NetworkValue>(
       network, plan_network(*network, instance.graph, instance.factor_kinds), instance.graph, space);
-  const SearchResult result = tree_sample(instance.graph, space, prior, {.budget = 20});
+  const TreeSearchResult result = tree_sample(instance.graph, space, {.estimate = prior}, {.budget = 20});
   constexpr int kCount = 20'000;
   Random random(1);
   const auto batch = result.approximation.sample_batch(kCount, random);
@@ -91,9 +91,9 @@ TEST(NetworkValue, FullBudgetIsExactWhateverTheNetworkSays) {
   const SearchSpace space = path_space(instance.graph);
   const auto network = random_mlp(8, 2);
   const auto prior = std::make_shared<NetworkValue>(network, std::nullopt, instance.graph, space);
-  const SearchResult result = tree_sample(instance.graph, space, prior, {.budget = 1 << 12});
-  EXPECT_TRUE(result.approximation.is_exact());
-  EXPECT_NEAR(result.approximation.log_z(), enumerate(instance.graph).log_z, 1e-9);
+  const QUctResult result = q_uct_search(instance.graph, space, {.estimate = prior}, {.budget = 1 << 12});
+  EXPECT_TRUE(result.approximation->is_exact());
+  EXPECT_NEAR(result.approximation->log_value(), enumerate(instance.graph).log_z, 1e-9);
 }
 
 TEST(NetworkValue, IsOffsetPlusNetworkForUnequalNumbersOfStates) {

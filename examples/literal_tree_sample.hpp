@@ -1,0 +1,141 @@
+// Algorithm 2 of the paper, TreeSample, transcribed line by line: a map from prefixes to nodes, a vector per quantity,
+// logarithms everywhere. Slow and obvious: read this first. The tree search (src/tree/tree_sample.cpp) is the same
+// algorithm some hundred times as fast; tests/exact/tree_sample_test.cpp sees to it that both grow the same tree.
+//
+// Differences from the paper's text, shared with the tree search (docs/departures.md, 1, 3 and 5): the loop ends when
+// the next reward cannot be paid for or the root is complete, a node with R = -inf is complete, and scores that are
+// equal up to rounding tie.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample::literal {
+
+struct Node {
+  double reward = 0.0;  // R_n(x)
+  std::vector<std::uint32_t> eta;
+  std::vector<double> q, q_phi;
+  std::vector<bool> complete;
+};
+
+// The map of a straightforward transcription, and a quicker one.
+using Tree = std::map<std::vector<int>, Node>;
+struct PrefixHash {
+  std::size_t operator()(const std::vector<int>& prefix) const {
+    std::size_t hash = 0xcbf29ce484222325ULL;
+    for (const int state : prefix) hash = (hash ^ static_cast<std::size_t>(state + 1)) * 0x100000001b3ULL;
+    return hash;
+  }
+};
+using HashedTree = std::unordered_map<std::vector<int>, Node, PrefixHash>;
+
+template <class Map = Tree>
+class TreeSample {
+ public:
+  using Prefix = std::vector<int>;
+  // Q_phi(x o a) for all a, and which of several equally good actions is taken; by default the paper's (N - n) log K
+  // and the lowest.
+  struct Options {
+    double c = 1.0, epsilon = 0.1;
+    std::function<std::vector<double>(const Prefix& x)> q_phi = {};
+    std::function<int(const Prefix& x, const std::vector<int>& best)> break_tie = {};
+  };
+
+  TreeSample(const FactorGraph& graph, const std::vector<int>& order, Options options)
+      : graph_(graph), order_(order), options_(std::move(options)), factors_of_(order.size() + 1) {
+    std::vector<int> level_of(order.size());
+    for (std::size_t n = 0; n < order.size(); ++n) level_of[order[n]] = static_cast<int>(n);
+    for (int m = 0; m < graph.num_factors(); ++m) {
+      int n = 0;  // M_n = factors whose last variable is the n-th, counted from 1
+      for (const int v : graph.factor(m).scope()) n = std::max(n, level_of[v] + 1);
+      factors_of_[n].push_back(m);
+    }
+    for (const int v : order) log_states_.push_back(std::log(graph.num_states(v)));
+  }
+
+  // TreeSample(B) with one unit per reward evaluation.
+  void tree_sample(std::int64_t budget) {
+    tree_traversal();  // x = empty prefix: costs nothing
+    while (used_ < budget && !is_complete(tree_.at({}))) tree_traversal();
+  }
+
+  [[nodiscard]] const Map& tree() const { return tree_; }
+  [[nodiscard]] double log_z() const { return tree_.at({}).reward + log_sum_exp(tree_.at({}).q); }
+  [[nodiscard]] std::int64_t used() const { return used_; }
+
+ private:
+  void tree_traversal() {
+    Prefix x;
+    for (auto node = tree_.find(x); node != tree_.end(); node = tree_.find(x)) x.push_back(q_uct(x, node->second));
+    expand(x);
+    for (std::size_t n = x.size(); n > 0; --n) {  // n = 0 is the virtual edge above the root
+      const Node& child = tree_.at({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)});
+      Node& parent = tree_.at({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n) - 1});
+      const int a = x[n - 1];
+      parent.q[a] = child.reward + log_sum_exp(child.q);
+      parent.complete[a] = is_complete(child);
+      ++parent.eta[a];
+    }
+  }
+
+  static bool is_complete(const Node& node) {
+    return std::all_of(node.complete.begin(), node.complete.end(), [](bool c) { return c; });
+  }
+
+  // eq. 8 over the incomplete edges.
+  [[nodiscard]] int q_uct(const Prefix& x, const Node& node) const {
+    double eta = 1.0;  // of x: the visit that made the node, and one per visit of an edge
+    for (const std::uint32_t visits : node.eta) eta += visits;
+    std::vector<double> score(node.q.size(), kNegInf);
+    for (std::size_t a = 0; a < node.q.size(); ++a) {
+      if (node.complete[a]) continue;
+      score[a] =
+          node.q[a] + options_.c * std::max(node.q_phi[a], options_.epsilon) * std::sqrt(eta) / (1.0 + node.eta[a]);
+    }
+    const double highest = *std::max_element(score.begin(), score.end());
+    std::vector<int> best;
+    for (std::size_t a = 0; a < score.size(); ++a) {
+      const bool is_tie = score[a] >= highest - 1e-10 * (1.0 + std::abs(highest));  // -inf too
+      if (!node.complete[a] && is_tie) best.push_back(static_cast<int>(a));
+    }
+    return options_.break_tie ? options_.break_tie(x, best) : best.front();
+  }
+
+  void expand(const Prefix& prefix) {
+    const std::size_t n = prefix.size();
+    Node node;
+    Assignment x(order_.size(), 0);
+    for (std::size_t i = 0; i < n; ++i) x[order_[i]] = prefix[i];
+    for (const int m : factors_of_[n]) node.reward += graph_.log_value(m, x);
+    if (n > 0) ++used_;
+    const bool is_leaf = n == order_.size();
+    const std::size_t k = is_leaf ? 1 : graph_.num_states(order_[n]);
+    double log_states_below = 0.0;
+    for (std::size_t i = n + 1; i < order_.size(); ++i) log_states_below += log_states_[i];
+    node.eta.assign(k, 0);
+    node.q_phi.assign(k, is_leaf ? 0.0 : log_states_below);
+    if (!is_leaf && options_.q_phi) node.q_phi = options_.q_phi(prefix);
+    node.q = node.q_phi;
+    node.complete.assign(k, is_leaf || node.reward == kNegInf);
+    tree_[prefix] = std::move(node);
+  }
+
+  const FactorGraph& graph_;
+  std::vector<int> order_;
+  Options options_;
+  std::vector<std::vector<int>> factors_of_;
+  std::vector<double> log_states_;
+  std::int64_t used_ = 0;
+  Map tree_;
+};
+
+}  // namespace treesample::literal

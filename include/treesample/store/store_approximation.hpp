@@ -1,0 +1,65 @@
+// The approximation that a search yields, Algorithm 1 of the paper: at nodes of the store a state is drawn from the
+// node's edges, then all components below it independently; off the store from a leaf value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "treesample/model/approximation.hpp"
+#include "treesample/space/limits.hpp"
+#include "treesample/store/store_view.hpp"
+
+namespace treesample {
+
+// What the reports of both searches have in common.
+struct StoreReport : RunReport {
+  double estimate = 0.0;  // V(root): of log Z
+  std::int64_t num_traversals = 0;
+  std::uint64_t num_nodes = 0;
+  std::size_t used_bytes = 0;  // by nodes
+};
+
+class StoreApproximation : public Approximation {
+ public:
+  [[nodiscard]] Assignment sample(Random& random) const override;
+  [[nodiscard]] double log_prob(std::span<const int> x) const override;
+  // One sample into x; returns its log-probability.
+  double sample_into(std::span<int> x, Random& random) const;
+
+  // X(root): what this sampler attains, of estimates the search's estimate of log Z; -inf when it has no mass anywhere.
+  [[nodiscard]] double log_value() const { return log_value_; }
+  // All sub-problems are solved: the distribution is the target (lemma 1).
+  [[nodiscard]] bool is_exact() const { return is_exact_; }
+
+  // Exact marginals by one pass over the store. Only when has_exact_marginals(): off the store a leaf value whose
+  // distribution is not uniform has no closed form.
+  [[nodiscard]] bool has_exact_marginals() const;
+  [[nodiscard]] Marginals marginals() const;
+
+  // Probability of the configurations of which some factor was not evaluated. Importance weights vary only there: with
+  // fewer than several samples there, a standard error says nothing.
+  [[nodiscard]] double unexplored_mass() const;
+
+  // The best configuration among those whose factors were all evaluated; none when there is no such.
+  [[nodiscard]] std::optional<Configuration> best() const;
+
+  [[nodiscard]] const SearchSpace& space() const { return view_->space(); }
+  [[nodiscard]] const StoreView& view() const { return *view_; }
+
+ protected:
+  StoreApproximation(std::shared_ptr<const StoreView> view, double log_value, bool is_exact)
+      : view_(std::move(view)), log_value_(log_value), is_exact_(is_exact) {}
+
+ private:
+  template <typename Choose, typename Below>
+  double walk(std::span<int> x, Choose choose, Below below) const;
+
+  std::shared_ptr<const StoreView> view_;
+  double log_value_ = 0.0;
+  bool is_exact_ = false;
+};
+
+}  // namespace treesample

@@ -1,0 +1,67 @@
+// The nodes of a search as a sampler sees them: what both searches, and whoever goes over their nodes, have in common.
+//
+// At a node of the store a sampler draws the state of the level's variable from the node's edges, then goes on in all
+// children of that edge. Where a child is not in the store it goes on by a leaf value.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "treesample/space/search_space.hpp"
+#include "treesample/value/leaf_value.hpp"
+
+namespace treesample {
+
+using NodeIndex = std::uint32_t;  // of a node within its level
+inline constexpr NodeIndex kNoNode = UINT32_MAX;
+
+// The edges of one node, one per state of its variable; what was not asked for is left as it was.
+struct NodeEdges {
+  std::vector<NodeIndex> children;  // [state][child level]; kNoNode: not in the store
+  std::vector<double> weights;      // proportional to the probabilities
+  double total = 1.0;               // their sum
+  std::vector<double> values;       // Q(a), in nats
+  double log_total = 0.0;           // log sum exp of these
+  std::vector<double> rewards;      // R(a) where the edge was evaluated; -inf elsewhere
+  std::vector<char> is_evaluated;
+
+  void resize(std::size_t num_states, std::size_t num_children) {
+    children.resize(num_states * num_children);
+    weights.resize(num_states);
+    values.resize(num_states);
+    rewards.resize(num_states);
+    is_evaluated.resize(num_states);
+  }
+  [[nodiscard]] double probability(int action) const { return weights[action] / total; }
+  // By the values where the weight is too small to tell, if they were read.
+  [[nodiscard]] double log_probability(int action, bool has_values) const {
+    constexpr double kLeast = 1e-290;
+    if (has_values && !(weights[action] > kLeast)) return values[action] - log_total;
+    return weights[action] > 0.0 ? std::log(weights[action] / total) : -std::numeric_limits<double>::infinity();
+  }
+};
+
+class StoreView {
+ public:
+  virtual ~StoreView() = default;
+
+  [[nodiscard]] virtual const SearchSpace& space() const = 0;
+  // The node of the r-th root; kNoNode when there is none.
+  [[nodiscard]] virtual NodeIndex root(std::size_t r) const = 0;
+  // Indices of a level are below this.
+  [[nodiscard]] virtual NodeIndex end_index(int level) const = 0;
+  // True when no index occurs at two levels, and every node has one parent.
+  [[nodiscard]] virtual bool is_tree() const = 0;
+  // Do samplers read values together with weights?
+  [[nodiscard]] virtual bool has_values() const = 0;
+
+  enum class Read { kChildren, kWeights, kRewards, kAll };  // weights come with rewards, and everything with kAll
+  // Fills in what is asked for, and the children. False when there is no such node: indices of a level may have gaps.
+  virtual bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const = 0;
+  // How samples go on from a level whose node is not in the store; null where they never come.
+  [[nodiscard]] virtual const LeafValue* below(int level) const = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,54 @@
+// TreeSample (Buesing, Heess, Weber 2019), Algorithm 2: the tree search, in the space `tree`.
+//
+// From the root, each traversal chooses edges by Q-UCT (eq. 8) until it reaches one that has not been
+// evaluated, pays for one reward R_n, gives the new node the values Q_phi, and backs the values up with the
+// soft-Bellman equation (eq. 7). Edges below which everything is evaluated are complete and never chosen again; when
+// the root is complete the answer is exact and the search stops.
+//
+// Cost: one reward evaluation per traversal. Differences from the paper's text: docs/departures.md, 1 to 11. A
+// transcription that is meant to be read: examples/literal_tree_sample.hpp. In the spaces `graph` and `andor` the
+// search has the paper's rule, see search/q_uct_search.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/space/limits.hpp"
+#include "treesample/space/search_space.hpp"
+#include "treesample/tree/tree_approximation.hpp"
+#include "treesample/value/leaf_value.hpp"
+
+namespace treesample {
+
+enum class TieRule {
+  kLowest,  // the lowest action
+  kRandom,  // any of them, from the stream "ties" of the seed
+};
+
+struct TreeSearchOptions {
+  double c = 1.0;        // weight of exploration in Q-UCT
+  double epsilon = 0.1;  // least scale of the exploration bonus
+  TieRule ties = TieRule::kLowest;
+  std::uint64_t seed = 0;
+  int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by the kind of factors
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+// Bounds of log Z are certified once everything is searched. Nodes are those with a block of their own.
+using TreeSearchReport = StoreReport;
+
+struct TreeSearchResult {
+  TreeApproximation approximation;
+  TreeSearchReport report;
+};
+
+// Q_phi is the estimate of `leaves`, without one the paper's default (UniformValue). Of the limits it uses the budget,
+// `seconds` and `bytes`. The graph is not needed after the call. Throws Error (kArgument) for another space than
+// `tree`.
+TreeSearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
+                             const Limits& limits, const TreeSearchOptions& options = {},
+                             const Observer& observer = {});
+
+}  // namespace treesample

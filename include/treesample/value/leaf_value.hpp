@@ -1,0 +1,127 @@
+// What a sub-problem is worth before it is searched, and how samples go on below it: leaf values.
+//
+// A leaf value knows, of the sub-problem of level j given the states of the ancestors, a value and a distribution q of
+// the variables from j down. What they mean depends on where it stands:
+//
+//   LeafValues   at an unsearched sub-problem j                 its distribution q makes
+//   lower    L   ELBO of q: E_q[log gamma_j - log q] <= V_j     L(root) = log Z - KL(P_L || P*) exactly
+//   upper    U   gamma_j(x) <= exp(U_j) q(x) for all x          V_j <= U_j, weights of P_U at most exp(U(root))
+//   estimate V   any estimate of V_j: the paper's Q_phi         the paper's P_X; the proposal of SIS and SMC
+//
+// with gamma_j(x) = exp of the sum of the factors at level j and below, and levels as in space/search_space.hpp. x is
+// indexed by variable; a level's value reads only the states of its ancestors, which must be legal: a search asks too
+// often for a check.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "treesample/math/random.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/space/search_space.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+// Calls visit(level) for a level and all its descendants, parents first.
+template <typename Visit>
+void for_each_below(const SearchSpace& space, int level, Visit visit) {
+  std::vector<int> open = {level};
+  while (!open.empty()) {
+    const int n = open.back();
+    open.pop_back();
+    visit(n);
+    open.insert(open.end(), space.levels[n].children.begin(), space.levels[n].children.end());
+  }
+}
+
+// Who makes a new one gives log_value or q_values, whichever comes naturally; each follows from the other. The rest
+// follows too, where there is nothing better. -inf is a legal value, NaN and +inf are not.
+class LeafValue {
+ public:
+  explicit LeafValue(const SearchSpace& space);
+  virtual ~LeafValue() = default;
+  LeafValue(const LeafValue&) = delete;
+  LeafValue& operator=(const LeafValue&) = delete;
+
+  // V_j; log sum exp of the Q-values.
+  [[nodiscard]] virtual double log_value(int level, std::span<const int> x) const;
+  // values[a] = log_value with x[variable] = a, the variable of the level's parent. Overwrites x[variable].
+  virtual void log_values(int level, int variable, std::span<int> x, std::span<double> values) const;
+  // Q_phi: q[r * K + a] = Q_n(a | x_r) for the K = num_states of the level, for `count` prefixes, which are rows of one
+  // state per variable, -1 where a variable is not assigned. The sum of V over the level's children, given a.
+  virtual void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const;
+
+  // True when the value is V_j up to rounding and q the conditional distribution: nothing is left to search.
+  [[nodiscard]] virtual bool is_exact(int /*level*/) const { return false; }
+  // True when q is uniform: passes over a store are then exact (evaluate/divergence.hpp).
+  [[nodiscard]] virtual bool is_uniform() const { return false; }
+  // True for the paper's default alone, whose Q-values are log_states_below: stores then keep no Q_phi.
+  [[nodiscard]] virtual bool counts_states() const { return false; }
+  // False when it was made for another space, whose levels would be others: methods refuse it then.
+  [[nodiscard]] bool fits(const SearchSpace& space) const { return space.fingerprint == space_.fingerprint; }
+
+  // Draws the states of the level's variable and of all its descendants. Returns log q of them. Level by level from
+  // probabilities(), unless there is something quicker.
+  virtual double sample_below(int level, std::span<int> x, Random& random) const;
+  [[nodiscard]] virtual double log_prob_below(int level, std::span<const int> x) const;
+  // q of the level's variable alone, given the states of its ancestors; the softmax of the Q-values.
+  virtual void probabilities(int level, std::span<const int> x, std::span<double> probs) const;
+
+ protected:
+  // That of the constructor, without contexts.
+  [[nodiscard]] const SearchSpace& space() const { return space_; }
+
+ private:
+  const SearchSpace space_;
+};
+
+// What is known of sub-problems that have not been searched.
+struct LeafValues {
+  std::shared_ptr<const LeafValue> lower = {};     // null: L = -inf
+  std::shared_ptr<const LeafValue> upper = {};     // null: U = +inf
+  std::shared_ptr<const LeafValue> estimate = {};  // null: each method has its default, and says which
+  // A certified lower bound that needs no sampler; may be empty. Where `upper` is exact it must be so too.
+  std::function<double(int level, std::span<const int> x)> lower_bound = {};
+
+  // Throws Error (kArgument) unless all of them fit the space.
+  void check_fit(const char* function, const SearchSpace& space) const;
+};
+
+// The paper's default Q_phi, section 4.1, for any numbers of states and any space: Q_phi_n(a | x) = sum of log K_j over
+// the descendants of n.
+class UniformValue final : public LeafValue {
+ public:
+  using LeafValue::LeafValue;
+  [[nodiscard]] bool is_uniform() const override { return true; }
+  [[nodiscard]] bool counts_states() const override { return true; }
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
+};
+
+// One distribution per variable; what `product_value` draws from.
+using LocalDistributions = std::vector<std::vector<double>>;
+LocalDistributions uniform_distributions(const FactorGraph& graph);
+// Coordinate ascent on the ELBO of a product distribution (mean field), from a start near uniform that the
+// seed decides. States that cannot occur together with the others get probability 0 where that is found;
+// the ELBO of the result may still be -inf in a model with zeros. Needs tables. `should_stop` ends it with what there
+// is.
+LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed,
+                              const ShouldStop& should_stop = {});
+
+// What follows takes time linear in the table entries; `should_stop` ends it with Error (kInterrupted).
+
+// L: the ELBO of independent variables, entropies plus expected factors given the ancestors' states. With
+// uniform distributions this is Jensen's bound, sum log K_i + sum of the factors' means. Every factor is a table.
+std::shared_ptr<const LeafValue> product_value(const FactorGraph& graph, const SearchSpace& space,
+                                               const LocalDistributions& distributions,
+                                               const ShouldStop& should_stop = {});
+
+// U: sum log K_i + sum of the factors' maxima given the ancestors' states, and the uniform distribution. A function
+// has its declared maximum, at whatever states; null when one declares none.
+std::shared_ptr<const LeafValue> maxima_value(const FactorGraph& graph, const SearchSpace& space,
+                                              const ShouldStop& should_stop = {});
+
+}  // namespace treesample

@@ -1,0 +1,37 @@
+// The one factory of leaf values: by the word that names them on a command line or in a file.
+//
+//   uniform          the paper's default Q_phi
+//   means            the means of the factors that are pending, in a space that is a path (value/elbo_value.hpp)
+//   elbo             the ELBO of independent variables; by mean field with mean_field_sweeps > 0
+//   maxima           the maxima of the factors
+//   mini-bucket[:I]  weighted mini-buckets, of i-bound I or of the largest that is wanted
+//   net:FILE         a trained network
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "treesample/value/leaf_value.hpp"
+#include "treesample/value/mini_bucket.hpp"
+
+namespace treesample {
+
+struct LeafValueOptions {
+  MiniBucketOptions mini_bucket = {};  // a word with an I has its own i_bound
+  int mean_field_sweeps = 0;
+  ShouldStop should_settle = {};  // of the sweeps
+  std::uint64_t seed = 0;         // of the sweeps
+  ShouldStop should_stop = {};    // of elbo and maxima
+};
+
+// The words, as they are shown to a user.
+const std::vector<std::string>& leaf_value_words();
+[[nodiscard]] bool is_leaf_value_word(const std::string& word);
+
+// Throws Error: kArgument for an unknown word and for what the model does not allow, the rest as the makers do. Null
+// for maxima where a function declares none.
+std::shared_ptr<const LeafValue> make_leaf_value(const std::string& word, const FactorGraph& graph,
+                                                 const SearchSpace& space, const LeafValueOptions& options = {});
+
+}  // namespace treesample

@@ -1,0 +1,30 @@
+#include "treesample/search/q_uct_search.hpp"
+
+#include "treesample/search/search_approximation.hpp"
+
+namespace treesample {
+
+QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
+                        const Limits& limits, const TreeSearchOptions& options, const Observer& observer) {
+  if (space.kind == SpaceKind::kTree) {
+    TreeSearchResult result = tree_sample(graph, space, leaves, limits, options, observer);
+    return {std::make_shared<TreeApproximation>(std::move(result.approximation)), result.report};
+  }
+  options.validate();
+  check_space("q_uct_search", graph, space);
+  LeafValues with_estimate = leaves;
+  if (!with_estimate.estimate) with_estimate.estimate = std::make_shared<const UniformValue>(space);
+  AnytimeOptions search;
+  search.select = SelectRule::kQUct;
+  search.c = options.c;
+  search.epsilon = options.epsilon;
+  search.ties = options.ties;
+  search.seed = options.seed;
+  search.expansions_per_traversal = 1;
+  search.dive_interval = 0;
+  if (options.observer_interval > 0) search.observer_interval = options.observer_interval;
+  const AnytimeResult result = anytime_search(graph, space, with_estimate, limits, search, observer);
+  return {std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate), result.report};
+}
+
+}  // namespace treesample

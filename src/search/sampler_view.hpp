@@ -1,0 +1,47 @@
+// The nodes of the search with the values that one of its samplers attains.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "search/bound_store.hpp"
+#include "treesample/search/search_approximation.hpp"
+
+namespace treesample {
+
+class SamplerView final : public StoreView {
+ public:
+  // What was evaluated, without a sampler: children and rewards can be read.
+  explicit SamplerView(const AnytimeResult& result) : store_(result.store) {}
+  // Goes once through all nodes; `should_stop` ends with Error (kInterrupted).
+  SamplerView(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_stop);
+
+  // X(root) with its rounding: at least what P_L attains, at most what the weights of P_U are.
+  [[nodiscard]] double log_value() const { return log_value_; }
+
+  [[nodiscard]] const SearchSpace& space() const override { return store_->space(); }
+  [[nodiscard]] NodeIndex root(std::size_t r) const override {
+    return if_expanded(space().roots[r], store_->root_links()[r]);
+  }
+  [[nodiscard]] NodeIndex end_index(int level) const override { return store_->end_index(level); }
+  [[nodiscard]] bool is_tree() const override { return false; }
+  [[nodiscard]] bool has_values() const override { return true; }
+  bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const override;
+  [[nodiscard]] const LeafValue* below(int level) const override;
+
+ private:
+  class Builder;
+  [[nodiscard]] NodeIndex if_expanded(int level, NodeIndex index) const {
+    return index != kNoNode && store_->node(level, index).is_expanded() ? index : kNoNode;
+  }
+  // X of an edge.
+  [[nodiscard]] double edge_value(int level, const Expansion& expansion, int action) const;
+
+  std::shared_ptr<const BoundStore> store_;
+  LeafValues leaves_ = {};
+  SamplerKind kind_ = SamplerKind::kEstimate;
+  std::vector<std::vector<double>> values_;  // X by level and node; empty without a sampler
+  double log_value_ = 0.0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,145 @@
+#include "treesample/store/store_approximation.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/store/passes.hpp"
+
+namespace treesample {
+
+// Goes through the nodes that a configuration passes. choose(variable, weights) returns the state to go on with,
+// below(level, leaf) the log-probability of everything from a level down that is off the store.
+template <typename Choose, typename Below>
+double StoreApproximation::walk(std::span<int> x, Choose choose, Below below) const {
+  const SearchSpace& space = view_->space();
+  const bool has_values = view_->has_values();
+  std::vector<std::pair<int, NodeIndex>> open;
+  for (std::size_t r = 0; r < space.roots.size(); ++r) open.emplace_back(space.roots[r], view_->root(r));
+  NodeEdges edges;
+  double log_prob = 0.0;
+  while (!open.empty() && log_prob != kNegInf) {
+    const auto [level, index] = open.back();
+    open.pop_back();
+    if (index == kNoNode) {
+      log_prob += below(level, *view_->below(level));
+      continue;
+    }
+    const Level& here = space.levels[level];
+    view_->read(level, index, StoreView::Read::kWeights, edges);
+    const int action = choose(here.variable, edges.weights);
+    x[here.variable] = action;
+    log_prob += edges.log_probability(action, has_values);
+    for (std::size_t j = 0; j < here.children.size(); ++j) {
+      open.emplace_back(here.children[j], edges.children[static_cast<std::size_t>(action) * here.children.size() + j]);
+    }
+  }
+  return log_prob;
+}
+
+double StoreApproximation::sample_into(std::span<int> x, Random& random) const {
+  const auto num_levels = static_cast<std::int64_t>(space().num_levels());
+  check_range("sample_into", "number of states", static_cast<std::int64_t>(x.size()), num_levels, num_levels);
+  check_argument(log_value_ != kNegInf, "sample", "no configuration of positive probability is known (Z = 0 perhaps)");
+  std::fill(x.begin(), x.end(), -1);
+  return walk(
+      x, [&](int, std::span<const double> weights) { return random.categorical(weights); },
+      [&](int level, const LeafValue& leaf) { return leaf.sample_below(level, x, random); });
+}
+
+Assignment StoreApproximation::sample(Random& random) const {
+  Assignment x(space().levels.size(), -1);
+  sample_into(x, random);
+  return x;
+}
+
+double StoreApproximation::log_prob(std::span<const int> x) const {
+  check_assignment("log_prob", space(), x);
+  if (log_value_ == kNegInf) return kNegInf;
+  Assignment prefix(x.size(), -1);
+  return walk(
+      prefix, [&](int variable, std::span<const double>) { return x[variable]; },
+      [&](int level, const LeafValue& leaf) {
+        // A sampler has drawn nothing yet of what comes later: a leaf value must not see it either.
+        for_each_below(space(), level, [&](int n) {
+          const int v = space().levels[n].variable;
+          prefix[v] = x[v];
+        });
+        return leaf.log_prob_below(level, prefix);
+      });
+}
+
+bool StoreApproximation::has_exact_marginals() const {
+  if (is_exact_) return true;
+  for (int n = 0; n < space().num_levels(); ++n) {
+    if (view_->below(n) != nullptr && !view_->below(n)->is_uniform()) return false;
+  }
+  return true;
+}
+
+// off_store[n] is the probability of coming to level n outside of the store, where every state is equally likely.
+Marginals StoreApproximation::marginals() const {
+  check_argument(has_exact_marginals(), "marginals", "leaf values are not uniform: use sampled_marginals");
+  check_argument(log_value_ != kNegInf, "marginals", "no configuration has positive probability (Z = 0)");
+  Marginals marginals(space().levels.size());
+  for (const Level& level : space().levels) marginals[level.variable].assign(level.num_states, 0.0);
+  std::vector<double> off_store(space().levels.size(), 0.0);
+  ReachPass pass(*view_, StoreView::Read::kWeights);
+  const auto arrive = [&](int level, NodeIndex index, double probability) {
+    if (index == kNoNode) {
+      off_store[level] += probability;
+    } else {
+      pass.arrive(level, index, probability);
+    }
+  };
+  for (std::size_t r = 0; r < space().roots.size(); ++r) arrive(space().roots[r], view_->root(r), 1.0);
+  pass.run(
+      [&](int n, std::uint32_t, double reach, const NodeEdges& edges) {
+        const Level& level = space().levels[n];
+        for (int a = 0; a < level.num_states; ++a) {
+          const double probability = reach * edges.weights[a] / edges.total;
+          marginals[level.variable][a] += probability;
+          for (std::size_t j = 0; j < level.children.size() && probability > 0.0; ++j) {
+            arrive(level.children[j], edges.children[static_cast<std::size_t>(a) * level.children.size() + j],
+                   probability);
+          }
+        }
+        return true;
+      },
+      [&](int n) {
+        const Level& level = space().levels[n];
+        for (double& p : marginals[level.variable]) p += off_store[n] / level.num_states;
+        for (const int child : level.children) off_store[child] += off_store[n];
+        return true;
+      });
+  return marginals;
+}
+
+// The probability of staying on evaluated edges from a node on.
+double StoreApproximation::unexplored_mass() const {
+  if (is_exact_) return 0.0;
+  const NodesByLevel nodes(*view_);
+  const auto explored =
+      pass_up<double>(nodes, StoreView::Read::kRewards, 0.0, [&](int n, const NodeEdges& edges, const auto& child) {
+        double sum = 0.0;
+        for (int a = 0; a < space().levels[n].num_states; ++a) {
+          if (edges.is_evaluated[a] == 0 || edges.weights[a] == 0.0) continue;
+          double product = edges.weights[a] / edges.total;
+          for (std::size_t j = 0; j < space().levels[n].children.size(); ++j) product *= child(a, j);
+          sum += product;
+        }
+        return sum;
+      });
+  double product = 1.0;
+  for (std::size_t r = 0; r < space().roots.size(); ++r) {
+    const NodeIndex root = view_->root(r);
+    product *= root == kNoNode ? 0.0 : explored[space().roots[r]][nodes.position(root)];
+  }
+  return 1.0 - product;
+}
+
+std::optional<Configuration> StoreApproximation::best() const { return best_in_store(*view_); }
+
+}  // namespace treesample

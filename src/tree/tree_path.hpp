@@ -1,0 +1,111 @@
+// The path of one traversal, and how nodes further down are fetched before it comes to them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "space/reward_tables.hpp"
+#include "tree/tree_store.hpp"
+
+namespace treesample {
+
+// One edge of the path from the root to the expansion.
+template <class NodeView>
+struct Step {
+  NodeView node;
+  int level;
+  int action;
+  double factor;  // exp(R) of the edge, once it is expanded
+};
+
+template <class NodeView>
+class TreePath {
+ public:
+  // Keeps references to both.
+  TreePath(TreeStore& store, const RewardTables& rewards)
+      : store_(store), steps_(store.space().levels.size()), last_(steps_.size()), x_(steps_.size(), -1) {
+    for (int n = 0; n < store.space().num_levels(); ++n) {
+      facts_.push_back({store.space().levels[n].variable, rewards[n]});
+    }
+  }
+
+  void begin() {
+    if (store_.make_room()) length_ = 0;  // no hints: the views are of nodes that moved
+    std::swap(steps_, last_);
+    last_length_ = std::exchange(length_, 0);
+  }
+  // Goes on from the node of the next level by the edge `action`.
+  Step<NodeView>& follow(const NodeView& node, int action) {
+    const LevelFacts& facts = facts_[length_];
+    Step<NodeView>& step = steps_[length_];
+    step = {node, length_, action,
+            facts.rewards.factors != nullptr ? facts.rewards.at(action, x_.data()) : node.factors()[action]};
+    x_[facts.variable] = action;
+    ++length_;
+    if (NodeView::kHasHints && fetches_ahead_) {
+      fetch(node.hints(action).farthest());
+      if (length_ == kLevelOfHints) leave_hints();
+    }
+    return step;
+  }
+  void end() {
+    if (NodeView::kHasHints && fetches_ahead_ && length_ < kLevelOfHints) leave_hints();
+  }
+
+  // Room for the longest path; that part of it which is in use.
+  [[nodiscard]] std::span<const Step<NodeView>> steps() const { return {steps_.data(), std::size_t(length_)}; }
+  // The states of the prefix, by variable; off the path -1, if forget() was called after each traversal.
+  [[nodiscard]] const std::vector<int>& x() const { return x_; }
+  void forget() {
+    for (int n = 0; n < length_; ++n) x_[facts_[n].variable] = -1;
+  }
+  // exp(R) of a level's edges is in a table.
+  [[nodiscard]] bool has_factors(int level) const { return facts_[level].rewards.factors != nullptr; }
+
+  // While the nodes fit into a cache, nothing need be fetched.
+  void look_at_size() { fetches_ahead_ = store_.held_bytes() > kCacheBytes; }
+
+  // Notes at each node of the last path those that the next traversal through it comes to after the child, now that all
+  // choices are made. When the nodes outgrow the caches, a traversal is a chain of waits for memory, each for the node
+  // that tells where the next one is; with the notes five waits run side by side.
+  void leave_hints() const {
+    NodeHints below;  // what the next traversal through the step's edge comes to after the child
+    for (int i = last_length_ - 1; i >= kFirstLevelWithHints; --i) {
+      const NodeView node = last_[i].node;
+      NodeHints above;
+      if (!node.is_complete()) {
+        const auto choice = static_cast<int>(node.choice());
+        const NodeHints noted = node.hints(choice);
+        above = (choice == last_[i].action ? below : noted).behind(node.link(choice));
+      }
+      node.set_hints(last_[i].action, below);
+      below = above;
+    }
+  }
+  static constexpr int kFirstLevelWithHints = 9;  // they are for levels from 14 on; those above stay in a cache
+
+ private:
+  static constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
+  static constexpr int kLevelOfHints =
+      18;  // where a traversal begins to wait for memory: time for the last one's hints
+
+  struct LevelFacts {
+    int variable = 0;
+    RewardTable rewards;
+  };
+  // Always inline: a call that only fetches ahead has no effect that the compiler sees, and may be left out.
+  [[gnu::always_inline]] void fetch(NodeIndex hint) const {
+    if (hint != NodeHints::kNone) store_.prefetch(hint);
+  }
+
+  TreeStore& store_;
+  std::vector<LevelFacts> facts_;
+  std::vector<Step<NodeView>> steps_, last_;
+  std::vector<int> x_;
+  int length_ = 0, last_length_ = 0;
+  bool fetches_ahead_ = false;
+};
+
+}  // namespace treesample

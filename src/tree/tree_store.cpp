@@ -1,0 +1,100 @@
+#include "tree/tree_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "treesample/error.hpp"
+
+namespace treesample {
+namespace {
+
+// What the nodes of a level have beside links, visits and weights.
+struct Extras {
+  bool logs, hints, priors, factors, room_for_factors;
+};
+
+BlockLayout make_layout(const Level& level, const Extras& has) {
+  // 4 bytes per link, 4 for visits and 8 for each of at most four numbers per edge.
+  if (level.num_states * 44.0 > 4e9) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("search: variable {} with {} states is too much", level.variable, level.num_states));
+  }
+  const auto k = static_cast<std::uint32_t>(level.num_states);
+  BlockLayout layout(level.num_states, has.logs, has.hints);
+  layout.has_factors = has.factors;
+  layout.prior = layout.factors + (has.room_for_factors ? 8 * k : 0);
+  layout.size = layout.prior + (has.priors ? 8 * k : 0);
+  return layout;
+}
+
+// The number of states of all levels; 0: they differ.
+int common_states(const SearchSpace& space) {
+  const int first = space.levels.empty() ? 0 : space.levels[0].num_states;
+  const auto has_as_many = [&](const Level& level) { return level.num_states == first; };
+  return std::all_of(space.levels.begin(), space.levels.end(), has_as_many) ? first : 0;
+}
+
+}  // namespace
+
+// Traversals over variables of more states are too short for large pages to be worth clearing.
+TreeStore::TreeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, const std::vector<bool>& has_factors)
+    : space_(std::move(space)),
+      has_prior_(has_prior),
+      levels_(space_->levels.size()),
+      common_num_states_(common_states(*space_)),
+      memory_(common_num_states_ == 2) {
+  const bool is_binary = std::all_of(space_->levels.begin(), space_->levels.end(),
+                                     [](const Level& level) { return level.num_states <= 2; });
+  const bool has_any_factors =
+      has_factors.empty() || std::find(has_factors.begin(), has_factors.end(), true) != has_factors.end();
+  std::uint32_t most_units = 0;
+  for (int n = 0; n < space_->num_levels(); ++n) {
+    LevelStore& store = levels_[n];
+    const bool keeps_factors = has_factors.empty() || has_factors[n];
+    store.layout =
+        make_layout(space_->levels[n], {.logs = !is_binary,
+                                        .hints = common_num_states_ == 2,
+                                        .priors = has_prior,
+                                        .factors = keeps_factors,
+                                        .room_for_factors = common_num_states_ > 0 ? has_any_factors : keeps_factors});
+    if (common_num_states_ > 0) unit_bytes_ = store.layout.size;
+    store.num_units = static_cast<std::uint32_t>(store.layout.size / unit_bytes_);
+    most_units = std::max(most_units, store.num_units);
+    store.prior_value = space_->levels[n].log_states_below + std::log(space_->levels[n].num_states);
+    store.scaled_prior_value = ScaledValue::of_log(store.prior_value);
+    store.blank.resize(store.layout.size);
+    for (int a = 0; a < store.layout.num_states; ++a) blank(n).link(a) = kNoNode;
+    for (int a = 0; common_num_states_ == 2 && a < 2; ++a) blank(n).set_hints(a, {});
+  }
+  most_per_traversal_ = kMostPerTraversal * most_units;
+}
+
+void TreeStore::grow() {
+  // Growing moves pages instead of bytes once the array is large; by an eighth it then wastes little.
+  constexpr std::size_t kSmallBytes = std::size_t{256} << 10;
+  const std::size_t held = memory_.num_bytes();
+  const std::size_t needed = (std::size_t{num_units_} + most_per_traversal_) * unit_bytes_;
+  const std::size_t bytes = std::max({std::size_t{512}, needed, held + (held < kSmallBytes ? held : held / 8)});
+  if (bytes / unit_bytes_ >= kNoNode) throw Error(ErrorCode::kResource, "search: too many nodes for 32 bits");
+  memory_.grow(bytes);
+  capacity_ = static_cast<std::uint32_t>(std::min<std::size_t>(memory_.num_bytes() / unit_bytes_, kNoNode - 1));
+  blocks_ = memory_.begin();
+}
+
+NodeIndex TreeStore::create(int level) {
+  const LevelStore& store = levels_[level];
+  if (num_units_ + store.num_units > capacity_) [[unlikely]]
+    grow();
+  const NodeIndex index = num_units_;
+  num_units_ += store.num_units;
+  ++num_nodes_;
+  node(level, index).copy_from(blank(level));
+  // The place of the next one: stores to a line that has to come from memory would hold up those of the backup.
+  __builtin_prefetch(block(num_units_), 1);
+  return index;
+}
+
+}  // namespace treesample

@@ -1,0 +1,88 @@
+// Where the tree search keeps its nodes: storage and identity, no policy.
+//
+// Nodes are blocks (node.hpp) in one array, addressed by a 32-bit index: what is created about the same time lies
+// together, and large pages are full. Where all variables have one number of states the blocks are equal and an index
+// counts them; else it counts units of 8 bytes. Nodes come after their parents.
+//
+// With a uniform Q_phi a node gets no block until it is visited a second time: until then its value is that of Q_phi,
+// which its parent's edge holds already.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tree/block_memory.hpp"
+#include "tree/node.hpp"
+#include "treesample/space/search_space.hpp"
+
+namespace treesample {
+
+class TreeStore {
+ public:
+  // `has_factors` says by level whether nodes keep exp(R); empty: all do. `has_prior`: Q_phi is not uniform.
+  TreeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, const std::vector<bool>& has_factors = {});
+
+  [[nodiscard]] const SearchSpace& space() const { return *space_; }
+  [[nodiscard]] bool has_prior() const { return has_prior_; }
+  [[nodiscard]] Node node(int level, NodeIndex index) const { return {block(index), &levels_[level].layout}; }
+  // Asks for a node's first line of the cache.
+  [[gnu::always_inline]] void prefetch(NodeIndex index) const { __builtin_prefetch(block(index)); }
+  // The number of states of all levels; 0: they differ.
+  [[nodiscard]] int common_num_states() const { return common_num_states_; }
+
+  // Makes room for the nodes that one traversal creates: views then stay valid until the next call. True when nodes
+  // moved. Throws kResource when 32 bits or memory do not suffice.
+  bool make_room() {
+    if (num_units_ + most_per_traversal_ <= capacity_) [[likely]]
+      return false;
+    grow();
+    return true;
+  }
+  // A node like blank(); pre: there is room.
+  NodeIndex create(int level);
+  // What a new node looks like: no visits and no links; the search fills in its Q_phi.
+  [[nodiscard]] Node blank(int level) { return {levels_[level].blank.data(), &levels_[level].layout}; }
+  // V of a node that has no block, by the uniform Q_phi: log K + log_states_below.
+  [[nodiscard]] double prior_value(int level) const { return levels_[level].prior_value; }
+  [[nodiscard]] const ScaledValue& scaled_prior_value(int level) const { return levels_[level].scaled_prior_value; }
+
+  // The node of the empty prefix; kNoNode while there is none.
+  [[nodiscard]] NodeIndex& root() { return root_; }
+  [[nodiscard]] NodeIndex root() const { return root_; }
+
+  [[nodiscard]] std::uint64_t num_nodes() const { return num_nodes_; }
+  // One past the largest index in use.
+  [[nodiscard]] NodeIndex end_index() const { return num_units_; }
+  // Bytes that are in use by nodes, and bytes held in all, growing ahead.
+  [[nodiscard]] std::size_t used_bytes() const { return std::size_t{num_units_} * unit_bytes_; }
+  [[nodiscard]] std::size_t held_bytes() const { return memory_.num_bytes(); }
+
+ private:
+  static constexpr std::uint32_t kMostPerTraversal = 2;  // the last node of the path and, with a prior, its child
+
+  struct LevelStore {
+    BlockLayout layout{1, true, false};
+    std::uint32_t num_units = 1;  // of a block
+    double prior_value = 0.0;
+    ScaledValue scaled_prior_value;
+    std::vector<std::byte> blank;
+  };
+
+  [[nodiscard]] std::byte* block(NodeIndex index) const { return blocks_ + std::size_t{index} * unit_bytes_; }
+  void grow();
+
+  std::shared_ptr<const SearchSpace> space_;
+  bool has_prior_;
+  std::vector<LevelStore> levels_;
+  int common_num_states_ = 0;
+  std::size_t unit_bytes_ = 8;
+  std::byte* blocks_ = nullptr;
+  BlockMemory memory_;
+  NodeIndex root_ = kNoNode;
+  std::uint32_t num_units_ = 0, capacity_ = 0, most_per_traversal_ = 0;
+  std::uint64_t num_nodes_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,65 @@
+// Values over a store: the soft-Bellman equation (eq. 7) for single edges.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "tree/tree_store.hpp"
+
+namespace treesample {
+
+// V of the node that an edge of the level before leads to; where it has no block yet, that of the uniform Q_phi. Below
+// the last level there is nothing: V = 0.
+inline ScaledValue scaled_value(const TreeStore& store, int level, NodeIndex index) {
+  if (level == store.space().num_levels()) return {};
+  if (index == kNoNode) return store.scaled_prior_value(level);
+  const Node node = store.node(level, index);
+  return {node.unit(), node.sum()};
+}
+double log_value(const TreeStore& store, int level, NodeIndex index);
+
+// For sum_of_others: masks that let all numbers pass but that in the middle.
+inline constexpr int kMostMasked = 8;
+inline constexpr std::uint64_t kAll = ~std::uint64_t{0};
+inline constexpr std::uint64_t kAllButOne[] = {kAll, kAll, kAll, kAll, kAll, kAll, kAll, 0,
+                                               kAll, kAll, kAll, kAll, kAll, kAll, kAll};
+
+// The sum of the weights but the action's own. By masks, because the processor can foresee neither a branch nor a store
+// that depends on the action.
+template <class Shape>
+double sum_of_others(const BasicNode<Shape>& node, int action) {
+  if (node.num_states() == 2) return node.weight(1 - action);
+  double sum = 0.0;
+  if (!node.has_logs() || node.num_states() > kMostMasked) {
+    for (int a = 0; a < node.num_states(); ++a) sum += a == action ? 0.0 : node.weight(a);
+    return sum;
+  }
+  const double* const weights = node.stored_weights();
+  const std::uint64_t* const masks = kAllButOne + (kMostMasked - 1 - action);
+  for (int a = 0; a < node.num_states(); ++a) {
+    sum += std::bit_cast<double>(std::bit_cast<std::uint64_t>(weights[a]) & masks[a]);
+  }
+  return sum;
+}
+
+// R of an expanded edge: log of the factor or, where the node does not keep it, Q(a) less the child's value.
+double edge_reward(const TreeStore& store, int level, const Node& node, int action);
+
+// Q(a) = R + V, and its weight, of an expanded edge with factor = exp(R), by logarithms where the product leaves the
+// range of a double. The sum of the weights may leave its range too: the caller then rebases.
+void set_edge_value(const TreeStore& store, int level, const Node& node, int action, double factor);
+
+// Moves the unit to the node's value, which brings the sum of the weights to between 2^-128 and 2^128.
+void rebase(const Node& node);
+
+// Gives the node these values, those of Q_phi.
+void set_q(const Node& node, std::span<const double> q);
+
+// log Z as the store sees it: V(root) and the constant.
+double root_log_value(const TreeStore& store);
+
+// Is nothing left to evaluate?
+bool is_solved(const TreeStore& store);
+
+}  // namespace treesample

@@ -1,0 +1,50 @@
+#include "treesample/value/make_leaf_value.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+
+namespace treesample {
+namespace {
+
+// Each word makes what its maker makes.
+TEST(MakeLeafValue, WordsNameTheMakers) {
+  Random random(3);
+  const FactorGraph graph = testing::random_model(random, {.num_variables = 5, .num_factors = 7});
+  const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
+  const int root = space.roots[0];
+  const Assignment x(5, -1);
+  const auto value = [&](const std::string& word, const LeafValueOptions& options = {}) {
+    return make_leaf_value(word, graph, space, options)->log_value(root, x);
+  };
+  EXPECT_EQ(value("uniform"), UniformValue(space).log_value(root, x));
+  EXPECT_EQ(value("maxima"), maxima_value(graph, space)->log_value(root, x));
+  EXPECT_EQ(value("elbo"), product_value(graph, space, uniform_distributions(graph))->log_value(root, x));
+  EXPECT_EQ(value("elbo", {.mean_field_sweeps = 5, .seed = 2}),
+            product_value(graph, space, mean_field(graph, 5, 2))->log_value(root, x));
+  EXPECT_GT(value("elbo", {.mean_field_sweeps = 5, .seed = 2}), value("elbo"));
+  EXPECT_EQ(value("mini-bucket:1"), WeightedMiniBucket(graph, space, {.i_bound = 1}).log_value(root, x));
+  EXPECT_EQ(value("mini-bucket"), WeightedMiniBucket(graph, space).log_value(root, x));
+  EXPECT_THROW(value("net:/no/such/file"), Error);
+}
+
+TEST(MakeLeafValue, RefusesOtherWords) {
+  for (const char* word : {"", "Uniform", "mini-bucket:", "mini-bucket:-1", "mini-bucket:2x", "net:", "calibrated"}) {
+    EXPECT_FALSE(is_leaf_value_word(word)) << word;
+  }
+  FactorGraph graph;
+  graph.add_variable(2);
+  const std::vector<int> order = {0};
+  const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+  try {
+    make_leaf_value("other", graph, space);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kArgument);
+    EXPECT_NE(std::string(error.what()).find("mini-bucket:I"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace treesample
