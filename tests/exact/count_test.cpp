@@ -139,7 +139,7 @@ TEST(Count, EqualsEliminationOnBlocksOfClauses) {
     SCOPED_TRACE(trial);
     Random random(trial, "count blocks");
     const FactorGraph graph =
-        testing::clause_blocks(random, 2 + below(random, 3), 8 + below(random, 4), 2.0 + 1.8 * random.uniform());
+        testing::clause_blocks(random, 2 + below(random, 3), 4 + below(random, 8), 2.0 + 2.5 * random.uniform(), 0.4*random.uniform());
     if (elimination_cost(graph).num_entries > 3e6) continue;
     const double log_z = Elimination(graph, {.keep_messages = false}).log_z();
     num_possible += log_z == kNegInf ? 0 : 1;

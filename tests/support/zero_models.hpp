@@ -212,14 +212,15 @@ inline FactorGraph random_clauses(Random& random, int num_variables, int num_cla
 }
 
 // Blocks of random clauses near where half of them are impossible, with some clauses across and weights.
-inline FactorGraph clause_blocks(Random& random, int num_blocks, int block_size, double clauses_per_variable) {
+inline FactorGraph clause_blocks(Random& random, int num_blocks, int block_size, double clauses_per_variable,
+                                 double across_blocks) {
   const auto below = [&](int end) { return static_cast<int>(random.below(static_cast<std::uint64_t>(end))); };
   FactorGraph graph;
   const int num_variables = num_blocks * block_size;
   for (int v = 0; v < num_variables; ++v) graph.add_variable(2);
   const int num_clauses = static_cast<int>(clauses_per_variable * num_variables);
   for (int m = 0; m < num_clauses; ++m) {
-    const bool is_across = m % 12 == 0;
+    const bool is_across = random.uniform() < across_blocks;
     const int first = is_across ? 0 : below(num_blocks) * block_size;
     std::vector<int> scope = random.permutation(is_across ? num_variables : block_size), wanted;
     scope.resize(3);
