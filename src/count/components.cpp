@@ -63,6 +63,7 @@ ComponentStack::ComponentStack(const CountProblem& problem, std::vector<SoftTabl
   atom_mark_.assign(num_atoms, 0);
   clause_mark_.assign(first_literal_.size() - 1, 0);
   table_mark_.assign(soft_tables.size(), 0);
+  table_turn_.assign(soft_tables.size(), 0);
 }
 
 void ComponentStack::push_all() {
@@ -108,7 +109,8 @@ inline void ComponentStack::visit_clause(std::uint32_t clause) {
 }
 
 void ComponentStack::visit_soft_table(std::uint32_t table) {
-  if (table_mark_[table] >= first_mark_) return;  // settled ones are marked by fixed_weight()
+  // Tables that are settled, now or since an earlier decision, connect nothing.
+  if (table_turn_[table] != first_mark_ || table_mark_[table] >= first_mark_) return;
   table_mark_[table] = mark_;
   ++found_.back().num_soft_tables;
   for (const int v : soft_tables_[table].scope()) reach_variable(v);
@@ -144,7 +146,7 @@ CountNumber ComponentStack::live_weight(int v) const {
   return sum;
 }
 
-// Of the variables that became fixed and the tables that became constant; those are marked.
+// Of the variables that became fixed and the tables that became constant; it is the turn of the other tables.
 CountNumber ComponentStack::fixed_weight(std::size_t index) {
   CountNumber weight = CountNumber::one();
   for (const std::uint32_t atom : atoms(index)) {
@@ -161,16 +163,20 @@ CountNumber ComponentStack::fixed_weight(std::size_t index) {
   }
   for (const std::uint32_t table : soft_tables(index)) {
     const SoftTable::Status& status = soft_tables_[table].status(trail_.live());
-    if (!status.is_settled) continue;
-    table_mark_[table] = first_mark_;
-    weight *= status.weight;
+    if (status.is_settled) {
+      weight *= status.weight;
+    } else {
+      table_turn_[table] = first_mark_;
+    }
   }
   return weight;
 }
 
 CountNumber ComponentStack::split(std::size_t index) {
   if (first_mark_ > UINT32_MAX / 2) {  // marks begin anew
-    for (auto* const marks : {&atom_mark_, &clause_mark_, &table_mark_}) std::fill(marks->begin(), marks->end(), 0);
+    for (auto* const marks : {&atom_mark_, &clause_mark_, &table_mark_, &table_turn_}) {
+      std::fill(marks->begin(), marks->end(), 0);
+    }
     first_mark_ = 1;
   }
   mark_ = first_mark_;

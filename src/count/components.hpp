@@ -98,6 +98,7 @@ class ComponentStack {
   // One split. Marks are those of this split when they are at least first_mark_: the component's number + first_mark_.
   std::uint32_t first_mark_ = 1, mark_ = 1;
   std::vector<std::uint32_t> atom_mark_, clause_mark_, table_mark_;
+  std::vector<std::uint32_t> table_turn_;  // first_mark_: an unsettled table of the component that is split
   std::vector<std::uint32_t> queue_;
   struct Found {
     std::uint32_t num_atoms = 0, num_clauses = 0, num_soft_tables = 0;

@@ -53,6 +53,7 @@ RandomCspOptions random_kind(Random& random, int max_variables, int max_states) 
   kind.zeros = 0.3 + 0.6 * random.uniform();
   kind.flat = 0.5 * below(random, 3);
   kind.scale = std::pow(10.0, 3.0 * random.uniform() - 1.0);
+  kind.num_levels = below(random, 4);  // tables that are settled before all their variables are fixed
   kind.num_blocks = 1 + below(random, 4);
   return kind;
 }
@@ -139,7 +140,8 @@ TEST(Count, EqualsEliminationOnBlocksOfClauses) {
     SCOPED_TRACE(trial);
     Random random(trial, "count blocks");
     const FactorGraph graph =
-        testing::clause_blocks(random, 2 + below(random, 3), 4 + below(random, 8), 2.0 + 2.5 * random.uniform(), 0.4*random.uniform());
+        testing::clause_blocks(random, 2 + below(random, 3), 4 + below(random, 8), 2.0 + 2.5 * random.uniform(), 
+                               0.4 * random.uniform());
     if (elimination_cost(graph).num_entries > 3e6) continue;
     const double log_z = Elimination(graph, {.keep_messages = false}).log_z();
     num_possible += log_z == kNegInf ? 0 : 1;

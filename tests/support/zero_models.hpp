@@ -161,6 +161,7 @@ struct RandomCspOptions {
   double zeros = 0.5;        // share of the entries
   double flat = 0.5;         // share of factors whose other entries are all 1
   double scale = 1.0;        // of log-values
+  int num_levels = 0;        // different log-values of a factor; 0: all differ
   int num_blocks = 1;        // scopes lie within a block, or (rarely) anywhere
   double across_blocks = 0.1;
 };
@@ -187,7 +188,8 @@ inline FactorGraph random_csp(Random& random, const RandomCspOptions& options) {
     const bool has_zeros = scope.size() > 1 || random.uniform() < 0.3;
     std::vector<double> values(num_entries);
     for (double& value : values) {
-      value = has_zeros && random.uniform() < options.zeros ? kNegInf : is_flat ? 0.0 : options.scale * random.normal();
+      const double number = options.num_levels == 0 ? random.normal() : 0.5 * below(options.num_levels);
+      value = has_zeros && random.uniform() < options.zeros ? kNegInf : is_flat ? 0.0 : options.scale * number;
     }
     graph.add_table(std::move(scope), std::move(values));
   }
