@@ -36,7 +36,7 @@ bool drop_position(SoftValues& values, std::size_t position) {
   return true;
 }
 
-std::uint64_t entry_bytes(const std::string& key) { return key.size() + 96; }
+constexpr std::uint64_t kMapBytes = 96;  // of an entry of a map, beside its key
 
 }  // namespace
 
@@ -62,7 +62,10 @@ SoftTable::SoftTable(SoftValues values, double log_max)
     }
     entries_.push_back(place->second);
   }
-  bytes_ = entries_.capacity() * sizeof(std::uint32_t) + weights_.capacity() * sizeof(CountNumber) + sizeof(SoftTable);
+  for (const int count : num_states_) num_bits_ += count;
+  if (num_bits_ <= kFewBits) by_few_bits_.assign(std::size_t{1} << num_bits_, 0);
+  fixed_bytes_ = entries_.capacity() * sizeof(std::uint32_t) + weights_.capacity() * sizeof(CountNumber) +
+                 by_few_bits_.capacity() * sizeof(std::uint32_t) + sizeof(SoftTable);
 }
 
 void SoftTable::visit_live(const LiveStates& live, std::vector<std::uint32_t>& residue) const {
@@ -82,19 +85,31 @@ void SoftTable::visit_live(const LiveStates& live, std::vector<std::uint32_t>& r
 }
 
 const SoftTable::Status& SoftTable::status(const LiveStates& live) {
+  if (num_bits_ <= kWordBits) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < scope_.size(); ++i) {
+      bits = bits << num_states_[i] | live.words[live.first_word[scope_[i]]];
+    }
+    return known_or_new(num_bits_ <= kFewBits ? by_few_bits_[bits] : by_word_[bits], live);
+  }
   key_.clear();
   for (const int v : scope_) {
     const std::uint32_t first = live.first_word[v], last = live.first_word[v + 1];
-    // One byte is enough for variables with few states.
-    const std::size_t num_bytes = last - first == 1 && live.words[first] < 256 ? 1 : sizeof(std::uint64_t) * (last - first);
-    key_.push_back(static_cast<char>(num_bytes > 1 ? 1 : 0));
-    const std::size_t size = key_.size();
-    key_.resize(size + num_bytes);
-    std::memcpy(key_.data() + size, &live.words[first], num_bytes);
+    key_.append(reinterpret_cast<const char*>(&live.words[first]), sizeof(std::uint64_t) * (last - first));
   }
-  const auto found = statuses_.find(key_);
-  if (found != statuses_.end()) return found->second;
+  return known_or_new(by_words_[key_], live);
+}
 
+const SoftTable::Status& SoftTable::known_or_new(std::uint32_t& number, const LiveStates& live) {
+  if (number == 0) {
+    statuses_.push_back(find_status(live));
+    number = static_cast<std::uint32_t>(statuses_.size());
+    if (num_bits_ > kFewBits) key_bytes_ += kMapBytes + key_.size();
+  }
+  return statuses_[number - 1];
+}
+
+SoftTable::Status SoftTable::find_status(const LiveStates& live) {
   visit_live(live, residue_);
   std::uint32_t common = 0;
   Status status{.is_settled = true};
@@ -105,20 +120,23 @@ const SoftTable::Status& SoftTable::status(const LiveStates& live) {
   }
   if (status.is_settled) {
     if (common != 0) status.weight = weights_[common - 1];
-  } else {
-    std::string content(reinterpret_cast<const char*>(residue_.data()), residue_.size() * sizeof(std::uint32_t));
-    const std::uint64_t bytes = entry_bytes(content);
-    const auto [place, is_new] = residues_.emplace(std::move(content), static_cast<std::uint32_t>(residues_.size()));
-    if (is_new) bytes_ += bytes;
-    status.residue = place->second;
+    return status;
   }
-  bytes_ += entry_bytes(key_) + sizeof(Status);
-  return statuses_.emplace(key_, status).first->second;
+  std::string content(reinterpret_cast<const char*>(residue_.data()), residue_.size() * sizeof(std::uint32_t));
+  const std::uint64_t bytes = content.size() + kMapBytes;
+  const auto [place, is_new] = residues_.emplace(std::move(content), static_cast<std::uint32_t>(residues_.size()));
+  if (is_new) residue_bytes_ += bytes;
+  status.residue = place->second;
+  return status;
 }
 
 void SoftTable::forget() {
-  for (const auto& [key, status] : statuses_) bytes_ -= entry_bytes(key) + sizeof(Status);
+  std::fill(by_few_bits_.begin(), by_few_bits_.end(), 0);
+  by_word_.clear();
+  by_words_.clear();
   statuses_.clear();
+  statuses_.shrink_to_fit();
+  key_bytes_ = 0;
 }
 
 }  // namespace treesample

@@ -44,28 +44,40 @@ class SoftTable {
     std::uint32_t residue = 0;  // its number, unless settled
     CountNumber weight;         // where it is settled; 0 when no entry is left
   };
-  // For the live states as they are; remembered.
+  // For the live states as they are; remembered. Valid until the next call of a function that is not const.
   const Status& status(const LiveStates& live);
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
   // The least log-value, relative to the largest.
   [[nodiscard]] double log_least() const { return log_least_; }
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return fixed_bytes_ + residue_bytes_ + key_bytes_ + statuses_.capacity() * sizeof(Status);
+  }
   // Forgets statuses, never numbers of residues.
   void forget();
 
  private:
+  // The status under this number, or what makes one.
+  const Status& known_or_new(std::uint32_t& number, const LiveStates& live);
+  [[nodiscard]] Status find_status(const LiveStates& live);
   void visit_live(const LiveStates& live, std::vector<std::uint32_t>& residue) const;
 
   std::vector<int> scope_, num_states_;
   std::vector<std::uint32_t> entries_;  // number of the weight + 1, 0 for a zero
   std::vector<CountNumber> weights_;
   double log_least_ = 0.0;
-  std::string key_;  // of the last look-up: the words of the scope's live states
-  std::unordered_map<std::string, Status> statuses_;
+  // Numbers of statuses + 1, by the live states of the scope: as bits one after the other where they are few, or up to
+  // 64, or by the words themselves.
+  static constexpr int kFewBits = 14, kWordBits = 64;
+  int num_bits_ = 0;
+  std::vector<std::uint32_t> by_few_bits_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_word_;
+  std::unordered_map<std::string, std::uint32_t> by_words_;
+  std::string key_;  // of the last look-up in by_words_
+  std::vector<Status> statuses_;
   std::unordered_map<std::string, std::uint32_t> residues_;
   std::vector<std::uint32_t> residue_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t fixed_bytes_ = 0, residue_bytes_ = 0, key_bytes_ = 0;
 };
 
 }  // namespace treesample
