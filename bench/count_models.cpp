@@ -1,5 +1,6 @@
-// Counts models given as files: `count_models [--seconds S] [--memory MiB] [--no-cache] [--no-learning] MODEL.uai ...`.
-// Evidence is read from MODEL.uai.evid where there is one. One line per model; for experiments.
+// Counts models given as files: `count_models [--seconds S] [--memory MiB] [--no-cache] [--no-learning]
+// [--no-reductions] MODEL.uai ...`. Evidence is read from MODEL.uai.evid where there is one. One line per model; for
+// experiments.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -26,6 +27,8 @@ int main(int argc, char** argv) {
       options.has_cache = false;
     } else if (argument == "--no-learning") {
       options.has_learning = false;
+    } else if (argument == "--no-reductions") {
+      options.has_reductions = false;
     } else if (argument == "--restarts") {
       options.order_restarts = static_cast<int>(number());
     } else {
@@ -35,10 +38,9 @@ int main(int argc, char** argv) {
         const FactorGraph reduced =
             std::filesystem::exists(evidence) ? condition(graph, read_uai_evidence(evidence, graph)).graph : graph;
         const CountResult result = count(reduced, options);
-        fmt::print("{}: {} log10 Z {:.10g} .. {:.10g} ({:.2g}); {}\n", argument,
-                   result.is_solved ? "solved" : "open", result.log_z.lower / std::numbers::ln10,
-                   result.log_z.upper / std::numbers::ln10, result.log_z.upper - result.log_z.lower,
-                   result.report.brief());
+        fmt::print("{}: {} log10 Z {:.10g} .. {:.10g} ({:.2g}); {}\n", argument, result.is_solved ? "solved" : "open",
+                   result.log_z.lower / std::numbers::ln10, result.log_z.upper / std::numbers::ln10,
+                   result.log_z.upper - result.log_z.lower, result.report.brief());
       } catch (const Error& error) {
         fmt::print("{}: {}\n", argument, error.what());
       }

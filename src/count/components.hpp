@@ -88,8 +88,8 @@ class ComponentStack {
   const ZeroTrail& trail_;
   std::vector<Literal> literals_;  // of the clauses of three and more
   std::vector<std::uint32_t> first_literal_;
-  Lists clauses_of_;    // by atom
-  Lists partners_of_;   // by atom: atoms of clauses of two
+  Lists clauses_of_;      // by atom
+  Lists partners_of_;     // by atom: atoms of clauses of two
   Lists soft_tables_of_;  // by variable
 
   std::vector<std::uint32_t> memory_;

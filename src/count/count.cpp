@@ -8,6 +8,7 @@
 #include "count/count_problem.hpp"
 #include "count/count_search.hpp"
 #include "count/decomposition.hpp"
+#include "count/reduce.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/simplify.hpp"
@@ -58,15 +59,30 @@ class Count {
     return seconds_since(start_) >= options_.seconds ? CountEnd::kTime : CountEnd::kAsked;
   }
 
-  void solve() {
-    const SimplifiedModel simplified = simplify(graph_, {}, should_stop());
-    if (simplified.report.is_impossible) {
+  // Impossible models are solved by this.
+  FactorGraph simplified(const FactorGraph& graph) {
+    SimplifiedModel result = simplify(graph, {}, should_stop());
+    log_error_ += result.report.log_error;
+    if (result.report.is_impossible) {
       result_.log_z = {kNegInf, kNegInf};
       result_.is_solved = true;
-      return;
     }
-    CountProblem problem = make_problem(simplified.model.graph, should_stop());
+    return std::move(result.model.graph);
+  }
+
+  void solve() {
+    FactorGraph graph = simplified(graph_);
     CountReport& report = result_.report;
+    if (options_.has_reductions && !result_.is_solved) {
+      CountReduction reduction = reduce_for_count(graph, should_stop());
+      log_error_ += reduction.log_error;
+      report.num_merged_states = reduction.num_merged_states;
+      report.num_inlined = reduction.num_inlined;
+      report.num_summed = reduction.num_summed;
+      graph = simplified(reduction.graph);
+    }
+    if (result_.is_solved) return;  // impossible
+    CountProblem problem = make_problem(graph, should_stop());
     report.num_variables = static_cast<int>(problem.variables.size());
     report.num_atoms = problem.num_atoms();
     report.num_clauses = static_cast<int>(problem.clauses.size());
@@ -84,7 +100,7 @@ class Count {
     if (search.is_out_of_memory()) report.end = CountEnd::kMemory;
     result_.is_solved = search.is_solved();
     const CompensatedSum& constant = problem.log_constant;
-    const double slack = constant.error() + simplified.report.log_error;
+    const double slack = constant.error() + log_error_;
     // The sum of the two logarithms is rounded once more.
     const auto outward = [&](double log_count) {
       return log_count == kNegInf ? 0.0 : slack + kEpsilon * (std::abs(log_count) + std::abs(constant.value()));
@@ -97,6 +113,7 @@ class Count {
   const FactorGraph& graph_;
   const CountOptions& options_;
   Clock::time_point start_ = Clock::now();
+  double log_error_ = 0.0;  // of the model that is searched
   CountResult result_;
 };
 
@@ -111,10 +128,12 @@ void CountOptions::validate() const {
 std::string CountReport::brief() const {
   constexpr double kMiB = 1 << 20;
   return fmt::format(
-      "{} variables, {} atoms, {} clauses, {} soft tables, width {}; {} decisions, {} conflicts, {} components, {} "
+      "{} states merged, {} gates inlined, {} variables summed out; {} variables, {} atoms, {} clauses, {} soft "
+      "tables, width {}; {} decisions, {} conflicts, {} components, {} "
       "cache hits, {} evicted, {:.0f} MiB, {:.2f} s",
-      num_variables, num_atoms, num_clauses, num_soft_tables, width, num_decisions, num_conflicts, num_components,
-      num_cache_hits, num_evicted, static_cast<double>(peak_bytes) / kMiB, seconds);
+      num_merged_states, num_inlined, num_summed, num_variables, num_atoms, num_clauses, num_soft_tables, width,
+      num_decisions, num_conflicts, num_components, num_cache_hits, num_evicted, static_cast<double>(peak_bytes) / kMiB,
+      seconds);
 }
 
 CountResult count(const FactorGraph& graph, const CountOptions& options) {

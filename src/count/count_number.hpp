@@ -56,8 +56,12 @@ class CountNumber {
   friend CountNumber operator+(CountNumber a, const CountNumber& b) { return a += b; }
 
   // An upper bound of both, and a lower bound of both. Numbers are compared as computed: the error is the larger one.
-  friend CountNumber larger(const CountNumber& a, const CountNumber& b) { return a.is_below(b) ? b.widened(a) : a.widened(b); }
-  friend CountNumber smaller(const CountNumber& a, const CountNumber& b) { return a.is_below(b) ? a.widened(b) : b.widened(a); }
+  friend CountNumber larger(const CountNumber& a, const CountNumber& b) {
+    return a.is_below(b) ? b.widened(a) : a.widened(b);
+  }
+  friend CountNumber smaller(const CountNumber& a, const CountNumber& b) {
+    return a.is_below(b) ? a.widened(b) : b.widened(a);
+  }
 
   // The logarithm as computed, and certified bounds of the one that is meant.
   [[nodiscard]] double log() const;

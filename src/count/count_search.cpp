@@ -45,7 +45,8 @@ CountBounds CountSearch::run(const ShouldStop& should_stop) {
   StopCheck stop(should_stop);
   while (num_frames_ > 0) {
     const std::int64_t size = components_.component(frames_[num_frames_ - 1].component).num_atoms;
-    if (stop.is_asked(20 + 10 * size) || num_decisions_ >= options_.most_decisions || is_out_of_memory_) return unwind();
+    if (stop.is_asked(20 + 10 * size) || num_decisions_ >= options_.most_decisions || is_out_of_memory_)
+      return unwind();
     step();
   }
   is_solved_ = true;

@@ -13,8 +13,8 @@
 namespace treesample {
 
 struct BoxSide {
-  int position = 0;   // in the scope
-  int state = 0;      // the one state, or the one that is left out
+  int position = 0;    // in the scope
+  int state = 0;       // the one state, or the one that is left out
   bool is_one = true;  // the side is {state}; otherwise all states but `state`
 };
 // Sides that hold all states are left out.

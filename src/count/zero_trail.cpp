@@ -198,8 +198,7 @@ void ZeroTrail::watch(ClauseRef ref) {
 
 std::uint64_t ZeroTrail::bytes() const {
   std::uint64_t bytes = values_.capacity() + arena_.capacity() * sizeof(std::uint32_t) +
-                        trail_.capacity() * sizeof(Literal) +
-                        levels_.capacity() * (sizeof(int) + sizeof(Reason) + 2);
+                        trail_.capacity() * sizeof(Literal) + levels_.capacity() * (sizeof(int) + sizeof(Reason) + 2);
   for (const auto& list : implied_) bytes += list.capacity() * sizeof(Literal) + sizeof(list);
   for (const auto& list : watches_) bytes += list.capacity() * sizeof(Watch) + sizeof(list);
   return bytes;

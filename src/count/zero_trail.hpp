@@ -1,13 +1,13 @@
 // Propagation of clauses and groups with a trail, and learning from contradictions.
 //
-// A literal follows when all other literals of a clause are false (watched literals: a clause is looked at only when one
-// of two of its literals becomes false; clauses of two literals are lists), when another state of its group is true, or
-// when it is the last state of its group. Levels count decisions.
+// A literal follows when all other literals of a clause are false (watched literals: a clause is looked at only when
+// one of two of its literals becomes false; clauses of two literals are lists), when another state of its group is
+// true, or when it is the last state of its group. Levels count decisions.
 //
-// From a contradiction a clause is learned: literals of the last level are replaced by what they followed from until one
-// is left (the first unique implication point), and literals that follow from the others are left out. It is a
-// consequence of the zeros alone, so that it holds everywhere. The search does not jump back: it undoes one decision and
-// asserts what the clause then says (assert_learned) at the level that is left. Clauses that say something at lower
+// From a contradiction a clause is learned: literals of the last level are replaced by what they followed from until
+// one is left (the first unique implication point), and literals that follow from the others are left out. It is a
+// consequence of the zeros alone, so that it holds everywhere. The search does not jump back: it undoes one decision
+// and asserts what the clause then says (assert_learned) at the level that is left. Clauses that say something at lower
 // levels too are asserted again when those are reached.
 #pragma once
 

@@ -9,8 +9,8 @@
 
 namespace treesample::testing {
 
-// A grid of noisy and deterministic gates: each variable depends on its left and upper neighbours; a share of the tables
-// is deterministic with random outputs, the others have random numbers. The last one is observed.
+// A grid of noisy and deterministic gates: each variable depends on its left and upper neighbours; a share of the
+// tables is deterministic with random outputs, the others have random numbers. The last one is observed.
 inline FactorGraph deterministic_grid(Random& random, int size, double deterministic) {
   FactorGraph graph;
   for (int v = 0; v < size * size; ++v) graph.add_variable(2);
@@ -94,8 +94,8 @@ struct NamedModel {
 inline std::vector<NamedModel> zero_benchmarks() {
   std::vector<NamedModel> models;
   const auto stream = [](const char* name) { return Random(1, name); };
-  Random a = stream("3-cnf 60"), b = stream("3-cnf 80"), c = stream("grid 75"), d = stream("grid 90"), e = stream("colour"),
-         f = stream("3-cnf 100"), g = stream("grid 50");
+  Random a = stream("3-cnf 60"), b = stream("3-cnf 80"), c = stream("grid 75"), d = stream("grid 90"),
+         e = stream("colour"), f = stream("3-cnf 100"), g = stream("grid 50");
   models.push_back({"random 3-CNF, 60 variables, 150 clauses", random_clauses(a, 60, 150)});
   models.push_back({"random 3-CNF, 80 variables, 270 clauses", random_clauses(b, 80, 270)});
   models.push_back({"random 3-CNF, 100 variables, 380 clauses", random_clauses(f, 100, 380)});

@@ -35,7 +35,9 @@ inline void add_condition(FactorGraph& graph, const std::vector<int>& scope,
 
 // A clause: at least one of the variables is in its state.
 inline void add_clause(FactorGraph& graph, const std::vector<int>& scope, const std::vector<int>& wanted) {
-  add_condition(graph, scope, [&](std::span<const int> states) { return !std::equal(states.begin(), states.end(), wanted.begin(), [](int a, int b) { return a != b; }); });
+  add_condition(graph, scope, [&](std::span<const int> states) {
+    return !std::equal(states.begin(), states.end(), wanted.begin(), [](int a, int b) { return a != b; });
+  });
 }
 
 // One variable for each row: its column.
@@ -44,7 +46,8 @@ inline FactorGraph queens(int size) {
   for (int row = 0; row < size; ++row) graph.add_variable(size);
   for (int a = 0; a < size; ++a) {
     for (int b = a + 1; b < size; ++b) {
-      add_condition(graph, {a, b}, [&](std::span<const int> x) { return x[0] != x[1] && std::abs(x[0] - x[1]) != b - a; });
+      add_condition(graph, {a, b},
+                    [&](std::span<const int> x) { return x[0] != x[1] && std::abs(x[0] - x[1]) != b - a; });
     }
   }
   return graph;
@@ -158,11 +161,11 @@ struct RandomCspOptions {
   int max_states = 4;
   int num_factors = 9;
   int max_arity = 3;
-  double zeros = 0.5;        // share of the entries
-  double flat = 0.5;         // share of factors whose other entries are all 1
-  double scale = 1.0;        // of log-values
-  int num_levels = 0;        // different log-values of a factor; 0: all differ
-  int num_blocks = 1;        // scopes lie within a block, or (rarely) anywhere
+  double zeros = 0.5;  // share of the entries
+  double flat = 0.5;   // share of factors whose other entries are all 1
+  double scale = 1.0;  // of log-values
+  int num_levels = 0;  // different log-values of a factor; 0: all differ
+  int num_blocks = 1;  // scopes lie within a block, or (rarely) anywhere
   double across_blocks = 0.1;
 };
 

@@ -7,8 +7,8 @@
 //   Z(c) = sum over the states s of a variable of c of   w(c, s) prod over the components d of c given s of Z(d),
 //
 // w being the weights of the variables that became fixed and of the factors that became constant. Z(c) depends on what
-// is left alone, and is looked up where the same was left before. docs/methods/zeros.md has the derivation, what the key
-// of the cache is, and why learned clauses and a cache are sound together.
+// is left alone, and is looked up where the same was left before. docs/methods/zeros.md has the derivation, what the
+// key of the cache is, and why learned clauses and a cache are sound together.
 //
 // Numbers are never subtracted: bounds of log Z include all rounding (src/count/count_number.hpp). A search that is
 // stopped has bounds too: L from what is solved and from single configurations of what is not, U from what is solved
@@ -33,6 +33,7 @@ struct CountOptions {
   std::uint64_t seed = 0;  // of the orders
   bool has_cache = true;
   bool has_learning = true;
+  bool has_reductions = true;   // merged states, inlined gates, summed variables: src/count/reduce.hpp
   ShouldStop should_stop = {};  // ends the search with the bounds so far
 
   // Throws Error (kArgument) naming what is out of range.
@@ -50,7 +51,10 @@ struct CountReport {
   std::int64_t num_components = 0;  // that were looked up or searched
   std::int64_t num_cache_hits = 0;
   std::int64_t num_evicted = 0;  // components that left the cache for lack of memory
-  int num_variables = 0;         // after simplification
+  int num_merged_states = 0;     // by reductions
+  int num_inlined = 0;           // variables that others determine
+  int num_summed = 0;            // variables
+  int num_variables = 0;         // after simplification and reductions
   int num_atoms = 0;             // 0/1 unknowns: one for each variable with two states, K for one with K
   int num_clauses = 0;           // of the zeros
   int num_soft_tables = 0;       // factors over several variables whose values differ where they are not 0
