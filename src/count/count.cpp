@@ -10,8 +10,11 @@
 #include "count/decomposition.hpp"
 #include "count/reduce.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/search_space.hpp"
 #include "treesample/model/simplify.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 namespace {
@@ -49,14 +52,14 @@ class Count {
   }
 
  private:
-  [[nodiscard]] ShouldStop should_stop() const {
-    return [this] {
-      return seconds_since(start_) >= options_.seconds || (options_.should_stop && options_.should_stop());
+  [[nodiscard]] ShouldStop should_stop(double share = 1.0) const {
+    return [this, share] {
+      return seconds_since(start_) >= share * options_.seconds || (options_.should_stop && options_.should_stop());
     };
   }
   [[nodiscard]] CountEnd why_stopped() const {
     if (result_.report.num_decisions >= options_.most_decisions) return CountEnd::kDecisions;
-    return seconds_since(start_) >= options_.seconds ? CountEnd::kTime : CountEnd::kAsked;
+    return options_.should_stop && options_.should_stop() ? CountEnd::kAsked : CountEnd::kTime;
   }
 
   // Impossible models are solved by this.
@@ -82,6 +85,33 @@ class Count {
       graph = simplified(reduction.graph);
     }
     if (result_.is_solved) return;  // impossible
+    if (!eliminate(graph)) search(graph);
+  }
+
+  bool eliminate(const FactorGraph& graph) {
+    EliminationOptions options;
+    options.seed = options_.seed;
+    options.keep_messages = false;
+    options.memory_limit_bytes = options_.memory_limit_bytes / 2;
+    options.most_entries = options_.most_eliminated_entries;
+    options.should_settle = options.should_give_up = should_stop();
+    options.should_stop = [stop = should_stop()](double) { return stop(); };
+    const EliminationCost cost = elimination_cost(graph, options);
+    if (!(cost.num_entries <= options.most_entries && cost.bytes <= static_cast<double>(options.memory_limit_bytes))) {
+      return false;
+    }
+    options.order = cost.order;
+    const LogBounds bounds = Elimination(graph, options).bounds();
+    result_.log_z = {bounds.lower - log_error_, bounds.upper + log_error_};
+    result_.is_solved = result_.report.is_eliminated = true;
+    result_.report.num_variables = graph.num_variables();
+    result_.report.width = cost.width;
+    result_.report.peak_bytes = static_cast<std::uint64_t>(cost.bytes);
+    return true;
+  }
+
+  void search(const FactorGraph& graph) {
+    CountReport& report = result_.report;
     CountProblem problem = make_problem(graph, should_stop());
     report.num_variables = static_cast<int>(problem.variables.size());
     report.num_atoms = problem.num_atoms();
@@ -94,12 +124,19 @@ class Count {
     const DecompositionGuide guide =
         make_guide(problem.adjacency(), options_.order_restarts, options_.seed, should_stop());
     report.width = guide.width;
-    CountSearch search(problem, guide, options_);
-    const CountBounds bounds = search.run(should_stop());
-    search.fill(report);
-    if (search.is_out_of_memory()) report.end = CountEnd::kMemory;
-    result_.is_solved = search.is_solved();
-    const CompensatedSum& constant = problem.log_constant;
+    {
+      CountSearch search(problem, guide, options_);
+      constexpr double kShareOfSearch = 0.9;
+      const CountBounds bounds = search.run(should_stop(kShareOfSearch));
+      search.fill(report);
+      if (search.is_out_of_memory()) report.end = CountEnd::kMemory;
+      result_.is_solved = search.is_solved();
+      set_bounds(bounds, problem.log_constant);
+    }
+    if (!result_.is_solved) tighten_upper(graph, guide);
+  }
+
+  void set_bounds(const CountBounds& bounds, const CompensatedSum& constant) {
     const double slack = constant.error() + log_error_;
     // The sum of the two logarithms is rounded once more.
     const auto outward = [&](double log_count) {
@@ -108,6 +145,26 @@ class Count {
     const double lower = bounds.lower.log_bounds().lower, upper = bounds.upper.log_bounds().upper;
     result_.log_z.lower = constant.value() + lower - outward(lower);
     result_.log_z.upper = constant.value() + upper + outward(upper);
+  }
+
+  // Mini-buckets for the whole model, where there is time for them.
+  void tighten_upper(const FactorGraph& graph, const DecompositionGuide& guide) {
+    const ShouldStop stop = should_stop();
+    if (stop() || graph.num_variables() == 0) return;
+    MiniBucketOptions options;
+    constexpr std::uint64_t kWantedBytes = std::uint64_t{64} << 20;
+    options.memory_limit_bytes = options_.memory_limit_bytes;
+    options.wanted_bytes = std::min(kWantedBytes, options_.memory_limit_bytes / 2);
+    options.lower_bound = false;
+    options.should_stop = options.should_give_up = stop;
+    try {
+      const std::vector<int> order(guide.order.rbegin(), guide.order.rend());
+      const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
+      const double upper = WeightedMiniBucket(graph, space, options).report().log_upper;
+      result_.log_z.upper = std::min(result_.log_z.upper, upper + log_error_);
+    } catch (const Error& error) {  // too little memory or time: the bound stays what it was
+      if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kInterrupted) throw;
+    }
   }
 
   const FactorGraph& graph_;
@@ -122,18 +179,20 @@ class Count {
 void CountOptions::validate() const {
   check_argument(seconds >= 0.0, "count", fmt::format("seconds is {}, allowed are numbers from 0", seconds));
   check_range("count", "most_decisions", most_decisions, 0, std::numeric_limits<std::int64_t>::max());
+  check_argument(most_eliminated_entries >= 0.0, "count",
+                 fmt::format("most_eliminated_entries is {}, allowed are numbers from 0", most_eliminated_entries));
   check_range("count", "order_restarts", order_restarts, 1, 1'000'000);
 }
 
 std::string CountReport::brief() const {
   constexpr double kMiB = 1 << 20;
   return fmt::format(
-      "{} states merged, {} gates inlined, {} variables summed out; {} variables, {} atoms, {} clauses, {} soft "
+      "{} states merged, {} gates inlined, {} variables summed out; {}{} variables, {} atoms, {} clauses, {} soft "
       "tables, width {}; {} decisions, {} conflicts, {} components, {} "
       "cache hits, {} evicted, {:.0f} MiB, {:.2f} s",
-      num_merged_states, num_inlined, num_summed, num_variables, num_atoms, num_clauses, num_soft_tables, width,
-      num_decisions, num_conflicts, num_components, num_cache_hits, num_evicted, static_cast<double>(peak_bytes) / kMiB,
-      seconds);
+      num_merged_states, num_inlined, num_summed, is_eliminated ? "eliminated " : "", num_variables, num_atoms,
+      num_clauses, num_soft_tables, width, num_decisions, num_conflicts, num_components, num_cache_hits, num_evicted,
+      static_cast<double>(peak_bytes) / kMiB, seconds);
 }
 
 CountResult count(const FactorGraph& graph, const CountOptions& options) {

@@ -102,6 +102,7 @@ DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uin
   for (const auto& order : members) set_depths(order, best, depth);
   const int deepest = std::max(1, *std::max_element(depth.begin(), depth.end()));
   for (const int d : depth) guide.depths.push_back(static_cast<double>(d) / deepest);
+  guide.order = std::move(best_order);
   return guide;
 }
 

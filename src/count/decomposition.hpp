@@ -17,6 +17,7 @@ namespace treesample {
 struct DecompositionGuide {
   int width = 0;               // the largest separator
   std::vector<double> depths;  // by variable: 0 at the root, 1 for the deepest
+  std::vector<int> order;      // of elimination, first removed first
 };
 
 // The best of some min-fill orders. `should_stop` ends the first one too, with Error (kInterrupted).

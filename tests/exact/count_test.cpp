@@ -38,11 +38,18 @@ std::vector<CountOptions> all_ways(bool has_reductions = false) {
   std::vector<CountOptions> ways;
   for (const bool has_cache : {true, false}) {
     for (const bool has_learning : {true, false}) {
-      ways.push_back({.has_cache = has_cache, .has_learning = has_learning, .has_reductions = has_reductions});
+      ways.push_back({.has_cache = has_cache,
+                      .has_learning = has_learning,
+                      .has_reductions = has_reductions,
+                      .most_eliminated_entries = 0});
     }
   }
   return ways;
 }
+
+// Without reductions and elimination, which would leave little to search.
+CountOptions search_alone() { return {.has_reductions = false, .most_eliminated_entries = 0}; }
+CountResult count_by_search(const FactorGraph& graph) { return count(graph, search_alone()); }
 
 RandomCspOptions random_kind(Random& random, int max_variables, int max_states) {
   RandomCspOptions kind;
@@ -80,6 +87,7 @@ TEST(Count, EqualsEnumerationOnRandomModelsWithZeros) {
     for (const CountOptions& way : all_ways(trial % 3 == 0)) expect_solved(count(graph, way), log_z);
     CountOptions stopped;
     stopped.has_reductions = trial % 4 == 0;
+    stopped.most_eliminated_entries = 0;
     stopped.most_decisions = below(random, 12);
     expect_contains(count(graph, stopped), log_z);
     if (HasFailure()) return;
@@ -127,6 +135,7 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
     }
     CountOptions stopped;
     stopped.has_reductions = trial % 4 == 0;
+    stopped.most_eliminated_entries = 0;
     stopped.most_decisions = below(random, 200);
     expect_contains(count(graph, stopped), log_z, 1e-8);
     if (HasFailure()) return;
@@ -182,7 +191,7 @@ TEST(Count, KnowsQueens) {
   const std::vector<double> solutions{1, 0, 0, 2, 10, 4, 40, 92, 352, 724};
   for (int size = 1; size <= 10; ++size) {
     SCOPED_TRACE(size);
-    expect_solved(count(testing::queens(size)), std::log(solutions[size - 1]));
+    expect_solved(count_by_search(testing::queens(size)), std::log(solutions[size - 1]));
   }
 }
 
@@ -192,19 +201,19 @@ TEST(Count, KnowsColourings) {
       SCOPED_TRACE(::testing::Message() << size << " variables, " << colours << " colours");
       const double sign = size % 2 == 0 ? 1.0 : -1.0;
       const double number = std::pow(colours - 1.0, size) + sign * (colours - 1.0);
-      expect_solved(count(testing::coloured_cycle(size, colours)), std::log(number));
+      expect_solved(count_by_search(testing::coloured_cycle(size, colours)), std::log(number));
     }
   }
   // 3-colourings of grids, OEIS A078099 times 3 for squares.
-  expect_solved(count(testing::coloured_grid(2, 2, 3)), std::log(18.0));
-  expect_solved(count(testing::coloured_grid(3, 3, 3)), std::log(246.0));
-  expect_solved(count(testing::coloured_grid(4, 4, 3)), std::log(7812.0));
-  expect_solved(count(testing::coloured_grid(5, 5, 3)), std::log(580986.0));
+  expect_solved(count_by_search(testing::coloured_grid(2, 2, 3)), std::log(18.0));
+  expect_solved(count_by_search(testing::coloured_grid(3, 3, 3)), std::log(246.0));
+  expect_solved(count_by_search(testing::coloured_grid(4, 4, 3)), std::log(7812.0));
+  expect_solved(count_by_search(testing::coloured_grid(5, 5, 3)), std::log(580986.0));
 }
 
 TEST(Count, KnowsPigeons) {
-  expect_solved(count(testing::pigeons(5, 7)), std::log(7.0 * 6 * 5 * 4 * 3));
-  const CountResult none = count(testing::pigeons(6, 5));
+  expect_solved(count_by_search(testing::pigeons(5, 7)), std::log(7.0 * 6 * 5 * 4 * 3));
+  const CountResult none = count_by_search(testing::pigeons(6, 5));
   EXPECT_TRUE(none.is_solved);
   EXPECT_EQ(none.log_z.lower, kNegInf);
   EXPECT_EQ(none.log_z.upper, kNegInf);
@@ -217,7 +226,7 @@ TEST(Count, KnowsParity) {
   int last = inputs[0];
   for (int i = 1; i < 60; ++i) last = circuit.parity({last, inputs[i]});
   circuit.set(last, 1);
-  expect_solved(count(circuit.graph), 59.0 * std::log(2.0));
+  expect_solved(count_by_search(circuit.graph), 59.0 * std::log(2.0));
 }
 
 TEST(Count, KnowsDivisors) {
@@ -230,23 +239,23 @@ TEST(Count, KnowsDivisors) {
   for (const Case& c : {Case{4, 143, 2}, Case{4, 144, 1}, Case{5, 144, 7}, Case{4, 0, 31}, Case{6, 3599, 2},
                         Case{5, 961, 1}, Case{5, 527, 2}, Case{5, 541, 0}}) {
     SCOPED_TRACE(c.product);
-    expect_solved(count(testing::multiplier(c.bits, c.product)), std::log(c.solutions));
+    expect_solved(count_by_search(testing::multiplier(c.bits, c.product)), std::log(c.solutions));
   }
 }
 
 TEST(Count, ObeysItsMemoryLimit) {
   Random random(3, "count memory");
   const FactorGraph graph = testing::random_clauses(random, 60, 120);
-  const CountResult whole = count(graph);
+  const CountResult whole = count_by_search(graph);
   ASSERT_TRUE(whole.is_solved);
-  CountOptions small;
+  CountOptions small = search_alone();
   small.memory_limit_bytes = whole.report.peak_bytes / 2;
   const CountResult result = count(graph, small);
   EXPECT_LE(result.report.peak_bytes, small.memory_limit_bytes);
   EXPECT_GT(result.report.num_evicted, 0);
   expect_contains(result, whole.log_z.lower);
   // Too little for the problem alone: bounds, and no more than that.
-  CountOptions none;
+  CountOptions none = search_alone();
   none.memory_limit_bytes = 1000;
   const CountResult stopped = count(graph, none);
   EXPECT_FALSE(stopped.is_solved);
@@ -257,7 +266,7 @@ TEST(Count, ObeysItsMemoryLimit) {
 TEST(Count, SameSeedSameBits) {
   Random random(5, "count bits");
   const FactorGraph graph = testing::random_clauses(random, 40, 100);
-  const CountResult a = count(graph), b = count(graph);
+  const CountResult a = count_by_search(graph), b = count_by_search(graph);
   EXPECT_EQ(a.log_z.lower, b.log_z.lower);
   EXPECT_EQ(a.log_z.upper, b.log_z.upper);
   EXPECT_EQ(a.report.num_decisions, b.report.num_decisions);
@@ -265,9 +274,9 @@ TEST(Count, SameSeedSameBits) {
 
 TEST(Count, HasBoundsWhenItIsStoppedAtOnce) {
   const FactorGraph graph = testing::coloured_grid(6, 6, 3);
-  const double log_z = count(graph).log_z.lower;
+  const double log_z = count_by_search(graph).log_z.lower;
   for (const std::int64_t most : {0, 1, 2, 5, 10, 100}) {
-    CountOptions options;
+    CountOptions options = search_alone();
     options.most_decisions = most;
     const CountResult result = count(graph, options);
     EXPECT_FALSE(result.is_solved);
@@ -276,7 +285,7 @@ TEST(Count, HasBoundsWhenItIsStoppedAtOnce) {
     EXPECT_LT(result.log_z.upper, 36.5 * std::log(3.0));
     expect_contains(result, log_z);
   }
-  CountOptions asked;
+  CountOptions asked = search_alone();
   asked.should_stop = [] { return true; };
   const CountResult result = count(graph, asked);
   EXPECT_EQ(result.report.end, CountEnd::kAsked);

@@ -33,6 +33,7 @@ TEST(CountNumbers, BoundsHoldForAllMagnitudes) {
     options.has_cache = trial % 3 != 0;
     options.has_learning = trial % 5 != 0;
     options.has_reductions = trial % 2 != 0;
+    options.most_eliminated_entries = trial % 8 == 0 ? 1e6 : 0.0;
     const CountResult solved = count(model.graph, options);
     expect_contains(solved, model);
     num_exact += solved.log_z.is_exact() ? 1 : 0;
@@ -69,7 +70,7 @@ TEST(CountNumbers, BoundsOfLongChainsAreTightAndHold) {
     }
     const Quad log_z = testing::quad_log_sum_exp(sums);
     for (const bool has_reductions : {false, true}) {
-      const CountResult result = count(graph, {.has_reductions = has_reductions});
+      const CountResult result = count(graph, {.has_reductions = has_reductions, .most_eliminated_entries = 0});
       EXPECT_LE(static_cast<Quad>(result.log_z.lower), log_z);
       EXPECT_GE(static_cast<Quad>(result.log_z.upper), log_z);
       const bool is_possible = isinfq(log_z) == 0;
@@ -87,7 +88,7 @@ TEST(CountNumbers, WhatDoesNotFitHasSoundBounds) {
   const CountResult summed = count(graph);
   EXPECT_LE(summed.log_z.lower, 0.0);
   EXPECT_GE(summed.log_z.upper, 0.0);
-  const CountResult result = count(graph, {.has_reductions = false});
+  const CountResult result = count(graph, {.has_reductions = false, .most_eliminated_entries = 0});
   EXPECT_EQ(result.report.end, CountEnd::kRange);
   EXPECT_FALSE(result.is_solved);
   EXPECT_LE(result.log_z.lower, 0.0);
