@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
       options.has_learning = false;
     } else if (argument == "--no-reductions") {
       options.has_reductions = false;
+    } else if (argument == "--circuit") {
+      options.keep_circuit = true;
     } else if (argument == "--restarts") {
       options.order_restarts = static_cast<int>(number());
     } else {

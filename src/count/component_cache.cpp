@@ -25,7 +25,7 @@ std::uint64_t ComponentCache::hash(std::string_view key) {
   return hash;
 }
 
-const CountNumber* ComponentCache::find(std::string_view key, std::uint64_t hash) {
+const CachedCount* ComponentCache::find(std::string_view key, std::uint64_t hash) {
   ++now_used_;
   for (std::uint32_t i = chains_[hash & (chains_.size() - 1)]; i != kNone; i = entries_[i].next) {
     Entry& entry = entries_[i];
@@ -36,7 +36,7 @@ const CountNumber* ComponentCache::find(std::string_view key, std::uint64_t hash
   return nullptr;
 }
 
-void ComponentCache::store(std::string_view key, std::uint64_t hash, const CountNumber& count) {
+void ComponentCache::store(std::string_view key, std::uint64_t hash, const CachedCount& count) {
   // An entry, its place in the chains and in the journal.
   const std::uint64_t bytes = key.size() + kAllocation;
   constexpr std::uint64_t kFixed = 2 * (sizeof(Entry) + 2 * sizeof(std::uint32_t) + sizeof(Stored));

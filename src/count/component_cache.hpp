@@ -15,15 +15,20 @@
 
 namespace treesample {
 
+struct CachedCount {
+  CountNumber count;
+  std::uint32_t node = 0;  // of the circuit, where one is written down
+};
+
 class ComponentCache {
  public:
   explicit ComponentCache(std::uint64_t memory_limit_bytes);
 
   static std::uint64_t hash(std::string_view key);
   // Null when it is not there; valid until the next call of a function that is not const.
-  const CountNumber* find(std::string_view key, std::uint64_t hash);
+  const CachedCount* find(std::string_view key, std::uint64_t hash);
   // Pre: it is not there. One that does not fit is not kept.
-  void store(std::string_view key, std::uint64_t hash, const CountNumber& count);
+  void store(std::string_view key, std::uint64_t hash, const CachedCount& count);
 
   // Entries that are stored from now on are those after the mark.
   [[nodiscard]] std::uint64_t mark() const { return now_stored_; }
@@ -42,7 +47,7 @@ class ComponentCache {
     std::uint64_t hash = 0;
     std::uint64_t stored = 0;  // when, in entries
     std::uint64_t used = 0;    // when last, in look-ups
-    CountNumber count;
+    CachedCount count;
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::uint64_t kAllocation = 16;  // what an allocation takes beside its bytes

@@ -147,24 +147,24 @@ CountNumber ComponentStack::live_weight(int v) const {
 }
 
 // Of the variables that became fixed and the tables that became constant; it is the turn of the other tables.
-CountNumber ComponentStack::fixed_weight(std::size_t index) {
+CountNumber ComponentStack::fixed_weight(std::size_t index, SplitTrace* trace) {
   CountNumber weight = CountNumber::one();
   for (const std::uint32_t atom : atoms(index)) {
     const Literal literal = positive(static_cast<int>(atom));
     const int value = trail_.value(literal);
     if (value == 0) continue;
-    const CountVariable& variable = problem_.variables[problem_.variable_of_atom[atom]];
-    if (!variable.has_weights) continue;
-    if (!variable.is_group()) {
-      weight *= variable.weights[value > 0 ? 1 : 0];
-    } else if (value > 0) {
-      weight *= variable.weights[atom - static_cast<std::uint32_t>(variable.first_atom)];
-    }
+    const int v = problem_.variable_of_atom[atom];
+    const CountVariable& variable = problem_.variables[v];
+    if (variable.is_group() && value < 0) continue;
+    const int state = variable.is_group() ? static_cast<int>(atom) - variable.first_atom : (value > 0 ? 1 : 0);
+    if (variable.has_weights) weight *= variable.weights[state];
+    if (trace != nullptr) trace->fixed.emplace_back(v, state);
   }
   for (const std::uint32_t table : soft_tables(index)) {
     const SoftTable::Status& status = soft_tables_[table].status(trail_.live());
     if (status.is_settled) {
       weight *= status.weight;
+      if (trace != nullptr) trace->constant *= status.weight;
     } else {
       table_turn_[table] = first_mark_;
     }
@@ -172,7 +172,7 @@ CountNumber ComponentStack::fixed_weight(std::size_t index) {
   return weight;
 }
 
-CountNumber ComponentStack::split(std::size_t index) {
+CountNumber ComponentStack::split(std::size_t index, SplitTrace* trace) {
   if (first_mark_ > UINT32_MAX / 2) {  // marks begin anew
     for (auto* const marks : {&atom_mark_, &clause_mark_, &table_mark_, &table_turn_}) {
       std::fill(marks->begin(), marks->end(), 0);
@@ -181,7 +181,7 @@ CountNumber ComponentStack::split(std::size_t index) {
   }
   mark_ = first_mark_;
   found_.clear();
-  CountNumber weight = fixed_weight(index);
+  CountNumber weight = fixed_weight(index, trace);
   if (!weight.is_zero()) {
     for (std::size_t i = 0; i < components_[index].num_atoms; ++i) {
       const std::uint32_t atom = memory_[components_[index].first + i];
@@ -192,6 +192,9 @@ CountNumber ComponentStack::split(std::size_t index) {
       const auto num_own = static_cast<std::uint32_t>(variable.is_group() ? trail_.num_live(found.variable) : 1);
       if (found.has_clause || found.num_soft_tables > 0 || found.num_atoms > num_own) continue;
       weight *= live_weight(found.variable);  // nothing restricts it any more
+      for (int s = 0; trace != nullptr && s < variable.num_states; ++s) {
+        if (trail_.is_live(found.variable, s)) trace->free.emplace_back(found.variable, s);
+      }
       found = {};
     }
     push_found(index);

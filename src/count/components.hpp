@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "count/circuit_trace.hpp"
 #include "count/count_problem.hpp"
 #include "count/zero_trail.hpp"
 
@@ -37,7 +38,7 @@ class ComponentStack {
   void push_all();
   // Pushes the components of what is left of a component, the smallest first; returns the weight of what is fixed,
   // settled and free in it, or 0 at once when a soft table has no entry left.
-  CountNumber split(std::size_t index);
+  CountNumber split(std::size_t index, SplitTrace* trace = nullptr);
   [[nodiscard]] std::size_t size() const { return components_.size(); }
   void shrink(std::size_t size);
 
@@ -80,7 +81,7 @@ class ComponentStack {
   void reach_variable(int variable);
   void visit_clause(std::uint32_t clause);
   void visit_soft_table(std::uint32_t table);
-  CountNumber fixed_weight(std::size_t index);
+  CountNumber fixed_weight(std::size_t index, SplitTrace* trace);
   void push_found(std::size_t index);
 
   const CountProblem& problem_;

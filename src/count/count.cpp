@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
+#include "count/circuit_trace.hpp"
 #include "count/count_problem.hpp"
 #include "count/count_search.hpp"
 #include "count/decomposition.hpp"
@@ -70,13 +72,14 @@ class Count {
       result_.log_z = {kNegInf, kNegInf};
       result_.is_solved = true;
     }
-    return std::move(result.model.graph);
+    model_ = std::move(result.model);
+    return model_.graph;
   }
 
   void solve() {
     FactorGraph graph = simplified(graph_);
     CountReport& report = result_.report;
-    if (options_.has_reductions && !result_.is_solved) {
+    if (options_.has_reductions && !options_.keep_circuit && !result_.is_solved) {
       CountReduction reduction = reduce_for_count(graph, should_stop());
       log_error_ += reduction.log_error;
       report.num_merged_states = reduction.num_merged_states;
@@ -85,7 +88,7 @@ class Count {
       graph = simplified(reduction.graph);
     }
     if (result_.is_solved) return;  // impossible
-    if (!eliminate(graph)) search(graph);
+    if (options_.keep_circuit || !eliminate(graph)) search(graph);
   }
 
   bool eliminate(const FactorGraph& graph) {
@@ -126,14 +129,31 @@ class Count {
     report.width = guide.width;
     {
       CountSearch search(problem, guide, options_);
+      std::optional<CircuitTrace> trace;
+      if (options_.keep_circuit) search.set_trace(&trace.emplace(model_, options_.memory_limit_bytes / 4));
       constexpr double kShareOfSearch = 0.9;
       const CountBounds bounds = search.run(should_stop(kShareOfSearch));
       search.fill(report);
       if (search.is_out_of_memory()) report.end = CountEnd::kMemory;
       result_.is_solved = search.is_solved();
       set_bounds(bounds, problem.log_constant);
+      if (trace && trace->is_kept() && result_.is_solved && !bounds.lower.is_zero()) keep_circuit(*trace, problem);
     }
     if (!result_.is_solved) tighten_upper(graph, guide);
+  }
+
+  void keep_circuit(CircuitTrace& trace, const CountProblem& problem) {
+    CircuitShape& shape = trace.shape();
+    for (std::size_t v = 0; v < problem.variables.size(); ++v) {
+      const CountVariable& variable = problem.variables[v];
+      for (int s = 0; s < variable.num_states; ++s) {
+        shape.state_weights[trace.state_number(static_cast<int>(v), s)] = variable.weights[s];
+      }
+    }
+    shape.log_range = problem.log_range;
+    shape.log_constant = problem.log_constant.value();
+    shape.log_error = problem.log_constant.error() + log_error_;
+    result_.circuit = std::make_shared<const Circuit>(trace.finish());
   }
 
   void set_bounds(const CountBounds& bounds, const CompensatedSum& constant) {
@@ -152,7 +172,7 @@ class Count {
     const ShouldStop stop = should_stop();
     if (stop() || graph.num_variables() == 0) return;
     MiniBucketOptions options;
-    constexpr std::uint64_t kWantedBytes = std::uint64_t{64} << 20;
+    constexpr std::uint64_t kWantedBytes = std::uint64_t{8} << 20;
     options.memory_limit_bytes = options_.memory_limit_bytes;
     options.wanted_bytes = std::min(kWantedBytes, options_.memory_limit_bytes / 2);
     options.lower_bound = false;
@@ -171,6 +191,7 @@ class Count {
   const CountOptions& options_;
   Clock::time_point start_ = Clock::now();
   double log_error_ = 0.0;  // of the model that is searched
+  ReducedModel model_;      // that is searched, where there are no reductions
   CountResult result_;
 };
 

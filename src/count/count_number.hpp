@@ -63,6 +63,20 @@ class CountNumber {
     return a.is_below(b) ? a.widened(b) : b.widened(a);
   }
 
+  // What it is made of, and a number made of it; is_legal() tells whether there is one.
+  struct Parts {
+    double mantissa = 0.0;
+    std::int32_t exponent = 0;
+    float error = 0.0F;
+
+    [[nodiscard]] bool is_legal() const {
+      if (mantissa == 0.0) return exponent == 0 && error == 0.0F;
+      return mantissa >= 1.0 && mantissa < 2.0 && std::abs(exponent) <= 1'500'000'000 && error >= 0.0F && error < 1e30F;
+    }
+  };
+  [[nodiscard]] Parts parts() const { return {mantissa_, exponent_, error_}; }
+  static CountNumber of_parts(const Parts& parts) { return {parts.mantissa, parts.exponent, parts.error}; }
+
   // The logarithm as computed, and certified bounds of the one that is meant.
   [[nodiscard]] double log() const;
   [[nodiscard]] LogBounds log_bounds() const;

@@ -20,7 +20,7 @@ double weight_of_guide(double num_variables, double width) {
 // What is left for the cache when the problem and the search have their share.
 std::uint64_t cache_bytes(const CountOptions& options, std::uint64_t fixed_bytes) {
   if (!options.has_cache || fixed_bytes >= options.memory_limit_bytes) return 0;
-  return (options.memory_limit_bytes - fixed_bytes) / 4 * 3;
+  return (options.memory_limit_bytes - fixed_bytes) / (options.keep_circuit ? 2 : 4) * (options.keep_circuit ? 1 : 3);
 }
 
 }  // namespace
@@ -89,13 +89,23 @@ void CountSearch::open_branch(Frame& frame) {
     if (num_decisions_ % kDecisionsPerMemoryLook == 0) is_out_of_memory_ = !update_memory();
     if (!trail_.decide(problem_.variables[frame.variable].literal(state))) return;  // closed at the next step
   }
-  frame.branch = components_.split(frame.component);
+  frame.branch = split(frame, state);
   frame.end_component = components_.size();
+}
+
+CountNumber CountSearch::split(Frame& frame, int state) {
+  if (trace_ == nullptr || !trace_->is_kept()) return components_.split(frame.component);
+  split_trace_ = {};
+  const CountNumber weight = components_.split(frame.component, &split_trace_);
+  using Decided = std::optional<std::pair<int, int>>;
+  trace_->open_term(frame.trace, split_trace_, frame.variable < 0 ? Decided() : Decided({frame.variable, state}));
+  return weight;
 }
 
 void CountSearch::close_branch(Frame& frame) {
   // Counts that were found beside a component that is impossible may be too small: docs/methods/zeros.md, section 4.
   if (frame.branch.is_zero() && has_siblings(frame) && options_.has_learning) cache_.take_back(frame.cache_mark);
+  if (trace_ != nullptr) trace_->close_term(frame.trace, frame.branch.is_zero());
   frame.sum += frame.branch;
   frame.is_branch_open = false;
   components_.shrink(frame.first_component);
@@ -109,7 +119,7 @@ void CountSearch::solve_next(Frame& frame) {
   if (options_.has_cache) {
     components_.make_key(component, key_);
     hash_ = ComponentCache::hash(key_);
-    if (const CountNumber* const count = cache_.find(key_, hash_)) {
+    if (const CachedCount* const count = cache_.find(key_, hash_)) {
       ++num_cache_hits_;
       take(frame, *count);
       return;
@@ -132,13 +142,16 @@ void CountSearch::push_frame(std::size_t component) {
   ++num_frames_;
 }
 
-void CountSearch::take(Frame& frame, const CountNumber& count) { frame.branch *= count; }
+void CountSearch::take(Frame& frame, const CachedCount& found) {
+  frame.branch *= found.count;
+  if (trace_ != nullptr) frame.trace.children.push_back(found.node);
+}
 
 void CountSearch::finish(Frame& frame) {
-  const CountNumber count = frame.sum;
+  const CachedCount count{frame.sum, trace_ == nullptr ? 0 : trace_->add_node(frame.trace)};
   trail_.undo(frame.mark);
   if (--num_frames_ == 0) {
-    result_ = count;
+    result_ = count.count;
     return;
   }
   if (options_.has_cache) cache_.store(frame.key, frame.hash, count);
@@ -177,7 +190,9 @@ bool CountSearch::update_memory() {
   }
   std::uint64_t frame_bytes = frames_.capacity() * sizeof(Frame);
   for (const Frame& frame : frames_) frame_bytes += frame.key.capacity();
-  const std::uint64_t bytes = trail_.bytes() + components_.bytes() + cache_.bytes() + soft_bytes + frame_bytes;
+  const std::uint64_t trace_bytes = trace_ == nullptr ? 0 : trace_->bytes();
+  const std::uint64_t bytes =
+      trail_.bytes() + components_.bytes() + cache_.bytes() + soft_bytes + frame_bytes + trace_bytes;
   peak_bytes_ = std::max(peak_bytes_, bytes);
   return bytes <= options_.memory_limit_bytes;
 }

@@ -23,6 +23,8 @@ class CountSearch {
  public:
   // All must outlive it.
   CountSearch(CountProblem& problem, const DecompositionGuide& guide, const CountOptions& options);
+  // Writes down what it finds; to be called before run().
+  void set_trace(CircuitTrace* trace) { trace_ = trace; }
 
   // Until everything is searched or should_stop wants the end. Relative to exp(log_constant).
   CountBounds run(const ShouldStop& should_stop);
@@ -46,6 +48,7 @@ class CountSearch {
     std::size_t first_component = 0, next_component = 0, end_component = 0;  // of the open branch
     std::uint64_t cache_mark = 0;                                            // when the branch was opened
     std::string key;
+    TermTrace trace;  // where a circuit is written down
     std::uint64_t hash = 0;
   };
 
@@ -53,10 +56,11 @@ class CountSearch {
   static bool has_siblings(const Frame& frame) { return frame.end_component - frame.first_component > 1; }
   void step();
   void open_branch(Frame& frame);
+  CountNumber split(Frame& frame, int state);
   void close_branch(Frame& frame);
   void solve_next(Frame& frame);
   void finish(Frame& frame);
-  void take(Frame& frame, const CountNumber& count);
+  void take(Frame& frame, const CachedCount& count);
   void push_frame(std::size_t component);
   [[nodiscard]] int choose_variable(std::size_t component);
   // The next state to try that is live, or -1.
@@ -78,6 +82,8 @@ class CountSearch {
   ComponentCache cache_;
   std::vector<Frame> frames_;
   std::size_t num_frames_ = 0;  // frames are kept for their memory
+  CircuitTrace* trace_ = nullptr;
+  SplitTrace split_trace_;
   CountNumber result_;
   bool is_solved_ = false, is_out_of_memory_ = false;
   double guide_weight_ = 0.0;

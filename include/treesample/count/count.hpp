@@ -17,8 +17,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 
+#include "treesample/count/circuit.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/stop.hpp"
@@ -36,6 +38,9 @@ struct CountOptions {
   bool has_reductions = true;  // merged states, inlined gates, summed variables: src/count/reduce.hpp
   // What is left is eliminated where that takes no more bucket entries than this.
   double most_eliminated_entries = 1 << 23;
+  // Everything is searched then, nothing reduced or eliminated, and a circuit is kept where it takes at most a quarter
+  // of the memory.
+  bool keep_circuit = false;
   ShouldStop should_stop = {};  // ends the search with the bounds so far
 
   // Throws Error (kArgument) naming what is out of range.
@@ -72,6 +77,9 @@ struct CountReport {
 struct CountResult {
   LogBounds log_z;
   bool is_solved = false;  // everything was searched: the bounds differ by rounding alone
+  // Answers in terms of the model that was given. Null unless it was asked for, the model is possible and solved, and
+  // the circuit fits.
+  std::shared_ptr<const Circuit> circuit;
   CountReport report;
 };
 
