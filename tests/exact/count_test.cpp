@@ -149,7 +149,7 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
 TEST(Count, EqualsEliminationOnBlocksOfClauses) {
   std::int64_t num_learned = 0;
   int num_possible = 0;
-  for (int trial = 0; trial < num_trials(300); ++trial) {
+  for (int trial = 0; trial < num_trials(150); ++trial) {
     SCOPED_TRACE(trial);
     Random random(trial, "count blocks");
     const FactorGraph graph = testing::clause_blocks(random, 2 + below(random, 3), 4 + below(random, 8),
