@@ -53,7 +53,30 @@ class Reducer {
   }
 
  private:
+  // Leaves out variables on which the table does not depend.
+  void shrink(Table& table) const {
+    for (std::size_t i = table.scope.size(); i-- > 0;) {
+      std::size_t stride = 1;
+      for (std::size_t j = i + 1; j < table.scope.size(); ++j)
+        stride *= static_cast<std::size_t>(num_states_[table.scope[j]]);
+      const std::size_t block = stride * static_cast<std::size_t>(num_states_[table.scope[i]]);
+      bool is_flat = true;
+      for (std::size_t first = 0; first < table.values.size() && is_flat; first += block) {
+        for (std::size_t j = first + stride; j < first + block && is_flat; ++j) {
+          is_flat = table.values[j] == table.values[j - stride];
+        }
+      }
+      if (!is_flat) continue;
+      std::size_t kept = 0;
+      for (std::size_t first = 0; first < table.values.size(); first += block) {
+        for (std::size_t j = first; j < first + stride; ++j) table.values[kept++] = table.values[j];
+      }
+      table.values.resize(kept);
+      table.scope.erase(table.scope.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
   void add(Table table) {
+    shrink(table);
     const int number = static_cast<int>(tables_.size());
     for (const int v : table.scope) tables_of_[v].push_back(number);
     tables_.push_back(std::move(table));
@@ -155,17 +178,18 @@ void Reducer::make_equal(Table& table) {
 bool Reducer::sum_out(int v) {
   const std::vector<int>& numbers = tables_of_[v];
   std::vector<int> scope;
-  std::size_t largest = 0;
+  std::size_t largest = 1;
+  for (const int number : numbers) {
+    unite(scope, tables_[number].scope, v);
+    largest = std::max(largest, tables_[number].values.size());
+  }
+  if (num_entries(scope) > static_cast<double>(largest)) return false;
   double error = 0.0, magnitude = 0.0;
   for (const int number : numbers) {
-    const Table& table = tables_[number];
-    unite(scope, table.scope, v);
-    largest = std::max(largest, table.values.size());
-    const double most = table.magnitude();
-    error += table.error + kEpsilon * (1.0 + most);
+    const double most = tables_[number].magnitude();
+    error += tables_[number].error + kEpsilon * (1.0 + most);
     magnitude += most;
   }
-  if (num_entries(scope) > static_cast<double>(std::max<std::size_t>(largest, 1))) return false;
   Table sum{.scope = scope, .values = {}};
   std::vector<double> terms(static_cast<std::size_t>(num_states_[v]));
   for_each(scope, [&] {
@@ -291,8 +315,9 @@ std::vector<int> Reducer::classes_of(int v) {
 }
 
 void Reducer::merge_states(int v) {
-  constexpr int kMostStates = 64;  // every pair is compared
-  if (num_states_[v] > kMostStates || tables_of_[v].empty()) return;
+  // Every pair is compared; a variable with two equal states is in no table over several.
+  constexpr int kLeastStates = 3, kMostStates = 64;
+  if (num_states_[v] < kLeastStates || num_states_[v] > kMostStates || tables_of_[v].empty()) return;
   const std::vector<int> classes = classes_of(v);
   std::vector<int> kept;
   for (int s = 0; s < num_states_[v]; ++s) {
