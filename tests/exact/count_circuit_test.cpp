@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 
-#include "support/chi_square.hpp"
+#include "support/trials.hpp"
 #include "support/zero_models.hpp"
-#include "torture/torture.hpp"
 #include "treesample/count/count.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -110,7 +108,6 @@ TEST(CountCircuit, SamplesHaveTheProbabilitiesOfTheModel) {
   const auto circuit = compile(graph);
   ASSERT_NE(circuit, nullptr);
   const Enumeration truth = enumerate(graph);
-  std::vector<double> expected;
   std::vector<std::int64_t> observed(truth.log_probs.size(), 0);
   constexpr int kSamples = 20'000;
   for (int i = 0; i < kSamples; ++i) ++observed[configuration_index(graph, circuit->sample(random))];

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "support/trials.hpp"
 #include "support/zero_models.hpp"
-#include "torture/torture.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/model/evidence.hpp"

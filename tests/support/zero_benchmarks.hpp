@@ -104,12 +104,14 @@ inline std::vector<NamedModel> zero_benchmarks() {
   models.push_back({"grid 30 x 30, 90 % deterministic", deterministic_grid(d, 30, 0.9)});
   models.push_back({"multiplier 8 x 8 bits, product 56,153", multiplier(8, 56153)});
   models.push_back({"multiplier 10 x 10 bits, product 1,022,117", multiplier(10, 1022117)});
+  models.push_back({"multiplier 14 x 14 bits, product 260,045,867", multiplier(14, 260045867)});
   models.push_back({"queens 10", queens(10)});
   models.push_back({"queens 11", queens(11)});
   models.push_back({"3-colourings of a random graph, 70 variables, 120 edges", coloured_random_graph(e, 70, 120, 3)});
   models.push_back({"4-colourings of a grid 8 x 8", coloured_grid(8, 8, 4)});
   models.push_back({"logistics, 3 places, 4 packages, 12 steps", logistics(3, 4, 12)});
-  models.push_back({"logistics, 4 places, 6 packages, 16 steps", logistics(4, 6, 16)});
+  models.push_back({"logistics, 3 places, 4 packages, 20 steps", logistics(3, 4, 20)});
+  models.push_back({"logistics, 4 places, 6 packages, 26 steps", logistics(4, 6, 26)});
   return models;
 }
 
