@@ -32,7 +32,7 @@ ZeroTrail::ZeroTrail(const CountProblem& problem, bool has_learning)
   live_.first_word.push_back(static_cast<std::uint32_t>(live_.words.size()));
   for (const Clause& clause : problem.clauses) {
     if (clause.size() >= 2) {
-      add_clause(clause, false);
+      add_clause(clause, 0);
     } else if (clause.empty() || !assign(clause.front(), {})) {
       is_consistent_ = false;
     }
@@ -176,7 +176,7 @@ bool ZeroTrail::propagate_clauses(Literal literal) {
   return true;
 }
 
-ZeroTrail::ClauseRef ZeroTrail::add_clause(std::span<const Literal> clause, bool is_learned) {
+ZeroTrail::ClauseRef ZeroTrail::add_clause(std::span<const Literal> clause, std::uint32_t num_levels) {
   if (clause.size() == 2) {
     implied_[opposite(clause[0])].push_back(clause[1]);
     implied_[opposite(clause[1])].push_back(clause[0]);
@@ -184,7 +184,7 @@ ZeroTrail::ClauseRef ZeroTrail::add_clause(std::span<const Literal> clause, bool
   }
   const auto ref = static_cast<ClauseRef>(arena_.size());
   arena_.push_back(static_cast<std::uint32_t>(clause.size()));
-  arena_.push_back(is_learned ? 1 : 0);
+  arena_.push_back(num_levels);
   arena_.insert(arena_.end(), clause.begin(), clause.end());
   watch(ref);
   return ref;

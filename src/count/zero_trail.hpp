@@ -55,7 +55,7 @@ class ZeroTrail {
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:
-  using ClauseRef = std::uint32_t;  // in arena_: number of literals, 1 if learned, literals
+  using ClauseRef = std::uint32_t;  // in arena_: number of literals, number of levels if learned, literals
   static constexpr std::uint32_t kHeader = 2;
   struct Watch {
     ClauseRef clause;
@@ -77,7 +77,8 @@ class ZeroTrail {
   bool propagate_group(Literal literal);
   bool propagate_clauses(Literal literal);
   bool fail(std::span<const Literal> literals);
-  ClauseRef add_clause(std::span<const Literal> literals, bool is_learned);
+  // `num_levels`: 0 for the model's own.
+  ClauseRef add_clause(std::span<const Literal> literals, std::uint32_t num_levels);
   void watch(ClauseRef clause);
 
   // Learning: zero_trail_learn.cpp.
@@ -88,6 +89,7 @@ class ZeroTrail {
   void find_first_point();
   void minimise();
   void keep_learned();
+  std::uint32_t num_levels();
   [[nodiscard]] bool says_something(const Pending& pending) const;
   void forget_clauses();
 
@@ -118,8 +120,8 @@ class ZeroTrail {
   std::vector<int> to_clear_;      // atoms seen
   int conflict_level_ = 0;
   std::vector<double> activity_;  // by variable
-  double bump_ = 1.0;
-  std::size_t most_learned_ = 4000;
+  std::vector<int> level_list_;   // of num_levels()
+  std::size_t most_learned_ = 1000;
   std::int64_t num_propagations_ = 0, num_conflicts_ = 0, num_learned_ = 0;
 };
 

@@ -35,7 +35,7 @@ void ZeroTrail::see(Literal literal) {
   if (is_seen_[atom] != 0 || levels_[atom] == 0) return;
   is_seen_[atom] = 1;
   to_clear_.push_back(atom);
-  activity_[problem_.variable_of_atom[atom]] += bump_;
+  activity_[problem_.variable_of_atom[atom]] += 1.0;
   if (levels_[atom] < conflict_level_) clause_.push_back(literal);
 }
 
@@ -85,12 +85,6 @@ void ZeroTrail::learn() {
   to_clear_.clear();
   ++num_learned_;
   keep_learned();
-  bump_ *= 1.05;
-  constexpr double kTooLarge = 1e100;
-  if (bump_ > kTooLarge) {
-    for (double& activity : activity_) activity /= kTooLarge;
-    bump_ /= kTooLarge;
-  }
 }
 
 void ZeroTrail::keep_learned() {
@@ -100,7 +94,7 @@ void ZeroTrail::keep_learned() {
     const auto by_level = [&](Literal a, Literal b) { return levels_[atom_of(a)] < levels_[atom_of(b)]; };
     std::iter_swap(clause_.begin() + 1, std::max_element(clause_.begin() + 1, clause_.end(), by_level));
     if (clause_.size() > 2 && learned_.size() >= most_learned_) forget_clauses();
-    const ClauseRef ref = add_clause(clause_, true);
+    const ClauseRef ref = add_clause(clause_, num_levels());
     if (clause_.size() == 2) {
       pending.reason = {Reason::kLiteral, opposite(clause_[1])};
     } else {
@@ -151,8 +145,16 @@ bool ZeroTrail::assert_learned() {
   return false;
 }
 
-// Half of the learned clauses, the older ones that have no part in the trail and none to play soon. The arena is
-// written anew, so that all watches are too.
+// How many levels a clause being learned has literals of: the fewer, the more often it will say something.
+std::uint32_t ZeroTrail::num_levels() {
+  level_list_.clear();
+  for (const Literal literal : clause_) level_list_.push_back(levels_[atom_of(literal)]);
+  std::sort(level_list_.begin(), level_list_.end());
+  return static_cast<std::uint32_t>(std::unique(level_list_.begin(), level_list_.end()) - level_list_.begin());
+}
+
+// The worse half of the learned clauses, by numbers of levels and literals, but for those that have a part in the trail
+// or one to play soon. The arena is written anew, so that all watches are too.
 void ZeroTrail::forget_clauses() {
   std::vector<char> is_needed(arena_.size(), 0);
   for (const Literal literal : trail_) {
@@ -165,15 +167,20 @@ void ZeroTrail::forget_clauses() {
   std::vector<std::uint32_t> old(std::move(arena_));
   std::vector<ClauseRef> moved_to(old.size(), 0);
   arena_ = {};
+  std::vector<ClauseRef> learned(std::move(learned_));
   learned_.clear();
   for (auto& list : watches_) list.clear();
-  std::size_t num_seen = 0;
-  constexpr std::uint32_t kShort = 4;
+  const auto badness = [&](ClauseRef ref) { return std::pair(old[ref + 1], old[ref]); };
+  const auto middle = learned.begin() + static_cast<std::ptrdiff_t>(learned.size() / 2);
+  std::nth_element(learned.begin(), middle, learned.end(),
+                   [&](ClauseRef a, ClauseRef b) { return badness(a) < badness(b); });
+  const auto limit = badness(*middle);
   for (std::uint32_t ref = 0; ref < old.size(); ref += old[ref] + kHeader) {
     const bool is_learned = old[ref + 1] != 0;
-    const bool is_old = is_learned && ++num_seen <= most_learned_ / 2;
-    if (is_old && old[ref] > kShort && is_needed[ref] == 0) continue;
-    moved_to[ref] = add_clause({old.data() + ref + kHeader, old[ref]}, is_learned);
+    constexpr std::uint32_t kAlwaysGood = 2;  // levels
+    const bool is_good = !is_learned || badness(ref) < limit || old[ref + 1] <= kAlwaysGood;
+    if (!is_good && is_needed[ref] == 0) continue;
+    moved_to[ref] = add_clause({old.data() + ref + kHeader, old[ref]}, old[ref + 1]);
     if (is_learned) learned_.push_back(moved_to[ref]);
   }
   for (const Literal literal : trail_) {
@@ -183,8 +190,8 @@ void ZeroTrail::forget_clauses() {
   for (Pending& pending : pending_) {
     if (pending.reason.kind == Reason::kClause) pending.reason.data = moved_to[pending.reason.data];
   }
-  constexpr std::size_t kMore = 500;
-  most_learned_ = std::max(most_learned_, learned_.size() + learned_.size() / 2) + kMore;
+  constexpr std::size_t kMore = 100;
+  most_learned_ = std::max(most_learned_, 2 * learned_.size()) + kMore;
 }
 
 void ZeroTrail::decay_activity() {
