@@ -13,6 +13,8 @@
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
+#include "treesample/count/circuit.hpp"
+#include "treesample/count/count.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/divergence.hpp"

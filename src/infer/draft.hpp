@@ -14,7 +14,7 @@ namespace treesample {
 struct Draft : Answer {
   bool has_importance = false;  // the approximation covers the support: importance sampling makes sense
   std::shared_ptr<const SearchApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
-  std::shared_ptr<const SummedModel> summed;                  // what exact_sampler samples; null: the whole model
+  std::shared_ptr<const SummedModel> summed;                 // what exact_sampler samples; null: the whole model
 
   // Certified bounds, and an estimate that lies within them. Throws kNumeric when they contradict each other.
   void set_log_z(double estimate, const LogBounds& bounds);

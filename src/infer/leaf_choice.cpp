@@ -16,7 +16,8 @@ std::shared_ptr<const LeafValue> make_value(const Task& task, const FactorGraph&
     return make_leaf_value(*task.options().prior, graph, space, {.should_stop = task.run.set_up_end()});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kResource) throw;
-    throw OptionError("prior", error.what(), error.code());  // a file that is too large is no matter of the memory limit
+    throw OptionError("prior", error.what(),
+                      error.code());  // a file that is too large is no matter of the memory limit
   }
 }
 

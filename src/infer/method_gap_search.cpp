@@ -9,10 +9,10 @@
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
-#include "treesample/search/solved_marginals.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/first_bounds.hpp"
+#include "treesample/search/solved_marginals.hpp"
 
 namespace treesample {
 namespace {

@@ -8,8 +8,8 @@
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
-#include "treesample/search/solved_marginals.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/search/solved_marginals.hpp"
 
 namespace treesample {
 namespace {

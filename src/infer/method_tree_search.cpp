@@ -39,10 +39,10 @@ Draft run_tree_search(const Task& task) {
   const double end = chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0;
   limits.seconds = std::max(end * run.seconds_left(), policy::kLeastSearchSeconds);
   const TreeSearchOptions options{.c = *chosen.c,
-                              .epsilon = *chosen.epsilon,
-                              .ties = *chosen.ties,
-                              .seed = task.seed(),
-                              .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0};
+                                  .epsilon = *chosen.epsilon,
+                                  .ties = *chosen.ties,
+                                  .seed = task.seed(),
+                                  .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0};
   bool is_large = false;  // passes over all nodes would take too long if it went on
   const Observer observer{.progress =
                               [&](Progress now) {

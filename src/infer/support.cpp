@@ -139,8 +139,7 @@ bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWo
 
 void check_prior(const std::string& word) {
   if (word == "calibrated" || is_leaf_value_word(word)) return;
-  throw OptionError("prior",
-                    fmt::format("'{}' is none of calibrated, {}", word, fmt::join(leaf_value_words(), ", ")));
+  throw OptionError("prior", fmt::format("'{}' is none of calibrated, {}", word, fmt::join(leaf_value_words(), ", ")));
 }
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,

@@ -30,14 +30,14 @@ std::optional<int> i_bound_of(const std::string& word) {
 }  // namespace
 
 const std::vector<std::string>& leaf_value_words() {
-  static const std::vector<std::string> words = {"uniform", "means", "elbo", "maxima", kMiniBucket, kMiniBucket + ":I",
-                                                 kNetwork + "FILE"};
+  static const std::vector<std::string> words = {"uniform",          "means",          "elbo", "maxima", kMiniBucket,
+                                                 kMiniBucket + ":I", kNetwork + "FILE"};
   return words;
 }
 
 bool is_leaf_value_word(const std::string& word) {
-  return word == "uniform" || word == "means" || word == "elbo" || word == "maxima" || word == kMiniBucket || i_bound_of(word) ||
-         (has_prefix(word, kNetwork) && word.size() > kNetwork.size());
+  return word == "uniform" || word == "means" || word == "elbo" || word == "maxima" || word == kMiniBucket ||
+         i_bound_of(word) || (has_prefix(word, kNetwork) && word.size() > kNetwork.size());
 }
 
 std::shared_ptr<const LeafValue> make_leaf_value(const std::string& word, const FactorGraph& graph,

@@ -4,28 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "support/quad_truth.hpp"
+#include "support/trials.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/log_value.hpp"
 
 namespace treesample::testing {
 
-// `make torture` sets TREESAMPLE_TRIALS, by which the number of trials is multiplied.
-inline int num_trials(int usual) {
-  const char* const text = std::getenv("TREESAMPLE_TRIALS");
-  return usual * (text == nullptr ? 1 : std::max(1, std::atoi(text)));
-}
-
 enum class Regime { kOrdinary, kUnitEnds, kLarge, kNearZero, kCancelling, kClose };
 inline constexpr int kNumRegimes = 6;
-
-inline int below(Random& random, int end) { return static_cast<int>(random.below(static_cast<std::uint64_t>(end))); }
 
 inline double random_log_value(Random& random, Regime regime) {
   constexpr double kUnitNats = 768 * 0.69314718055994530942;

@@ -15,10 +15,10 @@
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
 #include "treesample/search/anytime_search.hpp"
-#include "treesample/tree/tree_sample.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
+#include "treesample/tree/tree_sample.hpp"
 
 namespace treesample {
 

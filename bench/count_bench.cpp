@@ -1,0 +1,69 @@
+// count() on models made for it: seconds and decisions per second, and how many times longer it takes without its
+// cache, without learning, without reductions and elimination, and with variables of two states alone; all in one run
+// and on one core. `count_bench [SECONDS]`: the limit of each run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "binary_encoding.hpp"
+#include "support/zero_benchmarks.hpp"
+#include "treesample/count/count.hpp"
+
+namespace {
+
+using namespace treesample;
+
+// The search alone, so that there is something to compare.
+CountOptions search_alone(double seconds) {
+  return {.seconds = seconds, .has_reductions = false, .most_eliminated_entries = 0.0};
+}
+
+bool has_more_than_two_states(const FactorGraph& graph) {
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    if (graph.num_states(v) > 2) return true;
+  }
+  return false;
+}
+
+// True when the bounds of all runs meet.
+bool measure(const testing::NamedModel& model, double limit) {
+  const CountResult whole = count(model.graph, search_alone(limit));
+  fmt::print("{}: {}, log Z {:.9g} .. {:.9g}, {:.3g} decisions per second; {}\n", model.name,
+             whole.is_solved ? "solved" : "open", whole.log_z.lower, whole.log_z.upper,
+             static_cast<double>(whole.report.num_decisions) / whole.report.seconds, whole.report.brief());
+  bool is_correct = true;
+  const auto compare = [&](const char* what, const FactorGraph& graph, const CountOptions& options) {
+    const CountResult result = count(graph, options);
+    is_correct = is_correct && result.log_z.lower <= whole.log_z.upper && whole.log_z.lower <= result.log_z.upper;
+    if (!whole.is_solved && !result.is_solved) return;
+    fmt::print("  {}: {}{:.3g} times as long, {:.3g} times the decisions\n", what,
+               result.is_solved ? (whole.is_solved ? "" : "solved, less than ") : "more than ",
+               result.report.seconds / whole.report.seconds,
+               static_cast<double>(result.report.num_decisions) /
+                   std::max(1.0, static_cast<double>(whole.report.num_decisions)));
+  };
+  CountOptions options = search_alone(limit);
+  options.has_cache = false;
+  compare("without cache", model.graph, options);
+  options = search_alone(limit);
+  options.has_learning = false;
+  compare("without learning", model.graph, options);
+  compare("with reductions and elimination", model.graph, {.seconds = limit});
+  if (has_more_than_two_states(model.graph)) {
+    compare("with variables of two states", binary_encoded(model.graph), search_alone(limit));
+  }
+  std::fflush(stdout);
+  return is_correct;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double limit = argc > 1 ? std::atof(argv[1]) : 5.0;
+  bool is_correct = true;
+  for (const testing::NamedModel& model : testing::zero_benchmarks()) is_correct = measure(model, limit) && is_correct;
+  if (!is_correct) fmt::print("WRONG: bounds of two runs do not meet\n");
+  return is_correct ? 0 : 1;
+}

@@ -1,0 +1,53 @@
+// Counts models given as files: `count_models [--seconds S] [--memory MiB] [--no-cache] [--no-learning]
+// [--no-reductions] MODEL.uai ...`. Evidence is read from MODEL.uai.evid where there is one. One line per model; for
+// experiments.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <numbers>
+
+#include "treesample/count/count.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/uai.hpp"
+#include "treesample/reduce/evidence.hpp"
+
+int main(int argc, char** argv) {
+  using namespace treesample;
+  CountOptions options{.seconds = 20.0};
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const auto number = [&] { return i + 1 < argc ? std::atof(argv[++i]) : 0.0; };
+    if (argument == "--seconds") {
+      options.seconds = number();
+    } else if (argument == "--memory") {
+      options.memory_limit_bytes = static_cast<std::uint64_t>(number()) << 20;
+    } else if (argument == "--no-cache") {
+      options.has_cache = false;
+    } else if (argument == "--no-learning") {
+      options.has_learning = false;
+    } else if (argument == "--no-reductions") {
+      options.has_reductions = false;
+    } else if (argument == "--circuit") {
+      options.keep_circuit = true;
+    } else if (argument == "--restarts") {
+      options.order_restarts = static_cast<int>(number());
+    } else {
+      try {
+        const FactorGraph graph = read_uai(argument);
+        const std::filesystem::path evidence = argument + ".evid";
+        const FactorGraph reduced =
+            std::filesystem::exists(evidence) ? condition(graph, read_uai_evidence(evidence, graph)).graph : graph;
+        const CountResult result = count(reduced, options);
+        fmt::print("{}: {} log10 Z {:.10g} .. {:.10g} ({:.2g}); {}\n", argument, result.is_solved ? "solved" : "open",
+                   result.log_z.lower / std::numbers::ln10, result.log_z.upper / std::numbers::ln10,
+                   result.log_z.upper - result.log_z.lower, result.report.brief());
+      } catch (const Error& error) {
+        fmt::print("{}: {}\n", argument, error.what());
+      }
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,72 @@
+// What a search by count() found, kept: a circuit that answers again in one pass over its nodes.
+//
+// A node is a sum over the states of one variable, each a product of states that became fixed, free variables (sums
+// over the states that were left), one number and other nodes. The parts of a product share no variable, the terms of a
+// sum no configuration, and all terms of a sum have the same variables: a smooth d-DNNF with more than two states. So
+// one pass upward gives log Z, one downward all marginals, one walk down a sample or the best configuration.
+//
+// Weights of single states may be changed, evidence being a weight of 0 for all other states: circuit.given(evidence)
+// is the circuit of the model with that evidence, without a search. The tables of the model itself are compiled in.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/math/log_bounds.hpp"
+#include "treesample/model/approximation.hpp"
+#include "treesample/reduce/evidence.hpp"
+
+namespace treesample {
+
+// By variable and state: log-values that are added to those of the model; -inf forbids a state.
+using StateWeights = std::vector<std::vector<double>>;
+
+struct CircuitShape;
+
+class Circuit final : public Approximation {
+ public:
+  // Certified, and for all weights; -inf twice where nothing is possible.
+  [[nodiscard]] LogBounds log_z() const;
+  // [variable][state]; all 0 where nothing is possible.
+  [[nodiscard]] Marginals marginals() const;
+  [[nodiscard]] Assignment sample(Random& random) const override;
+  [[nodiscard]] double log_prob(std::span<const int> x) const override;
+  // A configuration of the largest density, which is as it was computed, weights included. Throws kArgument when none
+  // is possible.
+  [[nodiscard]] Configuration best() const;
+
+  // The same circuit with these weights beside the model's, in place of earlier ones. Throws kArgument for other
+  // numbers of states, NaN, and finite weights beyond 1e6 in magnitude.
+  [[nodiscard]] Circuit with(const StateWeights& weights) const;
+  // Throws as observed_states does.
+  [[nodiscard]] Circuit given(const Evidence& evidence) const;
+
+  [[nodiscard]] int num_variables() const;
+  [[nodiscard]] int num_states(int variable) const;
+  [[nodiscard]] std::int64_t num_nodes() const;
+  [[nodiscard]] std::uint64_t bytes() const;
+
+  explicit Circuit(std::shared_ptr<const CircuitShape> shape);
+  [[nodiscard]] const CircuitShape& shape() const { return *shape_; }
+
+ private:
+  struct Values;
+  std::shared_ptr<const CircuitShape> shape_;
+  std::shared_ptr<const Values> values_;
+};
+
+// The text format of docs/methods/zeros.md, section 7: numbers in hexadecimal, so that it reads back bit for bit.
+// Weights that were set by with() or given() are not in it.
+std::string format_circuit(const Circuit& circuit);
+void write_circuit(const Circuit& circuit, const std::filesystem::path& path);
+// Throws kParse naming the line and what is allowed. What is read is checked: all indices and ranges, that nodes use
+// earlier nodes alone, that the terms of each sum differ in the state of their first variable, and that each term of a
+// sum has each variable of the sum once.
+Circuit parse_circuit(std::string_view text, std::string_view source_name);
+Circuit read_circuit(const std::filesystem::path& path);
+
+}  // namespace treesample

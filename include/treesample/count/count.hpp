@@ -1,0 +1,89 @@
+// Exact log Z of models with many zeros: weighted model counting, with any numbers of states and any weights.
+//
+// A search over partial configurations that uses the zeros three times. After each decision they are propagated; from
+// each contradiction a clause is learned, a set of states that cannot occur together; and what is left falls apart into
+// components that share no factor any more,
+//
+//   Z(c) = sum over the states s of a variable of c of   w(c, s) prod over the components d of c given s of Z(d),
+//
+// w being the weights of the variables that became fixed and of the factors that became constant. Z(c) depends on what
+// is left alone, and is looked up where the same was left before. docs/methods/zeros.md has the derivation, what the
+// key of the cache is, and why learned clauses and a cache are sound together.
+//
+// Numbers are never subtracted: bounds of log Z include all rounding (src/count/count_number.hpp). A search that is
+// stopped has bounds too: L from what is solved and from single configurations of what is not, U from what is solved
+// and from sums of weights, or from mini-buckets for the whole, to which a tenth of the time goes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "treesample/count/circuit.hpp"
+#include "treesample/math/log_bounds.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+struct CountOptions {
+  std::uint64_t memory_limit_bytes = std::uint64_t{1} << 30;  // of clauses, cache and search together
+  double seconds = std::numeric_limits<double>::infinity();
+  std::int64_t most_decisions = std::numeric_limits<std::int64_t>::max();
+  int order_restarts = 4;  // randomised min-fill orders that the decomposition is the best of
+  std::uint64_t seed = 0;  // of the orders
+  bool has_cache = true;
+  bool has_learning = true;
+  bool has_reductions = true;  // merged states, inlined gates, summed variables: src/count/reduce.hpp
+  // What is left is eliminated where that takes no more bucket entries than this.
+  double most_eliminated_entries = 1 << 23;
+  // Everything is searched then, nothing reduced or eliminated, and a circuit is kept where it takes at most a quarter
+  // of the memory.
+  bool keep_circuit = false;
+  ShouldStop should_stop = {};  // ends the search with the bounds so far
+
+  // Throws Error (kArgument) naming what is out of range.
+  void validate() const;
+};
+
+enum class CountEnd { kSolved, kTime, kDecisions, kAsked, kMemory, kRange };
+
+struct CountReport {
+  CountEnd end = CountEnd::kSolved;
+  std::int64_t num_decisions = 0;     // states that were tried
+  std::int64_t num_propagations = 0;  // literals that followed
+  std::int64_t num_conflicts = 0;
+  std::int64_t num_learned = 0;     // clauses, those that were forgotten again included
+  std::int64_t num_components = 0;  // that were looked up or searched
+  std::int64_t num_cache_hits = 0;
+  std::int64_t num_evicted = 0;  // components that left the cache for lack of memory
+  int num_merged_states = 0;     // by reductions
+  int num_inlined = 0;           // variables that others determine
+  int num_summed = 0;            // variables
+  bool is_eliminated = false;    // instead of searched
+  int num_variables = 0;         // after simplification and reductions
+  int num_atoms = 0;             // 0/1 unknowns: one for each variable with two states, K for one with K
+  int num_clauses = 0;           // of the zeros
+  int num_soft_tables = 0;       // factors over several variables whose values differ where they are not 0
+  int width = 0;                 // of the decomposition that guides the order
+  std::uint64_t peak_bytes = 0;
+  double seconds = 0.0;
+
+  // One line.
+  [[nodiscard]] std::string brief() const;
+};
+
+struct CountResult {
+  LogBounds log_z;
+  bool is_solved = false;  // everything was searched: the bounds differ by rounding alone
+  // Answers in terms of the model that was given. Null unless it was asked for, the model is possible and solved, and
+  // the circuit fits.
+  std::shared_ptr<const Circuit> circuit;
+  CountReport report;
+};
+
+// Throws Error: kArgument when a factor is a function or an option is out of range.
+CountResult count(const FactorGraph& graph, const CountOptions& options = {});
+
+}  // namespace treesample

@@ -1,0 +1,262 @@
+#include "treesample/count/circuit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "count/circuit_shape.hpp"
+#include "math/compensated_sum.hpp"
+#include "treesample/error.hpp"
+
+namespace treesample {
+
+struct Circuit::Values {
+  std::vector<CountNumber> weights;  // by state
+  std::vector<CountNumber> nodes;
+};
+
+namespace {
+
+CountNumber sum_of(std::span<const std::uint32_t> states, const std::vector<CountNumber>& weights) {
+  CountNumber sum;
+  for (const std::uint32_t state : states) sum += weights[state];
+  return sum;
+}
+
+CountNumber value_of(const CircuitShape& shape, const CircuitTerm& term, const std::vector<CountNumber>& weights,
+                     const std::vector<CountNumber>& nodes) {
+  CountNumber value = CountNumber::one();
+  for (const std::uint32_t state : term.fixed) {
+    if (!weights[state].is_one()) value *= weights[state];
+  }
+  shape.for_each_free(term, [&](std::span<const std::uint32_t> states) { value *= sum_of(states, weights); });
+  for (const std::uint32_t child : term.children) value *= nodes[child];
+  if (term.constant != 0) value *= shape.constants[term.constant - 1];
+  return value;
+}
+
+// The quotient as a probability: both are of the same sum.
+double share(const CountNumber& part, const CountNumber& whole) {
+  return part.is_zero() ? 0.0 : std::exp(part.log() - whole.log());
+}
+
+}  // namespace
+
+Circuit::Circuit(std::shared_ptr<const CircuitShape> shape) : shape_(std::move(shape)) {
+  StateWeights none;
+  for (const int count : shape_->num_states) none.emplace_back(static_cast<std::size_t>(count), 0.0);
+  *this = with(none);
+}
+
+Circuit Circuit::with(const StateWeights& weights) const {
+  constexpr const char* kFunction = "Circuit::with";
+  constexpr double kLargest = 1e6;
+  check_argument(weights.size() == shape_->num_states.size(), kFunction, "needs weights for each variable");
+  auto values = std::make_shared<Values>();
+  values->weights = shape_->state_weights;
+  double log_range = shape_->log_range;
+  for (std::size_t v = 0; v < weights.size(); ++v) {
+    check_argument(weights[v].size() == static_cast<std::size_t>(shape_->num_states[v]), kFunction,
+                   fmt::format("variable {} has {} weights, {} states", v, weights[v].size(), shape_->num_states[v]));
+    double largest = 0.0;
+    for (std::size_t s = 0; s < weights[v].size(); ++s) {
+      const double weight = weights[v][s];
+      check_argument(weight == kNegInf || std::abs(weight) <= kLargest, kFunction,
+                     fmt::format("weight {}, allowed are -inf and -1e6 to 1e6", weight));
+      if (weight != kNegInf) largest = std::max(largest, std::abs(weight));
+      if (weight != 0.0) {
+        values->weights[shape_->first_state[v] + s] *= CountNumber::of_log(weight, kEpsilon * (1.0 + std::abs(weight)));
+      }
+    }
+    log_range += largest;
+  }
+  check_argument(log_range <= CountNumber::kLargestLog, kFunction, "the weights together are beyond exp(1e9)");
+  values->nodes.reserve(shape_->num_nodes());
+  for (std::size_t node = 0; node < shape_->num_nodes(); ++node) {
+    CountNumber sum;
+    shape_->for_each_term(
+        node, [&](const CircuitTerm& term) { sum += value_of(*shape_, term, values->weights, values->nodes); });
+    values->nodes.push_back(sum);
+  }
+  Circuit result = *this;
+  result.values_ = std::move(values);
+  return result;
+}
+
+Circuit Circuit::given(const Evidence& evidence) const {
+  FactorGraph variables;
+  StateWeights weights;
+  for (const int count : shape_->num_states) {
+    variables.add_variable(count);
+    weights.emplace_back(static_cast<std::size_t>(count), 0.0);
+  }
+  const Assignment observed = observed_states(variables, evidence);
+  for (std::size_t v = 0; v < observed.size(); ++v) {
+    if (observed[v] < 0) continue;
+    std::fill(weights[v].begin(), weights[v].end(), kNegInf);
+    weights[v][observed[v]] = 0.0;
+  }
+  return with(weights);
+}
+
+LogBounds Circuit::log_z() const {
+  const LogBounds count = values_->nodes.back().log_bounds();
+  if (count.upper == kNegInf) return count;
+  const double constant = shape_->log_constant;
+  const double error = shape_->log_error + kEpsilon * (2.0 * std::abs(constant) + std::abs(count.upper) + 1.0);
+  return {constant + count.lower - error, constant + count.upper + error};
+}
+
+Marginals Circuit::marginals() const {
+  const CircuitShape& shape = *shape_;
+  Marginals result;
+  for (const int count : shape.num_states) result.emplace_back(static_cast<std::size_t>(count), 0.0);
+  if (values_->nodes.back().is_zero()) return result;
+  const auto add = [&](std::uint32_t state, double probability) {
+    const int v = shape.variable_of[state];
+    result[v][state - shape.first_state[v]] += probability;
+  };
+  // The probability that a configuration passes through a node.
+  std::vector<double> flow(shape.num_nodes(), 0.0);
+  flow.back() = 1.0;
+  for (std::size_t node = shape.num_nodes(); node-- > 0;) {
+    if (flow[node] == 0.0) continue;
+    shape.for_each_term(node, [&](const CircuitTerm& term) {
+      const CountNumber value = value_of(shape, term, values_->weights, values_->nodes);
+      const double probability = flow[node] * share(value, values_->nodes[node]);
+      if (probability == 0.0) return;
+      for (const std::uint32_t state : term.fixed) add(state, probability);
+      shape.for_each_free(term, [&](std::span<const std::uint32_t> states) {
+        const CountNumber sum = sum_of(states, values_->weights);
+        for (const std::uint32_t state : states) add(state, probability * share(values_->weights[state], sum));
+      });
+      for (const std::uint32_t child : term.children) flow[child] += probability;
+    });
+  }
+  for (std::vector<double>& of_variable : result) {  // takes off the rounding of the way down
+    double total = 0.0;
+    for (const double probability : of_variable) total += probability;
+    for (double& probability : of_variable) probability /= total;
+  }
+  return result;
+}
+
+Assignment Circuit::sample(Random& random) const {
+  const CircuitShape& shape = *shape_;
+  check_argument(!values_->nodes.back().is_zero(), "Circuit::sample",
+                 "the distribution has no configuration with positive probability");
+  Assignment x(shape.num_states.size(), 0);
+  const auto set = [&](std::uint32_t state) {
+    const int v = shape.variable_of[state];
+    x[v] = static_cast<int>(state - shape.first_state[v]);
+  };
+  std::vector<std::size_t> open{shape.root()};
+  std::vector<double> weights;
+  std::vector<CircuitTerm> terms;
+  while (!open.empty()) {
+    const std::size_t node = open.back();
+    open.pop_back();
+    weights.clear();
+    terms.clear();
+    shape.for_each_term(node, [&](const CircuitTerm& term) {
+      weights.push_back(share(value_of(shape, term, values_->weights, values_->nodes), values_->nodes[node]));
+      terms.push_back(term);
+    });
+    const CircuitTerm term = terms[random.categorical(weights)];
+    for (const std::uint32_t state : term.fixed) set(state);
+    shape.for_each_free(term, [&](std::span<const std::uint32_t> states) {
+      const CountNumber sum = sum_of(states, values_->weights);
+      weights.clear();
+      for (const std::uint32_t state : states) weights.push_back(share(values_->weights[state], sum));
+      set(states[random.categorical(weights)]);
+    });
+    open.insert(open.end(), term.children.begin(), term.children.end());
+  }
+  return x;
+}
+
+double Circuit::log_prob(std::span<const int> x) const {
+  const CircuitShape& shape = *shape_;
+  check_states("Circuit::log_prob", shape.num_states, x);
+  if (values_->nodes.back().is_zero()) return kNegInf;
+  const auto is_in_x = [&](std::uint32_t state) {
+    const int v = shape.variable_of[state];
+    return static_cast<std::uint32_t>(x[v]) + shape.first_state[v] == state;
+  };
+  CountNumber density = CountNumber::one();
+  std::vector<std::size_t> open{shape.root()};
+  while (!open.empty() && !density.is_zero()) {
+    const std::size_t node = open.back();
+    open.pop_back();
+    bool is_found = false;
+    shape.for_each_term(node, [&](const CircuitTerm& term) {  // at most one holds x
+      if (is_found || !std::all_of(term.fixed.begin(), term.fixed.end(), is_in_x)) return;
+      is_found = true;
+      for (const std::uint32_t state : term.fixed) density *= values_->weights[state];
+      shape.for_each_free(term, [&](std::span<const std::uint32_t> states) {
+        const auto own = std::find_if(states.begin(), states.end(), is_in_x);
+        density *= own == states.end() ? CountNumber() : values_->weights[*own];
+      });
+      if (term.constant != 0) density *= shape.constants[term.constant - 1];
+      open.insert(open.end(), term.children.begin(), term.children.end());
+    });
+    if (!is_found) return kNegInf;
+  }
+  return density.is_zero() ? kNegInf : density.log() - values_->nodes.back().log();
+}
+
+Configuration Circuit::best() const {
+  const CircuitShape& shape = *shape_;
+  check_argument(!values_->nodes.back().is_zero(), "Circuit::best", "no configuration is possible");
+  std::vector<double> log_weights;
+  for (const CountNumber& weight : values_->weights) log_weights.push_back(weight.log());
+  const auto best_state = [&](std::span<const std::uint32_t> states) {
+    return *std::max_element(states.begin(), states.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return log_weights[a] < log_weights[b]; });
+  };
+  std::vector<double> best;  // by node
+  const auto log_of = [&](const CircuitTerm& term) {
+    double sum = term.constant == 0 ? 0.0 : shape.constants[term.constant - 1].log();
+    for (const std::uint32_t state : term.fixed) sum += log_weights[state];
+    shape.for_each_free(term, [&](std::span<const std::uint32_t> states) { sum += log_weights[best_state(states)]; });
+    for (const std::uint32_t child : term.children) sum += best[child];
+    return sum;
+  };
+  for (std::size_t node = 0; node < shape.num_nodes(); ++node) {
+    double largest = kNegInf;
+    shape.for_each_term(node, [&](const CircuitTerm& term) { largest = std::max(largest, log_of(term)); });
+    best.push_back(largest);
+  }
+  Configuration result{Assignment(shape.num_states.size(), 0), shape.log_constant + best.back()};
+  std::vector<std::size_t> open{shape.root()};
+  while (!open.empty()) {
+    const std::size_t node = open.back();
+    open.pop_back();
+    bool is_found = false;
+    shape.for_each_term(node, [&](const CircuitTerm& term) {
+      if (is_found || log_of(term) != best[node]) return;
+      is_found = true;
+      const auto set = [&](std::uint32_t state) {
+        const int v = shape.variable_of[state];
+        result.x[v] = static_cast<int>(state - shape.first_state[v]);
+      };
+      for (const std::uint32_t state : term.fixed) set(state);
+      shape.for_each_free(term, [&](std::span<const std::uint32_t> states) { set(best_state(states)); });
+      open.insert(open.end(), term.children.begin(), term.children.end());
+    });
+  }
+  return result;
+}
+
+int Circuit::num_variables() const { return static_cast<int>(shape_->num_states.size()); }
+int Circuit::num_states(int variable) const { return shape_->num_states[variable]; }
+std::int64_t Circuit::num_nodes() const { return static_cast<std::int64_t>(shape_->num_nodes()); }
+std::uint64_t Circuit::bytes() const {
+  return shape_->words.size() * sizeof(std::uint32_t) +
+         shape_->nodes.size() * (sizeof(std::uint64_t) + sizeof(CountNumber)) +
+         shape_->constants.size() * sizeof(CountNumber);
+}
+
+}  // namespace treesample

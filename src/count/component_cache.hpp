@@ -1,0 +1,75 @@
+// Counts of components that were searched, by their keys. Keys are compared as they are: no two components are taken
+// for each other.
+//
+// Entries that were stored since some moment can be taken back (docs/methods/zeros.md says when they must be). When the
+// memory is spent, the half that was used longest ago leaves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "count/count_number.hpp"
+
+namespace treesample {
+
+struct CachedCount {
+  CountNumber count;
+  std::uint32_t node = 0;  // of the circuit, where one is written down
+};
+
+class ComponentCache {
+ public:
+  explicit ComponentCache(std::uint64_t memory_limit_bytes);
+
+  static std::uint64_t hash(std::string_view key);
+  // Null when it is not there; valid until the next call of a function that is not const.
+  const CachedCount* find(std::string_view key, std::uint64_t hash);
+  // Pre: it is not there. One that does not fit is not kept.
+  void store(std::string_view key, std::uint64_t hash, const CachedCount& count);
+
+  // Entries that are stored from now on are those after the mark.
+  [[nodiscard]] std::uint64_t mark() const { return now_stored_; }
+  // Removes the entries that were stored after the mark.
+  void take_back(std::uint64_t mark);
+
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::int64_t num_evicted() const { return num_evicted_; }
+  [[nodiscard]] std::size_t size() const { return num_entries_; }
+
+ private:
+  struct Entry {
+    std::unique_ptr<char[]> key;
+    std::uint32_t key_size = 0;
+    std::uint32_t next = kNone;  // in its chain
+    std::uint64_t hash = 0;
+    std::uint64_t stored = 0;  // when, in entries
+    std::uint64_t used = 0;    // when last, in look-ups
+    CachedCount count;
+  };
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint64_t kAllocation = 16;  // what an allocation takes beside its bytes
+
+  void remove(std::uint32_t index);
+  void make_room();
+  void grow_table();
+  void compact_journal();
+
+  std::uint64_t memory_limit_bytes_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> chains_;  // by hash; a power of two
+  struct Stored {
+    std::uint64_t when = 0;
+    std::uint32_t index = 0;
+  };
+  std::vector<Stored> journal_;  // entries in the order in which they were stored; some are gone
+  std::uint64_t now_stored_ = 0, now_used_ = 0;
+  std::size_t num_entries_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::int64_t num_evicted_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,103 @@
+// Bounds of a search that is stopped.
+#include <algorithm>
+
+#include "count/count_search.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr std::int64_t kMostTries = 20'000;  // decisions for single configurations: some milliseconds
+
+}  // namespace
+
+// From the last frame to the first: what is done, the open branch with bounds of its open components, and an upper
+// bound of the branches that were not opened.
+CountBounds CountSearch::unwind() {
+  update_memory();
+  num_tries_left_ = kMostTries;
+  CountBounds inner{CountNumber::one(), CountNumber::one()};  // of the component that is searched in the branch
+  for (; num_frames_ > 0; --num_frames_) {
+    Frame& frame = frames_[num_frames_ - 1];
+    CountBounds bounds{frame.sum, frame.sum};
+    if (frame.is_branch_open) {
+      CountBounds branch{frame.branch * inner.lower, frame.branch * inner.upper};
+      for (std::size_t c = frame.next_component; c < frame.end_component && !branch.upper.is_zero(); ++c) {
+        const CountBounds open = bounds_of(c);
+        branch.lower *= open.lower;
+        branch.upper *= open.upper;
+      }
+      bounds.lower += branch.lower;
+      bounds.upper += branch.upper;
+      components_.shrink(frame.first_component);
+      trail_.undo(frame.branch_mark);
+    }
+    if (frame.variable < 0 && frame.next_state == 0) {
+      bounds = bounds_of(frame.component);  // nothing was done at all
+    } else if (!frame.has_learned_end) {
+      bounds.upper += upper_bound_of_rest(frame);
+    }
+    trail_.undo(frame.mark);
+    bounds.upper = smaller(bounds.upper, components_.upper_bound(frame.component));
+    inner = bounds;
+  }
+  return inner;
+}
+
+CountNumber CountSearch::upper_bound_of_rest(const Frame& frame) const {
+  if (frame.variable < 0) return {};
+  const CountVariable& variable = problem_.variables[frame.variable];
+  CountNumber rest;
+  for (int state = frame.next_state; state < variable.num_states; ++state) {
+    if (trail_.is_live(frame.variable, state)) rest += variable.weights[state];
+  }
+  int last = frame.variable;
+  for (const std::uint32_t atom : components_.atoms(frame.component)) {
+    const int v = problem_.variable_of_atom[atom];
+    if (v == last || v == frame.variable) continue;
+    rest *= components_.live_weight(v);
+    last = v;
+  }
+  return rest;
+}
+
+CountBounds CountSearch::bounds_of(std::size_t component) {
+  const ZeroTrail::Mark mark = trail_.mark();
+  const CountNumber upper = components_.upper_bound(component);
+  const CountNumber lower = some_configuration(component);
+  trail_.undo(mark);
+  return {lower, upper};
+}
+
+// The weight of one configuration of the component; 0 when none was found in some decisions.
+CountNumber CountSearch::some_configuration(std::size_t component) {
+  struct Decision {
+    ZeroTrail::Mark mark;
+    Literal literal;
+    bool is_last;  // the opposite was tried
+  };
+  std::vector<Decision> decisions;
+  while (num_tries_left_-- > 0) {
+    const int v = choose_variable(component);
+    if (v < 0) {
+      const std::size_t size = components_.size();
+      const CountNumber weight = components_.split(component);
+      components_.shrink(size);
+      return weight;
+    }
+    int state = 0;
+    while (!trail_.is_live(v, state)) ++state;
+    decisions.push_back({trail_.mark(), problem_.variables[v].literal(state), false});
+    bool is_possible = trail_.decide(decisions.back().literal);
+    while (!is_possible) {
+      while (!decisions.empty() && decisions.back().is_last) decisions.pop_back();
+      if (decisions.empty() || num_tries_left_-- <= 0) return {};
+      Decision& last = decisions.back();
+      trail_.undo(last.mark);
+      last.is_last = true;
+      is_possible = trail_.decide(opposite(last.literal));
+    }
+  }
+  return {};
+}
+
+}  // namespace treesample

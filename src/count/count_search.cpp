@@ -1,0 +1,211 @@
+#include "count/count_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace treesample {
+namespace {
+
+constexpr std::int64_t kDecisionsPerDecay = 128;
+constexpr std::int64_t kDecisionsPerMemoryLook = 256;
+
+// The guide decides alone where the width is small beside the number of variables, and steps back where it is large:
+// the rule by which sharpSAT-TD weighs its decompositions against conflicts (Korhonen and Järvisalo 2021).
+double weight_of_guide(double num_variables, double width) {
+  constexpr double kMost = 1e7;
+  return std::min(kMost, 100.0 * std::exp(std::min(50.0, num_variables / (width + 1.0))) / num_variables);
+}
+
+// What is left for the cache when the problem and the search have their share.
+std::uint64_t cache_bytes(const CountOptions& options, std::uint64_t fixed_bytes) {
+  if (!options.has_cache || fixed_bytes >= options.memory_limit_bytes) return 0;
+  return (options.memory_limit_bytes - fixed_bytes) / (options.keep_circuit ? 2 : 4) * (options.keep_circuit ? 1 : 3);
+}
+
+}  // namespace
+
+CountSearch::CountSearch(CountProblem& problem, const DecompositionGuide& guide, const CountOptions& options)
+    : problem_(problem),
+      options_(options),
+      guide_(guide),
+      trail_(problem, options.has_learning),
+      components_(problem, problem.soft_tables, trail_),
+      cache_(cache_bytes(options, trail_.bytes() + components_.bytes())),
+      guide_weight_(weight_of_guide(static_cast<double>(problem.variables.size()), guide.width)),
+      num_uses_(problem.variables.size(), 0) {}
+
+CountBounds CountSearch::run(const ShouldStop& should_stop) {
+  if (!trail_.is_consistent()) {
+    is_solved_ = true;
+    return {};
+  }
+  components_.push_all();
+  push_frame(0);
+  StopCheck stop(should_stop);
+  while (num_frames_ > 0) {
+    const std::int64_t size = components_.component(frames_[num_frames_ - 1].component).num_atoms;
+    if (stop.is_asked(20 + 10 * size) || num_decisions_ >= options_.most_decisions || is_out_of_memory_)
+      return unwind();
+    step();
+  }
+  is_solved_ = true;
+  return {result_, result_};
+}
+
+void CountSearch::step() {
+  Frame& frame = frames_[num_frames_ - 1];
+  if (frame.is_branch_open) {
+    if (!frame.branch.is_zero() && frame.next_component < frame.end_component) {
+      solve_next(frame);
+    } else {
+      close_branch(frame);
+    }
+  } else if (!frame.has_learned_end && next_live_state(frame) >= 0) {
+    open_branch(frame);
+  } else {
+    finish(frame);
+  }
+}
+
+int CountSearch::next_live_state(const Frame& frame) const {
+  if (frame.variable < 0) return frame.next_state == 0 ? 0 : -1;
+  for (int state = frame.next_state; state < problem_.variables[frame.variable].num_states; ++state) {
+    if (trail_.is_live(frame.variable, state)) return state;
+  }
+  return -1;
+}
+
+void CountSearch::open_branch(Frame& frame) {
+  const int state = next_live_state(frame);
+  frame.next_state = state + 1;
+  frame.branch_mark = trail_.mark();
+  frame.cache_mark = cache_.mark();
+  frame.is_branch_open = true;
+  frame.first_component = frame.next_component = frame.end_component = components_.size();
+  frame.branch = {};
+  if (frame.variable >= 0) {
+    if (++num_decisions_ % kDecisionsPerDecay == 0) trail_.decay_activity();
+    if (num_decisions_ % kDecisionsPerMemoryLook == 0) is_out_of_memory_ = !update_memory();
+    if (!trail_.decide(problem_.variables[frame.variable].literal(state))) return;  // closed at the next step
+  }
+  frame.branch = split(frame, state);
+  frame.end_component = components_.size();
+}
+
+CountNumber CountSearch::split(Frame& frame, int state) {
+  if (trace_ == nullptr || !trace_->is_kept()) return components_.split(frame.component);
+  split_trace_ = {};
+  const CountNumber weight = components_.split(frame.component, &split_trace_);
+  using Decided = std::optional<std::pair<int, int>>;
+  trace_->open_term(frame.trace, split_trace_, frame.variable < 0 ? Decided() : Decided({frame.variable, state}));
+  return weight;
+}
+
+void CountSearch::close_branch(Frame& frame) {
+  // Counts that were found beside a component that is impossible may be too small: docs/methods/zeros.md, section 4.
+  if (frame.branch.is_zero() && has_siblings(frame) && options_.has_learning) cache_.take_back(frame.cache_mark);
+  if (trace_ != nullptr) trace_->close_term(frame.trace, frame.branch.is_zero());
+  frame.sum += frame.branch;
+  frame.is_branch_open = false;
+  components_.shrink(frame.first_component);
+  trail_.undo(frame.branch_mark);
+  frame.has_learned_end = !trail_.assert_learned();
+}
+
+void CountSearch::solve_next(Frame& frame) {
+  const std::size_t component = frame.next_component++;
+  ++num_components_;
+  if (options_.has_cache) {
+    components_.make_key(component, key_);
+    hash_ = ComponentCache::hash(key_);
+    if (const CachedCount* const count = cache_.find(key_, hash_)) {
+      ++num_cache_hits_;
+      take(frame, *count);
+      return;
+    }
+  }
+  push_frame(component);
+}
+
+void CountSearch::push_frame(std::size_t component) {
+  if (num_frames_ == frames_.size()) frames_.emplace_back();
+  Frame& frame = frames_[num_frames_];
+  frame.component = component;
+  frame.variable = num_frames_ == 0 ? -1 : choose_variable(component);
+  frame.next_state = 0;
+  frame.is_branch_open = frame.has_learned_end = false;
+  frame.mark = trail_.mark();
+  frame.sum = {};
+  frame.key.assign(key_);
+  frame.hash = hash_;
+  ++num_frames_;
+}
+
+void CountSearch::take(Frame& frame, const CachedCount& found) {
+  frame.branch *= found.count;
+  if (trace_ != nullptr) frame.trace.children.push_back(found.node);
+}
+
+void CountSearch::finish(Frame& frame) {
+  const CachedCount count{frame.sum, trace_ == nullptr ? 0 : trace_->add_node(frame.trace)};
+  trail_.undo(frame.mark);
+  if (--num_frames_ == 0) {
+    result_ = count.count;
+    return;
+  }
+  if (options_.has_cache) cache_.store(frame.key, frame.hash, count);
+  take(frames_[num_frames_ - 1], count);
+}
+
+// Most of depth in the decomposition, contradictions lately and clauses that are left.
+int CountSearch::choose_variable(std::size_t component) {
+  const std::span<const std::uint32_t> atoms = components_.atoms(component);
+  for (const std::uint32_t atom : atoms) num_uses_[problem_.variable_of_atom[atom]] = 0;
+  for (const std::uint32_t clause : components_.clauses(component)) {
+    for (const Literal literal : components_.literals(clause)) ++num_uses_[problem_.variable_of_atom[literal >> 1]];
+  }
+  int best = -1;
+  double best_score = 0.0;
+  for (const std::uint32_t atom : atoms) {
+    const int v = problem_.variable_of_atom[atom];
+    if (v == best || !trail_.is_open(static_cast<int>(atom))) continue;
+    const double score = 10.0 * trail_.activity(v) + num_uses_[v] - guide_weight_ * guide_.depths[v];
+    if (best >= 0 && score <= best_score) continue;
+    best = v;
+    best_score = score;
+  }
+  return best;
+}
+
+bool CountSearch::update_memory() {
+  std::uint64_t soft_bytes = 0;
+  for (const SoftTable& table : problem_.soft_tables) soft_bytes += table.bytes();
+  if (soft_bytes > options_.memory_limit_bytes / 16) {
+    soft_bytes = 0;
+    for (SoftTable& table : problem_.soft_tables) {
+      table.forget();
+      soft_bytes += table.bytes();
+    }
+  }
+  std::uint64_t frame_bytes = frames_.capacity() * sizeof(Frame);
+  for (const Frame& frame : frames_) frame_bytes += frame.key.capacity();
+  const std::uint64_t trace_bytes = trace_ == nullptr ? 0 : trace_->bytes();
+  const std::uint64_t bytes =
+      trail_.bytes() + components_.bytes() + cache_.bytes() + soft_bytes + frame_bytes + trace_bytes;
+  peak_bytes_ = std::max(peak_bytes_, bytes);
+  return bytes <= options_.memory_limit_bytes;
+}
+
+void CountSearch::fill(CountReport& report) const {
+  report.num_decisions = num_decisions_;
+  report.num_propagations = trail_.num_propagations();
+  report.num_conflicts = trail_.num_conflicts();
+  report.num_learned = trail_.num_learned();
+  report.num_components = num_components_;
+  report.num_cache_hits = num_cache_hits_;
+  report.num_evicted = cache_.num_evicted();
+  report.peak_bytes = peak_bytes_;
+}
+
+}  // namespace treesample

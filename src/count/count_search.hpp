@@ -1,0 +1,98 @@
+// The search of count(): decisions, components, cache. See treesample/count/count.hpp for what it computes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "count/component_cache.hpp"
+#include "count/components.hpp"
+#include "count/count_problem.hpp"
+#include "count/decomposition.hpp"
+#include "count/zero_trail.hpp"
+#include "treesample/count/count.hpp"
+
+namespace treesample {
+
+// Certified bounds as numbers; equal where everything was searched.
+struct CountBounds {
+  CountNumber lower, upper;
+};
+
+class CountSearch {
+ public:
+  // All must outlive it.
+  CountSearch(CountProblem& problem, const DecompositionGuide& guide, const CountOptions& options);
+  // Writes down what it finds; to be called before run().
+  void set_trace(CircuitTrace* trace) { trace_ = trace; }
+
+  // Until everything is searched or should_stop wants the end. Relative to exp(log_constant).
+  CountBounds run(const ShouldStop& should_stop);
+  [[nodiscard]] bool is_solved() const { return is_solved_; }
+  [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
+  // What the search knows of it.
+  void fill(CountReport& report) const;
+
+ private:
+  // A component whose variable is being decided, state by state.
+  struct Frame {
+    std::size_t component = 0;
+    int variable = -1;   // -1: the whole problem, where one branch without a decision is made
+    int next_state = 0;  // to try
+    bool is_branch_open = false;
+    bool has_learned_end = false;  // the states that are left are impossible by what was learned
+    ZeroTrail::Mark mark;          // when the component was split off
+    ZeroTrail::Mark branch_mark;   // when the branch was opened
+    CountNumber sum;               // of the branches that are done
+    CountNumber branch;            // of the open one: weights and components that are done
+    std::size_t first_component = 0, next_component = 0, end_component = 0;  // of the open branch
+    std::uint64_t cache_mark = 0;                                            // when the branch was opened
+    std::string key;
+    TermTrace trace;  // where a circuit is written down
+    std::uint64_t hash = 0;
+  };
+
+  // Whether the branch has several components.
+  static bool has_siblings(const Frame& frame) { return frame.end_component - frame.first_component > 1; }
+  void step();
+  void open_branch(Frame& frame);
+  CountNumber split(Frame& frame, int state);
+  void close_branch(Frame& frame);
+  void solve_next(Frame& frame);
+  void finish(Frame& frame);
+  void take(Frame& frame, const CachedCount& count);
+  void push_frame(std::size_t component);
+  [[nodiscard]] int choose_variable(std::size_t component);
+  // The next state to try that is live, or -1.
+  [[nodiscard]] int next_live_state(const Frame& frame) const;
+  // False when there is too little memory to go on.
+  bool update_memory();
+
+  // A search that is stopped: count_bounds.cpp.
+  CountBounds unwind();
+  CountBounds bounds_of(std::size_t component);
+  [[nodiscard]] CountNumber upper_bound_of_rest(const Frame& frame) const;
+  CountNumber some_configuration(std::size_t component);
+
+  CountProblem& problem_;
+  const CountOptions& options_;
+  const DecompositionGuide& guide_;
+  ZeroTrail trail_;
+  ComponentStack components_;
+  ComponentCache cache_;
+  std::vector<Frame> frames_;
+  std::size_t num_frames_ = 0;  // frames are kept for their memory
+  CircuitTrace* trace_ = nullptr;
+  SplitTrace split_trace_;
+  CountNumber result_;
+  bool is_solved_ = false, is_out_of_memory_ = false;
+  double guide_weight_ = 0.0;
+  std::vector<std::uint32_t> num_uses_;  // by variable, while one is chosen
+  std::string key_;
+  std::uint64_t hash_ = 0;
+  std::int64_t num_decisions_ = 0, num_components_ = 0, num_cache_hits_ = 0;
+  std::int64_t num_tries_left_ = 0;  // decisions for single configurations
+  std::uint64_t peak_bytes_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,27 @@
+// A tree decomposition as a guide: variables near the middle of the tree are decided first.
+//
+// The bags {v} and sep(v) of an elimination order form a tree (sep(v) is in the bag of the first of it to be removed).
+// Its root is a bag whose removal leaves no part with more than half of the bags; the depth of a variable is that of
+// the highest bag that has it. Deciding by depth falls into parts of at most half the size every width + 1 decisions,
+// and what is left below depends on a bag alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "treesample/space/order.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+struct DecompositionGuide {
+  int width = 0;               // the largest separator
+  std::vector<double> depths;  // by variable: 0 at the root, 1 for the deepest
+  std::vector<int> order;      // of elimination, first removed first
+};
+
+// The best of some min-fill orders. `should_stop` ends the first one too, with Error (kInterrupted).
+DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uint64_t seed,
+                              const ShouldStop& should_stop);
+
+}  // namespace treesample

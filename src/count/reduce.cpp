@@ -1,0 +1,384 @@
+#include "count/reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "count/zero_boxes.hpp"
+#include "math/compensated_sum.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kMostEntries = 1024;  // of a table that a gate was inlined into
+constexpr int kMostUses = 12;          // of a gate
+
+struct Table {
+  std::vector<int> scope;
+  std::vector<double> values;
+  double error = 0.0;  // of its logarithms, beyond what entries of a model are known to
+
+  [[nodiscard]] double magnitude() const {
+    double most = 0.0;
+    for (const double value : values) {
+      if (value != kNegInf) most = std::max(most, std::abs(value));
+    }
+    return most;
+  }
+};
+
+class Reducer {
+ public:
+  Reducer(const FactorGraph& graph, const ShouldStop& should_stop)
+      : graph_(graph), stop_(should_stop), tables_of_(static_cast<std::size_t>(graph.num_variables())) {
+    for (int v = 0; v < graph.num_variables(); ++v) num_states_.push_back(graph.num_states(v));
+    is_left_.assign(num_states_.size(), 1);
+    states_.assign(num_states_.size(), 0);
+    for (const Factor& factor : graph.factors()) add({factor.scope(), factor.log_values(), 0.0});
+  }
+
+  CountReduction run() {
+    for (bool is_changed = true; is_changed;) {
+      is_changed = false;
+      for (int v = 0; v < graph_.num_variables(); ++v) {
+        if (stop_.is_asked(1000)) return result();
+        if (is_left_[v] == 0) continue;
+        merge_states(v);
+        if (sum_out(v) || inline_gate(v)) is_changed = true;
+      }
+    }
+    return result();
+  }
+
+ private:
+  // Leaves out variables on which the table does not depend.
+  void shrink(Table& table) const {
+    for (std::size_t i = table.scope.size(); i-- > 0;) {
+      std::size_t stride = 1;
+      for (std::size_t j = i + 1; j < table.scope.size(); ++j)
+        stride *= static_cast<std::size_t>(num_states_[table.scope[j]]);
+      const std::size_t block = stride * static_cast<std::size_t>(num_states_[table.scope[i]]);
+      bool is_flat = true;
+      for (std::size_t first = 0; first < table.values.size() && is_flat; first += block) {
+        for (std::size_t j = first + stride; j < first + block && is_flat; ++j) {
+          is_flat = table.values[j] == table.values[j - stride];
+        }
+      }
+      if (!is_flat) continue;
+      std::size_t kept = 0;
+      for (std::size_t first = 0; first < table.values.size(); first += block) {
+        for (std::size_t j = first; j < first + stride; ++j) table.values[kept++] = table.values[j];
+      }
+      table.values.resize(kept);
+      table.scope.erase(table.scope.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  void add(Table table) {
+    shrink(table);
+    const int number = static_cast<int>(tables_.size());
+    for (const int v : table.scope) tables_of_[v].push_back(number);
+    tables_.push_back(std::move(table));
+    is_table_left_.push_back(1);
+  }
+  void remove(int number) {
+    is_table_left_[number] = 0;
+    for (const int v : tables_[number].scope) std::erase(tables_of_[v], number);
+  }
+  [[nodiscard]] double num_entries(const std::vector<int>& scope) const {
+    double entries = 1.0;
+    for (const int v : scope) entries *= num_states_[v];
+    return entries;
+  }
+  // Whether entries other than zeros differ.
+  static bool has_weights(const Table& table) {
+    double common = kNegInf;
+    for (const double value : table.values) {
+      if (value == kNegInf || value == common) continue;
+      if (common != kNegInf) return true;
+      common = value;
+    }
+    return false;
+  }
+  [[nodiscard]] std::size_t num_boxes(const Table& table) const {
+    std::vector<int> num_states;
+    for (const int v : table.scope) num_states.push_back(num_states_[v]);
+    return cover_zeros(num_states, table.values).size();
+  }
+  [[nodiscard]] double at(const Table& table, const std::vector<int>& states) const {  // states by variable
+    std::size_t index = 0;
+    for (const int v : table.scope) {
+      index = index * static_cast<std::size_t>(num_states_[v]) + static_cast<std::size_t>(states[v]);
+    }
+    return table.values[index];
+  }
+  // Calls visit() for each configuration of the scope, states_ holding it; the last variable fastest.
+  template <typename Visit>
+  void for_each(const std::vector<int>& scope, Visit visit) {
+    for (const int v : scope) states_[v] = 0;
+    for (bool goes_on = true; goes_on;) {
+      visit();
+      goes_on = false;
+      for (std::size_t i = scope.size(); i-- > 0 && !goes_on;) {
+        goes_on = ++states_[scope[i]] < num_states_[scope[i]];
+        if (!goes_on) states_[scope[i]] = 0;
+      }
+    }
+  }
+  static void unite(std::vector<int>& scope, const std::vector<int>& other, int without) {
+    for (const int v : other) {
+      if (v != without && std::find(scope.begin(), scope.end(), v) == scope.end()) scope.push_back(v);
+    }
+  }
+
+  static void make_equal(Table& table);
+  bool sum_out(int v);
+  bool inline_gate(int v);
+  [[nodiscard]] std::vector<int> gate_states(const Table& gate, int v);
+  [[nodiscard]] Table inlined(const Table& table, const Table& gate, const std::vector<int>& outputs, int v);
+  void merge_states(int v);
+  [[nodiscard]] std::vector<int> classes_of(int v);
+  CountReduction result();
+
+  const FactorGraph& graph_;
+  StopCheck stop_;
+  std::vector<int> num_states_;
+  std::vector<char> is_left_;
+  std::vector<Table> tables_;
+  std::vector<char> is_table_left_;
+  std::vector<std::vector<int>> tables_of_;  // by variable
+  std::vector<int> states_;                  // by variable, of for_each()
+  CompensatedSum constant_;                  // what was taken off tables
+  CountReduction result_;
+};
+
+// Numbers that differ by rounding alone become one, so that sums of 1 are seen to be constant.
+void Reducer::make_equal(Table& table) {
+  constexpr double kRounding = 16.0 * kEpsilon;
+  std::vector<double> sorted = table.values;
+  std::sort(sorted.begin(), sorted.end());
+  double first = kNegInf;
+  for (double& value : sorted) {  // the least of each run of close numbers
+    if (first == kNegInf || value - first > kRounding * (1.0 + std::abs(first))) first = value;
+    value = first;
+  }
+  std::vector<double> levels(sorted);
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+  double change = 0.0;
+  for (double& value : table.values) {
+    if (value == kNegInf) continue;
+    const double level = *(std::upper_bound(levels.begin(), levels.end(), value) - 1);
+    change = std::max(change, value - level);
+    value = level;
+  }
+  table.error += change;
+}
+
+bool Reducer::sum_out(int v) {
+  const std::vector<int>& numbers = tables_of_[v];
+  std::vector<int> scope;
+  std::size_t largest = 1;
+  for (const int number : numbers) {
+    unite(scope, tables_[number].scope, v);
+    largest = std::max(largest, tables_[number].values.size());
+  }
+  if (num_entries(scope) > static_cast<double>(largest)) return false;
+  double error = 0.0, magnitude = 0.0;
+  for (const int number : numbers) {
+    const double most = tables_[number].magnitude();
+    error += tables_[number].error + kEpsilon * (1.0 + most);
+    magnitude += most;
+  }
+  Table sum{.scope = scope, .values = {}};
+  std::vector<double> terms(static_cast<std::size_t>(num_states_[v]));
+  for_each(scope, [&] {
+    for (int s = 0; s < num_states_[v]; ++s) {
+      states_[v] = s;
+      terms[s] = 0.0;
+      for (const int number : numbers) terms[s] += at(tables_[number], states_);
+    }
+    sum.values.push_back(log_sum_exp(terms));
+  });
+  const double num_tables = static_cast<double>(numbers.size());
+  const double log_max = *std::max_element(sum.values.begin(), sum.values.end());
+  sum.error =
+      error + kEpsilon * (num_tables * magnitude + num_states_[v] + 16.0 + 2.0 * sum.magnitude() + std::abs(log_max));
+  if (log_max != kNegInf) {  // large numbers would be off by more with each step
+    for (double& value : sum.values) value -= log_max;
+    constant_.add(log_max);
+    make_equal(sum);
+  }
+  for (const int number : std::vector<int>(numbers)) remove(number);
+  is_left_[v] = 0;
+  add(std::move(sum));
+  ++result_.num_summed;
+  return true;
+}
+
+// The state of v for each entry of the others, -1 where none is possible; empty unless the table determines it.
+std::vector<int> Reducer::gate_states(const Table& gate, int v) {
+  std::vector<int> others, outputs;
+  unite(others, gate.scope, v);
+  bool is_gate = true;
+  for_each(others, [&] {
+    int output = -1;
+    for (int s = 0; s < num_states_[v] && is_gate; ++s) {
+      states_[v] = s;
+      if (at(gate, states_) == kNegInf) continue;
+      is_gate = output < 0;
+      output = s;
+    }
+    outputs.push_back(output);
+  });
+  if (!is_gate) outputs.clear();
+  return outputs;
+}
+
+// The table with v replaced by what determines it.
+Table Reducer::inlined(const Table& table, const Table& gate, const std::vector<int>& outputs, int v) {
+  std::vector<int> inputs;
+  unite(inputs, gate.scope, v);
+  Table result{.scope = {}, .values = {}, .error = table.error};
+  unite(result.scope, table.scope, v);
+  unite(result.scope, inputs, v);
+  for_each(result.scope, [&] {
+    std::size_t row = 0;
+    for (const int u : inputs) {
+      row = row * static_cast<std::size_t>(num_states_[u]) + static_cast<std::size_t>(states_[u]);
+    }
+    states_[v] = outputs[row];
+    result.values.push_back(outputs[row] < 0 ? kNegInf : at(table, states_));
+  });
+  return result;
+}
+
+bool Reducer::inline_gate(int v) {
+  const std::vector<int> numbers = tables_of_[v];
+  if (static_cast<int>(numbers.size()) > kMostUses) return false;
+  for (const int number : numbers) {
+    const Table& gate = tables_[number];
+    if (gate.scope.size() < 2 || static_cast<double>(gate.values.size()) > kMostEntries) continue;
+    const std::vector<int> outputs = gate_states(gate, v);
+    if (outputs.empty()) continue;
+    std::size_t before = num_boxes(gate), after = 0;
+    std::vector<Table> made;
+    bool fits = true;
+    for (const int other : numbers) {
+      std::vector<int> scope;
+      unite(scope, tables_[other].scope, v);
+      unite(scope, gate.scope, v);
+      // Clauses may become longer; a table of weights that grows connects more than before.
+      fits = num_entries(scope) <= kMostEntries &&
+             (scope.size() < std::max(gate.scope.size(), tables_[other].scope.size()) || !has_weights(tables_[other]));
+      if (!fits) break;
+      made.push_back(inlined(tables_[other], gate, outputs, v));
+      if (other != number) before += num_boxes(tables_[other]);
+      after += num_boxes(made.back());
+      stop_.is_asked(static_cast<std::int64_t>(16 * made.back().values.size()));
+    }
+    if (!fits || after > before) continue;
+    for (const int other : numbers) remove(other);
+    for (Table& table : made) add(std::move(table));
+    is_left_[v] = 0;
+    ++result_.num_inlined;
+    return true;
+  }
+  return false;
+}
+
+// A number for each state, equal for states in which all tables over several variables agree.
+std::vector<int> Reducer::classes_of(int v) {
+  std::vector<int> classes(static_cast<std::size_t>(num_states_[v]));
+  for (int s = 0; s < num_states_[v]; ++s) {
+    classes[s] = s;
+    for (int t = 0; t < s && classes[s] == s; ++t) {
+      if (classes[t] != t) continue;
+      bool is_equal = true;
+      for (const int number : tables_of_[v]) {
+        const Table& table = tables_[number];
+        if (table.scope.size() < 2 || !is_equal) continue;
+        std::vector<int> others;
+        unite(others, table.scope, v);
+        for_each(others, [&] {
+          if (!is_equal) return;
+          states_[v] = s;
+          const double value = at(table, states_);
+          states_[v] = t;
+          is_equal = value == at(table, states_);
+        });
+      }
+      if (is_equal) classes[s] = t;
+    }
+  }
+  return classes;
+}
+
+void Reducer::merge_states(int v) {
+  // Every pair is compared; a variable with two equal states is in no table over several.
+  constexpr int kLeastStates = 3, kMostStates = 64;
+  if (num_states_[v] < kLeastStates || num_states_[v] > kMostStates || tables_of_[v].empty()) return;
+  const std::vector<int> classes = classes_of(v);
+  std::vector<int> kept;
+  for (int s = 0; s < num_states_[v]; ++s) {
+    if (classes[s] == s) kept.push_back(s);
+  }
+  if (static_cast<int>(kept.size()) == num_states_[v]) return;
+  // Weights of the states: what tables over v alone say.
+  std::vector<CompensatedSum> weights(classes.size());
+  double error = 0.0, magnitude = 0.0;
+  std::vector<Table> made;
+  for (const int number : std::vector<int>(tables_of_[v])) {
+    Table table = tables_[number];
+    remove(number);
+    if (table.scope.size() == 1) {
+      for (std::size_t s = 0; s < weights.size(); ++s) weights[s].add(table.values[s]);
+      error += table.error + kEpsilon * (1.0 + table.magnitude());
+      magnitude += table.magnitude();
+      continue;
+    }
+    Table smaller{.scope = table.scope, .values = {}, .error = table.error};
+    for_each(table.scope, [&] {
+      if (classes[states_[v]] == states_[v]) smaller.values.push_back(at(table, states_));
+    });
+    made.push_back(std::move(smaller));
+  }
+  Table unary{.scope = {v}, .values = {}};
+  for (const int s : kept) {
+    std::vector<double> terms;
+    for (std::size_t t = 0; t < classes.size(); ++t) {
+      if (classes[t] == s) terms.push_back(weights[t].value());
+    }
+    unary.values.push_back(log_sum_exp(terms));
+  }
+  unary.error = error + kEpsilon * (2.0 * magnitude + static_cast<double>(classes.size()) + 16.0 + unary.magnitude());
+  result_.num_merged_states += num_states_[v] - static_cast<int>(kept.size());
+  num_states_[v] = static_cast<int>(kept.size());
+  for (Table& table : made) add(std::move(table));
+  add(std::move(unary));
+}
+
+CountReduction Reducer::result() {
+  std::vector<int> number_of(num_states_.size(), -1);
+  for (std::size_t v = 0; v < num_states_.size(); ++v) {
+    if (is_left_[v] != 0) number_of[v] = result_.graph.add_variable(num_states_[v]);
+  }
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    if (is_table_left_[i] == 0) continue;
+    std::vector<int> scope;
+    for (const int v : tables_[i].scope) scope.push_back(number_of[v]);
+    result_.log_error += tables_[i].error;
+    result_.graph.add_factor(Factor::table_of_sums(std::move(scope), std::move(tables_[i].values)));
+  }
+  if (constant_.value() != 0.0) result_.graph.add_factor(Factor::table_of_sums({}, {constant_.value()}));
+  result_.log_error += constant_.error();
+  return std::move(result_);
+}
+
+}  // namespace
+
+CountReduction reduce_for_count(const FactorGraph& graph, const ShouldStop& should_stop) {
+  return Reducer(graph, should_stop).run();
+}
+
+}  // namespace treesample

@@ -1,0 +1,83 @@
+// What a factor still says where it is not 0: a table of weights, with zeros that say nothing.
+//
+// Zeros are clauses already (count/zero_boxes.hpp), so that a variable on which the other entries do not depend leaves
+// the scope, and a table whose entries are all equal is a constant. While the search goes on, a table is *settled* when
+// all its entries in the live states are equal. Otherwise its *residue*, the entries of the live states in their order,
+// is part of what a component is; equal residues of one table have equal numbers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "count/count_number.hpp"
+
+namespace treesample {
+
+// A table with only what is not zero of it: leaves variables out of the scope on which these entries do not depend.
+struct SoftValues {
+  std::vector<int> scope;
+  std::vector<int> num_states;     // of the scope
+  std::vector<double> log_values;  // -inf: says nothing
+};
+void drop_irrelevant(SoftValues& values);
+
+// The states that are left of each variable: words of 64 bits.
+struct LiveStates {
+  std::vector<std::uint32_t> first_word;  // by variable, and one more
+  std::vector<std::uint64_t> words;
+
+  [[nodiscard]] bool is_live(int variable, int state) const {
+    return (words[first_word[variable] + static_cast<std::uint32_t>(state / 64)] >> (state % 64) & 1) != 0;
+  }
+};
+
+class SoftTable {
+ public:
+  // Weights are taken relative to exp(log_max), which has been counted elsewhere; log_error is that of each of them.
+  SoftTable(SoftValues values, double log_max);
+
+  struct Status {
+    bool is_settled = false;
+    std::uint32_t residue = 0;  // its number, unless settled
+    CountNumber weight;         // where it is settled; 0 when no entry is left
+  };
+  // For the live states as they are; remembered. Valid until the next call of a function that is not const.
+  const Status& status(const LiveStates& live);
+
+  [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
+  // The least log-value, relative to the largest.
+  [[nodiscard]] double log_least() const { return log_least_; }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return fixed_bytes_ + residue_bytes_ + key_bytes_ + statuses_.capacity() * sizeof(Status);
+  }
+  // Forgets statuses, never numbers of residues.
+  void forget();
+
+ private:
+  // The status under this number, or what makes one.
+  const Status& known_or_new(std::uint32_t& number, const LiveStates& live);
+  [[nodiscard]] Status find_status(const LiveStates& live);
+  void visit_live(const LiveStates& live, std::vector<std::uint32_t>& residue) const;
+
+  std::vector<int> scope_, num_states_;
+  std::vector<std::uint32_t> entries_;  // number of the weight + 1, 0 for a zero
+  std::vector<CountNumber> weights_;
+  double log_least_ = 0.0;
+  // Numbers of statuses + 1, by the live states of the scope: as bits one after the other where they are few, or up to
+  // 64, or by the words themselves.
+  static constexpr int kFewBits = 14, kWordBits = 64;
+  int num_bits_ = 0;
+  std::vector<std::uint32_t> by_few_bits_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_word_;
+  std::unordered_map<std::string, std::uint32_t> by_words_;
+  std::string key_;  // of the last look-up in by_words_
+  std::vector<Status> statuses_;
+  std::unordered_map<std::string, std::uint32_t> residues_;
+  std::vector<std::uint32_t> residue_;
+  std::uint64_t fixed_bytes_ = 0, residue_bytes_ = 0, key_bytes_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,26 @@
+// The zeros of a table as clauses: boxes of zeros, each as large as it can be in the forms that propagate well.
+//
+// A box forbids S_1 x ... x S_n, where each S_i is one state, all states but one, or all states of its variable. As a
+// clause: "x_i is not s", "x_i is t", nothing. Sides of other sizes are not used: "x_i is t or u" as a clause of two
+// literals would not remove the other states when the rest of the clause fails, and so would propagate less than one
+// box for each forbidden state does.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace treesample {
+
+struct BoxSide {
+  int position = 0;    // in the scope
+  int state = 0;       // the one state, or the one that is left out
+  bool is_one = true;  // the side is {state}; otherwise all states but `state`
+};
+// Sides that hold all states are left out.
+using ZeroBox = std::vector<BoxSide>;
+
+// Boxes that hold all entries equal to -inf and no other; last variable fastest.
+std::vector<ZeroBox> cover_zeros(std::span<const int> num_states, std::span<const double> log_values);
+
+}  // namespace treesample

@@ -1,0 +1,210 @@
+// Circuits against enumeration, with the weights and evidence that they were not made for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/trials.hpp"
+#include "support/zero_models.hpp"
+#include "treesample/count/count.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::below;
+using testing::num_trials;
+
+FactorGraph random_graph(Random& random) {
+  testing::RandomCspOptions kind;
+  kind.num_variables = 1 + below(random, 7);
+  kind.max_states = 2 + below(random, 3);
+  kind.num_factors = 1 + below(random, 9);
+  kind.zeros = 0.2 + 0.5 * random.uniform();
+  kind.num_levels = below(random, 4);
+  kind.num_blocks = 1 + below(random, 3);
+  return testing::random_csp(random, kind);
+}
+
+std::shared_ptr<const Circuit> compile(const FactorGraph& graph) {
+  return count(graph, {.keep_circuit = true}).circuit;
+}
+
+void expect_equal(const Circuit& circuit, const FactorGraph& graph) {
+  const Enumeration truth = enumerate(graph);
+  const LogBounds bounds = circuit.log_z();
+  if (truth.log_z == kNegInf) {
+    EXPECT_EQ(bounds.upper, kNegInf);
+    return;
+  }
+  EXPECT_TRUE(bounds.is_exact());
+  EXPECT_LE(bounds.lower, truth.log_z + 1e-9);
+  EXPECT_GE(bounds.upper, truth.log_z - 1e-9);
+  const Marginals marginals = circuit.marginals();
+  double best = kNegInf;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    for (int s = 0; s < graph.num_states(v); ++s) EXPECT_NEAR(marginals[v][s], truth.marginals[v][s], 1e-9);
+  }
+  for (std::size_t i = 0; i < truth.log_probs.size(); ++i) {
+    const Assignment x = configuration_at(graph, i);
+    best = std::max(best, graph.log_density(x));
+    const double log_prob = circuit.log_prob(x);
+    if (truth.log_probs[i] == kNegInf) {
+      EXPECT_EQ(log_prob, kNegInf);
+    } else {
+      EXPECT_NEAR(log_prob, truth.log_probs[i], 1e-8);
+    }
+  }
+  const Configuration found = circuit.best();
+  EXPECT_NEAR(found.log_density, best, 1e-8);
+  EXPECT_NEAR(graph.log_density(found.x), best, 1e-8);
+  Random random(1, "circuit samples");
+  for (int i = 0; i < 5; ++i) EXPECT_GT(graph.log_density(circuit.sample(random)), kNegInf);
+}
+
+TEST(CountCircuit, EqualsEnumerationForOtherWeightsAndEvidence) {
+  int num_possible = 0;
+  for (int trial = 0; trial < num_trials(400); ++trial) {
+    SCOPED_TRACE(trial);
+    Random random(trial, "count circuit");
+    FactorGraph graph = random_graph(random);
+    const auto circuit = compile(graph);
+    if (circuit == nullptr) {
+      EXPECT_EQ(enumerate(graph).log_z, kNegInf);
+      continue;
+    }
+    ++num_possible;
+    expect_equal(*circuit, graph);
+    expect_equal(parse_circuit(format_circuit(*circuit), "text"), graph);
+    for (int change = 0; change < 3; ++change) {
+      FactorGraph changed = graph;
+      StateWeights weights;
+      for (int v = 0; v < graph.num_variables(); ++v) {
+        std::vector<double> of_variable;
+        for (int s = 0; s < graph.num_states(v); ++s) {
+          of_variable.push_back(random.uniform() < 0.2 ? kNegInf : 3.0 * random.normal());
+        }
+        changed.add_table({v}, of_variable);
+        weights.push_back(of_variable);
+      }
+      expect_equal(circuit->with(weights), changed);
+    }
+    const Observation seen{below(random, graph.num_variables()), 0};
+    FactorGraph observed = graph;
+    std::vector<double> only(static_cast<std::size_t>(graph.num_states(seen.variable)), kNegInf);
+    only[0] = 0.0;
+    observed.add_table({seen.variable}, only);
+    expect_equal(circuit->given({seen}), observed);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_possible, 100);
+}
+
+// A false alarm once in a million runs of the suite.
+TEST(CountCircuit, SamplesHaveTheProbabilitiesOfTheModel) {
+  Random random(3, "circuit model");
+  FactorGraph graph = testing::coloured_cycle(5, 3);
+  for (int v = 0; v < 5; ++v) graph.add_table({v}, {random.normal(), random.normal(), random.normal()});
+  const auto circuit = compile(graph);
+  ASSERT_NE(circuit, nullptr);
+  const Enumeration truth = enumerate(graph);
+  std::vector<std::int64_t> observed(truth.log_probs.size(), 0);
+  constexpr int kSamples = 20'000;
+  for (int i = 0; i < kSamples; ++i) ++observed[configuration_index(graph, circuit->sample(random))];
+  double chi_square = 0.0;
+  int num_cells = 0;
+  for (std::size_t i = 0; i < observed.size(); ++i) {
+    const double mean = kSamples * std::exp(truth.log_probs[i]);
+    if (mean == 0.0) {
+      EXPECT_EQ(observed[i], 0);
+      continue;
+    }
+    chi_square += (static_cast<double>(observed[i]) - mean) * (static_cast<double>(observed[i]) - mean) / mean;
+    ++num_cells;
+  }
+  // 30 cells: beyond 95 with a probability of less than 1e-6 for 29 degrees of freedom.
+  EXPECT_EQ(num_cells, 30);
+  EXPECT_LT(chi_square, 95.0);
+}
+
+TEST(CountCircuit, TextReadsBackBitForBit) {
+  const auto circuit = compile(testing::queens(6));
+  ASSERT_NE(circuit, nullptr);
+  const std::string text = format_circuit(*circuit);
+  const Circuit read = parse_circuit(text, "text");
+  EXPECT_EQ(format_circuit(read), text);
+  EXPECT_EQ(read.log_z().lower, circuit->log_z().lower);
+  EXPECT_EQ(read.log_z().upper, circuit->log_z().upper);
+}
+
+TEST(CountCircuit, DamagedTextIsRefusedOrStillACircuit) {
+  const auto circuit = compile(testing::queens(5));
+  ASSERT_NE(circuit, nullptr);
+  const std::string text = format_circuit(*circuit);
+  for (const std::size_t cut : {std::size_t{0}, std::size_t{5}, text.size() / 3, text.size() / 2, text.size() - 4}) {
+    EXPECT_THROW((void)parse_circuit(text.substr(0, cut), "cut"), Error);
+  }
+  std::string huge = text;
+  for (std::size_t place = huge.find("0x1p+0 0 "); place != std::string::npos; place = huge.find("0x1p+0 0 ")) {
+    huge.replace(place, 9, "0x1p+0 1400000000 ");
+  }
+  EXPECT_THROW((void)parse_circuit(huge, "huge"), Error);
+  Random random(7, "circuit damage");
+  int num_refused = 0;
+  for (int trial = 0; trial < num_trials(2000); ++trial) {
+    std::string damaged = text;
+    const auto place = static_cast<std::size_t>(below(random, static_cast<int>(text.size())));
+    damaged[place] = "0123456789 -xp."[below(random, 15)];
+    try {
+      const Circuit read = parse_circuit(damaged, "damaged");
+      const LogBounds bounds = read.log_z();
+      EXPECT_FALSE(std::isnan(bounds.lower) || std::isnan(bounds.upper));
+      if (bounds.upper != kNegInf) (void)read.sample(random);
+      (void)read.marginals();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kParse);
+      ++num_refused;
+    }
+  }
+  EXPECT_GT(num_refused, 1000);
+}
+
+TEST(CountCircuit, RefusesWeightsThatDoNotFit) {
+  const auto circuit = compile(testing::coloured_cycle(4, 3));
+  ASSERT_NE(circuit, nullptr);
+  EXPECT_THROW((void)circuit->with({}), Error);
+  EXPECT_THROW((void)circuit->with(StateWeights(4, std::vector<double>(2, 0.0))), Error);
+  EXPECT_THROW((void)circuit->with(StateWeights(4, std::vector<double>(3, std::nan("")))), Error);
+  EXPECT_THROW((void)circuit->given({{.variable = 9, .state = 0}}), Error);
+  // Products beyond exp(1e9), which exponents of 32 bits do not hold.
+  const auto many = compile([] {
+    FactorGraph graph;
+    for (int v = 0; v < 2000; ++v) graph.add_variable(2);
+    return graph;
+  }());
+  ASSERT_NE(many, nullptr);
+  EXPECT_THROW((void)many->with(StateWeights(2000, std::vector<double>(2, 1e6))), Error);
+  EXPECT_NEAR(many->with(StateWeights(2000, std::vector<double>(2, 1e5))).log_z().lower, 2000.0 * (1e5 + std::log(2.0)),
+              1e-3);
+  const Circuit none = circuit->with(StateWeights(4, std::vector<double>(3, kNegInf)));
+  EXPECT_EQ(none.log_z().upper, kNegInf);
+  Random random(1);
+  EXPECT_THROW((void)none.sample(random), Error);
+  EXPECT_THROW((void)none.best(), Error);
+}
+
+TEST(CountCircuit, IsLeftOutWhereItDoesNotFit) {
+  Random random(3, "count memory");
+  const FactorGraph graph = testing::random_clauses(random, 50, 100);
+  CountOptions options{.keep_circuit = true};
+  const CountResult whole = count(graph, options);
+  ASSERT_NE(whole.circuit, nullptr);
+  options.memory_limit_bytes = 2 * whole.circuit->bytes();
+  const CountResult small = count(graph, options);
+  EXPECT_EQ(small.circuit, nullptr);
+  EXPECT_LE(small.log_z.lower, whole.log_z.upper);
+  EXPECT_GE(small.log_z.upper, whole.log_z.lower);
+}
+
+}  // namespace
+}  // namespace treesample
