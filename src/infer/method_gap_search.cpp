@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/counting.hpp"
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
@@ -30,6 +31,7 @@ class GapSearch {
 
  private:
   void look_for_a_configuration();
+  bool count_first();
   AnytimeResult search(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
   LogBounds certified(const LogBounds& bounds) const;
@@ -67,6 +69,18 @@ void GapSearch::look_for_a_configuration() {
   }
   first_bounds_ = first_bounds(whole_, first_);
   run_.tell({.phase = "first bounds", .log_z = first_bounds_, .estimate = kNegInf});
+}
+
+// True when nothing is left to find out. What is solved without a circuit still wants marginals from samples.
+bool GapSearch::count_first() {
+  if (!task_.plan.counts_first || !run_.has_time_limit()) return false;
+  const CountResult counted = count_within(task_, policy::kCountFirstEnd);
+  first_bounds_ = {std::max(first_bounds_.lower, counted.log_z.lower),
+                   std::min(first_bounds_.upper, counted.log_z.upper)};
+  if (!counted.is_solved) return false;
+  set_counted(draft_, counted, task_, policy::kCircuitEnd);
+  const bool wants_more = task_.question().marginals || task_.question().best || task_.question().samples > 0;
+  return draft_.log_z == kNegInf || draft_.approximation || !wants_more;
 }
 
 // Of the whole model.
@@ -222,6 +236,7 @@ void GapSearch::add_samplers(const AnytimeResult& result) {
 
 Draft GapSearch::run() {
   look_for_a_configuration();
+  if (count_first()) return std::move(draft_);
   const InferOptions& chosen = task_.options();
   const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
                                                           : space_for(task_, graph_, *chosen.space);
@@ -234,7 +249,8 @@ Draft GapSearch::run() {
              .log_z = certified(report.log_z),
              .estimate = std::clamp(last_estimate_, report.log_z.lower, report.log_z.upper)});
   draft_.summed = summed_;
-  draft_.method =
+  if (!draft_.method.empty()) draft_.method += "; then ";
+  draft_.method +=
       fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}", word_for(*chosen.space),
                   word_for(*chosen.order), space.width(), leaves.text, summed_out_text(summed_.get()));
   draft_.stop = ends_far_ ? StopReason::kTime : report.stop;
@@ -244,6 +260,7 @@ Draft GapSearch::run() {
   // A search that had no time may know less than what was known before it.
   const LogBounds known{std::max(bounds.lower, first_bounds_.lower), std::min(bounds.upper, first_bounds_.upper)};
   draft_.set_log_z(bounds.is_exact() ? report.estimate : known.lower, known);
+  if (first_bounds_.is_exact() && !draft_.error) draft_.stop = StopReason::kExact;
   unless_given_up([&] {
     add_samplers(result);
     return true;

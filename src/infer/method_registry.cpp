@@ -18,6 +18,7 @@ Draft run_mass_search(const Task& task);
 Draft run_particle_filter(const Task& task);  // SIS and SMC
 Draft run_gibbs(const Task& task);
 Draft run_belief_propagation(const Task& task);
+Draft run_count(const Task& task);
 Draft run_elimination(const Task& task);  // throws Error (kInterrupted) when it would not be done within the time
 
 namespace {
@@ -45,6 +46,7 @@ Phases tree_phases(const Plan& plan) {
 Phases gap_phases(const Plan& plan) {
   const bool has_rejection = plan.request.options.sampler == SampleSource::kRejection;
   return phases_of(plan, {{"a first configuration", policy::kFindShare},
+                          {plan.counts_first ? "counting" : "no counting: few zeros", policy::kCountFirstEnd},
                           {"mini-buckets, by the best of several orders", policy::kBucketsEnd},
                           {"search, while the bounds are more than 10 nats apart", policy::kFarSearchEnd},
                           {"search", policy::kGapSearchEnd},
@@ -59,6 +61,10 @@ Phases elimination_phases(const Plan& plan) {
                           {"elimination and marginals", policy::kEliminationEnd},
                           {"most probable configuration", policy::kMostProbableEnd},
                           {"samples", 1.0}});
+}
+
+Phases count_phases(const Plan& plan) {
+  return phases_of(plan, {{"counting", policy::kCountEnd}, {"circuit, for marginals and samples", 1.0}});
 }
 
 Phases belief_phases(const Plan& plan) {
@@ -77,6 +83,7 @@ constexpr std::array kRegistry = {
     MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
     MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
     MethodRow{Method::kExact, {}, "exact", run_elimination, elimination_phases},
+    MethodRow{Method::kCount, {}, "count", run_count, count_phases},
 };
 
 }  // namespace

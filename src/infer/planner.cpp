@@ -7,6 +7,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "infer/counting.hpp"
 #include "infer/methods.hpp"
 #include "infer/option_table.hpp"
 #include "infer/policy.hpp"
@@ -170,6 +171,8 @@ void Planner::choose_for_tables() {
     return;
   }
   plan_search_instead(plan_, is_simplified_);
+  plan_.counts_first = wants_counting(graph_);
+  if (plan_.counts_first) reason("many entries of the tables are zero: counting comes first");
   if (run_.has_time_limit() || is_given("budget") || asked_.limits.gap > 0.0) return;
   limits().seconds = policy::kDefaultSeconds;
   run_.set_time_limit(policy::kDefaultSeconds);

@@ -42,6 +42,12 @@ inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
 inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimination does not tell
 inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
 
+// ---- Counting ------------------------------------------------------------------------------------------------------
+inline constexpr double kZerosToCount = 0.1;    // share of the table entries from which on it is tried before a search
+inline constexpr double kCountFirstEnd = 0.25;  // before a search
+inline constexpr double kCircuitEnd = 0.6;      // the same for the circuit of what was solved
+inline constexpr double kCountEnd = 0.9;        // as a method of its own
+
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
 inline constexpr double kBucketShare = 0.3, kBucketSeconds = 5.0;

@@ -25,6 +25,7 @@ namespace treesample {
 enum class Method {
   kTreeSample,  // the paper's tree search (rule q-uct), or the search with bounds (gap) or by mass
   kExact,       // variable elimination
+  kCount,       // for models with many zeros
   kSis,
   kSmc,
   kGibbs,
