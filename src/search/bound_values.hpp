@@ -17,6 +17,8 @@
 #include <limits>
 #include <span>
 
+#include "math/vector_kernels.hpp"
+
 namespace treesample {
 
 // m 2^(768 e); 0 and inf have e = 0.
@@ -79,6 +81,12 @@ class BoundValues {
   [[nodiscard]] double log_upper_gap() const;
   [[nodiscard]] double log_estimate_gap() const;
 
+  // log V less that of its unit: to compare values that have the same units.
+  [[nodiscard]] double log_estimate_in_unit() const {
+    if (is_number(estimate_)) [[likely]]
+      return log_one(estimate_);
+    return estimate_ == 0.0 ? -std::numeric_limits<double>::infinity() : estimate_;
+  }
   // U / L, or more where that is far from 1.
   [[nodiscard]] double upper_ratio() const {
     if (is_dead()) return 1.0;

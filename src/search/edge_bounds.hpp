@@ -36,6 +36,9 @@ class EdgeBounds {
   [[nodiscard]] bool is_open(int action) const { return is_open_[action] != 0; }
   [[nodiscard]] const BoundValues& values(int action) const { return values_[action]; }
 
+  // After back_up: log V of an edge, up to a constant that all edges share.
+  [[nodiscard]] double relative_log_estimate(int action) const { return summands_[action].log_estimate_in_unit(); }
+
   // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal
   // up to rounding; -1 when there is none.
   [[nodiscard]] int widest() const;

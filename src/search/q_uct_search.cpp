@@ -20,7 +20,6 @@ QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, cons
   search.epsilon = options.epsilon;
   search.ties = options.ties;
   search.seed = options.seed;
-  search.expansions_per_traversal = 1;
   search.dive_interval = 0;
   if (options.observer_interval > 0) search.observer_interval = options.observer_interval;
   const AnytimeResult result = anytime_search(graph, space, with_estimate, limits, search, observer);

@@ -60,7 +60,7 @@ class QUctRule final : public SelectionRule {
     const double root = c_ * std::sqrt(num_visits(edges, expansion));
     const auto score = [&](int a) {
       const double q_phi = looks_at_q_phi_ ? expansion.q_phi()[static_cast<std::size_t>(a)] : log_states_below_[level];
-      return edges.values(a).log_estimate() + std::max(q_phi, epsilon_) * root / (1.0 + expansion.visits(a));
+      return edges.relative_log_estimate(a) + std::max(q_phi, epsilon_) * root / (1.0 + expansion.visits(a));
     };
     return highest(edges, score, has_random_ties_ ? &ties_ : nullptr);
   }

@@ -24,7 +24,7 @@ class SelectionRule {
  public:
   virtual ~SelectionRule() = default;
 
-  // Of the edges that were gathered last, at an expanded node of the level; -1 when none is open.
+  // Of the edges that were backed up last, at an expanded node of the level; -1 when none is open.
   virtual int choose(int level, const EdgeBounds& edges, const Expansion& expansion) = 0;
   // The same at a node that this very traversal expanded. Pre: one is open.
   virtual int choose_at_new(const EdgeBounds& /*edges*/, const Expansion& expansion) {

@@ -70,7 +70,9 @@ TEST(StoreDivergence, UnexpandedEdgesCarryTheirOwnFactors) {
   FactorGraph graph;
   graph.add_variable(2);
   graph.add_table({0}, {1.0, 3.0});
-  const auto one = store_divergence(graph, *search(graph, 1));
+  const std::vector<int> order = {0};
+  const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+  const auto one = store_divergence(graph, tree_sample(graph, space, {}, {.budget = 1}).approximation);
   const double p = std::exp(1.0) / (std::exp(1.0) + 1.0);
   EXPECT_NEAR(one->energy, p * 1.0 + (1.0 - p) * 3.0, 1e-15);
 }
