@@ -10,7 +10,8 @@ CircuitTrace::CircuitTrace(const ReducedModel& model, std::uint64_t memory_limit
   shape_.nodes.push_back(0);
 }
 
-void CircuitTrace::open_term(TermTrace& trace, const SplitTrace& split, std::optional<std::pair<int, int>> decided) {
+void CircuitTrace::open_term(TermTrace& trace, const SplitTrace& split,
+                             std::optional<std::pair<int, int>> decided) const {
   trace.fixed.clear();
   trace.free.clear();
   trace.children.clear();

@@ -39,7 +39,7 @@ class CircuitTrace {
 
   [[nodiscard]] bool is_kept() const { return is_kept_; }
   // `first`: the state that was decided, if any.
-  void open_term(TermTrace& trace, const SplitTrace& split, std::optional<std::pair<int, int>> decided);
+  void open_term(TermTrace& trace, const SplitTrace& split, std::optional<std::pair<int, int>> decided) const;
   void close_term(TermTrace& trace, bool is_zero);
   // Returns the node's number and empties the trace.
   std::uint32_t add_node(TermTrace& trace);

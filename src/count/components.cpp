@@ -215,7 +215,7 @@ void ComponentStack::push_found(std::size_t index) {
   }
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return found_[a].num_atoms < found_[b].num_atoms; });
-  for (const std::uint32_t f : order_) {
+  for (const std::size_t f : order_) {
     const Found& found = found_[f];
     places_[3 * f] = end;
     places_[3 * f + 1] = end + found.num_atoms;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -29,7 +30,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 double log_of_maxima(const FactorGraph& graph) {
   double sum = graph.log_num_configurations(), magnitude = std::abs(sum);
   for (const Factor& factor : graph.factors()) {
-    const double log_max = *factor.log_max();
+    const double log_max = factor.log_max().value_or(HUGE_VAL);  // tables have one
     if (log_max == kNegInf) return kNegInf;
     sum += log_max;
     magnitude += std::abs(log_max);

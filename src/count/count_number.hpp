@@ -21,7 +21,7 @@ class CountNumber {
  public:
   // 0, without an error.
   CountNumber() = default;
-  static CountNumber one() { return CountNumber(1.0, 0, 0.0F); }
+  static CountNumber one() { return {1.0, 0, 0.0F}; }
   // exp(log_value), |log_value| <= kLargestLog, where the logarithm is known up to `log_error`; 0 for -inf.
   static CountNumber of_log(double log_value, double log_error);
   static constexpr double kLargestLog = 1e9;  // of all products that may occur: exponents have 32 bits

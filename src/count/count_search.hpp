@@ -60,7 +60,7 @@ class CountSearch {
   void close_branch(Frame& frame);
   void solve_next(Frame& frame);
   void finish(Frame& frame);
-  void take(Frame& frame, const CachedCount& count);
+  void take(Frame& frame, const CachedCount& found);
   void push_frame(std::size_t component);
   [[nodiscard]] int choose_variable(std::size_t component);
   // The next state to try that is live, or -1.

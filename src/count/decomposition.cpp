@@ -15,7 +15,7 @@ using Separators = std::vector<std::vector<int>>;
 double log2_entries(const Separators& separators) {
   double log_sum = 0.0;
   for (const std::vector<int>& separator : separators) {
-    const double size = static_cast<double>(separator.size());
+    const auto size = static_cast<double>(separator.size());
     log_sum = std::max(log_sum, size) + std::log2(1.0 + std::exp2(-std::abs(log_sum - size)));
   }
   return log_sum;

@@ -200,7 +200,7 @@ bool Reducer::sum_out(int v) {
     }
     sum.values.push_back(log_sum_exp(terms));
   });
-  const double num_tables = static_cast<double>(numbers.size());
+  const auto num_tables = static_cast<double>(numbers.size());
   const double log_max = *std::max_element(sum.values.begin(), sum.values.end());
   sum.error =
       error + kEpsilon * (num_tables * magnitude + num_states_[v] + 16.0 + 2.0 * sum.magnitude() + std::abs(log_max));

@@ -197,10 +197,11 @@ void ZeroTrail::watch(ClauseRef ref) {
 }
 
 std::uint64_t ZeroTrail::bytes() const {
+  constexpr std::uint64_t kList = sizeof(std::vector<Watch>);
   std::uint64_t bytes = values_.capacity() + arena_.capacity() * sizeof(std::uint32_t) +
                         trail_.capacity() * sizeof(Literal) + levels_.capacity() * (sizeof(int) + sizeof(Reason) + 2);
-  for (const auto& list : implied_) bytes += list.capacity() * sizeof(Literal) + sizeof(list);
-  for (const auto& list : watches_) bytes += list.capacity() * sizeof(Watch) + sizeof(list);
+  for (const auto& list : implied_) bytes += list.capacity() * sizeof(Literal) + kList;
+  for (const auto& list : watches_) bytes += list.capacity() * sizeof(Watch) + kList;
   return bytes;
 }
 

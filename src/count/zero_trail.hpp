@@ -78,8 +78,8 @@ class ZeroTrail {
   bool propagate_clauses(Literal literal);
   bool fail(std::span<const Literal> literals);
   // `num_levels`: 0 for the model's own.
-  ClauseRef add_clause(std::span<const Literal> literals, std::uint32_t num_levels);
-  void watch(ClauseRef clause);
+  ClauseRef add_clause(std::span<const Literal> clause, std::uint32_t num_levels);
+  void watch(ClauseRef ref);
 
   // Learning: zero_trail_learn.cpp.
   template <typename Visit>

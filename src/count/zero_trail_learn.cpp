@@ -120,8 +120,7 @@ bool ZeroTrail::assert_learned() {
   if (!has_learning_) return true;
   std::size_t kept = 0;
   bool is_possible = true;
-  for (std::size_t i = 0; i < pending_.size(); ++i) {
-    const Pending pending = pending_[i];
+  for (const Pending pending : pending_) {  // a copy: earlier places are written to
     const bool says = says_something(pending);
     int from_level = 0;
     for_each_in(pending.reason, atom_of(pending.literal),
