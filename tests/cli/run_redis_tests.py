@@ -120,8 +120,8 @@ def test_parameters_that_are_not_finite_are_refused():
     with Lab() as lab:
         learner, client = lab.learner(episodes=60), lab.server.client()
         parameters = wait_for(lambda: client("GET", key("parameters")), "parameters")
+        wait_for(lambda: client("GET", key("head")) is not None, "the head")  # published after them: not to be stopped
         learner.send(signal.SIGSTOP)
-        wait_for(lambda: client("GET", key("head")) is not None, "the head")
         broken = parameters[:-36] + b"\x00\x00\xc0\x7f"  # NaN
         client("SET", key("parameters"), seal("parameters", broken))
         worker = lab.worker()
