@@ -42,8 +42,7 @@ bool wants_counting(const FactorGraph& graph) {
     if (!factor.is_table()) return false;
     if (factor.scope().size() < 2) continue;
     num_entries += factor.log_values().size();
-    num_zeros += static_cast<std::size_t>(
-        std::count(factor.log_values().begin(), factor.log_values().end(), kNegInf));
+    num_zeros += static_cast<std::size_t>(std::count(factor.log_values().begin(), factor.log_values().end(), kNegInf));
   }
   return static_cast<double>(num_zeros) >= policy::kZerosToCount * static_cast<double>(num_entries) && num_zeros > 0;
 }

@@ -74,7 +74,13 @@ void GapSearch::look_for_a_configuration() {
 // True when nothing is left to find out. What is solved without a circuit still wants marginals from samples.
 bool GapSearch::count_first() {
   if (!task_.plan.counts_first || !run_.has_time_limit()) return false;
-  const CountResult counted = count_within(task_, policy::kCountFirstEnd);
+  CountResult counted = count_within(task_, policy::kCountTryEnd);
+  const CountReport& report = counted.report;
+  if (!counted.is_solved && report.num_clauses > policy::kClausesPerTable * report.num_soft_tables) {
+    const LogBounds tried = counted.log_z;
+    counted = count_within(task_, policy::kCountFirstEnd);
+    counted.log_z = {std::max(counted.log_z.lower, tried.lower), std::min(counted.log_z.upper, tried.upper)};
+  }
   first_bounds_ = {std::max(first_bounds_.lower, counted.log_z.lower),
                    std::min(first_bounds_.upper, counted.log_z.upper)};
   if (!counted.is_solved) return false;

@@ -45,15 +45,18 @@ Phases tree_phases(const Plan& plan) {
 
 Phases gap_phases(const Plan& plan) {
   const bool has_rejection = plan.request.options.sampler == SampleSource::kRejection;
-  return phases_of(plan, {{"a first configuration", policy::kFindShare},
-                          {plan.counts_first ? "counting" : "no counting: few zeros", policy::kCountFirstEnd},
-                          {"mini-buckets, by the best of several orders", policy::kBucketsEnd},
-                          {"search, while the bounds are more than 10 nats apart", policy::kFarSearchEnd},
-                          {"search", policy::kGapSearchEnd},
-                          {"samples with bounded weights", !has_samples(plan) ? 1.0
-                                                           : has_rejection    ? policy::kRejectionEstimateEnd
-                                                                              : policy::kEstimateEnd},
-                          {"samples", 1.0}});
+  Phases phases = phases_of(plan, {{"a first configuration", policy::kFindShare},
+                                   {"mini-buckets, by the best of several orders", policy::kBucketsEnd},
+                                   {"search, while the bounds are more than 10 nats apart", policy::kFarSearchEnd},
+                                   {"search", policy::kGapSearchEnd},
+                                   {"samples with bounded weights", !has_samples(plan) ? 1.0
+                                                                    : has_rejection    ? policy::kRejectionEstimateEnd
+                                                                                       : policy::kEstimateEnd},
+                                   {"samples", 1.0}});
+  if (plan.counts_first) {
+    phases.insert(phases.begin() + 1, {"counting", policy::kCountFirstEnd * plan.request.limits.seconds});
+  }
+  return phases;
 }
 
 Phases elimination_phases(const Plan& plan) {

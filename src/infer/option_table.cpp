@@ -187,8 +187,8 @@ std::vector<OptionRow> make_rows() {
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount), "Memory that the method may use, such as 512M",
-                            {.is_common = true}),
+      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount),
+                            "Memory that the method may use, such as 512M", {.is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
       option<&InferOptions::seed>("seed", kEveryWay, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
