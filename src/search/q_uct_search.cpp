@@ -21,6 +21,7 @@ QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, cons
   search.ties = options.ties;
   search.seed = options.seed;
   search.dive_interval = 0;
+  search.seconds_per_node = 0.5e-6;  // for the sampler, which goes once through all nodes
   if (options.observer_interval > 0) search.observer_interval = options.observer_interval;
   const AnytimeResult result = anytime_search(graph, space, with_estimate, limits, search, observer);
   return {std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate), result.report};
