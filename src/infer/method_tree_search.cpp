@@ -53,14 +53,15 @@ Draft run_tree_search(const Task& task) {
                                     run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
                               },
                           .should_stop = [&] { return is_large || run.is_interrupted(); }};
-  const QUctResult result = q_uct_search(task.graph, space, {.estimate = prior.value}, limits, options, observer);
+  const QUctResult result =
+      q_uct_search(task.graph, space, {.estimate = prior.value}, limits, options, observer, run.until());
   run.tell({.phase = "tree search",
             .spent = result.report.spent,
             .log_z = prior.log_z,
             .estimate = result.report.estimate,
             .num_nodes = result.report.num_nodes});
   const double pass_seconds = policy::kTreePassSeconds * static_cast<double>(result.report.num_nodes);
-  const bool has_passes = !run.is_interrupted() || pass_seconds < policy::kGraceSeconds;
+  const bool has_passes = result.approximation && (!run.is_interrupted() || pass_seconds < policy::kGraceSeconds);
   Draft draft;
   draft.method = fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations",
                              word_for(*chosen.space), word_for(*chosen.order), space.width(), prior.text,
@@ -70,7 +71,8 @@ Draft run_tree_search(const Task& task) {
                                            std::min(prior.log_z.upper, result.report.log_z.upper)});
   draft.spent = result.report.spent;
   draft.error = result.report.error;
-  draft.has_importance = !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
+  draft.has_importance =
+      result.approximation && !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
   draft.approximation = result.approximation;
   if (!has_passes) return draft;
   if (task.question().best) draft.best = result.approximation->best();

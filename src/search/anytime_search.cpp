@@ -98,19 +98,16 @@ void BoundedSearch::search(AnytimeReport& report) {
       report.stop = StopReason::kExact;
       return;
     }
-    if (may_be_closed()) {
-      tighten_bounds();
-      if (is_closed_up_to_rounding()) {
-        report.stop = StopReason::kExact;
-        return;
-      }
-      if (limits_.gap > 0.0 && bounds_.upper - bounds_.lower <= limits_.gap) {
-        report.stop = StopReason::kGap;
-        return;
-      }
+    tighten_bounds();
+    if (is_closed_up_to_rounding()) {
+      report.stop = StopReason::kExact;
+      return;
+    }
+    if (limits_.gap > 0.0 && bounds_.upper - bounds_.lower <= limits_.gap) {
+      report.stop = StopReason::kGap;
+      return;
     }
     if (watch_.is_told() && num_traversals_ % options_.observer_interval == 0) {
-      tighten_bounds();
       watch_.tell({.phase = "search",
                    .spent = budget_.spent(),
                    .log_z = bounds_,
@@ -314,15 +311,6 @@ bool BoundedSearch::is_closed_up_to_rounding() const {
   if (!std::isfinite(bounds_.upper) || rule_->goes_by_estimates()) return false;
   const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));
   return bounds_.upper - bounds_.lower <= rounding;
-}
-
-// Cheaply: bounds as logarithms are made only when they are near each other, or to be shown.
-bool BoundedSearch::may_be_closed() const {
-  double ratio = 1.0;  // exp(U - L)
-  for (std::size_t r = 0; r < space_.roots.size() && ratio <= closed_ratio_; ++r) {
-    ratio *= store_->node(space_.roots[r], store_->root_links()[r]).upper_ratio();
-  }
-  return ratio <= closed_ratio_;
 }
 
 void BoundedSearch::tighten_bounds() {

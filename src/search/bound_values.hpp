@@ -87,11 +87,6 @@ class BoundValues {
       return log_one(estimate_);
     return estimate_ == 0.0 ? -std::numeric_limits<double>::infinity() : estimate_;
   }
-  // U / L, or more where that is far from 1.
-  [[nodiscard]] double upper_ratio() const {
-    if (is_dead()) return 1.0;
-    return lower_ > 0.0 && units_below() == 0 ? upper_ / lower_ : std::numeric_limits<double>::infinity();
-  }
 
   void set_log_estimate(double log_estimate);
 

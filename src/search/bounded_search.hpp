@@ -77,7 +77,6 @@ class BoundedSearch {
   [[nodiscard]] std::size_t full_bytes() const;
   bool make_room();
   void tighten_bounds();
-  [[nodiscard]] bool may_be_closed() const;
   [[nodiscard]] bool is_closed_up_to_rounding() const;
 
   // expand.cpp
@@ -133,8 +132,6 @@ class BoundedSearch {
   LogBounds bounds_;        // of log Z, the best so far
   bool has_zeros_ = false;  // an impossible state was met
   const bool has_functions_;
-  // exp(U - L) at which the search may end; with room for rounding.
-  const double closed_ratio_ = std::exp(std::min(limits_.gap, 700.0)) + 1e-3;
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
   std::int64_t num_evaluations_then_ = 0;  // when memory was given back last
   int clock_interval_;                     // traversals between looks at the clock; a function may take seconds

@@ -5,7 +5,8 @@
 namespace treesample {
 
 QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                        const Limits& limits, const TreeSearchOptions& options, const Observer& observer) {
+                        const Limits& limits, const TreeSearchOptions& options, const Observer& observer,
+                        const ShouldStop& should_give_up) {
   if (space.kind == SpaceKind::kTree) {
     TreeSearchResult result = tree_sample(graph, space, leaves, limits, options, observer);
     return {std::make_shared<TreeApproximation>(std::move(result.approximation)), result.report};
@@ -24,7 +25,12 @@ QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, cons
   search.seconds_per_node = 0.5e-6;  // for the sampler, which goes once through all nodes
   if (options.observer_interval > 0) search.observer_interval = options.observer_interval;
   const AnytimeResult result = anytime_search(graph, space, with_estimate, limits, search, observer);
-  return {std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate), result.report};
+  try {
+    return {std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, should_give_up), result.report};
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    return {nullptr, result.report};
+  }
 }
 
 }  // namespace treesample

@@ -15,12 +15,14 @@
 namespace treesample {
 
 struct QUctResult {
-  std::shared_ptr<const StoreApproximation> approximation;
+  std::shared_ptr<const StoreApproximation> approximation;  // null when it was given up
   StoreReport report;
 };
 
-// As tree_sample, in any space.
+// As tree_sample, in any space. In `graph` and `andor` the approximation takes a pass over all nodes, which
+// `should_give_up` ends: after the observer has ended the search there is still an answer to be made.
 QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                        const Limits& limits, const TreeSearchOptions& options = {}, const Observer& observer = {});
+                        const Limits& limits, const TreeSearchOptions& options = {}, const Observer& observer = {},
+                        const ShouldStop& should_give_up = {});
 
 }  // namespace treesample
