@@ -263,6 +263,7 @@ double seconds_to_show_samples(const std::vector<Assignment>& samples, const Fac
   constexpr std::size_t kMostTried = 256;
   // A trial stays in the cache; all samples together do not.
   constexpr double kSlower = 2.0;
+  constexpr double kNumber = 12.345678901234567;  // as long as most
   const std::size_t num_tried = std::min(samples.size(), kMostTried);
   if (num_tried == 0) return 0.0;
   const std::clock_t start = std::clock();
@@ -271,7 +272,7 @@ double seconds_to_show_samples(const std::vector<Assignment>& samples, const Fac
     Json rows = Json::array();
     for (std::size_t i = samples.size() - num_tried; i < samples.size(); ++i) {
       if (as_text) text += sample_line(graph, samples[i]);
-      if (as_json) rows.push_back({{"x", samples[i]}, {"log_density", 0.1}, {"log_prob", 0.1}});
+      if (as_json) rows.push_back({{"x", samples[i]}, {"log_density", kNumber}, {"log_prob", -kNumber}});
     }
     text += json_text(rows, 1);
   }
