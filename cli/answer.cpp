@@ -262,7 +262,7 @@ double seconds_to_show_samples(const std::vector<Assignment>& samples, const Fac
                                bool as_json) {
   constexpr std::size_t kMostTried = 256;
   // A trial stays in the cache; all samples together do not.
-  constexpr double kSlower = 2.0;
+  constexpr double kSlower = 3.0;
   constexpr double kNumber = 12.345678901234567;  // as long as most
   const std::size_t num_tried = std::min(samples.size(), kMostTried);
   if (num_tried == 0) return 0.0;
