@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "treesample/math/log_domain.hpp"
 
@@ -17,8 +18,8 @@ const auto start = std::chrono::steady_clock::now();
 
 double process_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
 
-InferDisplay::InferDisplay(const InferRequest& request, bool is_quiet, const std::string& trace)
-    : request_(request), is_quiet_(is_quiet), progress_(is_quiet), trace_(trace) {}
+InferDisplay::InferDisplay(InferRequest request, bool is_quiet, const std::string& trace)
+    : request_(std::move(request)), is_quiet_(is_quiet), progress_(is_quiet), trace_(trace) {}
 
 Observer InferDisplay::observer() {
   return {.progress = [this](const treesample::Progress& now) { show(now); },
@@ -35,7 +36,7 @@ void InferDisplay::show(const treesample::Progress& now) {
   if (!progress_.is_due()) return;
   const Limits& limits = request_.limits;
   const std::int64_t calls = now.spent.calls;
-  const double used = static_cast<double>(calls > 0 ? calls : now.spent.reward_evaluations);
+  const auto used = static_cast<double>(calls > 0 ? calls : now.spent.reward_evaluations);
   const auto budget = static_cast<double>(calls > 0 ? std::min(limits.calls, limits.budget) : limits.budget);
   std::string text = now.phase;
   if (used > 0.0) {

@@ -15,7 +15,7 @@ double process_seconds();
 class InferDisplay {
  public:
   // An empty path writes no trace.
-  InferDisplay(const InferRequest& request, bool is_quiet, const std::string& trace);
+  InferDisplay(InferRequest request, bool is_quiet, const std::string& trace);
 
   // Valid as long as this is. Ctrl-C asks for the end.
   [[nodiscard]] Observer observer();

@@ -53,14 +53,11 @@ T value_of(std::optional<T> value, const char* function) {
 
 }  // namespace
 
-Divergence divergence(const FactorGraph& graph, const StoreApproximation& approximation,
-                      const DivergenceOptions& options, Random& random) {
-  if (auto exact = store_divergence(graph, approximation, options.max_function_entries)) return *exact;
-  return divergence(graph, static_cast<const Approximation&>(approximation), options, random);
-}
-
 Divergence divergence(const FactorGraph& graph, const Approximation& approximation, const DivergenceOptions& options,
                       Random& random) {
+  if (const StoreApproximation* const store = approximation.as_store()) {
+    if (auto exact = store_divergence(graph, *store, options.max_function_entries)) return *exact;
+  }
   if (has_at_most(graph, options.max_configurations)) return enumerated_divergence(graph, approximation);
   return sampled_divergence(graph, approximation, options.num_samples, random);
 }

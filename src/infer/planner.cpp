@@ -65,8 +65,8 @@ class Planner {
     }
     return {};
   }
-  void remark(std::string text) { plan_.remarks.push_back(std::move(text)); }
-  void reason(std::string text) { plan_.reasons.push_back(std::move(text)); }
+  void remark(const std::string& text) { plan_.remarks.push_back(text); }
+  void reason(const std::string& text) { plan_.reasons.push_back(text); }
 
   void take_calls();
   void check() const;

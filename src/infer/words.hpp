@@ -13,6 +13,8 @@ struct Word {
   const char* word;
   Enum value;
 };
+template <typename Enum>
+Word(const char*, Enum) -> Word<Enum>;
 
 inline constexpr std::array kRuleWords = {Word{"q-uct", SelectRule::kQUct}, Word{"gap", SelectRule::kGap},
                                           Word{"mass", SelectRule::kMass}};

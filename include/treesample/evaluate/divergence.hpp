@@ -47,8 +47,6 @@ struct DivergenceOptions {
 //
 // Here and below: `graph` is the one that the approximation was made for. Throws Error (kArgument) when
 // no configuration has positive probability under P_X, because then there is no distribution.
-Divergence divergence(const FactorGraph& graph, const StoreApproximation& approximation,
-                      const DivergenceOptions& options, Random& random);
 Divergence divergence(const FactorGraph& graph, const Approximation& approximation, const DivergenceOptions& options,
                       Random& random);
 

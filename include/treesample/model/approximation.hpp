@@ -12,9 +12,13 @@ namespace treesample {
 // marginals[v][s] = probability that variable v is in state s.
 using Marginals = std::vector<std::vector<double>>;
 
+class StoreApproximation;
+
 class Approximation {
  public:
   virtual ~Approximation() = default;
+  // Itself, where it is made of the nodes of a search (store/store_approximation.hpp), over which passes are exact.
+  [[nodiscard]] virtual const StoreApproximation* as_store() const { return nullptr; }
   // One independent sample. Throws Error (kArgument) when no state has positive probability (Z = 0).
   [[nodiscard]] virtual Assignment sample(Random& random) const = 0;
   // log P_X(x), exact; -inf for an impossible x. Over all x the probabilities sum to 1.

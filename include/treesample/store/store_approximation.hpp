@@ -24,6 +24,7 @@ struct StoreReport : RunReport {
 
 class StoreApproximation : public Approximation {
  public:
+  [[nodiscard]] const StoreApproximation* as_store() const final { return this; }
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
   // One sample into x; returns its log-probability.
