@@ -93,6 +93,7 @@ inline constexpr int kMarginalSamples = 10'000;  // of P_X, for marginals
 inline constexpr double kFrequencyShare = 0.05, kFrequencySeconds = 10.0;
 inline constexpr std::int64_t kImportanceDivisor = 2;  // of a budget of calls: the most for importance samples
 inline constexpr double kImportanceEnd = 0.95;         // where samples are to follow
+inline constexpr double kShowReserve = 0.05;           // of the limit, for what showing samples takes beyond a trial
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
 
 // ---- Belief propagation --------------------------------------------------------------------------------------------

@@ -78,15 +78,18 @@ void Drawing::draw_within_time(const DrawChunk& draw) {
   const Stopwatch watch;
   const std::clock_t start = std::clock();
   double each = 0.0;  // seconds to show one
+  const bool is_shown = task_.run.has_time_limit() && task_.question().seconds_to_show;
+  const double reserve = is_shown ? policy::kShowReserve * task_.run.time_limit() : 0.0;
   const ShouldStop should_stop = [&] {
-    return task_.run.is_interrupted() || task_.run.seconds_left() <= each * static_cast<double>(samples.size() + 1);
+    return task_.run.is_interrupted() ||
+           task_.run.seconds_left() <= reserve + each * static_cast<double>(samples.size() + 1);
   };
   for (std::int64_t chunk = 1; std::ssize(samples) < num_wanted(); chunk *= 2) {
     const std::int64_t count = std::min(chunk, num_wanted() - std::ssize(samples));
     const std::int64_t wanted = std::ssize(samples) + count;
     draw(count, should_stop);
     if (std::ssize(samples) < wanted) return;
-    if (!task_.run.has_time_limit() || !task_.question().seconds_to_show) continue;
+    if (!is_shown) continue;
     const double busy = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     const double slowness = std::max(1.0, watch.seconds() / std::max(busy, 1e-3));
     each = slowness * task_.question().seconds_to_show(samples) / static_cast<double>(samples.size());
