@@ -86,8 +86,8 @@ inline constexpr int kCertifiedMarginalSamples = 1000;  // of P_L, where every w
 
 // ---- The tree search, and the search by mass -----------------------------------------------------------------------
 inline constexpr double kEstimateSearchEnd = 0.85;  // where importance sampling is to follow
-inline constexpr double kTreePassSeconds =
-    0.3e-6;  // per node, for the best configuration, marginals, what is unexplored
+// Per node, for the best configuration, marginals and what is unexplored.
+inline constexpr double kTreePassSeconds = 0.6e-6;
 inline constexpr double kLeastSearchSeconds = 1e-6;
 inline constexpr int kMarginalSamples = 10'000;  // of P_X, for marginals
 inline constexpr double kFrequencyShare = 0.05, kFrequencySeconds = 10.0;
