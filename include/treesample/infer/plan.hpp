@@ -35,7 +35,7 @@ struct Plan {
   bool is_open = false;            // the method was chosen here: another one may take its place
   bool sums_out = false;           // barren variables, before elimination or a search with bounds
   bool has_programs = false;       // factors are paid for
-  bool counts_first = false;  // many zeros: counting has a part of the time before the search
+  bool counts_first = false;       // many zeros: counting has a part of the time before the search
   std::int64_t method_budget = 0;  // of request.limits.budget: samples of the answer may have a part of it
   std::int64_t min_samples = 0;    // of methods that draw, where nobody named a budget
 };
