@@ -3,8 +3,9 @@
 
 usage: run_time_tests.py PROGRAM CPU_CLOCK [--slow]
 
-CPU_CLOCK is the library of tests/support/cpu_clock.c. A run must end within T + 0.2 s + 5 %, or, where reading the
-model and its first bounds alone take longer than that, within what they take.
+CPU_CLOCK is the library of tests/support/cpu_clock.c. With --slow a run must end within T + 0.2 s + 5 %, or, where
+reading the model and its first bounds alone take longer than that, within what they take. Without it a run may take
+four times that: processor seconds grow with what else the machine does, and only a limit that is not obeyed must fail.
 """
 import itertools
 import json
@@ -21,6 +22,7 @@ from checks import check, run_tests
 
 PROGRAM, CPU_CLOCK = (os.path.abspath(path) for path in sys.argv[1:3])
 IS_SLOW = "--slow" in sys.argv[3:]
+SLACK = 1 if IS_SLOW else 4
 PATIENCE = 600  # seconds of a busy machine
 
 
@@ -81,7 +83,7 @@ def check_time(model, limit, *options):
         least[model] = infer(model, 1e-9).seconds
     run = infer(model, limit, *options)
     name = f"{model} --time {limit} {' '.join(options)}"
-    allowed = max(1.05 * limit + 0.2, least[model] + 0.15)
+    allowed = SLACK * max(1.05 * limit + 0.2, least[model] + 0.15)
     if IS_SLOW:
         print(f"{run.seconds:7.2f} of {allowed:5.2f} s  {name}", flush=True)
     check(run.code == 0, name, f"exit code {run.code}: {run.err}")
@@ -147,7 +149,7 @@ def test_trace():
     check(float(rows[1][2]) <= float(rows[1][3]) < float("inf"), "whose first row has bounds", rows[1])
     run = Run("infer", "trace.uai", "--time", 3, "--trace", "run.csv", "--quiet")
     rows = [[float(x) for x in row.split(",")] for row in open("run.csv").read().splitlines()[1:]]
-    check(run.code == 0 and rows[0][0] < 0.5, "the first bounds are there within half a second", rows[0])
+    check(run.code == 0 and rows[0][0] < SLACK * 0.5, "the first bounds are there within half a second", rows[0])
     check(all(a[2] <= b[2] and a[3] >= b[3] for a, b in zip(rows, rows[1:])), "and only become better")
 
 
@@ -206,7 +208,7 @@ def test_interruptions():
                 continue  # it was done before
             check(run.returncode == 128 + number, name, f"exit code {run.returncode}: {run.err}")
             # A fiftieth of a second is what the system's count of seconds is worth.
-            check(late < 0.55, name, f"ended {late:.2f} s later")
+            check(late < SLACK * 0.55, name, f"ended {late:.2f} s later")
             if IS_SLOW:
                 print(f"{late:6.2f} s  {name}", flush=True)
             if not os.path.exists("answer.json"):
