@@ -27,7 +27,7 @@ FactorGraph random_graph(Random& random) {
 }
 
 std::shared_ptr<const Circuit> compile(const FactorGraph& graph) {
-  return count(graph, {.keep_circuit = true}).circuit;
+  return count(graph, {}, {.keep_circuit = true}).circuit;
 }
 
 void expect_equal(const Circuit& circuit, const FactorGraph& graph) {
@@ -196,14 +196,13 @@ TEST(CountCircuit, RefusesWeightsThatDoNotFit) {
 TEST(CountCircuit, IsLeftOutWhereItDoesNotFit) {
   Random random(3, "count memory");
   const FactorGraph graph = testing::random_clauses(random, 50, 100);
-  CountOptions options{.keep_circuit = true};
-  const CountResult whole = count(graph, options);
+  const CountOptions options{.keep_circuit = true};
+  const CountResult whole = count(graph, {}, options);
   ASSERT_NE(whole.circuit, nullptr);
-  options.memory_limit_bytes = 2 * whole.circuit->bytes();
-  const CountResult small = count(graph, options);
+  const CountResult small = count(graph, {.bytes = 2 * whole.circuit->bytes()}, options);
   EXPECT_EQ(small.circuit, nullptr);
-  EXPECT_LE(small.log_z.lower, whole.log_z.upper);
-  EXPECT_GE(small.log_z.upper, whole.log_z.lower);
+  EXPECT_LE(small.report.log_z.lower, whole.report.log_z.upper);
+  EXPECT_GE(small.report.log_z.upper, whole.report.log_z.lower);
 }
 
 }  // namespace
