@@ -7,6 +7,7 @@
 #include "infer/counting.hpp"
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
@@ -24,14 +25,22 @@ CountResult run_until(double end, const Task& task, CountOptions options) {
   return count(task.graph, limits, options, observer);
 }
 
-// What a circuit tells. It belongs to a search that was solved, so that everything is exact.
+// The value with its certified bounds.
+void set_exact_log_z(Draft& draft, const LogBounds& log_z) {
+  draft.set_log_z(log_z.lower == kNegInf ? kNegInf : 0.5 * (log_z.lower + log_z.upper), log_z);
+}
+
+// It belongs to a search that was solved, so that everything is exact.
 void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
   draft.approximation = circuit;
   if (task.question().marginals) draft.set_exact_marginals(circuit->marginals());
   if (!task.question().best) return;
-  draft.best = circuit->best();
-  // The best of the circuit is the best of the model up to the rounding of the circuit's products.
+  const Circuit::Best best = circuit->best();
+  draft.best = best.configuration;
   draft.best->log_density = task.graph.log_density(draft.best->x);
+  // Factors that simplification found constant are so within their rounding.
+  draft.best_gap = best.gap + 2.0 * task.run.log_error();
+  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
 }
 
 }  // namespace
@@ -52,16 +61,26 @@ CountResult count_within(const Task& task, double end) {
   return run_until(end, task, {});
 }
 
+CountResult compiled_within(const Task& task, double end) {
+  task.run.tell({.phase = "circuit"});
+  return run_until(end, task, {.keep_circuit = true});
+}
+
 std::shared_ptr<const Circuit> circuit_within(const Task& task, double end) {
   if (!(task.run.seconds() < end * task.run.time_limit())) return nullptr;
-  task.run.tell({.phase = "circuit"});
-  return run_until(end, task, {.keep_circuit = true}).circuit;
+  return compiled_within(task, end).circuit;
+}
+
+void set_compiled(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
+  set_exact_log_z(draft, circuit->log_z());
+  draft.stop = draft.is_exact ? StopReason::kExact : StopReason::kRounding;
+  draft.method = fmt::format("circuit of {}", counted(circuit->num_nodes(), "node"));
+  if (draft.log_z != kNegInf) take_circuit(draft, circuit, task);
 }
 
 void set_counted(Draft& draft, const CountResult& counted, const Task& task, double end) {
-  const LogBounds& log_z = counted.report.log_z;
   draft.stop = counted.report.stop;
-  draft.set_log_z(log_z.lower == kNegInf ? kNegInf : 0.5 * (log_z.lower + log_z.upper), log_z);
+  set_exact_log_z(draft, counted.report.log_z);
   draft.method = fmt::format("count: {}", counted.report.brief());
   if (draft.log_z == kNegInf) return;
   const bool wants_more = task.question().marginals || task.question().best || task.question().samples > 0;
