@@ -28,6 +28,8 @@ class InferCommand final : public Command {
            "  treesample infer model.uai --space tree --order given --c 0.5     the paper's search\n"
            "  treesample infer model.uai --method smc --order given --budget 10000\n"
            "  treesample infer network.bif --evidence observed.evid --method exact\n"
+           "  treesample infer model.uai --compile model.circuit                compiled once ...\n"
+           "  treesample infer model.circuit --evidence other.evid --weights w.uai   ... answered again at once\n"
            "  treesample infer model.json --calls 500 --journal run.journal --oracle-workers 4";
   }
   void declare(CommandLine& line) override;
@@ -42,7 +44,7 @@ class InferCommand final : public Command {
   void show(const Answer& answer, const ModelInput& input) const;
 
   InferRequest request_;
-  std::string model_, evidence_, json_, journal_, uai_out_, trace_;
+  std::string model_, evidence_, weights_, json_, journal_, uai_out_, trace_, compile_;
   bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
   ProgramUse programs_;
 };
@@ -55,6 +57,11 @@ void InferCommand::declare_table(CommandLine& line) {
       line.option(flag, "FILE", "", option.help, [this](const std::string& file) {
         trace_ = file;
         set_option(request_, "trace", "yes");
+      });
+    } else if (option.name == "compile") {
+      line.option(flag, "FILE", "", option.help, [this](const std::string& file) {
+        compile_ = file;
+        set_option(request_, "compile", "yes");
       });
     } else if (option.name == "simplify") {
       line.flag("--no-simplify", is_kept_whole_, "Keep states that are impossible and factors that are constant");
@@ -71,8 +78,10 @@ void InferCommand::declare_table(CommandLine& line) {
 }
 
 void InferCommand::declare(CommandLine& line) {
-  line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
+  line.positional("MODEL", model_, "Model file (.uai, .bif, .json), or .circuit (--compile)");
   line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
+  line.option("--weights", weights_, "FILE",
+              "Model file with tables over single variables of MODEL, which it is multiplied by");
   declare_table(line);
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
@@ -90,6 +99,7 @@ void InferCommand::declare(CommandLine& line) {
 void InferCommand::check_outputs() const {
   if (!json_.empty() && json_ != "-") check_writable(json_);
   if (!trace_.empty()) check_writable(trace_);
+  if (!compile_.empty()) check_writable(compile_);
   if (uai_out_.empty()) return;
   check_writable(uai_out_ + ".PR");
   check_writable(uai_out_ + ".MAR");
@@ -105,6 +115,7 @@ ModelInput InferCommand::read() const {
                                  .log = journal_.empty() || is_explained_ ? "" : journal_ + ".log",
                                  .retry_failed = is_retrying_failed_},
                                 use);
+  if (!weights_.empty()) multiply(input, weights_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }
@@ -140,6 +151,9 @@ int InferCommand::run() {
   finish_programs(input.model, answer);
   show(answer, input);
   if (answer.error) throw Error(*answer.error);
+  if (!compile_.empty() && !answer.circuit) {
+    throw Error(ErrorCode::kResource, fmt::format("--compile: {} was not written", printable(compile_)));
+  }
   return 0;
 }
 
@@ -156,8 +170,10 @@ void InferCommand::finish_programs(const Model& model, Answer& answer) {
 
 // Files first: standard output may be a pipe that nobody reads any more.
 void InferCommand::show(const Answer& answer, const ModelInput& input) const {
-  const Settings settings = {{"journal", journal_}, {"evidence", input.evidence_file}};
+  const Settings settings = {
+      {"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}};
   if (!json_.empty()) write_json(answer, input, settings, json_);
+  if (answer.circuit) write_circuit(*answer.circuit, compile_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, is_quiet_);
   if (json_ != "-") print_summary(answer, input);
 }

@@ -21,6 +21,10 @@ struct ModelInput {
 ModelInput read_input(const std::string& model_file, const std::string& evidence_file,
                       const OracleOptions& options = {}, const ProgramUse& use = {});
 
+// Multiplies it by the tables of another model with the same variables, each over one of them. Throws Error naming the
+// file.
+void multiply(ModelInput& input, const std::string& weights_file);
+
 // What remains of it after the evidence. Throws what condition() throws, naming the file.
 ReducedModel conditioned(const ModelInput& input);
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "infer/infer_circuit.hpp"
 #include "infer/methods.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
@@ -153,6 +154,7 @@ Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original
 Plan plan(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
           const Observer& observer) {
   Run run(limits.seconds, observer);
+  if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
   const Prepared prepared = prepare(model, options, run);
   return make_plan(prepared.model->graph, {question, limits, options}, model.programs != nullptr,
                    prepared.is_simplified, run);
@@ -160,6 +162,8 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
+  if (model.circuit) return infer_circuit(model, {question, limits, options}, observer);
+  if (options.compile == true) return compile_and_answer(model, {question, limits, options}, observer);
   Run run(limits.seconds, observer);
   const Prepared prepared = prepare(model, options, run);
   const FactorGraph& graph = prepared.model->graph;

@@ -234,6 +234,9 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::trace>("trace", kRules,
                                    "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
                                    "both bounds)"),
+      option<&InferOptions::compile>("compile", way(Method::kCount),
+                                     "Write the model, without its evidence, as a circuit, a MODEL that answers for "
+                                     "any evidence and weights in milliseconds (count)"),
       option<&InferOptions::ess_threshold>(
           "ess-threshold", kSmc,
           "Resample when the effective sample size falls below this fraction of the particles (smc)", {.high = 1.0}),
@@ -302,6 +305,7 @@ InferRequest default_request() {
                      .workers = 1,
                      .answer_order = AnswerOrder::kArrival,
                      .trace = false,
+                     .compile = false,
                      .simplify = true};
   return request;
 }

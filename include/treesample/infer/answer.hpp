@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "treesample/count/circuit.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
@@ -59,6 +60,10 @@ struct Answer {
   bool has_exact_samples = false;  // drawn by rejection: they have the target's distribution
   std::shared_ptr<const Approximation> approximation;  // what samples are drawn from otherwise; null when nothing is
   std::optional<double> sampler_divergence;            // certified: KL(approximation || target) is at most this
+
+  // With the option compile: the whole model, without its evidence. Null when that was not done within the limits, and
+  // for an impossible model.
+  std::shared_ptr<const Circuit> circuit;
 
   Spending spent;
   double seconds = 0.0;

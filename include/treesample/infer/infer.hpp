@@ -20,16 +20,20 @@
 
 namespace treesample {
 
-// A factor graph with what was observed and, where factors are computed by programs, the set that answers for them.
+// A factor graph with what was observed and, where factors are computed by programs, the set that answers for them; or
+// a circuit.
 struct Model {
   Model(FactorGraph model_graph, Evidence observed = {})
       : graph(std::move(model_graph)), evidence(std::move(observed)) {}
+  // A compiled model, which answers by itself: no method is chosen.
+  explicit Model(std::shared_ptr<const Circuit> compiled, Evidence observed = {});
   explicit Model(std::shared_ptr<OracleSet> set, Evidence observed = {})
       : graph(set->graph()), evidence(std::move(observed)), programs(std::move(set)) {}
 
   FactorGraph graph;
   Evidence evidence;
-  std::shared_ptr<OracleSet> programs;  // null without any
+  std::shared_ptr<OracleSet> programs;     // null without any
+  std::shared_ptr<const Circuit> circuit;  // null unless the model is one; the graph is then one function
 };
 
 // Throws Error: kArgument (often an OptionError) for a request that makes no sense, kResource when the limits of memory

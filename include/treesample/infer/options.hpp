@@ -72,7 +72,8 @@ struct InferOptions {
   std::optional<std::int64_t> importance = {};
   std::optional<std::int64_t> workers = {};  // of the model's programs; what it was read with
   std::optional<AnswerOrder> answer_order = {};
-  std::optional<bool> trace = {};  // how bounds and estimate grow is wanted: a search
+  std::optional<bool> trace = {};    // how bounds and estimate grow is wanted: a search
+  std::optional<bool> compile = {};  // the model as a circuit is wanted: counting
   std::optional<bool> simplify = {};
   std::uint64_t seed = 0;
 };
