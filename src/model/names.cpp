@@ -102,9 +102,9 @@ int Names::state(int variable, std::string_view name) const {
     allowed += fmt::format("{}{}", s == 0 ? "" : ", ", shortened(state_name(*graph_, variable, s), kShownName));
   }
   if (known.num_states > kMostStatesShown) allowed += ", ...";
-  throw Error(ErrorCode::kArgument, fmt::format("variable {} has no state {}, allowed are {}{}",
-                                                shown(variable_name(*graph_, variable)), shown(name), allowed,
-                                                did_you_mean(name, known.state_names)));
+  throw Error(ErrorCode::kArgument,
+              fmt::format("variable {} has no state {}, allowed are {}{}", shown(variable_name(*graph_, variable)),
+                          shown(name), allowed, did_you_mean(name, known.state_names)));
 }
 
 std::vector<std::string> split_names(std::string_view text) {
@@ -140,7 +140,8 @@ std::vector<std::string> split_names(std::string_view text) {
 }
 
 std::string quoted_name(std::string_view name) {
-  const bool is_plain = !name.empty() && name.find_first_of(",\"\r\n") == std::string_view::npos && trimmed(name) == name;
+  const bool is_plain =
+      !name.empty() && name.find_first_of(",\"\r\n") == std::string_view::npos && trimmed(name) == name;
   if (is_plain) return std::string(name);
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
