@@ -1,4 +1,4 @@
-// The fall-backs against enumeration of what is below a level, for every level and all states above it.
+// Leaf values against enumeration of what is below a level, for every level and all states above it.
 #include "treesample/value/leaf_value.hpp"
 
 #include <gtest/gtest.h>
