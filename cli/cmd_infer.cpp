@@ -54,7 +54,8 @@ class InferCommand final : public Command {
   InferRequest request_;
   std::map<std::string, std::vector<std::string>> repeated_;  // options of the table that may be given several times
   std::vector<std::string> evidence_;
-  std::string model_, weights_, json_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_, samples_out_;
+  std::string model_, weights_, json_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
+      samples_out_;
   bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
   ProgramUse programs_;
 };
@@ -108,7 +109,8 @@ void InferCommand::declare(CommandLine& line) {
               "Many cases of evidence, a row or object each (.csv, .json): a table comes out");
   line.option("--cases-out", cases_out_, "FILE", "Where the table of --cases goes, as CSV; default is standard output");
   line.option("--uai-out", uai_out_, "FILE",
-              "Write FILE.PR (log10 Z) and FILE.MAR (marginals) as the UAI competitions do");
+              "Write FILE.PR (log10 Z), FILE.MAR (marginals), FILE.MAP (most probable configuration) and, with --map, "
+              "FILE.MMAP as the UAI competitions do");
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
@@ -140,8 +142,8 @@ void InferCommand::check_outputs() const {
     if (!file.empty()) check_writable(file);
   }
   if (uai_out_.empty()) return;
-  check_writable(uai_out_ + ".PR");
-  check_writable(uai_out_ + ".MAR");
+  for (const char* const extension : {".PR", ".MAR", ".MAP"}) check_writable(uai_out_ + extension);
+  if (!request_.question.map.empty()) check_writable(uai_out_ + ".MMAP");
 }
 
 ModelInput InferCommand::read() const {
