@@ -244,6 +244,26 @@ double Elimination::log_prob(std::span<const int> x) const {
   return log_z() == kNegInf ? kNegInf : state_->graph.log_density(x) - log_z();
 }
 
+void Elimination::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
+  const State& s = *state_;
+  check_argument(s.options.keep_messages, "Elimination::conditional", "needs the option keep_messages");
+  std::fill(probabilities.begin(), probabilities.end(), 0.0);
+  if (log_z() == kNegInf) return;
+  s.for_each_input(s.buckets[v], [&](const TableView& table) {
+    std::size_t index = 0;  // of state 0 of v
+    std::size_t stride = 1;
+    for (const int u : table.scope) {
+      const auto num_states = static_cast<std::size_t>(s.graph.num_states(u));
+      index = index * num_states + static_cast<std::size_t>(u == v ? 0 : x[u]);
+      stride = u == v ? 1 : stride * num_states;
+    }
+    for (std::size_t a = 0; a < probabilities.size(); ++a) {
+      probabilities[a] += table.values[index + a * stride] - table.shift;
+    }
+  });
+  softmax(probabilities, probabilities);
+}
+
 Assignment Elimination::sample(Random& random) const {
   const State& s = *state_;
   check_argument(s.options.keep_messages, "Elimination::sample", "needs the option keep_messages");
@@ -252,18 +272,8 @@ Assignment Elimination::sample(Random& random) const {
   Assignment x(s.buckets.size(), 0);
   std::vector<double> weights;
   for (auto v = s.cost.order.rbegin(); v != s.cost.order.rend(); ++v) {
-    weights.assign(static_cast<std::size_t>(s.graph.num_states(*v)), 0.0);
-    s.for_each_input(s.buckets[*v], [&](const TableView& table) {
-      std::size_t index = 0;  // of state 0 of v
-      std::size_t stride = 1;
-      for (const int u : table.scope) {
-        const auto num_states = static_cast<std::size_t>(s.graph.num_states(u));
-        index = index * num_states + static_cast<std::size_t>(u == *v ? 0 : x[u]);
-        stride = u == *v ? 1 : stride * num_states;
-      }
-      for (std::size_t a = 0; a < weights.size(); ++a) weights[a] += table.values[index + a * stride] - table.shift;
-    });
-    softmax(weights, weights);
+    weights.resize(static_cast<std::size_t>(s.graph.num_states(*v)));
+    conditional(*v, x, weights);
     x[*v] = random.categorical(weights);
   }
   return x;
