@@ -12,7 +12,7 @@
 #include "tree/tree_store.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/families/family.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/store/passes.hpp"
 #include "treesample/tree/tree_sample.hpp"
 #include "treesample/value/mini_bucket.hpp"
@@ -70,11 +70,11 @@ Measured measure_tree(const FactorGraph& graph, const SearchSpace& space) {
 }
 
 Measured measure_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                        const AnytimeOptions& options, double log_z) {
+                        const SearchOptions& options, double log_z) {
   Measured best;
   for (int run = 0; run < kNumRuns; ++run) {
     const double start = cpu_seconds();
-    const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = kBudget, .bytes = SIZE_MAX}, options);
+    const SearchResult result = search(graph, space, leaves, {.budget = kBudget, .bytes = SIZE_MAX}, options);
     const double seconds = cpu_seconds() - start;
     best.evaluations = static_cast<double>(result.report.spent.reward_evaluations);
     best.per_second = std::max(best.per_second, best.evaluations / seconds);
@@ -119,7 +119,7 @@ int main() {
     const char* const name = is_tree ? "tree" : kind == SpaceKind::kGraph ? "graph" : "andor";
     const OrderKind order = kind == SpaceKind::kGraph ? OrderKind::kGiven : OrderKind::kMinFill;
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {.kind = order}), kind);
-    const AnytimeOptions q_uct{.select = SelectRule::kQUct, .expansions_per_traversal = 1, .dive_interval = 0};
+    const SearchOptions q_uct{.select = SelectRule::kQUct, .expansions_per_traversal = 1, .dive_interval = 0};
     const LeafValues uniform{.estimate = std::make_shared<const UniformValue>(space)};
     const Measured plain = is_tree ? measure_tree(graph, space) : measure_search(graph, space, uniform, q_uct, log_z);
     print_row(name, is_tree ? "tree search" : "q-uct", plain, plain);
@@ -131,7 +131,7 @@ int main() {
     const LeafValues buckets = mini_bucket_leaves(
         graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options), uniform_distributions(graph));
     for (const auto& [text, leaves] : {std::pair{"gap, maxima", maxima}, std::pair{"gap, buckets i = 8", buckets}}) {
-      for (const int expansions : {1, AnytimeOptions().expansions_per_traversal}) {
+      for (const int expansions : {1, SearchOptions().expansions_per_traversal}) {
         const Measured measured = measure_search(graph, space, leaves, {.expansions_per_traversal = expansions}, log_z);
         print_row(name, fmt::format("{}, {}", text, expansions), measured, plain);
         is_correct = is_correct && measured.is_correct;

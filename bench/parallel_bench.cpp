@@ -16,7 +16,7 @@
 #include "treesample/exact/elimination.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/oracle/oracle_set.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
@@ -54,7 +54,7 @@ class EquallySlow final : public EvaluationQueue {
 };
 
 // The same model with functions that do not show their tables.
-FactorGraph opaque(const FactorGraph& tables) {
+FactorGraph functions_of(const FactorGraph& tables) {
   FactorGraph graph;
   for (int v = 0; v < tables.num_variables(); ++v) graph.add_variable(tables.num_states(v));
   for (const Factor& factor : tables.factors()) {
@@ -70,8 +70,8 @@ FactorGraph opaque(const FactorGraph& tables) {
   return graph;
 }
 
-AnytimeResult search(const FactorGraph& graph, const SearchSpace& space, const Limits& limits) {
-  return anytime_search(graph, space, {}, limits, {.select = SelectRule::kMass});
+SearchResult search(const FactorGraph& graph, const SearchSpace& space, const Limits& limits) {
+  return search(graph, space, {}, limits, {.select = SelectRule::kMass});
 }
 
 std::vector<int> given_order(const FactorGraph& graph) {
@@ -90,10 +90,10 @@ void measure_kl(int num_instances, std::int64_t budget) {
       for (int instance = 0; instance < num_instances; ++instance) {
         const FactorGraph tables =
             make_family(family, {.seed = 2024, .instance = static_cast<std::uint64_t>(instance)}).graph;
-        FactorGraph graph = opaque(tables);
+        FactorGraph graph = functions_of(tables);
         graph.set_evaluation_queue(std::make_shared<EquallySlow>(graph, num_workers));
         const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
-        const AnytimeResult result = search(graph, space, {.budget = budget});
+        const SearchResult result = search(graph, space, {.budget = budget});
         const SearchApproximation approximation(result, SamplerKind::kEstimate);
         Random random(static_cast<std::uint64_t>(instance), "kl");
         const double kl =

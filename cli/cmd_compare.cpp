@@ -102,7 +102,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
   line.option("--methods", methods_, "LIST",
               "Which of " + experiments::all_method_words() +
-                  "; andor, graph and tree are the search, mass is for opaque factors");
+                  "; andor, graph and tree are the search, mass is for factors that are functions");
   line.option("--budgets", budgets_, "LIST", "Reward evaluations; calls of programs where the model has some");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");

@@ -25,8 +25,8 @@ const std::vector<Experiment>& all_experiments() {
        run_table1},
       {"figure1", "error against budget on CHAIN; energy against entropy", 1000, 300'000, 4, 3'000, chain, run_figure1},
       {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
-      {"opaque", "search for opaque factors against the paper's, budgets from 100 on", 200, 100'000, 3, 3'000,
-       paper_problems(), run_opaque},
+      {"functions", "search for factors that are functions against the paper's, budgets from 100 on", 200, 100'000, 3,
+       3'000, paper_problems(), run_functions},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
   };

@@ -42,7 +42,7 @@ const std::vector<Experiment>& all_experiments();
 std::optional<Report> run_table1(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control);
-std::optional<Report> run_opaque(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control);
 
 // What the runners share.

@@ -85,7 +85,7 @@ const std::vector<ContenderRow>& contenders() {
       {Contender::kTree, "tree", "TS", 0, tree_search(SpaceKind::kTree), {{"c", kExploration}}},
       {Contender::kMass,
        "mass",
-       "TS, improved",
+       "TS, rule mass",
        9,
        {.method = Method::kTreeSample, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
       {Contender::kElbo,

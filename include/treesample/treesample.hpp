@@ -32,7 +32,7 @@
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/search_space.hpp"

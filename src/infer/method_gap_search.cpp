@@ -32,15 +32,15 @@ class GapSearch {
  private:
   void look_for_a_configuration();
   bool count_first();
-  AnytimeResult search(const SearchSpace& space, const LeafValues& leaves);
+  SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
   LogBounds certified(const LogBounds& bounds) const;
-  void add_samplers(const AnytimeResult& result);
-  void choose_sampler(const AnytimeResult& result, const std::shared_ptr<const SearchApproximation>& upper);
+  void add_samplers(const SearchResult& result);
+  void choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper);
   BoundedSampler completed(const SearchApproximation& upper) const;
   std::optional<Configuration> completed(std::optional<Configuration> best) const;
   BoundedImportance estimate(const BoundedSampler& upper, StopReason stop) const;
-  void add_exact_marginals(const AnytimeResult& result, const SearchApproximation& upper);
+  void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
   void add_certified_marginals();
 
   const Task& task_;
@@ -105,21 +105,21 @@ void GapSearch::report_progress(Progress now) {
   run_.tell(now);
 }
 
-AnytimeResult GapSearch::search(const SearchSpace& space, const LeafValues& leaves) {
+SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& leaves) {
   Limits limits = task_.limits();
   limits.bytes /= policy::kSearchMemoryDivisor;
   search_start_ = run_.seconds();
   limits.seconds = std::max(0.0, policy::kGapSearchEnd * run_.time_limit() - search_start_);
-  AnytimeOptions options;
+  SearchOptions options;
   options.c = *task_.options().c;
   options.epsilon = *task_.options().epsilon;
   options.answer_order = *task_.options().answer_order;
-  options.seconds_per_node = policy::kBoundedPassSeconds;
+  options.seconds_per_node = policy::kSearchPassSeconds;
   options.observer_interval = policy::kTraversalsBetweenLooks;
   if (first_) options.first_configurations = {summed_ ? summed_->left(first_->x) : first_->x};
   const Observer observer{.progress = [&](const Progress& now) { report_progress(now); },
                           .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
-  return anytime_search(graph_, space, leaves, limits, options, observer);
+  return search(graph_, space, leaves, limits, options, observer);
 }
 
 // By upper bounds: the weights of the smaller model are those of the whole one.
@@ -174,7 +174,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
 }
 
 // What samples are drawn from: certified when it can be.
-void GapSearch::choose_sampler(const AnytimeResult& result, const std::shared_ptr<const SearchApproximation>& upper) {
+void GapSearch::choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper) {
   const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
     if (!summed_) return sampler;
     return std::make_shared<CompletedApproximation>(summed_, std::move(sampler));
@@ -197,7 +197,7 @@ void GapSearch::add_certified_marginals() {
 
 // Of a solved search: from its store, else by elimination where that is quick. Those of barren variables follow from
 // neither.
-void GapSearch::add_exact_marginals(const AnytimeResult& result, const SearchApproximation& upper) {
+void GapSearch::add_exact_marginals(const SearchResult& result, const SearchApproximation& upper) {
   const double seconds = run_.box_seconds(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
   pass.bytes = task_.limits().bytes / policy::kMarginalsMemoryDivisor;
@@ -215,7 +215,7 @@ void GapSearch::add_exact_marginals(const AnytimeResult& result, const SearchApp
 }
 
 // What is drawn from the search: samples, an estimate with its interval, marginals.
-void GapSearch::add_samplers(const AnytimeResult& result) {
+void GapSearch::add_samplers(const SearchResult& result) {
   if (!(result.report.log_z.upper < HUGE_VAL)) return;  // beyond the range of the search's numbers
   const auto upper = std::make_shared<SearchApproximation>(result, SamplerKind::kUpper, run_.until());
   if (upper->log_value() == kNegInf) return;
@@ -247,8 +247,8 @@ Draft GapSearch::run() {
   const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
                                                           : space_for(task_, graph_, *chosen.space);
   const Leaves leaves = make_bounds(task_, graph_, space);
-  const AnytimeResult result = search(space, leaves.values);
-  const AnytimeReport& report = result.report;
+  const SearchResult result = search_with(space, leaves.values);
+  const SearchReport& report = result.report;
   // The last sweep of the search may have gained something; sampling changes no bound.
   run_.tell({.phase = "samples",
              .spent = report.spent,

@@ -16,7 +16,7 @@ namespace {
 
 // Of a search that ended solved, by one pass over its store: P_V where everything was evaluated, P_U where bounds
 // closed what was not.
-std::optional<Marginals> exact_marginals(const AnytimeResult& result, const SearchApproximation& sampler,
+std::optional<Marginals> exact_marginals(const SearchResult& result, const SearchApproximation& sampler,
                                          const Task& task) {
   SolvedMarginalsOptions pass;
   pass.bytes = task.limits().bytes / policy::kMarginalsMemoryDivisor;
@@ -42,7 +42,7 @@ void spend_rest(Draft& draft, const Task& task) {
   if (drawn.best.log_density != kNegInf) draft.offer_best(drawn.best);
 }
 
-void add_sampler(Draft& draft, const AnytimeResult& result, const Task& task) {
+void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
   const auto sampler = std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, task.run.until());
   if (sampler->log_value() == kNegInf) return;
   draft.approximation = sampler;
@@ -76,11 +76,11 @@ Draft run_mass_search(const Task& task) {
   Limits limits = task.limits();
   limits.seconds = (chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0) * run.seconds_left();
   limits.bytes /= policy::kSearchMemoryDivisor;
-  AnytimeOptions options;
+  SearchOptions options;
   options.select = SelectRule::kMass;
   options.c = *chosen.c;
   options.seed = task.seed();
-  options.seconds_per_node = policy::kBoundedPassSeconds;
+  options.seconds_per_node = policy::kSearchPassSeconds;
   options.answer_order = *chosen.answer_order;
   options.observer_interval = task.graph.has_only_tables() ? policy::kTraversalsBetweenLooks : 1;  // of a function
   const Observer observer{.progress =
@@ -89,8 +89,8 @@ Draft run_mass_search(const Task& task) {
                                 run.tell(now);
                               },
                           .should_stop = run.search_end()};
-  const AnytimeResult result = anytime_search(task.graph, space, leaves, limits, options, observer);
-  const AnytimeReport& report = result.report;
+  const SearchResult result = search(task.graph, space, leaves, limits, options, observer);
+  const SearchReport& report = result.report;
   Draft draft;
   draft.method = fmt::format("treesample by unresolved mass, space {}, order {} (width {}), prior {}",
                              word_for(*chosen.space), word_for(*chosen.order), space.width(), *chosen.prior);

@@ -2,7 +2,7 @@
 //
 // A share is of the time limit and counted from the start; *End is the moment at which a phase is over at the latest,
 // *Share what one step may take, and *Seconds what it may take where there is no time limit. The values were chosen on
-// the development models (docs/methods/anytime.md has the comparisons); none of them can make an answer false.
+// the development models (docs/methods/search.md has the comparisons); none of them can make an answer false.
 #pragma once
 
 #include <cstdint>
@@ -74,8 +74,8 @@ inline constexpr double kGapSearchEnd = 0.65;                  // then its sampl
 // Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
 inline constexpr double kFarGap = 10.0;
 inline constexpr double kFarSearchEnd = 0.4;
-inline constexpr double kLeastSearchShare = 0.1;       // of the time, whatever came before took on a busy machine
-inline constexpr double kBoundedPassSeconds = 0.5e-6;  // per node, for the samplers and the best configuration
+inline constexpr double kLeastSearchShare = 0.1;      // of the time, whatever came before took on a busy machine
+inline constexpr double kSearchPassSeconds = 0.5e-6;  // per node, for the samplers and the best configuration
 inline constexpr std::uint64_t kSearchMemoryDivisor = 2;
 inline constexpr double kExactMarginalsShare = 0.2, kExactMarginalsSeconds = 5.0;  // of a solved search
 inline constexpr std::uint64_t kMarginalsMemoryDivisor = 4;

@@ -39,7 +39,7 @@ struct BoundNode : BoundValues {
 
   std::uint32_t expansion : 28 = kNoExpansion;
   bool is_complete : 1 = false;    // solved: nothing below is left to search
-  bool was_collapsed : 1 = false;  // its values are better than the fall-backs'
+  bool was_collapsed : 1 = false;  // its values are better than leaf values
   bool is_given_back : 1 = false;  // by collapse; the memory waits for another node
   bool is_pending : 1 = false;     // nothing below can be chosen until rewards arrive
 };

@@ -1,6 +1,6 @@
 // Depth-first parts of the search with bounds: dives, and following a configuration that is known.
 #include "math/ties.hpp"
-#include "search/bounded_search.hpp"
+#include "search/search_state.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -13,7 +13,7 @@ constexpr std::int64_t kDiveFuelPerLevel = 4;
 
 // Expands the nodes that a configuration passes from a root down. Neither this nor a dive calls itself: paths can have
 // hundreds of thousands of levels.
-void BoundedSearch::follow(int root, NodeIndex root_index, const Assignment& x) {
+void SearchState::follow(int root, NodeIndex root_index, const Assignment& x) {
   struct Frame {
     Step node;
     std::size_t next_child = 0;
@@ -46,14 +46,14 @@ void BoundedSearch::follow(int root, NodeIndex root_index, const Assignment& x) 
 // Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
 // itself, unless impossible states are in the way. Dives evaluate one node after the other, and must not meet one that
 // is pending.
-bool BoundedSearch::is_dive_due(int level, NodeIndex index) const {
+bool SearchState::is_dive_due(int level, NodeIndex index) const {
   if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
   if (rule_->goes_by_estimates() && (!has_zeros_ || !has_no_lower(*store_))) return false;
   const BoundNode& node = store_->node(level, index);
   return node.has_no_lower() && !node.is_complete;
 }
 
-void BoundedSearch::dive(int level, NodeIndex index) {
+void SearchState::dive(int level, NodeIndex index) {
   ++num_dives_;
   dive(level, index, kDiveFuelPerLevel * space_.num_levels());
 }
@@ -61,7 +61,7 @@ void BoundedSearch::dive(int level, NodeIndex index) {
 // Depth-first below a node until its L is finite or it is dead, or the fuel is used up. A dive that stopped short below
 // has nothing left for other edges either. Going on would walk what is expanded already, once for every path, of which
 // shared nodes have exponentially many. Pre: x_ holds the path down to the node.
-void BoundedSearch::dive(int top_level, NodeIndex top_index, std::int64_t fuel) {
+void SearchState::dive(int top_level, NodeIndex top_index, std::int64_t fuel) {
   struct Frame {
     Step node;
     std::vector<bool> is_tried;
@@ -115,13 +115,13 @@ void BoundedSearch::dive(int top_level, NodeIndex top_index, std::int64_t fuel) 
   }
 }
 
-BoundedSearch::Step BoundedSearch::child_of(const Step& step, int action, std::size_t child) const {
+SearchState::Step SearchState::child_of(const Step& step, int action, std::size_t child) const {
   const Expansion expansion = store_->expansion(step.level, store_->node(step.level, step.index));
   return {space_.levels[step.level].children[child], expansion.links(action)[child]};
 }
 
 // The incomplete edge with the largest V of those that were not tried, the lowest of equals; -1 when there is none.
-int BoundedSearch::next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried) {
+int SearchState::next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried) {
   edges_.gather(*store_, level, node);
   int chosen = -1;
   double best = kNegInf;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "search/bound_store.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 
 namespace treesample {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "search/bounded_search.hpp"
+#include "search/search_state.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -15,7 +15,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 }  // namespace
 
 // Evaluates all edges of a node. False when a factor failed.
-bool BoundedSearch::expand(int level, NodeIndex index) {
+bool SearchState::expand(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   edge_rewards_.assign(here.num_states, 0.0);
   edge_magnitudes_.assign(here.num_states, 0.0);
@@ -35,7 +35,7 @@ bool BoundedSearch::expand(int level, NodeIndex index) {
 
 // Gives a node the edges whose rewards are in edge_rewards_. Their children are new nodes, or known ones where the
 // context was met before.
-void BoundedSearch::add_edges(int level, NodeIndex index) {
+void SearchState::add_edges(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   BoundNode& node = store_->node(level, index);
   store_->create_expansion(level, node);
@@ -58,7 +58,7 @@ void BoundedSearch::add_edges(int level, NodeIndex index) {
 }
 
 // The node of a child level below the edge that x_ holds.
-NodeIndex BoundedSearch::child_node(const Level& here, std::size_t child) {
+NodeIndex SearchState::child_node(const Level& here, std::size_t child) {
   const int level = here.children[child];
   if (!space_.levels[level].is_shared) return create_node(level, leaf_bounds(here, child));
   NodeIndex& known = store_->find_or_insert(level, x_);
@@ -66,9 +66,9 @@ NodeIndex BoundedSearch::child_node(const Level& here, std::size_t child) {
   return known;
 }
 
-// What the fall-backs say of a child level. Those of a node's edges have most look-ups in common, so all are made when
+// What the leaf values say of a child level. Those of a node's edges have most look-ups in common, so all are made when
 // one is needed.
-LogBounds BoundedSearch::leaf_bounds(const Level& here, std::size_t child) {
+LogBounds SearchState::leaf_bounds(const Level& here, std::size_t child) {
   LeafRow& row = leaf_rows_[child];
   const int level = here.children[child];
   const int action = x_[here.variable];
@@ -83,8 +83,8 @@ LogBounds BoundedSearch::leaf_bounds(const Level& here, std::size_t child) {
   return {row.lower[action], row.upper[action]};
 }
 
-// A node with the values of the fall-backs.
-NodeIndex BoundedSearch::create_node(int level, LogBounds leaf) {
+// A node with its leaf values.
+NodeIndex SearchState::create_node(int level, LogBounds leaf) {
   const NodeIndex index = store_->create_node(level);
   BoundNode& node = store_->node(level, index);
   node.is_complete = is_exact_leaf(level) || leaf.upper == kNegInf;

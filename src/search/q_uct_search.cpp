@@ -15,16 +15,16 @@ QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, cons
   check_space("q_uct_search", graph, space);
   LeafValues with_estimate = leaves;
   if (!with_estimate.estimate) with_estimate.estimate = std::make_shared<const UniformValue>(space);
-  AnytimeOptions search;
-  search.select = SelectRule::kQUct;
-  search.c = options.c;
-  search.epsilon = options.epsilon;
-  search.ties = options.ties;
-  search.seed = options.seed;
-  search.dive_interval = 0;
-  search.seconds_per_node = 0.5e-6;  // for the sampler, which goes once through all nodes
-  if (options.observer_interval > 0) search.observer_interval = options.observer_interval;
-  const AnytimeResult result = anytime_search(graph, space, with_estimate, limits, search, observer);
+  SearchOptions rule;
+  rule.select = SelectRule::kQUct;
+  rule.c = options.c;
+  rule.epsilon = options.epsilon;
+  rule.ties = options.ties;
+  rule.seed = options.seed;
+  rule.dive_interval = 0;
+  rule.seconds_per_node = 0.5e-6;  // for the sampler, which goes once through all nodes
+  if (options.observer_interval > 0) rule.observer_interval = options.observer_interval;
+  const SearchResult result = search(graph, space, with_estimate, limits, rule, observer);
   try {
     return {std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, should_give_up), result.report};
   } catch (const Error& error) {

@@ -126,7 +126,7 @@ class SamplerView::Builder {
   std::vector<double> edges_;  // scratch
 };
 
-SamplerView::SamplerView(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_stop)
+SamplerView::SamplerView(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop)
     : store_(result.store), leaves_(result.leaves), kind_(kind) {
   Builder builder(*this, result.reward_rounding, should_stop);
   log_value_ = space().log_constant;

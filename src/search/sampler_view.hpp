@@ -12,9 +12,9 @@ namespace treesample {
 class SamplerView final : public StoreView {
  public:
   // What was evaluated, without a sampler: children and rewards can be read.
-  explicit SamplerView(const AnytimeResult& result) : store_(result.store) {}
+  explicit SamplerView(const SearchResult& result) : store_(result.store) {}
   // Goes once through all nodes; `should_stop` ends with Error (kInterrupted).
-  SamplerView(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_stop);
+  SamplerView(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop);
 
   // X(root) with its rounding: at least what P_L attains, at most what the weights of P_U are.
   [[nodiscard]] double log_value() const { return log_value_; }

@@ -15,7 +15,7 @@
 namespace treesample {
 namespace {
 
-std::shared_ptr<const SamplerView> make_view(const AnytimeResult& result, SamplerKind kind,
+std::shared_ptr<const SamplerView> make_view(const SearchResult& result, SamplerKind kind,
                                              const ShouldStop& should_stop) {
   constexpr const char* kFunction = "SearchApproximation";
   const LeafValues& leaves = result.leaves;
@@ -31,13 +31,13 @@ std::shared_ptr<const SamplerView> make_view(const AnytimeResult& result, Sample
 
 }  // namespace
 
-SearchApproximation::SearchApproximation(const AnytimeResult& result, SamplerKind kind,
+SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind,
                                          std::shared_ptr<const SamplerView> view)
     : StoreApproximation(view, view->log_value(), view->space().log_constant == kNegInf || is_solved(*result.store)),
       store_(result.store),
       kind_(kind) {}
 
-SearchApproximation::SearchApproximation(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_stop)
+SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop)
     : SearchApproximation(result, kind, make_view(result, kind, should_stop)) {}
 
 void check_below_upper(double log_density, double log_z_upper) {
@@ -50,7 +50,7 @@ void check_below_upper(double log_density, double log_z_upper) {
                           log_density, log_z_upper));
 }
 
-std::optional<Configuration> best_configuration(const AnytimeResult& result, const ShouldStop& should_stop) {
+std::optional<Configuration> best_configuration(const SearchResult& result, const ShouldStop& should_stop) {
   std::optional<Configuration> found = best_in_store(SamplerView(result), should_stop);
   if (found) check_below_upper(found->log_density, result.report.log_z.upper);
   return found;

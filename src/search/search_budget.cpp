@@ -1,10 +1,10 @@
 // What the search with bounds can still pay for.
-#include "search/bounded_search.hpp"
+#include "search/search_state.hpp"
 
 namespace treesample {
 
 // In calls, what is known already is free.
-bool BoundedSearch::can_expand(int level) {
+bool SearchState::can_expand(int level) {
   if (is_free(level)) return true;
   Spending price = reward_.price(level).times(space_.levels[level].num_states);
   if (budget_.allows(price)) return true;
@@ -14,7 +14,7 @@ bool BoundedSearch::can_expand(int level) {
 }
 
 // Pre: x_ holds the path down to a node of the level.
-std::int64_t BoundedSearch::num_new_calls(int level) {
+std::int64_t SearchState::num_new_calls(int level) {
   const Level& here = space_.levels[level];
   std::int64_t count = 0;
   for (int a = 0; a < here.num_states; ++a) {

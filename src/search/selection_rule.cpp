@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/opaque_factors.md.
+// The bonus of the mass rule at c = 1, in nats. Measured: docs/methods/mass.md.
 constexpr double kMassBonus = 0.3;
 
 double num_visits(const EdgeBounds& edges, const Expansion& expansion) {
@@ -47,7 +47,7 @@ class GapRule final : public SelectionRule {
 
 class QUctRule final : public SelectionRule {
  public:
-  QUctRule(const SearchSpace& space, const LeafValues& leaves, const AnytimeOptions& options)
+  QUctRule(const SearchSpace& space, const LeafValues& leaves, const SearchOptions& options)
       : c_(options.c),
         epsilon_(options.epsilon),
         has_random_ties_(options.ties == TieRule::kRandom),
@@ -75,7 +75,7 @@ class QUctRule final : public SelectionRule {
 
 class MassRule final : public SelectionRule {
  public:
-  explicit MassRule(const AnytimeOptions& options) : bonus_(kMassBonus * options.c), random_(options.seed, "mass") {}
+  explicit MassRule(const SearchOptions& options) : bonus_(kMassBonus * options.c), random_(options.seed, "mass") {}
 
   int choose(int /*level*/, const EdgeBounds& edges, const Expansion& expansion) override {
     const double bonus = bonus_ * std::sqrt(num_visits(edges, expansion));
@@ -109,7 +109,7 @@ class MassRule final : public SelectionRule {
 }  // namespace
 
 std::unique_ptr<SelectionRule> make_rule(const SearchSpace& space, const LeafValues& leaves,
-                                         const AnytimeOptions& options) {
+                                         const SearchOptions& options) {
   switch (options.select) {
     case SelectRule::kGap:
       return std::make_unique<GapRule>();

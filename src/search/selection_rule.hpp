@@ -16,7 +16,7 @@
 
 #include "search/bound_store.hpp"
 #include "search/edge_bounds.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 
 namespace treesample {
 
@@ -39,6 +39,6 @@ class SelectionRule {
 };
 
 std::unique_ptr<SelectionRule> make_rule(const SearchSpace& space, const LeafValues& leaves,
-                                         const AnytimeOptions& options);
+                                         const SearchOptions& options);
 
 }  // namespace treesample

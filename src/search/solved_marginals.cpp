@@ -152,7 +152,7 @@ class MarginalPass {
 
 }  // namespace
 
-std::optional<Marginals> solved_marginals(const AnytimeResult& result, const SearchApproximation& sampler,
+std::optional<Marginals> solved_marginals(const SearchResult& result, const SearchApproximation& sampler,
                                           const SolvedMarginalsOptions& options) {
   check_argument(sampler.kind() != SamplerKind::kLower && sampler.is_of(result), "solved_marginals",
                  "needs the sampler by upper bounds, or by estimates, of the same search");

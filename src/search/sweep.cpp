@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "search/bounded_search.hpp"
+#include "search/search_state.hpp"
 
 namespace treesample {
 
 // Nodes that several edges lead to were backed up along one of them only.
-void BoundedSearch::settle() {
+void SearchState::settle() {
   const bool has_shared =
       std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
   if (calibration_.is_on()) {
@@ -17,20 +17,20 @@ void BoundedSearch::settle() {
   }
 }
 
-void BoundedSearch::recalibrate() {
+void SearchState::recalibrate() {
   ++num_recalibrations_;
   sweep([this](int level) { return calibration_.value().log_value(level, x_); });
 }
 
 // The search is over: P_V is uniform below the nodes that were not searched, so that is what they are worth now.
-void BoundedSearch::refit() {
+void SearchState::refit() {
   if (calibration_.is_on()) sweep([this](int level) { return calibration_.value().log_elbo(level); });
 }
 
 // Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
 // such a function. What was collapsed knows more than that.
 template <typename LeafEstimate>
-bool BoundedSearch::sweep(LeafEstimate leaf_estimate) {
+bool SearchState::sweep(LeafEstimate leaf_estimate) {
   const double start = watch_.seconds();
   StopCheck stop([this] { return watch_.is_asked_to_stop(); });
   for (int n = space_.num_levels() - 1; n >= 0; --n) {
@@ -51,7 +51,7 @@ bool BoundedSearch::sweep(LeafEstimate leaf_estimate) {
 }
 
 // Whether one sweep more would be done before the time is over.
-bool BoundedSearch::has_time_to_sweep() const {
+bool SearchState::has_time_to_sweep() const {
   const double expected = sweep_seconds_per_node_ * static_cast<double>(store_->num_nodes());
   return !watch_.is_time_over(seconds_after() + expected);
 }

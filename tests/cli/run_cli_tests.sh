@@ -63,7 +63,7 @@ for method in "treesample" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain
   check "method $method samples" says out '^samples     1'
 done
 
-# The search for opaque factors: asked for by either of its words, and chosen where a factor is a program.
+# The search for factors that are functions: asked for by either of its words, and chosen where a factor is a program.
 run infer "$models/permuted-chain.uai" --select mass --space tree --budget 1000 --samples 1 --json mass.json
 check "mass" exits 0
 check "mass learns its values" says out 'unresolved mass, space tree.* prior calibrated'

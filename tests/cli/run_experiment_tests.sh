@@ -57,9 +57,9 @@ check "page without gnuplot" says bare/report.html 'SMC needs'
 check "CSV without gnuplot" [ -s bare/figure1_error.csv ]
 run reproduce depth --quick --instances 1 --out depth
 check "depth" exits 0
-run reproduce opaque --quick --instances 1 --budget 300 --out opaque
-check "opaque" exits 0
-check "opaque: CSV" says opaque/opaque.csv '^chain,letter,mass,300,'
+run reproduce functions --quick --instances 1 --budget 300 --out functions
+check "functions" exits 0
+check "functions: CSV" says functions/functions.csv '^chain,letter,mass,300,'
 
 run compare "$models/permuted-chain.uai" --budgets 50,1e3 --runs 2 --out compared
 check "compare" exits 0

@@ -8,7 +8,7 @@
 
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/oracle/oracle_set.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
@@ -45,10 +45,10 @@ Simulator simulator(int num_variables, int num_states, Tables tables) {
   return model;
 }
 
-AnytimeResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limits, AnytimeOptions options = {}) {
+SearchResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limits, SearchOptions options = {}) {
   options.select = SelectRule::kMass;
   const SearchSpace space = make_search_space(graph, search_order(graph, kind, {.kind = OrderKind::kGiven}), kind);
-  return anytime_search(graph, space, {}, limits, options);
+  return search(graph, space, {}, limits, options);
 }
 
 TEST(CallSearch, AFunctionOfAllVariablesIsAskedAsOftenAsTheBudgetAllows) {
@@ -56,7 +56,7 @@ TEST(CallSearch, AFunctionOfAllVariablesIsAskedAsOftenAsTheBudgetAllows) {
     for (const Tables tables : {Tables::kNone, Tables::kEqual, Tables::kSkewed}) {
       for (const SpaceKind kind : kSpaces) {
         const Simulator model = simulator(num_variables, num_states, tables);
-        const AnytimeReport report = search(model.graph, kind, {.budget = 301, .unit = BudgetUnit::kCall}).report;
+        const SearchReport report = search(model.graph, kind, {.budget = 301, .unit = BudgetUnit::kCall}).report;
         EXPECT_EQ(report.stop, StopReason::kBudget);
         EXPECT_EQ(report.spent.calls, static_cast<std::int64_t>(model.calls->size()));
         EXPECT_EQ(report.spent.calls, 301 / num_states * num_states) << num_variables << " variables";
@@ -71,7 +71,7 @@ TEST(CallSearch, AFunctionOfAllVariablesIsAskedAsOftenAsTheBudgetAllows) {
 TEST(CallSearch, LevelsWithoutFactorsAreNotCountedInAnyUnit) {
   for (const BudgetUnit unit : {BudgetUnit::kReward, BudgetUnit::kFactor, BudgetUnit::kCall}) {
     const Simulator model = simulator(16, 2, Tables::kNone);
-    const AnytimeReport report = search(model.graph, SpaceKind::kAndOr, {.budget = 100, .unit = unit}).report;
+    const SearchReport report = search(model.graph, SpaceKind::kAndOr, {.budget = 100, .unit = unit}).report;
     EXPECT_EQ(model.calls->size(), 100U);
     EXPECT_EQ(report.spent.reward_evaluations, 100);
   }
@@ -91,7 +91,7 @@ TEST(CallSearch, ManyFunctionsWithEmptyLevelsBetweenAreAsked) {
   }
   for (const SpaceKind kind : kSpaces) {
     num_calls = 0;
-    const AnytimeReport report = search(graph, kind, {.budget = 400, .unit = BudgetUnit::kCall}).report;
+    const SearchReport report = search(graph, kind, {.budget = 400, .unit = BudgetUnit::kCall}).report;
     EXPECT_EQ(num_calls, 400);
     EXPECT_EQ(report.spent.calls, 400);
     // In a path without contexts 400 calls are spent on the first two functions.
@@ -114,7 +114,7 @@ TEST(CallSearch, TheEstimateOfLogZComesFromAllOverTheModel) {
   const double log_z = enumerate(simulator(16, 2, Tables::kNone).graph).log_z;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Simulator model = simulator(16, 2, Tables::kNone);
-    const AnytimeReport report =
+    const SearchReport report =
         search(model.graph, SpaceKind::kAndOr, {.budget = 1000, .unit = BudgetUnit::kCall}, {.seed = seed}).report;
     EXPECT_NEAR(report.estimate, log_z, 0.5);
     EXPECT_LE(report.log_z.lower, log_z);
@@ -140,7 +140,7 @@ TEST(CallSearch, WhatAQueueHasAnsweredIsNoCallAnyMore) {
   for (const int budget : {45, 44, 7, 2}) {  // there are 5 x 9 different questions
     num_calls = 0;
     OracleSet oracles(functions, "1", {});
-    const AnytimeReport report =
+    const SearchReport report =
         search(oracles.graph(), SpaceKind::kTree, {.budget = budget, .unit = BudgetUnit::kCall}).report;
     EXPECT_EQ(report.spent.calls, num_calls);
     EXPECT_EQ(report.stop, budget == 45 ? StopReason::kExact : StopReason::kBudget);
@@ -158,9 +158,9 @@ TEST(CallSearch, SeveralWorkersNeverExceedTheBudget) {
       for (int v = 0; v < 12; ++v) quiet.add_factor(graph.factor(v));
       quiet.add_factor(Factor::function(graph.factor(12).scope(), log_value));
       OracleSet oracles(quiet, "1", {.num_workers = num_workers});
-      const AnytimeReport report = search(oracles.graph(), SpaceKind::kAndOr,
-                                          {.budget = 101, .unit = BudgetUnit::kCall}, {.answer_order = order})
-                                       .report;
+      const SearchReport report = search(oracles.graph(), SpaceKind::kAndOr, {.budget = 101, .unit = BudgetUnit::kCall},
+                                         {.answer_order = order})
+                                      .report;
       EXPECT_EQ(report.spent.calls, 100);
       EXPECT_EQ(oracles.counts()[0].paid, 100);
     }
@@ -179,7 +179,7 @@ TEST(CallSearch, EndsWhenNothingIsLeftToAsk) {
     }
   }
   OracleSet oracles(functions, "1", {});
-  const AnytimeReport report =
+  const SearchReport report =
       search(oracles.graph(), SpaceKind::kTree, {.budget = 1000, .unit = BudgetUnit::kCall}).report;
   EXPECT_EQ(report.stop, StopReason::kBudget);
   EXPECT_LE(report.spent.calls, 4 * functions.num_factors());

@@ -12,7 +12,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/oracle/oracle_set.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
@@ -57,12 +57,12 @@ FactorGraph model_of_trial(int trial) {
 
 struct Setting {
   SpaceKind kind = SpaceKind::kTree;
-  AnytimeOptions options;
+  SearchOptions options;
   Limits limits = {};
 };
 
 struct Outcome {
-  AnytimeReport report;
+  SearchReport report;
   std::vector<double> log_probs;  // of all configurations
   std::optional<Configuration> best;
 };
@@ -74,7 +74,7 @@ Outcome search(const FactorGraph& graph, const Setting& setting) {
   if (setting.options.select != SelectRule::kMass) {  // which learns its estimates
     leaves.estimate = std::make_shared<UniformValue>(space);
   }
-  const AnytimeResult result = anytime_search(graph, space, leaves, setting.limits, setting.options);
+  const SearchResult result = search(graph, space, leaves, setting.limits, setting.options);
   Outcome outcome{result.report, {}, best_configuration(result)};
   const SearchApproximation approximation(result, SamplerKind::kEstimate);
   for_each_configuration(graph, [&](const Assignment& x) { outcome.log_probs.push_back(approximation.log_prob(x)); });

@@ -17,8 +17,8 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/summed_model.hpp"
-#include "treesample/search/anytime_search.hpp"
 #include "treesample/search/q_uct_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/search/solved_marginals.hpp"
 #include "treesample/space/reward.hpp"
@@ -63,7 +63,7 @@ struct Call {
 // Everything public that takes a graph and a space.
 std::vector<Call> calls_with_space(const FactorGraph& graph, const SearchSpace& space) {
   return {{"q_uct_search", [&] { q_uct_search(graph, space, {}, {.budget = 50}); }},
-          {"anytime_search", [&] { anytime_search(graph, space, {}, {.budget = 50}); }},
+          {"search", [&] { search(graph, space, {}, {.budget = 50}); }},
           {"smc", [&] { smc(graph, space, {}, {.budget = 1000}); }},
           {"Reward", [&] { Reward(graph, space); }},
           {"WeightedMiniBucket", [&] { WeightedMiniBucket(graph, space); }},
@@ -188,9 +188,9 @@ TEST(WrongPairs, PriorsAndLeafValuesOfAnotherSpaceAreRefused) {
     EXPECT_TRUE(is_refused([&] { mini_bucket_leaves(graph, space, buckets, uniform); }));
     for (const std::shared_ptr<const LeafValue>& leaf : std::initializer_list<std::shared_ptr<const LeafValue>>{
              product_value(other, wrong, other_uniform), maxima_value(other, wrong), buckets, constant}) {
-      EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {.lower = leaf}, {.budget = 50}); }));
-      EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {.upper = leaf}, {.budget = 50}); }));
-      EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {.estimate = leaf}, {.budget = 50}); }));
+      EXPECT_TRUE(is_refused([&] { search(graph, space, {.lower = leaf}, {.budget = 50}); }));
+      EXPECT_TRUE(is_refused([&] { search(graph, space, {.upper = leaf}, {.budget = 50}); }));
+      EXPECT_TRUE(is_refused([&] { search(graph, space, {.estimate = leaf}, {.budget = 50}); }));
     }
     if (graph.num_variables() != other.num_variables()) {
       EXPECT_TRUE(is_refused([&] { product_value(graph, space, other_uniform); }));
@@ -234,11 +234,11 @@ TEST(WrongPairs, ApproximationsOfAnotherGraphAreRefused) {
     ++num_pairs;
     const SearchSpace wrong = random_space(other, static_cast<SpaceKind>(trial % 3), random);
     const QUctResult searched = q_uct_search(other, wrong, {}, {.budget = 20});
-    const AnytimeResult bounded =
-        anytime_search(other, wrong,
-                       mini_bucket_leaves(other, wrong, std::make_shared<const WeightedMiniBucket>(other, wrong),
-                                          uniform_distributions(other)),
-                       {.budget = 20});
+    const SearchResult bounded =
+        search(other, wrong,
+               mini_bucket_leaves(other, wrong, std::make_shared<const WeightedMiniBucket>(other, wrong),
+                                  uniform_distributions(other)),
+               {.budget = 20});
     const SearchApproximation upper(bounded, SamplerKind::kUpper);
     const Elimination exact(other);
     for (const Approximation* approximation :
@@ -254,7 +254,7 @@ TEST(WrongPairs, ApproximationsOfAnotherGraphAreRefused) {
     EXPECT_TRUE(is_refused([&] { rejection_samples(graph, upper, {.num_samples = 5}, random); }));
     EXPECT_TRUE(is_refused([&] { store_divergence(graph, *searched.approximation); }));
     EXPECT_TRUE(is_refused([&] { store_divergence(graph, upper); }));
-    const AnytimeResult another = anytime_search(other, wrong, {.upper = bounded.leaves.upper}, {.budget = 10});
+    const SearchResult another = search(other, wrong, {.upper = bounded.leaves.upper}, {.budget = 10});
     EXPECT_TRUE(is_refused([&] { solved_marginals(another, upper); }));
     const auto reduced = std::make_shared<const ReducedModel>(condition(graph, {}));
     const auto summed = std::make_shared<const SummedModel>(graph);
@@ -285,7 +285,7 @@ TEST(WrongPairs, BadAssignmentsAreRefused) {
     const FactorGraph graph = random_model(random, random_options(random));
     const SearchSpace space = random_space(graph, static_cast<SpaceKind>(trial % 2), random);
     const QUctResult searched = q_uct_search(graph, space, {}, {.budget = 10});
-    const AnytimeResult bounded = anytime_search(graph, space, {.upper = maxima_value(graph, space)}, {.budget = 10});
+    const SearchResult bounded = search(graph, space, {.upper = maxima_value(graph, space)}, {.budget = 10});
     const auto exact = std::make_shared<const Elimination>(graph);
     const SmcResult particles = smc(graph, space, {}, {.budget = 200});
     const auto reduced = std::make_shared<const ReducedModel>(condition(graph, {}));
@@ -303,7 +303,7 @@ TEST(WrongPairs, BadAssignmentsAreRefused) {
       EXPECT_TRUE(is_refused([&] { (void)summed->left(x); }));
       EXPECT_TRUE(is_refused([&] { (void)summed->log_prob(x); }));
       EXPECT_TRUE(is_refused([&] { in_tree.approximation.visit_path(x, [](int, auto) {}); }));
-      EXPECT_TRUE(is_refused([&] { anytime_search(graph, space, {}, {.budget = 9}, {.first_configurations = {x}}); }));
+      EXPECT_TRUE(is_refused([&] { search(graph, space, {}, {.budget = 9}, {.first_configurations = {x}}); }));
       for (const Approximation* approximation :
            {static_cast<const Approximation*>(&*searched.approximation), static_cast<const Approximation*>(&upper),
             static_cast<const Approximation*>(exact.get()), static_cast<const Approximation*>(&particles.approximation),

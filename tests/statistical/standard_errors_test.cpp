@@ -22,7 +22,7 @@ struct Trial {
   FactorGraph graph;
   Enumeration exact;
   SearchSpace space;
-  AnytimeResult result;
+  SearchResult result;
   int count;
   bool is_ordinary;
 };
@@ -35,11 +35,11 @@ Trial make_trial(int i, SelectRule select) {
       testing::random_model(random, {.num_variables = 5, .num_factors = 6, .zero_probability = zeros, .scale = scale});
   const SpaceKind kind = i % 2 == 0 ? SpaceKind::kAndOr : SpaceKind::kGraph;
   SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-  AnytimeOptions options;
+  SearchOptions options;
   options.select = select;
   LeafValues leaves;
   if (select == SelectRule::kGap) leaves.upper = maxima_value(graph, space);
-  AnytimeResult result = anytime_search(graph, space, leaves, {.budget = i % 5 * 8}, options);
+  SearchResult result = search(graph, space, leaves, {.budget = i % 5 * 8}, options);
   Enumeration exact = enumerate(graph);
   return {std::move(graph),  std::move(exact),    std::move(space),
           std::move(result), kCounts[i / 12 % 4], scale < 1.0 && zeros == 0.0};

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 
 namespace treesample::testing {
 

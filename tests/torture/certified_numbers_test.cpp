@@ -48,8 +48,8 @@ LeafValues random_leaves(const FactorGraph& graph, const SearchSpace& space, Ran
   return leaves;
 }
 
-AnytimeOptions random_options(Random& random) {
-  AnytimeOptions options;
+SearchOptions random_options(Random& random) {
+  SearchOptions options;
   options.select = static_cast<SelectRule>(below(random, 3));
   options.expansions_per_traversal = 1 + below(random, 3);
   options.dive_interval = below(random, 3);
@@ -75,7 +75,7 @@ TEST(CertifiedNumbers, BoundsOfASearchHoldAfterEveryStep) {
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     const SearchSpace space = random_space(model.graph, random);
     const LeafValues leaves = random_leaves(model.graph, space, random);
-    const AnytimeOptions options = random_options(random);
+    const SearchOptions options = random_options(random);
     const Limits limits = random_limits(random);
     LogBounds before;
     const auto check = [&](const Progress& now) {
@@ -86,11 +86,11 @@ TEST(CertifiedNumbers, BoundsOfASearchHoldAfterEveryStep) {
       EXPECT_LE(now.estimate.value(), now.log_z.upper);
       before = now.log_z;
     };
-    AnytimeReport report;
+    SearchReport report;
     try {
-      report = anytime_search(model.graph, space, leaves, limits, options,
-                              {check, [] { return ::testing::Test::HasFailure(); }})
-                   .report;
+      report =
+          search(model.graph, space, leaves, limits, options, {check, [] { return ::testing::Test::HasFailure(); }})
+              .report;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kNumeric) << error.what();  // beyond its range, and it says so
       EXPECT_TRUE(model.is_beyond_range || leaves.upper == nullptr);
@@ -117,8 +117,8 @@ TEST(CertifiedNumbers, SamplersKeepTheirPromises) {
     LeafValues leaves;
     leaves.upper = maxima_value(model.graph, space);
     leaves.lower = product_value(model.graph, space, uniform_distributions(model.graph));
-    const AnytimeOptions options = random_options(random);
-    const AnytimeResult result = anytime_search(model.graph, space, leaves, random_limits(random), options);
+    const SearchOptions options = random_options(random);
+    const SearchResult result = search(model.graph, space, leaves, random_limits(random), options);
     if (model.is_beyond_range) continue;  // of wide numbers: some U are infinite
     for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
       const SearchApproximation sampler(result, kind);

@@ -11,7 +11,7 @@
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/reduce/simplify.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/space/order.hpp"
 #include "treesample/space/search_space.hpp"
@@ -163,7 +163,7 @@ TEST(Stop, MiniBucketsAreGivenUpInTheMiddle) {
   EXPECT_EQ(WeightedMiniBucket(graph, space, options).report().log_upper, whole.report().log_upper);
 }
 
-TEST(Stop, FallBacksAreGivenUp) {
+TEST(Stop, LeafValuesAreGivenUp) {
   const FactorGraph graph = clique(300, 2);
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
   Questions questions{2};
@@ -183,12 +183,11 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
     LeafValues leaves;
     leaves.upper = maxima_value(graph, space);
     Questions questions{50};
-    const AnytimeOptions options{.select = rule};
-    const AnytimeResult result =
-        anytime_search(graph, space, leaves, {}, options, {.should_stop = questions.function()});
+    const SearchOptions options{.select = rule};
+    const SearchResult result = search(graph, space, leaves, {}, options, {.should_stop = questions.function()});
     EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
     EXPECT_LE(questions.asked, 60);  // the passes at the end ask once or twice
-    const AnytimeResult large = anytime_search(graph, space, leaves, {.budget = 500'000}, options);
+    const SearchResult large = search(graph, space, leaves, {.budget = 500'000}, options);
     Questions once{1};
     const SamplerKind kind = rule == SelectRule::kGap ? SamplerKind::kUpper : SamplerKind::kEstimate;
     EXPECT_EQ(error_of([&] { SearchApproximation(large, kind, once.function()); }), ErrorCode::kInterrupted);

@@ -14,7 +14,7 @@
 
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"

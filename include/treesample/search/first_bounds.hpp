@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "treesample/model/approximation.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 
 namespace treesample {
 

@@ -4,7 +4,7 @@
 // evaluations, where the paper expands one edge; its bonus has the same c, epsilon and Q_phi; values of nodes that
 // several edges lead to are shared; of independent components the one with the largest U - L, then the one with the
 // fewest variables, comes first. A traversal goes on for several expansions, each below the last
-// (AnytimeOptions::expansions_per_traversal), and there are no dives. P_X is the sampler by estimates.
+// (SearchOptions::expansions_per_traversal), and there are no dives. P_X is the sampler by estimates.
 #pragma once
 
 #include <memory>

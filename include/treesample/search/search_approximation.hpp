@@ -15,7 +15,7 @@
 #include <memory>
 #include <optional>
 
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/store/store_approximation.hpp"
 
 namespace treesample {
@@ -28,14 +28,14 @@ class SearchApproximation final : public StoreApproximation {
  public:
   // Throws Error (kArgument) when the search has no such sampler: no leaf value for it, unless everything is in the
   // store, or for kUpper an edge without a bound; kInterrupted by `should_stop`. Goes once through all nodes.
-  SearchApproximation(const AnytimeResult& result, SamplerKind kind, const ShouldStop& should_stop = {});
+  SearchApproximation(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop = {});
 
   [[nodiscard]] SamplerKind kind() const { return kind_; }
   // True when this is a sampler of that search.
-  [[nodiscard]] bool is_of(const AnytimeResult& result) const { return store_ == result.store; }
+  [[nodiscard]] bool is_of(const SearchResult& result) const { return store_ == result.store; }
 
  private:
-  SearchApproximation(const AnytimeResult& result, SamplerKind kind, std::shared_ptr<const SamplerView> view);
+  SearchApproximation(const SearchResult& result, SamplerKind kind, std::shared_ptr<const SamplerView> view);
 
   std::shared_ptr<const BoundStore> store_;
   SamplerKind kind_;
@@ -43,7 +43,7 @@ class SearchApproximation final : public StoreApproximation {
 
 // The best configuration among those whose factors were all evaluated; none when there is no such. Goes once through
 // all nodes; `should_stop` ends with Error (kInterrupted). Throws as check_below_upper.
-std::optional<Configuration> best_configuration(const AnytimeResult& result, const ShouldStop& should_stop = {});
+std::optional<Configuration> best_configuration(const SearchResult& result, const ShouldStop& should_stop = {});
 
 // No configuration has more than all of them together: throws kNumeric when one is above a certified upper bound of
 // log Z, which is then wrong because something that the caller declared is.

@@ -34,7 +34,7 @@ struct SolvedMarginalsOptions {
 
 // `sampler` is that of `result` by upper bounds, or by estimates. Nothing when the search is not solved within the
 // tolerance, when Z = 0, below the store in the space `tree` or by estimates, or when a limit is reached.
-std::optional<Marginals> solved_marginals(const AnytimeResult& result, const SearchApproximation& sampler,
+std::optional<Marginals> solved_marginals(const SearchResult& result, const SearchApproximation& sampler,
                                           const SolvedMarginalsOptions& options = {});
 
 }  // namespace treesample

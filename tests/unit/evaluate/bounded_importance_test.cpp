@@ -19,7 +19,7 @@ using testing::random_model;
 
 enum class Upper { kMaxima, kMiniBuckets };
 
-AnytimeResult search(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
+SearchResult search(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   LeafValues leaves;
   leaves.lower = product_value(graph, space, uniform_distributions(graph));
@@ -30,7 +30,7 @@ AnytimeResult search(const FactorGraph& graph, int budget, Upper kind = Upper::k
     leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options),
                                 uniform_distributions(graph));
   }
-  return anytime_search(graph, space, leaves, {.budget = budget});
+  return search(graph, space, leaves, {.budget = budget});
 }
 
 SearchApproximation upper_sampler(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
@@ -85,7 +85,7 @@ TEST(BoundedImportance, IntervalIsTheEmpiricalBernsteinOne) {
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
   LeafValues leaves;
   leaves.upper = maxima_value(graph, space);
-  const AnytimeResult unsearched = anytime_search(graph, space, leaves, {.budget = 0});
+  const SearchResult unsearched = search(graph, space, leaves, {.budget = 0});
   const SearchApproximation upper(unsearched, SamplerKind::kUpper);
   ASSERT_NEAR(upper.log_value(), std::log(2.0), 1e-9);
   Random random(1);
@@ -223,7 +223,7 @@ TEST(BoundedImportance, ModelsWithoutMassHaveLogZMinusInfinity) {
 
 TEST(BoundedImportance, RejectsOtherSamplersAndBadOptions) {
   const FactorGraph graph = grid(1, 1.0);
-  const AnytimeResult result = search(graph, 10);
+  const SearchResult result = search(graph, 10);
   Random random(1);
   for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kEstimate}) {
     const SearchApproximation other(result, kind);

@@ -33,9 +33,9 @@ std::shared_ptr<const StoreApproximation> search(const FactorGraph& graph, std::
 }
 
 // What callers see of an approximation that is not a search.
-class Opaque final : public Approximation {
+class WithoutStore final : public Approximation {
  public:
-  explicit Opaque(std::shared_ptr<const StoreApproximation> inside) : inside_(std::move(inside)) {}
+  explicit WithoutStore(std::shared_ptr<const StoreApproximation> inside) : inside_(std::move(inside)) {}
   [[nodiscard]] Assignment sample(Random& random) const override { return inside_->sample(random); }
   [[nodiscard]] double log_prob(std::span<const int> x) const override { return inside_->log_prob(x); }
 
@@ -112,16 +112,16 @@ TEST(Divergence, TakesThePassThenEnumerationThenSamples) {
   Random random(3);
   const FactorGraph graph = testing::random_model(random, {.min_states = 2});
   const auto approximation = search(graph, 10);
-  const Opaque opaque(approximation);
+  const WithoutStore hidden(approximation);
   const DivergenceOptions options{.num_samples = 100};
   const Divergence by_pass = divergence(graph, *approximation, options, random);
   EXPECT_TRUE(by_pass.is_exact);
   EXPECT_EQ(by_pass.spent.reward_evaluations, 0);
-  const Divergence by_enumeration = divergence(graph, opaque, options, random);
+  const Divergence by_enumeration = divergence(graph, hidden, options, random);
   EXPECT_TRUE(by_enumeration.is_exact);
   EXPECT_GT(by_enumeration.spent.reward_evaluations, 0);
   EXPECT_NEAR(by_enumeration.delta_kl, by_pass.delta_kl, 1e-12);
-  const Divergence by_samples = divergence(graph, opaque, {.num_samples = 100, .max_configurations = 1}, random);
+  const Divergence by_samples = divergence(graph, hidden, {.num_samples = 100, .max_configurations = 1}, random);
   EXPECT_FALSE(by_samples.is_exact);
   EXPECT_EQ(by_samples.num_samples, 100);
 }
@@ -131,9 +131,9 @@ TEST(Divergence, LimitOnConfigurationsIsExact) {
   FactorGraph graph;
   for (int v = 0; v < 3; ++v) graph.add_variable(3);
   graph.add_table({1}, {0.0, 1.0, 2.0});
-  const Opaque opaque(search(graph, 0));
-  EXPECT_TRUE(divergence(graph, opaque, {.max_configurations = 27}, random).is_exact);
-  EXPECT_FALSE(divergence(graph, opaque, {.max_configurations = 26}, random).is_exact);
+  const WithoutStore hidden(search(graph, 0));
+  EXPECT_TRUE(divergence(graph, hidden, {.max_configurations = 27}, random).is_exact);
+  EXPECT_FALSE(divergence(graph, hidden, {.max_configurations = 26}, random).is_exact);
 }
 
 TEST(StoreDivergence, NeedsAUniformPriorUnlessTheSearchIsComplete) {
@@ -169,7 +169,7 @@ TEST(StoreDivergence, FunctionsAreEvaluatedUpToALimitAndOnlyWhenNeeded) {
 }
 
 // A scope whose number of entries does not fit 64 bits.
-TEST(StoreDivergence, WideFunctionsFallBackOnSamples) {
+TEST(StoreDivergence, WideFunctionsAreSampled) {
   FactorGraph graph;
   for (int v = 0; v < 70; ++v) graph.add_variable(2);
   std::vector<int> scope(70);

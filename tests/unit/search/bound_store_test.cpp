@@ -9,7 +9,7 @@
 #include "search/collapse.hpp"
 #include "support/random_models.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 
 namespace treesample {
 namespace {
@@ -20,7 +20,7 @@ struct Searched {
   FactorGraph graph;
   SearchSpace space;
   std::shared_ptr<BoundStore> store;
-  AnytimeReport report;
+  SearchReport report;
 };
 
 Searched search(int trial, SpaceKind kind, std::int64_t budget) {
@@ -32,7 +32,7 @@ Searched search(int trial, SpaceKind kind, std::int64_t budget) {
   LeafValues leaves;
   leaves.upper = maxima_value(result.graph, result.space);
   leaves.lower = product_value(result.graph, result.space, uniform_distributions(result.graph));
-  const AnytimeResult found = anytime_search(result.graph, result.space, leaves, {.budget = budget});
+  const SearchResult found = search(result.graph, result.space, leaves, {.budget = budget});
   result.store = std::const_pointer_cast<BoundStore>(found.store);
   result.report = found.report;
   return result;
@@ -219,10 +219,10 @@ TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
   LeafValues leaves;
   leaves.upper = maxima_value(graph, space);
   leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  AnytimeOptions options;
+  SearchOptions options;
   options.select = SelectRule::kQUct;  // goes into both
   options.c = 100.0;
-  const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = 30}, options);
+  const SearchResult result = search(graph, space, leaves, {.budget = 30}, options);
   const auto store = std::const_pointer_cast<BoundStore>(result.store);
   const BoundNode& root = store->node(0, store->root_links()[0]);
   const NodeIndex likely = store->expansion(0, root).links(0)[0];

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-AnytimeResult search(const FactorGraph& graph, SpaceKind kind, int i_bound, std::int64_t budget) {
+SearchResult search(const FactorGraph& graph, SpaceKind kind, int i_bound, std::int64_t budget) {
   const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
   LeafValues leaves;
   leaves.lower = product_value(graph, space, uniform_distributions(graph));
@@ -22,7 +22,7 @@ AnytimeResult search(const FactorGraph& graph, SpaceKind kind, int i_bound, std:
     leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, options),
                                 uniform_distributions(graph));
   }
-  return anytime_search(graph, space, leaves, {.budget = budget});
+  return search(graph, space, leaves, {.budget = budget});
 }
 
 // Without mini-buckets everything is in the store; with them most or all is below.
@@ -34,7 +34,7 @@ TEST(SolvedMarginals, EqualEnumeration) {
         random, {.num_factors = 8, .min_arity = 0, .zero_probability = 0.15 * (i % 3), .scale = 1.5});
     const Enumeration exact = enumerate(graph);
     const SpaceKind kind = i % 2 == 0 ? SpaceKind::kAndOr : SpaceKind::kGraph;
-    const AnytimeResult result = search(graph, kind, i % 5, 1'000'000);
+    const SearchResult result = search(graph, kind, i % 5, 1'000'000);
     const SearchApproximation upper(result, SamplerKind::kUpper);
     const std::optional<Marginals> found = solved_marginals(result, upper);
     ASSERT_EQ(found.has_value(), exact.log_z != kNegInf) << i;
@@ -58,13 +58,13 @@ TEST(SolvedMarginals, OfASearchByMassEqualEnumeration) {
     const Enumeration exact = enumerate(graph);
     const SpaceKind kind = i % 3 == 0 ? SpaceKind::kTree : i % 3 == 1 ? SpaceKind::kGraph : SpaceKind::kAndOr;
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-    AnytimeOptions options;
+    SearchOptions options;
     options.select = SelectRule::kMass;
-    const AnytimeResult result = anytime_search(graph, space, {}, {}, options);
+    const SearchResult result = search(graph, space, {}, {}, options);
     ASSERT_EQ(result.report.stop, StopReason::kExact);
     const auto found = solved_marginals(result, {result, SamplerKind::kEstimate});
     ASSERT_EQ(found.has_value(), exact.log_z != kNegInf) << i;
-    const AnytimeResult open = anytime_search(graph, space, {}, {.budget = 10}, options);
+    const SearchResult open = search(graph, space, {}, {.budget = 10}, options);
     if (open.report.stop != StopReason::kExact) {
       EXPECT_FALSE(solved_marginals(open, {open, SamplerKind::kEstimate}).has_value()) << i;
     }
@@ -80,10 +80,10 @@ TEST(SolvedMarginals, OfASearchByMassEqualEnumeration) {
 TEST(SolvedMarginals, ThereAreNoneOfAnOpenSearchOrWithinALimit) {
   Random random(1);
   const FactorGraph graph = testing::random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 14});
-  const AnytimeResult open = search(graph, SpaceKind::kAndOr, 0, 20);
+  const SearchResult open = search(graph, SpaceKind::kAndOr, 0, 20);
   ASSERT_NE(open.report.stop, StopReason::kExact);
   EXPECT_FALSE(solved_marginals(open, {open, SamplerKind::kUpper}).has_value());
-  const AnytimeResult solved = search(graph, SpaceKind::kAndOr, 8, 1'000'000);
+  const SearchResult solved = search(graph, SpaceKind::kAndOr, 8, 1'000'000);
   const SearchApproximation upper(solved, SamplerKind::kUpper);
   EXPECT_TRUE(solved_marginals(solved, upper).has_value());
   EXPECT_FALSE(solved_marginals(solved, upper, {.bytes = 10}).has_value());

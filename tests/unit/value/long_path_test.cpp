@@ -8,7 +8,7 @@
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/reduce/summed_model.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/leaf_value.hpp"
@@ -108,8 +108,7 @@ TEST(LongPath, ASearchGoesDownToTheLastLevel) {
     leaves.upper = maxima_value(graph, space);
     leaves.lower = product_value(graph, space, uniform_distributions(graph));
     const Limits limits{.budget = 2 * kLength + kLength / 7 + 64};  // the first configuration, and a few traversals
-    const AnytimeResult result =
-        anytime_search(graph, space, leaves, limits, {.first_configurations = {found.configuration.x}});
+    const SearchResult result = search(graph, space, leaves, limits, {.first_configurations = {found.configuration.x}});
     EXPECT_GE(result.report.num_expansions, std::uint64_t{kLength});
     EXPECT_LE(result.report.log_z.lower, result.report.log_z.upper);
     const auto best = best_configuration(result);
@@ -129,7 +128,7 @@ TEST(LongPath, DivesGoDownToTheLastLevel) {
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
   LeafValues leaves;
   leaves.upper = maxima_value(graph, space);
-  const AnytimeResult result = anytime_search(graph, space, leaves, {.budget = 4 * kLength, .seconds = 20.0});
+  const SearchResult result = search(graph, space, leaves, {.budget = 4 * kLength, .seconds = 20.0});
   EXPECT_GE(result.report.num_dives, 1);
   EXPECT_GE(result.report.log_z.lower, -1e-6);
 }

@@ -1,6 +1,6 @@
 // The search, top to bottom: search, step, traverse, back_up, make_room. Expanding a node is in expand.cpp, dives are
 // in dive.cpp, passes over all nodes in sweep.cpp.
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
-#include "search/bounded_search.hpp"
 #include "search/collapse.hpp"
+#include "search/search_state.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
 
@@ -25,9 +25,9 @@ constexpr int kLevelsBetweenLooks = 1 << 16;
 
 }  // namespace
 
-BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
-                             const LeafValues& leaves, const Limits& limits, const AnytimeOptions& options,
-                             const Observer& observer)
+SearchState::SearchState(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
+                         const LeafValues& leaves, const Limits& limits, const SearchOptions& options,
+                         const Observer& observer)
     : space_(*space),
       leaves_(leaves),
       limits_(limits),
@@ -59,17 +59,16 @@ BoundedSearch::BoundedSearch(const FactorGraph& graph, const std::shared_ptr<con
   }
 }
 
-AnytimeReport BoundedSearch::run() {
-  AnytimeReport report;
+SearchReport SearchState::run() {
+  SearchReport report;
   search(report);
   settle();
   tighten_bounds();
   if (report.stop == StopReason::kExact && bounds_.upper == kInf) {
-    throw Error(
-        ErrorCode::kNumeric,
-        fmt::format("anytime_search: log Z, or that of a part of the model, cannot be bounded: factors are above "
-                    "{}, more than the numbers of the search can hold, or cancel beyond all digits",
-                    kMaxLogValue));
+    throw Error(ErrorCode::kNumeric,
+                fmt::format("search: log Z, or that of a part of the model, cannot be bounded: factors are above "
+                            "{}, more than the numbers of the search can hold, or cancel beyond all digits",
+                            kMaxLogValue));
   }
   report.log_z = bounds_;
   if (report.stop == StopReason::kExact && !bounds_.is_exact()) report.stop = StopReason::kRounding;
@@ -88,7 +87,7 @@ AnytimeReport BoundedSearch::run() {
 }
 
 // Until there is a reason to stop, which goes into the report.
-void BoundedSearch::search(AnytimeReport& report) {
+void SearchState::search(SearchReport& report) {
   report.stop = StopReason::kInterrupted;
   for (const Assignment& x : options_.first_configurations) {
     for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
@@ -144,7 +143,7 @@ void BoundedSearch::search(AnytimeReport& report) {
 
 // One traversal or, when all workers are busy or nothing is left to submit, the rewards of earlier ones. Before
 // nodes are given back nothing may be pending.
-BoundedSearch::Outcome BoundedSearch::step() {
+SearchState::Outcome SearchState::step() {
   const bool is_full = store_->used_bytes() > full_bytes();
   bool can_submit = !is_full;
   if (pending_.empty() || (rewards_->has_room() && !is_full)) {
@@ -157,7 +156,7 @@ BoundedSearch::Outcome BoundedSearch::step() {
 }
 
 // Until there are some or, if more can be submitted, until a worker is free.
-BoundedSearch::Outcome BoundedSearch::wait_for_rewards(bool can_submit) {
+SearchState::Outcome SearchState::wait_for_rewards(bool can_submit) {
   std::vector<RewardAnswer> answers;
   try {
     answers = rewards_->wait(can_submit);
@@ -190,7 +189,7 @@ BoundedSearch::Outcome BoundedSearch::wait_for_rewards(bool can_submit) {
 // bounds of the path are up to date; kBudgetSpent only if not one expansion could be paid for, kBlocked if all roots
 // are pending. With the mass rule kBudgetSpent as soon as one could not: levels that cost nothing are on the way to
 // more of those that do than can be tried.
-BoundedSearch::Outcome BoundedSearch::traverse() {
+SearchState::Outcome SearchState::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kBlocked;
   const bool by_estimates = rule_->goes_by_estimates();
@@ -236,7 +235,7 @@ BoundedSearch::Outcome BoundedSearch::traverse() {
 }
 
 // Evaluates the edges of the node below the path, or asks for them: it is pending then.
-BoundedSearch::Outcome BoundedSearch::begin_expansion(int level, NodeIndex index) {
+SearchState::Outcome SearchState::begin_expansion(int level, NodeIndex index) {
   if (!can_expand(level)) return Outcome::kBudgetSpent;
   if (!rewards_ || is_free(level)) return expand(level, index) ? Outcome::kProgress : Outcome::kFailed;
   std::optional<RewardAnswer> answer = rewards_->submit({level, 0, space_.levels[level].num_states}, x_);
@@ -251,7 +250,7 @@ BoundedSearch::Outcome BoundedSearch::begin_expansion(int level, NodeIndex index
   return Outcome::kProgress;
 }
 
-void BoundedSearch::back_up_path() {
+void SearchState::back_up_path() {
   std::uint32_t ahead = BoundNode::kNoExpansion;  // where the choice of the node below leads to
   for (std::size_t i = path_.size(); i-- > 0;) {
     const auto [level, index] = path_[i];
@@ -265,7 +264,7 @@ void BoundedSearch::back_up_path() {
   }
 }
 
-void BoundedSearch::back_up(int level, NodeIndex index) {
+void SearchState::back_up(int level, NodeIndex index) {
   BoundNode& node = store_->node(level, index);
   edges_.gather(*store_, level, node);
   edges_.back_up(node);
@@ -282,7 +281,7 @@ void BoundedSearch::back_up(int level, NodeIndex index) {
 }
 
 // Rewards have arrived: nodes that were pending because of them, over whatever path, may be chosen again.
-void BoundedSearch::release_blocked() {
+void SearchState::release_blocked() {
   std::vector<Step> blocked = std::exchange(blocked_, {});
   std::stable_sort(blocked.begin(), blocked.end(), [](const Step& a, const Step& b) { return a.level > b.level; });
   for (const Step& step : blocked) {
@@ -290,13 +289,13 @@ void BoundedSearch::release_blocked() {
   }
 }
 
-std::size_t BoundedSearch::full_bytes() const {
+std::size_t SearchState::full_bytes() const {
   return static_cast<std::size_t>(kFullShare * static_cast<double>(limits_.bytes));
 }
 
 // Gives back half of the memory. False when that is not possible, or when all that it was good for since the last time
 // were levels that cost nothing: it would go on for ever.
-bool BoundedSearch::make_room() {
+bool SearchState::make_room() {
   const std::size_t before = store_->used_bytes();
   const std::int64_t num_evaluations = budget_.spent().reward_evaluations;
   if (num_collapses_++ > 0 && num_evaluations == num_evaluations_then_) return false;
@@ -307,36 +306,36 @@ bool BoundedSearch::make_room() {
 
 // What is left is what the outward rounding of a backup per level adds up to. With the mass rule the answer is P_V,
 // which knows nothing of bounds that have closed.
-bool BoundedSearch::is_closed_up_to_rounding() const {
+bool SearchState::is_closed_up_to_rounding() const {
   if (!std::isfinite(bounds_.upper) || rule_->goes_by_estimates()) return false;
   const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));
   return bounds_.upper - bounds_.lower <= rounding;
 }
 
-void BoundedSearch::tighten_bounds() {
+void SearchState::tighten_bounds() {
   const LogBounds now = root_bounds(*store_);
   bounds_ = {std::max(bounds_.lower, now.lower), std::min(bounds_.upper, now.upper)};
 }
 
-void AnytimeOptions::validate() const {
-  check_range("AnytimeOptions", "dive_interval", dive_interval, 0, 1 << 30);
-  check_range("AnytimeOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
-  check_range("AnytimeOptions", "observer_interval", observer_interval, 1, 1 << 30);
-  check_argument(c >= 0.0 && std::isfinite(c), "AnytimeOptions", "c must be a number of at least 0");
-  check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "AnytimeOptions", "epsilon must be a number of at least 0");
-  check_at_least("AnytimeOptions", "seconds_per_node", seconds_per_node, 0.0);
+void SearchOptions::validate() const {
+  check_range("SearchOptions", "dive_interval", dive_interval, 0, 1 << 30);
+  check_range("SearchOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
+  check_range("SearchOptions", "observer_interval", observer_interval, 1, 1 << 30);
+  check_argument(c >= 0.0 && std::isfinite(c), "SearchOptions", "c must be a number of at least 0");
+  check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "SearchOptions", "epsilon must be a number of at least 0");
+  check_at_least("SearchOptions", "seconds_per_node", seconds_per_node, 0.0);
 }
 
-AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                             const Limits& limits, const AnytimeOptions& options, const Observer& observer) {
+SearchResult search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves, const Limits& limits,
+                    const SearchOptions& options, const Observer& observer) {
   limits.validate();
   options.validate();
-  check_space("anytime_search", graph, space);
-  leaves.check_fit("anytime_search", space);
-  for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "anytime_search");
-  BoundedSearch search(graph, std::make_shared<const SearchSpace>(space), leaves, limits, options, observer);
-  const AnytimeReport report = search.run();
-  return {search.store(), search.leaves(), report, search.reward_rounding()};
+  check_space("search", graph, space);
+  leaves.check_fit("search", space);
+  for (const Assignment& x : options.first_configurations) graph.check_assignment(x, "search");
+  SearchState state(graph, std::make_shared<const SearchSpace>(space), leaves, limits, options, observer);
+  const SearchReport report = state.run();
+  return {state.store(), state.leaves(), report, state.reward_rounding()};
 }
 
 }  // namespace treesample

@@ -11,7 +11,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/tree/tree_sample.hpp"
 
@@ -34,7 +34,7 @@ FactorGraph model_of_trial(int trial) {
   options.zero_probability = 0.15 * (trial % 3);
   options.function_probability = 0.5 * (trial % 2);
   options.scale = trial % 5 == 0 ? 50.0 : 2.0;
-  Random random(trial, "opaque");
+  Random random(trial, "functions");
   return random_model(random, options);
 }
 
@@ -42,16 +42,16 @@ SearchSpace space_of(const FactorGraph& graph, SpaceKind kind) {
   return make_search_space(graph, search_order(graph, kind, {.kind = OrderKind::kGiven}), kind);
 }
 
-AnytimeResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limits) {
-  return anytime_search(graph, space_of(graph, kind), {}, limits, {.select = SelectRule::kMass});
+SearchResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limits) {
+  return search(graph, space_of(graph, kind), {}, limits, {.select = SelectRule::kMass});
 }
 
 // The same where functions may declare their maxima.
-AnytimeResult search_below_maxima(const FactorGraph& graph, SpaceKind kind, std::int64_t budget) {
+SearchResult search_below_maxima(const FactorGraph& graph, SpaceKind kind, std::int64_t budget) {
   const SearchSpace space = space_of(graph, kind);
   LeafValues leaves;
   leaves.upper = maxima_value(graph, space);
-  return anytime_search(graph, space, leaves, {.budget = budget}, {.select = SelectRule::kMass});
+  return search(graph, space, leaves, {.budget = budget}, {.select = SelectRule::kMass});
 }
 
 std::vector<double> log_probs(const FactorGraph& graph, const Approximation& approximation) {
@@ -61,12 +61,12 @@ std::vector<double> log_probs(const FactorGraph& graph, const Approximation& app
   return result;
 }
 
-TEST(OpaqueSearch, ProbabilitiesAddUpToOneAtEveryBudget) {
+TEST(MassSearch, ProbabilitiesAddUpToOneAtEveryBudget) {
   for (int trial = 0; trial < kNumTrials; ++trial) {
     const FactorGraph graph = model_of_trial(trial);
     for (const SpaceKind kind : kSpaces) {
       for (const int budget : {0, 1, 4, 9, 25, 70}) {
-        const AnytimeResult result = search(graph, kind, {.budget = budget});
+        const SearchResult result = search(graph, kind, {.budget = budget});
         EXPECT_LE(result.report.spent.reward_evaluations, budget);
         const SearchApproximation sampler(result, SamplerKind::kEstimate);
         ASSERT_FALSE(std::isnan(sampler.log_value()));
@@ -81,12 +81,12 @@ TEST(OpaqueSearch, ProbabilitiesAddUpToOneAtEveryBudget) {
   }
 }
 
-TEST(OpaqueSearch, IsExactWhenItHasSeenEverything) {
+TEST(MassSearch, IsExactWhenItHasSeenEverything) {
   for (int trial = 0; trial < kNumTrials; ++trial) {
     const FactorGraph graph = model_of_trial(trial);
     const Enumeration target = enumerate(graph);
     for (const SpaceKind kind : kSpaces) {
-      const AnytimeResult result = search(graph, kind, {.budget = 1'000'000});
+      const SearchResult result = search(graph, kind, {.budget = 1'000'000});
       ASSERT_EQ(result.report.stop, StopReason::kExact);
       if (target.log_z == kNegInf) {
         EXPECT_EQ(result.report.log_z.upper, kNegInf);
@@ -107,7 +107,7 @@ TEST(OpaqueSearch, IsExactWhenItHasSeenEverything) {
   }
 }
 
-TEST(OpaqueSearch, FactorBudgetIsNeverExceeded) {
+TEST(MassSearch, FactorBudgetIsNeverExceeded) {
   for (int trial = 0; trial < kNumTrials; ++trial) {
     const FactorGraph graph = model_of_trial(trial);
     EXPECT_LE(
@@ -144,7 +144,7 @@ Recorded recorded_model(int trial, const std::vector<double>& constants) {
   return model;
 }
 
-TEST(OpaqueSearch, AddingConstantsToFactorsChangesNoDecision) {
+TEST(MassSearch, AddingConstantsToFactorsChangesNoDecision) {
   const std::vector<double> none(9, 0.0);
   const std::vector<double> constants = {-3.0, 8.0, 0.5, -40.0, 0.0, 2.5, 100.0, -1.0, 7.0};
   double total = 0.0;
@@ -154,8 +154,8 @@ TEST(OpaqueSearch, AddingConstantsToFactorsChangesNoDecision) {
       for (const int budget : {20, 60, 200}) {
         const Recorded plain = recorded_model(trial, none);
         const Recorded moved = recorded_model(trial, constants);
-        const AnytimeResult plain_result = search_below_maxima(plain.graph, kind, budget);
-        const AnytimeResult moved_result = search_below_maxima(moved.graph, kind, budget);
+        const SearchResult plain_result = search_below_maxima(plain.graph, kind, budget);
+        const SearchResult moved_result = search_below_maxima(moved.graph, kind, budget);
         ASSERT_EQ(*plain.calls, *moved.calls) << "trial " << trial << ", space " << static_cast<int>(kind);
         if (plain_result.report.stop == StopReason::kExact) {
           EXPECT_NEAR(moved_result.report.estimate - plain_result.report.estimate, total, 1e-9);
@@ -177,7 +177,7 @@ TEST(OpaqueSearch, AddingConstantsToFactorsChangesNoDecision) {
 }
 
 // Long enough for levels that are first seen when many values are out of date already.
-TEST(OpaqueSearch, AddingConstantsChangesNoDecisionHoweverLateALevelIsSeen) {
+TEST(MassSearch, AddingConstantsChangesNoDecisionHoweverLateALevelIsSeen) {
   const auto calls_of = [](int trial, double constant) {
     FactorGraph graph;
     std::vector<int> calls;
@@ -201,24 +201,24 @@ TEST(OpaqueSearch, AddingConstantsChangesNoDecisionHoweverLateALevelIsSeen) {
   }
 }
 
-TEST(OpaqueSearch, SameModelSameBits) {
+TEST(MassSearch, SameModelSameBits) {
   const Recorded first = recorded_model(3, std::vector<double>(9, 0.0));
   const Recorded second = recorded_model(3, std::vector<double>(9, 0.0));
-  const AnytimeResult a = search(first.graph, SpaceKind::kTree, {.budget = 150});
-  const AnytimeResult b = search(second.graph, SpaceKind::kTree, {.budget = 150});
+  const SearchResult a = search(first.graph, SpaceKind::kTree, {.budget = 150});
+  const SearchResult b = search(second.graph, SpaceKind::kTree, {.budget = 150});
   EXPECT_EQ(*first.calls, *second.calls);
   EXPECT_EQ(a.report.estimate, b.report.estimate);
   EXPECT_EQ(log_probs(first.graph, SearchApproximation(a, SamplerKind::kEstimate)),
             log_probs(second.graph, SearchApproximation(b, SamplerKind::kEstimate)));
 }
 
-TEST(OpaqueSearch, DivergenceByOnePassOverTheStoreIsThatOfEnumeration) {
+TEST(MassSearch, DivergenceByOnePassOverTheStoreIsThatOfEnumeration) {
   int num_checked = 0;
   for (int trial = 0; trial < kNumTrials; trial += 2) {  // tables
     const FactorGraph graph = model_of_trial(trial);
     for (const SpaceKind kind : kSpaces) {
       for (const int budget : {0, 10, 40}) {
-        const AnytimeResult result = search(graph, kind, {.budget = budget});
+        const SearchResult result = search(graph, kind, {.budget = budget});
         const SearchApproximation sampler(result, SamplerKind::kEstimate);
         if (sampler.log_value() == kNegInf) continue;
         const std::optional<Divergence> found = store_divergence(graph, sampler);
@@ -237,7 +237,7 @@ TEST(OpaqueSearch, DivergenceByOnePassOverTheStoreIsThatOfEnumeration) {
   EXPECT_GT(num_checked, 50);
 }
 
-TEST(OpaqueSearch, BestConfigurationIsTheBestOfThoseEvaluated) {
+TEST(MassSearch, BestConfigurationIsTheBestOfThoseEvaluated) {
   for (int trial = 0; trial < kNumTrials; ++trial) {
     const FactorGraph graph = model_of_trial(trial);
     const Enumeration target = enumerate(graph);
@@ -256,13 +256,13 @@ TEST(OpaqueSearch, BestConfigurationIsTheBestOfThoseEvaluated) {
   }
 }
 
-TEST(OpaqueSearch, MemoryLimitLeavesADistribution) {
+TEST(MassSearch, MemoryLimitLeavesADistribution) {
   int num_collapses = 0;
   for (int trial = 0; trial < 12; ++trial) {
     Random random(trial, "collapse");
     const FactorGraph graph =
         random_model(random, {.num_variables = 9, .num_factors = 14, .zero_probability = 0.1 * (trial % 2)});
-    const AnytimeResult result = search(graph, kSpaces[trial % 3], {.budget = 20'000, .bytes = 20'000});
+    const SearchResult result = search(graph, kSpaces[trial % 3], {.budget = 20'000, .bytes = 20'000});
     num_collapses += static_cast<int>(result.report.num_collapses);
     const SearchApproximation sampler(result, SamplerKind::kEstimate);
     if (sampler.log_value() != kNegInf) {
@@ -272,8 +272,8 @@ TEST(OpaqueSearch, MemoryLimitLeavesADistribution) {
   EXPECT_GT(num_collapses, 5);
 }
 
-// What the method is for (docs/methods/opaque_factors.md): at few evaluations too, and on raw factors.
-TEST(OpaqueSearch, ComesCloserThanThePlainSearchOnTheFamiliesOfThePaper) {
+// What the method is for (docs/methods/mass.md): at few evaluations too, and on raw factors.
+TEST(MassSearch, ComesCloserThanThePlainSearchOnTheFamiliesOfThePaper) {
   for (const char* const family : {"chain", "permuted-chain", "factor-graphs-1", "factor-graphs-2"}) {
     for (const int budget : {100, 1000}) {
       double plain = 0.0;

@@ -76,7 +76,7 @@ Table kl_table(const Results& results, const std::vector<std::int64_t>& budgets)
 }
 
 CsvFile kl_csv(const Results& results, const std::vector<std::int64_t>& budgets) {
-  CsvFile csv{"opaque", "family,reading,method,budget,kl_mean,kl_standard_deviation,kl_standard_error\n"};
+  CsvFile csv{"functions", "family,reading,method,budget,kl_mean,kl_standard_deviation,kl_standard_error\n"};
   for (const Problem& problem : paper_problems()) {
     for (const Contender method : kCompared) {
       for (const std::int64_t budget : budgets) {
@@ -108,7 +108,7 @@ Figure kl_figure(const Results& results, const ExperimentOptions& options, const
       plot.series.push_back(series);
     }
   }
-  return {.name = "opaque",
+  return {.name = "functions",
           .title = "Error against budget",
           .caption = "Mean KL with standard errors. Neither search reads a table.",
           .script = plot_script(plot)};
@@ -116,14 +116,14 @@ Figure kl_figure(const Results& results, const ExperimentOptions& options, const
 
 }  // namespace
 
-std::optional<Report> run_opaque(const ExperimentOptions& options, const RunControl& control) {
+std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control) {
   const std::vector<Problem> problems = paper_problems();
   const int num_problems = static_cast<int>(problems.size());
   std::vector<std::string> keys;
   for (int i = 0; i < options.num_instances; ++i) {
     for (const Problem& problem : problems) keys.push_back(fmt::format("{}/{}", to_string(problem), i));
   }
-  RunStore store(run_file(options), fingerprint_of("opaque", options));
+  RunStore store(run_file(options), fingerprint_of("functions", options));
   const auto all = run_instances(
       store, keys, [&](int k) { return run_problem(options, problems[k % num_problems], k / num_problems, control); },
       control);
@@ -133,12 +133,12 @@ std::optional<Report> run_opaque(const ExperimentOptions& options, const RunCont
 
   const std::vector<std::int64_t> budgets = budgets_up_to(options.budget);
   Report report;
-  report.title = "Opaque factors: unresolved mass and calibrated values";
+  report.title = "Functions and programs as factors: unresolved mass and calibrated values";
   report.introduction = fmt::format(
       "KL[P_X || P*] in nats, exact, mean of {} instances per family and reading. Both searches walk through the tree "
       "of the paper's order and only ever evaluate factors.",
       options.num_instances);
-  report.options = report_options("opaque", options);
+  report.options = report_options("functions", options);
   report.figures.push_back(kl_figure(results, options, budgets));
   report.tables.push_back(kl_table(results, budgets));
   report.csv_files.push_back(kl_csv(results, budgets));

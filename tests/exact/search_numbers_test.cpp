@@ -8,7 +8,7 @@
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
@@ -24,15 +24,14 @@ LeafValues maxima_and_means(const FactorGraph& graph, const SearchSpace& space) 
 }
 
 // Bounds hold after every traversal.
-AnytimeReport checked_search(const FactorGraph& graph, const SearchSpace& space, SelectRule rule, double log_z) {
-  AnytimeOptions options;
+SearchReport checked_search(const FactorGraph& graph, const SearchSpace& space, SelectRule rule, double log_z) {
+  SearchOptions options;
   options.select = rule;
   options.observer_interval = 1;
-  return anytime_search(graph, space, maxima_and_means(graph, space), {}, options, {testing::BoundsCheck(log_z)})
-      .report;
+  return search(graph, space, maxima_and_means(graph, space), {}, options, {testing::BoundsCheck(log_z)}).report;
 }
 
-TEST(AnytimeNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
+TEST(SearchNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
   for (int trial = 0; trial < 24; ++trial) {
     Random random(trial, "huge factors");
     testing::RandomModelOptions model;
@@ -48,7 +47,7 @@ TEST(AnytimeNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
       for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct, SelectRule::kMass}) {
         SCOPED_TRACE(::testing::Message() << "trial " << trial << ", space " << static_cast<int>(kind) << ", rule "
                                           << static_cast<int>(rule));
-        const AnytimeReport report = checked_search(graph, space, rule, log_z);
+        const SearchReport report = checked_search(graph, space, rule, log_z);
         EXPECT_EQ(report.stop, StopReason::kExact);
         if (log_z == kNegInf) {
           EXPECT_EQ(report.log_z.upper, kNegInf);
@@ -62,7 +61,7 @@ TEST(AnytimeNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
 }
 
 // Numbers that stand for "next to impossible" and fit into no exponent spoil nothing but themselves.
-TEST(AnytimeNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
+TEST(SearchNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
   for (const double tiny : {-1e6, -1e9, -1e20, -1e300}) {
     FactorGraph graph;
     for (int v = 0; v < 5; ++v) graph.add_variable(2);
@@ -70,7 +69,7 @@ TEST(AnytimeNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-      const AnytimeReport report = checked_search(graph, space, SelectRule::kGap, log_z);
+      const SearchReport report = checked_search(graph, space, SelectRule::kGap, log_z);
       EXPECT_EQ(report.stop, StopReason::kExact);
       EXPECT_NEAR(report.log_z.lower, log_z, 1e-12) << tiny;
       EXPECT_NEAR(report.log_z.upper, log_z, 1e-12) << tiny;
@@ -79,7 +78,7 @@ TEST(AnytimeNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
 }
 
 // Rewards whose factors cancel have larger errors than their size tells.
-TEST(AnytimeNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
+TEST(SearchNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
   for (int trial = 0; trial < 50; ++trial) {
     Random random(trial, "cancelling");
     FactorGraph graph;
@@ -99,7 +98,7 @@ TEST(AnytimeNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
     const long double log_z = std::log(z);
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-      const LogBounds found = anytime_search(graph, space, maxima_and_means(graph, space), {}).report.log_z;
+      const LogBounds found = search(graph, space, maxima_and_means(graph, space), {}).report.log_z;
       EXPECT_LE(found.lower, log_z);
       EXPECT_GE(found.upper, log_z);
       EXPECT_LT(found.upper - found.lower, 1e-6);
@@ -108,7 +107,7 @@ TEST(AnytimeNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
 }
 
 // A root with 300 components: the product of their values is e^3000 or e^-3000, that of their gaps as far apart.
-TEST(AnytimeNumbers, ProductsOverManyComponentsAreRight) {
+TEST(SearchNumbers, ProductsOverManyComponentsAreRight) {
   for (const double shift : {-10.0, 0.0, 10.0}) {
     FactorGraph graph;
     graph.add_variable(2);
@@ -122,19 +121,19 @@ TEST(AnytimeNumbers, ProductsOverManyComponentsAreRight) {
     for (int v = 0; v <= 600; ++v) order[v] = v;
     const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
     ASSERT_EQ(space.levels[0].children.size(), 300U);
-    const AnytimeResult result = anytime_search(graph, space, maxima_and_means(graph, space), {});
+    const SearchResult result = search(graph, space, maxima_and_means(graph, space), {});
     EXPECT_EQ(result.report.stop, StopReason::kExact);
     EXPECT_NEAR(result.report.log_z.lower, log_z, 1e-9);
     EXPECT_NEAR(result.report.log_z.upper, log_z, 1e-9);
     EXPECT_NEAR(SearchApproximation(result, SamplerKind::kLower).log_value(), log_z, 1e-9);
-    const LogBounds early = anytime_search(graph, space, maxima_and_means(graph, space), {.budget = 40}).report.log_z;
+    const LogBounds early = search(graph, space, maxima_and_means(graph, space), {.budget = 40}).report.log_z;
     EXPECT_LE(early.lower, log_z);
     EXPECT_GE(early.upper, log_z);
     EXPECT_TRUE(std::isfinite(early.lower) && std::isfinite(early.upper));
   }
 }
 
-TEST(AnytimeNumbers, AShiftOfThousandsOfNatsChangesNoDecision) {
+TEST(SearchNumbers, AShiftOfThousandsOfNatsChangesNoDecision) {
   for (int trial = 0; trial < 10; ++trial) {
     Random random(trial, "shifts");
     std::vector<std::vector<double>> tables(7, std::vector<double>(4));
@@ -152,13 +151,13 @@ TEST(AnytimeNumbers, AShiftOfThousandsOfNatsChangesNoDecision) {
             graph.add_table({m % 6, (m + 1 + m / 6) % 6}, values);
           }
           const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-          AnytimeOptions options;
+          SearchOptions options;
           options.select = rule;
-          return anytime_search(graph, space, maxima_and_means(graph, space), {.budget = 30}, options).report;
+          return search(graph, space, maxima_and_means(graph, space), {.budget = 30}, options).report;
         };
-        const AnytimeReport plain = run(0.0);
+        const SearchReport plain = run(0.0);
         for (const double shift : {-4096.0, -200.0, 130.0, 270.0, 532.0, 65536.0}) {
-          const AnytimeReport moved = run(shift);
+          const SearchReport moved = run(shift);
           EXPECT_EQ(plain.num_nodes, moved.num_nodes) << shift;
           EXPECT_EQ(plain.num_traversals, moved.num_traversals) << shift;
           EXPECT_NEAR(moved.log_z.lower - shift, plain.log_z.lower, 1e-9) << shift;

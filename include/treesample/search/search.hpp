@@ -2,7 +2,7 @@
 //
 // It walks through the same spaces as tree_sample and backs values up by the same equation, but each node
 // carries three of them, L <= V <= U with L <= log Z(sub-problem) <= U, and expanding a node evaluates all its
-// edges at once: an edge without a value would leave U where it was. L and U come from fall-backs at
+// edges at once: an edge without a value would leave U where it was. L and U come from leaf values at
 // sub-problems that have not been searched (value/leaf_value.hpp). L never falls and U never rises, so the values of
 // a shared node may be out of date without being wrong.
 //
@@ -16,7 +16,7 @@
 // it expanded, drawing edges by their unresolved mass, until a function has been asked (in a model of tables: a factor
 // looked up). Unless it is told otherwise, the search then learns V from the rewards that it sees
 // (value/calibrated_value.hpp) and brings the values of all its nodes up to date from time to time. At the end V is
-// set to what P_V attains, see docs/methods/opaque_factors.md.
+// set to what P_V attains, see docs/methods/mass.md.
 //
 // With zeros in the model most of a best-first search can go by without one complete configuration. Where L is
 // still -inf, every few traversals therefore go on as a dive: depth-first along the best V, into all components,
@@ -30,7 +30,7 @@
 // to the bit. Dives are made only when nothing else is under way. When a factor fails for good the search ends with
 // the answer so far.
 //
-// Derivation and what is certified: docs/methods/anytime.md.
+// Derivation and what is certified: docs/methods/search.md.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ class BoundStore;
 
 enum class SelectRule { kGap, kQUct, kMass };
 
-struct AnytimeOptions {
+struct SearchOptions {
   SelectRule select = SelectRule::kGap;
   double c = 1.0;                   // weight of exploration in Q-UCT and in the mass rule
   double epsilon = 0.1;             // least scale of its bonus in Q-UCT
@@ -80,23 +80,23 @@ struct AnytimeOptions {
   void validate() const;
 };
 
-struct AnytimeReport : StoreReport {
+struct SearchReport : StoreReport {
   std::int64_t num_dives = 0;
   std::int64_t num_collapses = 0;
   std::int64_t num_recalibrations = 0;
   std::uint64_t num_expansions = 0;
 };
 
-struct AnytimeResult {
+struct SearchResult {
   std::shared_ptr<const BoundStore> store;
   LeafValues leaves;  // those given, and the calibrated estimate if there is one
-  AnytimeReport report;
+  SearchReport report;
   std::vector<double> reward_rounding;  // by level: of a reward R at most this plus 2^-52 (m + 1) |R|, m factors
 };
 
 // The graph is not needed after the call. The observer is told first before anything is searched, then between
 // traversals; it is asked to stop within whatever takes long too, also in the passes over all nodes at the end.
-AnytimeResult anytime_search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
-                             const Limits& limits, const AnytimeOptions& options = {}, const Observer& observer = {});
+SearchResult search(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves, const Limits& limits,
+                    const SearchOptions& options = {}, const Observer& observer = {});
 
 }  // namespace treesample

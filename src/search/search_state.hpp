@@ -20,17 +20,17 @@
 #include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/space/reward.hpp"
 #include "treesample/space/reward_queue.hpp"
 
 namespace treesample {
 
-class BoundedSearch {
+class SearchState {
  public:
-  BoundedSearch(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
-                const Limits& limits, const AnytimeOptions& options, const Observer& observer);
-  AnytimeReport run();
+  SearchState(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
+              const Limits& limits, const SearchOptions& options, const Observer& observer);
+  SearchReport run();
   [[nodiscard]] std::shared_ptr<BoundStore> store() const { return store_; }
   [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
   [[nodiscard]] std::vector<double> reward_rounding() const { return edges_.reward_rounding(); }
@@ -50,14 +50,14 @@ class BoundedSearch {
     Step node;
   };
 
-  // The fall-backs' values of a child level for all states of the node that is being expanded.
+  // Leaf values of a child level for all states of the node that is being expanded.
   struct LeafRow {
     bool is_known = false;
     std::vector<double> lower, upper;
   };
 
-  // anytime_search.cpp
-  void search(AnytimeReport& report);
+  // search.cpp
+  void search(SearchReport& report);
   // What the passes after the search will take.
   [[nodiscard]] double seconds_after() const {
     return options_.seconds_per_node * static_cast<double>(store_->num_nodes());
@@ -112,7 +112,7 @@ class BoundedSearch {
   Calibration calibration_;
   LeafValues leaves_;
   const Limits limits_;
-  const AnytimeOptions options_;
+  const SearchOptions options_;
   const RunWatch watch_;
   const std::unique_ptr<SelectionRule> rule_;
   std::shared_ptr<BoundStore> store_;

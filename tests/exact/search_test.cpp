@@ -1,5 +1,5 @@
-// The search with bounds against enumeration: docs/methods/anytime.md lists the claims.
-#include "treesample/search/anytime_search.hpp"
+// The search with bounds against enumeration: docs/methods/search.md lists the claims.
+#include "treesample/search/search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ struct Case {
   FactorGraph graph;
   SearchSpace space;
   LeafValues leaves;
-  AnytimeOptions options;
+  SearchOptions options;
   double log_z = 0.0;
 };
 
@@ -92,18 +92,18 @@ void for_each_case(const std::function<void(const Case&)>& check) {
 
 double tolerance_at(double value) { return value == kNegInf ? 0.0 : 1e-10 * (1.0 + std::abs(value)); }
 
-TEST(AnytimeSearch, BoundsHoldAndNeverGetWorseAfterEveryTraversal) {
+TEST(Search, BoundsHoldAndNeverGetWorseAfterEveryTraversal) {
   for_each_case([](const Case& test) {
-    const AnytimeResult result =
-        anytime_search(test.graph, test.space, test.leaves, {}, test.options, {testing::BoundsCheck(test.log_z)});
+    const SearchResult result =
+        search(test.graph, test.space, test.leaves, {}, test.options, {testing::BoundsCheck(test.log_z)});
     EXPECT_LE(result.report.log_z.lower, test.log_z);
     EXPECT_GE(result.report.log_z.upper, test.log_z);
   });
 }
 
-TEST(AnytimeSearch, WithoutLimitsTheBoundsMeetAtLogZ) {
+TEST(Search, WithoutLimitsTheBoundsMeetAtLogZ) {
   for_each_case([](const Case& test) {
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {}, test.options);
+    const SearchResult result = search(test.graph, test.space, test.leaves, {}, test.options);
     EXPECT_EQ(result.report.stop, StopReason::kExact);
     if (test.log_z == kNegInf) {
       EXPECT_EQ(result.report.log_z.upper, kNegInf);
@@ -114,11 +114,11 @@ TEST(AnytimeSearch, WithoutLimitsTheBoundsMeetAtLogZ) {
   });
 }
 
-TEST(AnytimeSearch, BudgetIsNeverExceeded) {
+TEST(Search, BudgetIsNeverExceeded) {
   for_each_case([](const Case& test) {
     for (const BudgetUnit unit : {BudgetUnit::kReward, BudgetUnit::kFactor}) {
       const Spending spent =
-          anytime_search(test.graph, test.space, test.leaves, {.budget = 17, .unit = unit}, test.options).report.spent;
+          search(test.graph, test.space, test.leaves, {.budget = 17, .unit = unit}, test.options).report.spent;
       EXPECT_LE(unit == BudgetUnit::kReward ? spent.reward_evaluations : spent.factor_evaluations, 17);
     }
   });
@@ -132,10 +132,10 @@ std::vector<double> log_probs(const FactorGraph& graph, const Approximation& app
   return result;
 }
 
-TEST(AnytimeSearch, LowerSamplerHasExactlyTheDivergenceThatItsValueSays) {
+TEST(Search, LowerSamplerHasExactlyTheDivergenceThatItsValueSays) {
   int num_checked = 0;
   for_each_case([&](const Case& test) {
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
+    const SearchResult result = search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
     const SearchApproximation sampler(result, SamplerKind::kLower);
     EXPECT_LE(sampler.log_value(), result.report.log_z.lower + tolerance_at(result.report.log_z.lower));
     if (sampler.log_value() == kNegInf) return;
@@ -152,9 +152,9 @@ TEST(AnytimeSearch, LowerSamplerHasExactlyTheDivergenceThatItsValueSays) {
   EXPECT_GT(num_checked, 100);
 }
 
-TEST(AnytimeSearch, WeightsOfTheUpperSamplerNeverPassItsValue) {
+TEST(Search, WeightsOfTheUpperSamplerNeverPassItsValue) {
   for_each_case([](const Case& test) {
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
+    const SearchResult result = search(test.graph, test.space, test.leaves, {.budget = 25}, test.options);
     const SearchApproximation sampler(result, SamplerKind::kUpper);
     EXPECT_GE(sampler.log_value(), test.log_z);
     if (sampler.log_value() == kNegInf) return;
@@ -170,21 +170,20 @@ TEST(AnytimeSearch, WeightsOfTheUpperSamplerNeverPassItsValue) {
   });
 }
 
-TEST(AnytimeSearch, EstimateSamplerIsADistributionAtEveryBudget) {
+TEST(Search, EstimateSamplerIsADistributionAtEveryBudget) {
   for_each_case([](const Case& test) {
     for (const int budget : {0, 10, 40}) {
-      const AnytimeResult result =
-          anytime_search(test.graph, test.space, test.leaves, {.budget = budget}, test.options);
+      const SearchResult result = search(test.graph, test.space, test.leaves, {.budget = budget}, test.options);
       const SearchApproximation sampler(result, SamplerKind::kEstimate);
       if (sampler.log_value() != kNegInf) log_probs(test.graph, sampler);
     }
   });
 }
 
-TEST(AnytimeSearch, SolvedSearchSamplesTheTarget) {
+TEST(Search, SolvedSearchSamplesTheTarget) {
   for_each_case([](const Case& test) {
     if (test.log_z == kNegInf) return;
-    const AnytimeResult result = anytime_search(test.graph, test.space, test.leaves, {}, test.options);
+    const SearchResult result = search(test.graph, test.space, test.leaves, {}, test.options);
     for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
       const SearchApproximation sampler(result, kind);
       for_each_configuration(test.graph, [&](const Assignment& x) {
@@ -200,7 +199,7 @@ TEST(AnytimeSearch, SolvedSearchSamplesTheTarget) {
   });
 }
 
-TEST(AnytimeSearch, AddingAConstantToAFactorChangesNoDecision) {
+TEST(Search, AddingAConstantToAFactorChangesNoDecision) {
   constexpr double kShift = 0.5;  // exact in binary, like the entries below
   for (int trial = 0; trial < 20; ++trial) {
     FactorGraph graph;
@@ -219,16 +218,15 @@ TEST(AnytimeSearch, AddingAConstantToAFactorChangesNoDecision) {
       shifted.add_table(scope, values);
     }
     for (const SpaceKind kind : kSpaces) {
-      for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct}) {  // kMass: opaque_search_test.cpp
-        AnytimeOptions options;
+      for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct}) {  // kMass: mass_search_test.cpp
+        SearchOptions options;
         options.select = rule;
         const auto run = [&](const FactorGraph& model) {
           const SearchSpace space = make_search_space(model, search_order(model, kind, {}), kind);
-          return anytime_search(model, space, make_leaves(model, space, Leaves::kMaxima, 0), {.budget = 30}, options)
-              .report;
+          return search(model, space, make_leaves(model, space, Leaves::kMaxima, 0), {.budget = 30}, options).report;
         };
-        const AnytimeReport plain = run(graph);
-        const AnytimeReport moved = run(shifted);
+        const SearchReport plain = run(graph);
+        const SearchReport moved = run(shifted);
         EXPECT_EQ(plain.num_nodes, moved.num_nodes);
         EXPECT_EQ(plain.num_traversals, moved.num_traversals);
         EXPECT_NEAR(moved.log_z.lower - plain.log_z.lower, kShift, 1e-9);
@@ -238,7 +236,7 @@ TEST(AnytimeSearch, AddingAConstantToAFactorChangesNoDecision) {
   }
 }
 
-TEST(AnytimeSearch, CollapsedStoreKeepsItsBoundsAndGoesOnToTheExactAnswer) {
+TEST(Search, CollapsedStoreKeepsItsBoundsAndGoesOnToTheExactAnswer) {
   int num_collapses = 0;
   for (int trial = 0; trial < 20; ++trial) {
     RandomModelOptions model_options = options_of_trial(trial);
@@ -249,11 +247,11 @@ TEST(AnytimeSearch, CollapsedStoreKeepsItsBoundsAndGoesOnToTheExactAnswer) {
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-      AnytimeOptions options;
+      SearchOptions options;
       const Limits limits{.budget = 20'000, .bytes = 20'000};
       options.observer_interval = 1;
-      const AnytimeResult result = anytime_search(graph, space, make_leaves(graph, space, kLeaves[trial % 3], trial),
-                                                  limits, options, {testing::BoundsCheck(log_z)});
+      const SearchResult result = search(graph, space, make_leaves(graph, space, kLeaves[trial % 3], trial), limits,
+                                         options, {testing::BoundsCheck(log_z)});
       num_collapses += static_cast<int>(result.report.num_collapses);
       EXPECT_LE(result.report.used_bytes, limits.bytes);
       for (const SamplerKind sampler_kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {

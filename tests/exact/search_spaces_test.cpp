@@ -10,7 +10,7 @@
 #include "support/random_models.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/search/anytime_search.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/search/search_approximation.hpp"
 
 namespace treesample {
@@ -20,15 +20,15 @@ using testing::random_model;
 
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 
-AnytimeResult solve(const FactorGraph& graph, const SearchSpace& space, const AnytimeOptions& options = {},
-                    const Limits& limits = {}) {
+SearchResult solve(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options = {},
+                   const Limits& limits = {}) {
   LeafValues leaves;
   leaves.lower = product_value(graph, space, uniform_distributions(graph));
   leaves.upper = maxima_value(graph, space);
-  return anytime_search(graph, space, leaves, limits, options);
+  return search(graph, space, leaves, limits, options);
 }
 
-TEST(AnytimeSpaces, EveryOrderAndSpaceGivesTheSameLogZAndSamplers) {
+TEST(SearchSpaces, EveryOrderAndSpaceGivesTheSameLogZAndSamplers) {
   for (int trial = 0; trial < 40; ++trial) {
     Random random(trial, "spaces");
     const FactorGraph graph =
@@ -37,7 +37,7 @@ TEST(AnytimeSpaces, EveryOrderAndSpaceGivesTheSameLogZAndSamplers) {
     for (int i = 0; i < 4; ++i) {
       const std::vector<int> order = random.permutation(graph.num_variables());
       for (const SpaceKind kind : kSpaces) {
-        const AnytimeResult result = solve(graph, make_search_space(graph, order, kind));
+        const SearchResult result = solve(graph, make_search_space(graph, order, kind));
         ASSERT_EQ(result.report.stop, StopReason::kExact);
         if (log_z == kNegInf) {
           EXPECT_EQ(result.report.log_z.upper, kNegInf);
@@ -57,7 +57,7 @@ TEST(AnytimeSpaces, EveryOrderAndSpaceGivesTheSameLogZAndSamplers) {
 
 // Equal sub-problems are one node: a solved model without zeros has one per level and context, and every edge
 // was paid for once.
-TEST(AnytimeSpaces, SolvingTakesEveryContextOnce) {
+TEST(SearchSpaces, SolvingTakesEveryContextOnce) {
   for (int trial = 0; trial < 20; ++trial) {
     Random random(trial, "contexts");
     const FactorGraph graph = random_model(random, {.num_variables = 6, .min_states = 2});
@@ -65,7 +65,7 @@ TEST(AnytimeSpaces, SolvingTakesEveryContextOnce) {
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
       for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct}) {
-        const AnytimeResult result = solve(graph, space, {.select = rule});
+        const SearchResult result = solve(graph, space, {.select = rule});
         for (int n = 0; n < space.num_levels(); ++n) {
           EXPECT_EQ(result.store->end_index(n), std::lround(std::exp(space.levels[n].log_context_states)));
         }
@@ -80,7 +80,7 @@ TEST(AnytimeSpaces, SolvingTakesEveryContextOnce) {
 
 // x0 with two equal arms x1 - x2 and x3 - x4. Each arm has a node per state of x0 and below it one per state of
 // the arm's first variable, whatever x0 is; the arms have the same values.
-TEST(AnytimeSpaces, EqualComponentsHaveEqualValuesAndNodesOfTheirOwn) {
+TEST(SearchSpaces, EqualComponentsHaveEqualValuesAndNodesOfTheirOwn) {
   FactorGraph graph;
   for (int v = 0; v < 5; ++v) graph.add_variable(3);
   Random random(1);
@@ -95,7 +95,7 @@ TEST(AnytimeSpaces, EqualComponentsHaveEqualValuesAndNodesOfTheirOwn) {
   std::iota(order.begin(), order.end(), 0);
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
   ASSERT_EQ(space.levels[0].children, (std::vector<int>{1, 3}));
-  const AnytimeResult result = solve(graph, space);
+  const SearchResult result = solve(graph, space);
   const BoundStore& store = *result.store;
   EXPECT_EQ(result.report.num_nodes, 1 + 4 * 3);
   const Expansion root = store.expansion(0, store.node(0, store.root_links()[0]));
