@@ -54,7 +54,8 @@ class InferCommand final : public Command {
   InferRequest request_;
   std::map<std::string, std::vector<std::string>> repeated_;  // options of the table that may be given several times
   std::vector<std::string> evidence_;
-  std::string model_, weights_, json_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_, samples_out_;
+  std::string model_, weights_, json_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
+      samples_out_;
   bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
   ProgramUse programs_;
 };
