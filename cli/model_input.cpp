@@ -98,7 +98,10 @@ ModelInput read_input(const std::string& model_file, const std::vector<std::stri
   } else if (!programs) {
     file = naming(model_file, [&] { return read_model_file(model_file); });
   }
-  ModelInput input{programs ? Model(programs) : circuit ? Model(circuit) : Model(std::move(file.graph)), model_file, ""};
+  ModelInput input{programs  ? Model(programs)
+                   : circuit ? Model(circuit)
+                             : Model(std::move(file.graph)),
+                   model_file, ""};
   for (const std::string& warning : file.warnings) {
     note(use.is_quiet, fmt::format("warning: {}: {}", printable(model_file), warning));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -73,11 +74,24 @@ double Elimination::log_prob(std::span<const int> x) const {
   return log_z() == kNegInf ? kNegInf : state_->graph.log_density(x) - log_z();
 }
 
+void Elimination::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
+  check_argument(state_->options.keep_messages, "Elimination::conditional", "needs the option keep_messages");
+  std::fill(probabilities.begin(), probabilities.end(), 0.0);
+  if (log_z() != kNegInf) state_->pass->conditional(v, x, probabilities);
+}
+
 Assignment Elimination::sample(Random& random) const {
   check_argument(state_->options.keep_messages, "Elimination::sample", "needs the option keep_messages");
   check_argument(log_z() != kNegInf, "Elimination::sample",
                  "the distribution has no configuration with positive probability");
-  return state_->pass->sample(random);
+  Assignment x(static_cast<std::size_t>(state_->graph.num_variables()), 0);
+  std::vector<double> weights;
+  for (auto v = state_->cost.order.rbegin(); v != state_->cost.order.rend(); ++v) {
+    weights.resize(static_cast<std::size_t>(state_->graph.num_states(*v)));
+    conditional(*v, x, weights);
+    x[*v] = random.categorical(weights);
+  }
+  return x;
 }
 
 Marginals Elimination::marginals() const {
