@@ -71,8 +71,11 @@ std::string fish_script(const std::vector<DescribedCommand>& commands) {
                           command.name, shell_quoted(command.summary));
     for (const DescribedOption& option : command.options) {
       if (option.is_positional()) continue;
-      script += fmt::format("complete -c treesample -n '__fish_seen_subcommand_from {}' -l {}{}{} -d {}\n", command.name,
-                            option.name.substr(2), option.meta.empty() ? "" : option.takes_file() ? " -r" : " -x",
+      script += fmt::format("complete -c treesample -n '__fish_seen_subcommand_from {}' -l {}{}{} -d {}\n",
+                            command.name, option.name.substr(2),
+                            option.meta.empty()   ? ""
+                            : option.takes_file() ? " -r"
+                                                  : " -x",
                             option.words.empty() ? "" : fmt::format(" -a '{}'", fmt::join(option.words, " ")),
                             shell_quoted(option.help));
     }

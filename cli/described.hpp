@@ -1,7 +1,6 @@
 // A command as its declarations describe it: what help, man pages and completions are made of.
 #pragma once
 
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -10,8 +9,8 @@
 namespace treesample::cli {
 
 struct DescribedOption {
-  std::string name;   // --time, or MODEL
-  std::string meta;   // what stands for the value; empty for a flag
+  std::string name;  // --time, or MODEL
+  std::string meta;  // what stands for the value; empty for a flag
   std::string initial;
   std::string help;
   std::string section;
@@ -35,8 +34,5 @@ std::string help_text(const DescribedCommand& command, bool has_all);
 std::string man_page(const std::vector<DescribedCommand>& commands);
 // A script for the shell: bash, zsh or fish.
 std::string completion_script(const std::string& shell, const std::vector<DescribedCommand>& commands);
-
-// The command `docs`, which prints them.
-std::unique_ptr<Command> make_docs_command();
 
 }  // namespace treesample::cli

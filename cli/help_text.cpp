@@ -16,6 +16,7 @@ std::string wrapped(const std::string& text, std::size_t column) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::size_t length = end - at;
     if (column > kIndent && column + length > kColumns) {
+      while (result.ends_with(' ')) result.pop_back();
       result += "\n" + std::string(kIndent, ' ');
       column = kIndent;
     }

@@ -24,7 +24,8 @@ std::string roff(const std::string& text) {
 }
 
 std::string option_page(const DescribedOption& option) {
-  const std::string meta = option.is_positional() || option.meta.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(option.meta));
+  const std::string meta =
+      option.is_positional() || option.meta.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(option.meta));
   const std::string initial = option.initial.empty() ? "" : fmt::format(" Default: {}.", roff(option.initial));
   return fmt::format(".TP\n\\fB{}\\fR{}\n{}.{}\n", roff(option.name), meta, roff(option.help), initial);
 }
@@ -33,7 +34,8 @@ std::string option_page(const DescribedOption& option) {
 
 std::string man_page(const std::vector<DescribedCommand>& commands) {
   std::string page =
-      ".TH TREESAMPLE 1 \"\" \"treesample " TREESAMPLE_VERSION "\" \"User Commands\"\n"
+      ".TH TREESAMPLE 1 \"\" \"treesample " TREESAMPLE_VERSION
+      "\" \"User Commands\"\n"
       ".SH NAME\ntreesample \\- inference in discrete distributions under a budget\n"
       ".SH SYNOPSIS\n\\fBtreesample\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n"
       ".SH DESCRIPTION\nAnswers questions about unnormalised discrete distributions, and says how far the answers can "
@@ -55,9 +57,10 @@ std::string man_page(const std::vector<DescribedCommand>& commands) {
     }
     page += fmt::format(".SS Examples\n.nf\n{}\n.fi\n", roff(command.examples));
   }
-  return page + ".SH EXIT STATUS\n0 when done; 64 for a wrong command line, 65 for a file that does not follow its format, "
-                "66 for one that cannot be read, 69 for limits that are not enough, 74 for output that cannot be "
-                "written, 77 without consent to run programs, 128 plus the signal when interrupted.\n";
+  return page +
+         ".SH EXIT STATUS\n0 when done; 64 for a wrong command line, 65 for a file that does not follow its format, "
+         "66 for one that cannot be read, 69 for limits that are not enough, 74 for output that cannot be "
+         "written, 77 without consent to run programs, 128 plus the signal when interrupted.\n";
 }
 
 }  // namespace treesample::cli

@@ -1,10 +1,7 @@
 #include "treesample/infer/option_groups.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
-
-#include "treesample/error.hpp"
 
 namespace treesample {
 namespace {
@@ -18,7 +15,7 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"What to ask", {"query", "map", "k-best", "samples"}},
       {"Limits", {"time", "gap", "calls", "budget", "budget-unit", "memory", "threads"}},
-      {"Method", {"method", "seed", "simplify", "compile", "slices"}},
+      {"Method", {"method", "seed", "simplify", "compile"}},
       {"Search (treesample)",
        {"select", "space", "order", "prior", "restarts", "c", "epsilon", "ties", "trace", "importance", "confidence",
         "sampler", "max-tries"}},
@@ -35,7 +32,7 @@ const char* option_group(std::string_view name) {
   for (const Group& group : groups()) {
     if (std::find(group.options.begin(), group.options.end(), name) != group.options.end()) return group.title;
   }
-  throw OptionError(std::string(name), "is in no group of options");
+  return "Other options";
 }
 
 }  // namespace treesample

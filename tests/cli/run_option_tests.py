@@ -207,7 +207,7 @@ def check_rules():
 
 
 def check_complete():
-    help_text = subprocess.run([PROGRAM, "infer", "--help"], capture_output=True, text=True, check=True).stdout
+    help_text = subprocess.run([PROGRAM, "infer", "--help-all"], capture_output=True, text=True, check=True).stdout
     options = set(re.findall(r"^\s+(?:-\w,)?(--[a-z-]+)", help_text, re.MULTILINE))
     check(len(options) > 30, "the help lists options", options)
     missing = options - {use.option for use in USES} - ELSEWHERE

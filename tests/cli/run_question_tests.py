@@ -123,7 +123,7 @@ def test_odd_names():
 
 
 def test_cases():
-    network = random_network(25, seed=7, zeros=0.1)
+    network = random_network(25, seed=7, zeros=0.4)
     write("cases.bif", network.bif())
     rng = random.Random(8)
     columns = rng.sample(list(network.states), 6)
@@ -157,7 +157,10 @@ def test_cases():
     check(0 < num_impossible < 30, "both kinds of cases are there", num_impossible)
     write("cases.json", json.dumps([dict(case, case=f"patient {i}") for i, case in enumerate(cases)]))
     done = run("infer", "cases.bif", "--cases", "cases.json", "--query", "node_20", "--query", "node_3,node_9", "--quiet")
-    check(list(csv.DictReader(io.StringIO(done.stdout))) == rows, "cases as JSON give the same table")
+    others = list(csv.DictReader(io.StringIO(done.stdout)))
+    for row in rows + others:  # which of several conflicts is named depends on the order of the observations
+        row["conflict"] = row["conflict"] != ""
+    check(others == rows, "cases as JSON give the same table")
 
 
 def check_conflict(network, conflict, evidence):

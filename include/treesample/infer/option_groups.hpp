@@ -5,7 +5,7 @@
 
 namespace treesample {
 
-// The title of the group of an option. Throws Error (kArgument) for a name that there is not.
+// The title of the group of an option.
 const char* option_group(std::string_view name);
 
 }  // namespace treesample
