@@ -260,7 +260,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   if (is_impossible && model.graph.has_only_tables()) {
     answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
   }
-  add_most_probable(answer, model, request, run);
+  if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
   return answer;
 }
 

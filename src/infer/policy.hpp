@@ -107,7 +107,8 @@ inline constexpr double kFirstFindSeconds = 0.1;
 inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof
 inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for
 inline constexpr double kMapSeconds = 10.0;
-inline constexpr double kMostBestShare = 0.5;  // of the time from kMapStart on, for several configurations
+inline constexpr double kMapBucketShare = 0.5;  // of what is left, for the messages that bound them
+inline constexpr double kMostBestShare = 0.5;   // of the time from kMapStart on, for several configurations
 // Without a time limit the proof has one that is the same on every machine.
 inline constexpr std::int64_t kProofExpansions = 100'000;
 inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
