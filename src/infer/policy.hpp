@@ -105,6 +105,10 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
 
+// ---- Impossible evidence --------------------------------------------------------------------------------------------
+inline constexpr double kConflictShare = 0.1,
+                        kConflictSeconds = 2.0;  // for the observations that contradict each other
+
 // ---- Watching ------------------------------------------------------------------------------------------------------
 inline constexpr int kTraversalsBetweenLooks = 16;  // short searches have a curve too
 

@@ -106,6 +106,12 @@ void BlockWalk::add(int id, const double* values, std::span<double> block, doubl
   }
 }
 
+void BlockWalk::multiply(int id, const double* values, std::span<double> block) const {
+  const Table& table = tables_[id];
+  const double* const from = values + table.offset;
+  for (std::size_t i = 0; i < block_size_; ++i) block[i] *= from[table.inner_index[i]];
+}
+
 void BlockWalk::accumulate(int id, std::span<const double> block, double* values) const {
   const Table& table = tables_[id];
   double* to = values + table.offset;

@@ -44,6 +44,8 @@ class BlockWalk {
 
   // block[i] += the entry of the table that belongs to entry i of the block, less the shift.
   void add(int id, const double* values, std::span<double> block, double shift = 0.0) const;
+  // block[i] *= the entry.
+  void multiply(int id, const double* values, std::span<double> block) const;
   // The reverse: every entry of the block is added to the table entry that it belongs to.
   void accumulate(int id, std::span<const double> block, double* values) const;
   // The same with the maximum in place of the sum.

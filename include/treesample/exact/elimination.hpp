@@ -74,6 +74,9 @@ class Elimination final : public Approximation {
   [[nodiscard]] Marginals marginals() const;
   // One exact sample. Throws kArgument when Z = 0.
   [[nodiscard]] Assignment sample(Random& random) const override;
+  // p(x_v | x_sep(v)) for each state of v, where x has the states of the variables that are removed after v. All 0
+  // where these are impossible. Throws kArgument without keep_messages.
+  void conditional(int v, std::span<const int> x, std::span<double> probabilities) const;
   // log_density(x) - log Z; -inf when Z = 0.
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
   [[nodiscard]] const EliminationCost& cost() const;

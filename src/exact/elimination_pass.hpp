@@ -1,0 +1,76 @@
+// One elimination of a whole model in a given order: what comes up the buckets, and what can be had on the way down.
+//
+// Two kinds. In the linear domain an entry costs a nanosecond, but entries that are 240 orders of magnitude below the
+// largest of their table are lost: where that may matter, which the pass knows (linear_error.hpp), the one in the log
+// domain takes its place, ten times as slow and without such limits.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "math/compensated_sum.hpp"
+#include "thread_team.hpp"
+#include "treesample/model/approximation.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/space/limits.hpp"
+
+namespace treesample {
+
+// Tells the observer the share of all bucket entries that are done.
+class EntryWatch {
+ public:
+  EntryWatch(const Observer& observer, double num_entries) : observer_(&observer), num_entries_(num_entries) {}
+
+  void add(double num_entries) { num_done_ += num_entries; }
+  void set_bounds(const LogBounds& log_z) { log_z_ = log_z; }
+  // Tells, then asks; `num_entries` are done beyond those that were added.
+  [[nodiscard]] bool is_asked_to_stop(double num_entries = 0.0) const {
+    if (observer_->progress) {
+      observer_->progress({.phase = "elimination",
+                           .log_z = log_z_,
+                           .share_done = num_entries_ > 0.0 ? (num_done_ + num_entries) / num_entries_ : 1.0});
+    }
+    return observer_->should_stop && observer_->should_stop();
+  }
+  void check_going_on() const {
+    if (is_asked_to_stop()) throw Error(ErrorCode::kInterrupted, "Elimination: asked to end");
+  }
+
+ private:
+  const Observer* observer_;
+  double num_entries_, num_done_ = 0.0;
+  LogBounds log_z_;
+};
+
+struct PassOptions {
+  bool keep_messages = true;  // else only log Z is known
+  ThreadTeam* team = nullptr;
+};
+
+class EliminationPass {
+ public:
+  virtual ~EliminationPass() = default;
+
+  [[nodiscard]] double log_z() const { return log_z_.value(); }
+  // |log_z() - log Z| is at most this.
+  [[nodiscard]] double error() const { return error_ + log_z_.rounding(); }
+
+  // The rest needs kept messages. [variable][state]; Z must not be 0.
+  [[nodiscard]] virtual Marginals marginals(EntryWatch& watch) const = 0;
+  // p(x_v | x_sep): of a variable given the states in x of those that are eliminated after it.
+  virtual void conditional(int v, std::span<const int> x, std::span<double> probabilities) const = 0;
+
+ protected:
+  CompensatedSum log_z_;
+  double error_ = 0.0;
+};
+
+// Null where too much may have been lost for an error of log Z below kMostLost.
+inline constexpr double kMostLost = 1e-10;
+std::shared_ptr<const EliminationPass> linear_pass(const FactorGraph& graph, const std::vector<int>& order,
+                                                   const PassOptions& options, EntryWatch& watch);
+std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const std::vector<int>& order,
+                                                const PassOptions& options, EntryWatch& watch);
+
+}  // namespace treesample

@@ -1,0 +1,95 @@
+// One bucket in the linear domain: the product of tables over v and its separator S, a block at a time.
+//
+//   out(x_S) = sum over x_v of prod_i t_i(x_v, x_S restricted to the scope of t_i)
+//
+// Tables have their variables in the order of removal: v first, that is slowest. For one state of v all tables are then
+// read in the order in which `out` is written, with the same variables fastest, and the innermost loops run over the
+// entries of a block of consecutive x_S (the fastest variables of S, up to kMostBlockEntries), whatever v's number of
+// states is. Within a block a table is consecutive, constant, or looked up by a list of places; such a list serves all
+// blocks and states.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "exact/linear_table.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+// A table within a block, at one state of v.
+struct BlockOperand {
+  const double* values = nullptr;
+  const std::uint32_t* index = nullptr;  // null: consecutive
+};
+
+class LinearBucket {
+ public:
+  // The tables must stay where they are. Small ones are multiplied into one another first.
+  LinearBucket(const FactorGraph& graph, int v, std::span<const int> separator,
+               const std::vector<const LinearTable*>& tables);
+
+  [[nodiscard]] std::size_t num_blocks() const { return num_blocks_; }
+  [[nodiscard]] std::size_t block_size() const { return block_size_; }
+  [[nodiscard]] std::size_t num_states() const { return num_states_; }
+
+  // Registers a table over v and a part of S, or over such a part, that is not multiplied in: for Cursor::places.
+  int add_place(std::span<const int> scope);
+
+  // Where a walk through the blocks stands; several may be under way.
+  class Cursor {
+   public:
+    Cursor(const LinearBucket& bucket, std::size_t block);
+    void next();
+    [[nodiscard]] std::size_t first_entry() const { return block_ * bucket_->block_size_; }  // of out
+
+    // out = the sum over all states of v.
+    void sum(double* out);
+    // out = ratio times the product at one state of v.
+    void multiply(std::size_t state, const double* ratio, double* out);
+    // table += block, where the block belongs to this state of v, for a registered table.
+    void accumulate(int place, std::size_t state, const double* block, double* table) const;
+
+   private:
+    double gather_operands(std::size_t state);
+
+    const LinearBucket* bucket_;
+    std::size_t block_;
+    std::vector<std::size_t> states_;   // of the outer variables
+    std::vector<std::size_t> offsets_;  // per place
+    std::vector<BlockOperand> operands_;
+    std::vector<double> buffer_;
+  };
+
+ private:
+  enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything
+  // How a table is laid out beside the bucket.
+  struct Place {
+    std::vector<std::size_t> outer_strides;
+    std::vector<std::uint32_t> inner_index;
+    std::size_t state_stride = 0;  // of v
+    Shape shape = Shape::kGeneral;
+  };
+
+  const FactorGraph& graph_;
+  int v_;
+  std::vector<int> separator_;
+  std::size_t num_outer_ = 0;  // variables of S that are not in the block
+  std::size_t num_states_, block_size_ = 1, num_blocks_ = 1;
+  std::vector<Place> places_;
+  std::vector<const double*> values_;  // of the tables that are multiplied: the first places
+  std::vector<std::vector<double>> combined_;
+};
+
+// The largest entry of a block and its least one above 0; entries below LinearError::kTiny become 0.
+struct Extent {
+  double largest = 0.0, least = std::numeric_limits<double>::infinity();
+  bool is_lossy = false;  // one was
+
+  void include(std::span<double> block);
+  void include(const Extent& other);
+};
+
+}  // namespace treesample

@@ -1,0 +1,52 @@
+// How far tables in the linear domain may be off: with t >= 0 the true entry and s the one that is stored,
+//
+//   |s - t| <= (exp(relative) - 1) t + absolute.
+//
+// Nothing is ever subtracted, so relative errors of inputs only add up. With u = 2^-53, eps = 2u:
+//
+// A factor exp(f - largest): f, and the number that it is the logarithm of, are known to one unit in their last place,
+// eps (1 + |f|) of f; the difference is off by u |f - largest| and the exponential by less than 8 u.
+//
+// A product of T tables, summed over K states: T multiplications and K - 1 additions of numbers >= 0, each off by u.
+// Absolute errors: with M_i the largest entry of table i, that of a product is sum_i absolute_i prod_{j != i} M_j, of
+// their sum K times that.
+//
+// Scaling by powers of two is exact. Entries below kTiny are put to 0, which is an absolute error of kTiny. Products
+// that underflow on the way are off by 2^-1074 times what they are still multiplied by: the product of those M_i that
+// are above 1, which is kept below kMostProduct. In a sum that is not below kTiny this is less than T K 2^-140
+// relatively.
+//
+// In the end Z is a product of such numbers s, and log Z is off by the sum of relative + 2.02 absolute / s.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "math/compensated_sum.hpp"
+
+namespace treesample {
+
+struct LinearError {
+  double relative = 0.0, absolute = 0.0;
+
+  static constexpr double kTiny = 0x1.0p-800;
+  static constexpr double kMostProduct = 0x1.0p128;
+  static constexpr double kNoUnderflow = 0x1.0p-1000;  // products of entries that are not below this are normal numbers
+  static constexpr double kSlack = 1.01;               // for what is of second order
+
+  // `least`: of f - largest, of the entries that are kept.
+  static LinearError of_factor(double largest, double least) {
+    return {kEpsilon * (5.0 + std::abs(largest) + 1.5 * std::abs(least)), 0.0};
+  }
+
+  // Of the logarithm of a table that is one number.
+  [[nodiscard]] double of_log(double number) const {
+    const double share = absolute / number;
+    // Second order is far below a hundredth while both are small.
+    if (!(share < 1e-3) || !(relative < 1e-3)) return std::numeric_limits<double>::infinity();
+    return kSlack * (relative + 2.02 * share);
+  }
+};
+
+}  // namespace treesample

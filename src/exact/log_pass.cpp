@@ -1,0 +1,251 @@
+// Elimination in the log domain: neither 1e4 nor -inf among the log-values needs care.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "exact/bucket_tree.hpp"
+#include "exact/elimination_pass.hpp"
+#include "exact/message_error.hpp"
+#include "model/dense_table.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+using Distributions = std::vector<std::vector<double>>;
+
+// Sums the distribution p over a bucket into the distributions over the separators of its children.
+// Children with small separators share a pass, by way of a table over the union of their scopes.
+class SeparatorSums {
+ public:
+  SeparatorSums(const FactorGraph& graph, std::span<const int> bucket_scope,
+                const std::vector<std::span<const int>>& separators, BlockWalk& walk)
+      : graph_(graph), separators_(separators), groups_(group_scopes(graph, bucket_scope, separators)), walk_(walk) {
+    for (const ScopeGroup& group : groups_) {
+      ids_.push_back(walk_.add_table(group.scope));
+      sums_.emplace_back(num_table_entries(graph, group.scope), 0.0);
+    }
+  }
+
+  void accumulate(std::span<const double> block) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) walk_.accumulate(ids_[g], block, sums_[g].data());
+  }
+
+  // Calls take(separator index, its distribution) for each of them.
+  template <typename Take>
+  void hand_out(Take take) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (const int member : groups_[g].members) {
+        if (groups_[g].members.size() == 1) {
+          take(member, std::move(sums_[g]));  // separators are in the order of the bucket's scope
+          continue;
+        }
+        std::vector<double> sum(num_table_entries(graph_, separators_[member]), 0.0);
+        BlockWalk walk(graph_, groups_[g].scope);
+        const int id = walk.add_table(separators_[member]);
+        do {
+          walk.accumulate(id, {sums_[g].data() + walk.first_entry(), walk.block_size()}, sum.data());
+        } while (walk.next());
+        take(member, std::move(sum));
+      }
+    }
+  }
+
+ private:
+  const FactorGraph& graph_;
+  const std::vector<std::span<const int>>& separators_;
+  std::vector<ScopeGroup> groups_;
+  BlockWalk& walk_;
+  std::vector<int> ids_;
+  std::vector<std::vector<double>> sums_;
+};
+
+class LogPass final : public EliminationPass {
+ public:
+  LogPass(const FactorGraph& graph, const std::vector<int>& order, const PassOptions& options);
+
+  void eliminate_all(EntryWatch& watch);
+  [[nodiscard]] Marginals marginals(EntryWatch& watch) const override;
+  void conditional(int v, std::span<const int> x, std::span<double> probabilities) const override;
+
+ private:
+  struct Bucket {
+    std::vector<int> scope;       // the last removed variable first, v itself last
+    std::vector<int> factors;     // that belong to v: the first of their scope to be removed
+    std::vector<int> children;    // the variables whose messages go to v
+    std::vector<double> message;  // less log_max: its largest entry is 0
+    double log_max = kNegInf;     // of the message as it was
+    MessageError error;           // of the message
+
+    [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
+  };
+
+  void eliminate(int v, EntryWatch& watch);
+  // log p(x_sep, x_v) of a bucket is a product of these, up to a constant. All are at most 0.
+  template <typename Visit>
+  void for_each_input(const Bucket& bucket, Visit visit) const;
+  [[nodiscard]] TableProduct product(const Bucket& bucket) const;
+  [[nodiscard]] std::vector<double> sum_bucket(int v, Distributions& separator_probs, EntryWatch& watch) const;
+  [[nodiscard]] double num_entries(int v) const {
+    return static_cast<double>(num_table_entries(graph_, buckets_[v].scope));
+  }
+
+  FactorGraph graph_;
+  std::vector<int> order_;
+  PassOptions options_;
+  std::vector<Bucket> buckets_;  // by variable
+};
+
+LogPass::LogPass(const FactorGraph& graph, const std::vector<int>& order, const PassOptions& options)
+    : graph_(graph), order_(order), options_(options), buckets_(order.size()) {
+  const BucketTree tree(graph, order);
+  for (const int v : order) {
+    // With the variable that is removed next in the last place of the message, the message and the
+    // bucket that receives it run over memory in the same order.
+    buckets_[v].scope = tree.buckets[v].scope_ending_with(v);
+    buckets_[v].factors = tree.buckets[v].factors;
+    buckets_[v].children = tree.buckets[v].children;
+  }
+  for (const int m : tree.constants) {
+    const double value = graph.factor(m).log_values().front();
+    log_z_.add(value);
+    error_ += value == kNegInf ? 0.0 : kEpsilon * (1.0 + std::abs(value));
+  }
+}
+
+template <typename Visit>
+void LogPass::for_each_input(const Bucket& bucket, Visit visit) const {
+  for (const int m : bucket.factors) {
+    const Factor& factor = graph_.factor(m);
+    visit(TableView{factor.scope(), factor.log_values().data(), *factor.log_max()});
+  }
+  for (const int c : bucket.children) visit(TableView{buckets_[c].separator(), buckets_[c].message.data()});
+}
+
+TableProduct LogPass::product(const Bucket& bucket) const {
+  std::vector<TableView> inputs;
+  for_each_input(bucket, [&](const TableView& table) { inputs.push_back(table); });
+  return {graph_, bucket.scope, inputs};
+}
+
+void LogPass::eliminate(int v, EntryWatch& watch) {
+  Bucket& bucket = buckets_[v];
+  for (const int m : bucket.factors) {
+    const double largest = *graph_.factor(m).log_max();
+    log_z_.add(largest);
+    bucket.error.add(MessageError::of_factor(largest));
+  }
+  for (const int c : bucket.children) bucket.error.add(buckets_[c].error);
+  if (log_z_.value() == kNegInf) return;
+  bucket.message.resize(num_table_entries(graph_, bucket.separator()));
+  const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
+  TableProduct inputs = product(bucket);
+  BlockWalk& walk = inputs.walk();
+  std::vector<double> block(walk.block_size());
+  StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(walk.first_entry())); });
+  do {
+    stop.go_on("Elimination", static_cast<std::int64_t>(4 * block.size()));
+    inputs.fill(0.0, block);
+    double* const out = bucket.message.data() + walk.first_entry() / num_states;
+    log_sum_rows(block, graph_.num_states(v), 1.0, out);
+    bucket.log_max = std::max(bucket.log_max, *std::max_element(out, out + block.size() / num_states));
+  } while (walk.next());
+  log_z_.add(bucket.log_max);
+  if (bucket.log_max == kNegInf) return;
+  double least = 0.0;
+  for (double& entry : bucket.message) {
+    entry -= bucket.log_max;
+    if (entry != kNegInf) least = std::min(least, entry);
+  }
+  bucket.error.sum_out(graph_.num_states(v));
+  bucket.error.take_off(bucket.log_max, least);
+  if (bucket.separator().empty()) error_ += bucket.error.of_number();
+}
+
+void LogPass::eliminate_all(EntryWatch& watch) {
+  for (const int v : order_) {
+    if (log_z_.value() == kNegInf) return;
+    watch.check_going_on();
+    eliminate(v, watch);
+    watch.add(num_entries(v));
+    if (options_.keep_messages) continue;
+    for (const int c : buckets_[v].children) buckets_[c].message = {};
+  }
+}
+
+void LogPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
+  std::fill(probabilities.begin(), probabilities.end(), 0.0);
+  for_each_input(buckets_[v], [&](const TableView& table) {
+    std::size_t index = 0;  // of state 0 of v
+    std::size_t stride = 1;
+    for (const int u : table.scope) {
+      const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
+      index = index * num_states + static_cast<std::size_t>(u == v ? 0 : x[u]);
+      stride = u == v ? 1 : stride * num_states;
+    }
+    for (std::size_t a = 0; a < probabilities.size(); ++a) {
+      probabilities[a] += table.values[index + a * stride] - table.shift;
+    }
+  });
+  softmax(probabilities, probabilities);
+}
+
+// The downward step at v: consumes p(x_sep(v)), hands its children theirs, returns the marginal of v.
+std::vector<double> LogPass::sum_bucket(int v, Distributions& separator_probs, EntryWatch& watch) const {
+  const Bucket& bucket = buckets_[v];
+  const std::vector<double> separator_prob = std::move(separator_probs[v]);
+  TableProduct inputs = product(bucket);
+  BlockWalk& walk = inputs.walk();
+  std::vector<std::span<const int>> child_separators;
+  child_separators.reserve(bucket.children.size());
+  for (const int c : bucket.children) child_separators.push_back(buckets_[c].separator());
+  SeparatorSums sums(graph_, bucket.scope, child_separators, walk);
+
+  std::vector<double> marginal(static_cast<std::size_t>(graph_.num_states(v)), 0.0);
+  std::vector<double> block(walk.block_size());
+  StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(walk.first_entry())); });
+  do {
+    stop.go_on("Elimination::marginals", static_cast<std::int64_t>(8 * block.size()));
+    inputs.fill(-bucket.log_max, block);
+    std::size_t row = walk.first_entry() / marginal.size();
+    for (std::size_t i = 0; i < block.size(); ++row) {
+      const double prob = separator_prob[row];
+      for (double& state_prob : marginal) {
+        // p(x_v, x_sep) = p(x_sep) exp(b - m); the message m is -inf only where p(x_sep) = 0.
+        block[i] = prob == 0.0 ? 0.0 : prob * std::exp(block[i] - bucket.message[row]);
+        state_prob += block[i++];
+      }
+    }
+    sums.accumulate(block);
+  } while (walk.next());
+  sums.hand_out([&](int child, std::vector<double> p) { separator_probs[bucket.children[child]] = std::move(p); });
+  return marginal;
+}
+
+Marginals LogPass::marginals(EntryWatch& watch) const {
+  Marginals result(buckets_.size());
+  Distributions separator_probs(buckets_.size());
+  for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
+    watch.check_going_on();
+    if (buckets_[*v].separator().empty()) separator_probs[*v] = {1.0};
+    result[*v] = sum_bucket(*v, separator_probs, watch);
+    watch.add(num_entries(*v));
+    // Takes off the rounding of the chain of buckets above.
+    const double total = std::accumulate(result[*v].begin(), result[*v].end(), 0.0);
+    for (double& p : result[*v]) p /= total;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const std::vector<int>& order,
+                                                const PassOptions& options, EntryWatch& watch) {
+  auto pass = std::make_shared<LogPass>(graph, order, options);
+  pass->eliminate_all(watch);
+  return pass;
+}
+
+}  // namespace treesample

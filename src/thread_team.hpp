@@ -1,0 +1,59 @@
+// Threads that share loops over independent pieces of work.
+//
+// Which thread does which piece is left to chance, so a piece must not depend on others: results then have the same
+// bits for any number of threads. Made of std::jthread: the loops here have pieces of equal cost and nothing nested,
+// which is all that a scheduler with work stealing (oneTBB) would add, and the library stays free of one more
+// dependency.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+// All cores that this process may use, at least 1.
+int num_cores();
+
+class ThreadTeam {
+ public:
+  // The calling thread is one of them: a team of one has no threads of its own.
+  explicit ThreadTeam(int num_threads);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  [[nodiscard]] int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+  // work(first, last, worker) for ranges of at most `grain` that make up 0 .. count - 1; worker counts from 0 to
+  // size() - 1. The calling thread asks should_stop after each of its own ranges; what is begun is then ended, and
+  // Error (kInterrupted) thrown. An exception of the work ends it too, and is thrown here. Not to be called from the
+  // work.
+  using Work = std::function<void(std::size_t first, std::size_t last, int worker)>;
+  void run(std::size_t count, std::size_t grain, const Work& work, const ShouldStop& should_stop = {});
+
+ private:
+  void serve(const std::stop_token& stop, int worker);
+  void take_ranges(int worker, const ShouldStop* should_stop);
+
+  std::mutex mutex_;
+  std::condition_variable_any has_work_, is_done_;
+  std::size_t round_ = 0;  // of run()
+  int num_busy_ = 0;
+  const Work* work_ = nullptr;
+  std::size_t count_ = 0, grain_ = 1;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> is_cancelled_ = false;
+  bool was_stopped_ = false;
+  std::exception_ptr exception_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace treesample
