@@ -105,6 +105,17 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
 
+// ---- Most probable states, after the answer of a method -------------------------------------------------------------
+inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof
+inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for
+inline constexpr double kMapSeconds = 10.0;
+inline constexpr double kMostBestShare = 0.5;  // of the time from kMapStart on, for several configurations
+// Without a time limit the proof has one that is the same on every machine.
+inline constexpr std::int64_t kProofExpansions = 100'000;
+inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
+inline constexpr double kSumEntries = 5e6;  // of elimination, for the sum over the others given the states of some
+inline constexpr double kSumSeconds = 0.5, kSumShare = 0.05;  // for its bounds where that is more
+
 // ---- Impossible evidence --------------------------------------------------------------------------------------------
 inline constexpr double kConflictShare = 0.1,
                         kConflictSeconds = 2.0;  // for the observations that contradict each other
