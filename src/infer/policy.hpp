@@ -43,13 +43,15 @@ inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimina
 inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
-inline constexpr double kZerosToCount = 0.08;  // share of the table entries from which on it is tried before a search
-inline constexpr double kCountTryEnd = 0.1;    // before a search: reductions, cheap elimination and a first attempt ...
-inline constexpr double kCountFirstEnd = 0.4;  // ... and a second one where zeros are most of what the model says,
-inline constexpr int kClausesPerTable = 2;     // by clauses for each table that is not zeros alone
-inline constexpr double kCircuitEnd = 0.6;     // the same for the circuit of what was solved
-inline constexpr double kCompileEnd = 0.7;     // a circuit that is wanted; then the usual way
-inline constexpr double kCountEnd = 0.9;       // as a method of its own
+inline constexpr double kZerosToCount = 0.08;   // share of the table entries from which on it is tried before a search
+inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the search ...
+inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
+inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker
+inline constexpr double kReducedShare = 0.5;    // of that time: elimination of what the reductions leave
+inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of what was solved
+inline constexpr double kCircuitEnd = 0.6;
+inline constexpr double kCompileEnd = 0.7;  // a circuit that is wanted; then the usual way
+inline constexpr double kCountEnd = 0.9;    // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
