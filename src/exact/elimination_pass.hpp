@@ -22,6 +22,7 @@ class EntryWatch {
   EntryWatch(const Observer& observer, double num_entries) : observer_(&observer), num_entries_(num_entries) {}
 
   void add(double num_entries) { num_done_ += num_entries; }
+  [[nodiscard]] double num_done() const { return num_done_; }
   void set_bounds(const LogBounds& log_z) { log_z_ = log_z; }
   // Tells, then asks; `num_entries` are done beyond those that were added.
   [[nodiscard]] bool is_asked_to_stop(double num_entries = 0.0) const {

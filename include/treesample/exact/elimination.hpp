@@ -30,26 +30,44 @@
 
 namespace treesample {
 
+// What the tables of an elimination have to make room for.
+enum class EliminationGoal {
+  kLogZ,      // each message is freed when it was used
+  kSamples,   // all messages are kept
+  kMarginals  // and the distributions on the way down
+};
+
 struct EliminationOptions {
-  int restarts = 10;            // randomised min-fill orders; the one with the fewest bucket entries is used
-  std::uint64_t seed = 0;       // of the orders
-  bool keep_messages = true;    // false: log Z and log_prob only, each message is freed when it was used
-  std::vector<int> order = {};  // first removed first; empty: looked for by restarts
+  int restarts = 10;                      // randomised min-fill orders; the one with the fewest bucket entries is used
+  std::uint64_t seed = 0;                 // of the orders
+  bool keep_messages = true;              // false: log Z and log_prob only, each message is freed when it was used
+  std::vector<int> order = {};            // first removed first; empty: looked for by restarts
+  std::vector<int> slice_variables = {};  // that go with the order; empty: chosen where most_bytes asks for them
   // Ends with the best order so far; the first one is always made.
   ShouldStop should_settle = {};
   // Orders that take more bucket entries are not finished: elimination_cost() is infinite if all of them do.
   double most_entries = std::numeric_limits<double>::infinity();
+  // Where the tables of an order take more, the model is cut into slices (EliminationCost): their memory is that of
+  // one.
+  double most_bytes = std::numeric_limits<double>::infinity();
+  EliminationGoal goal = EliminationGoal::kLogZ;  // of which memory `most_bytes` is a limit
+  int threads = 1;                                // that look for orders; they find the same for any number
 };
 
 // What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000. Without an
 // order, and with infinite sizes, where no order is within `most_entries`.
+//
+// Slices: with some variables fixed to one of their joint states the model falls apart into smaller tables. Z is the
+// sum over all of these states, and each term of it an elimination of its own.
 struct EliminationCost {
   std::vector<int> order;  // first removed first
   int width = 0;           // the largest number of variables in a separator
   double log2_largest_bucket = 0.0;
-  double num_entries = 0.0;     // of all buckets: proportional to the time
-  double bytes = 0.0;           // for log Z, and for sampling when messages are kept
-  double marginal_bytes = 0.0;  // for marginals(), what is kept included
+  double num_entries = 0.0;               // of all buckets of all slices: proportional to the time
+  double bytes = 0.0;                     // for log Z, and for sampling when messages are kept
+  double marginal_bytes = 0.0;            // for marginals(), what is kept included
+  std::vector<int> slice_variables = {};  // that are fixed; none: one slice
+  double num_slices = 1.0;
 };
 
 // Cheap (no table is touched), and legal for models with function factors. `should_stop` ends the first order too, with
@@ -80,7 +98,7 @@ class Elimination final : public Approximation {
 
  private:
   struct State;
-  std::shared_ptr<const State> state_;  // shared: never changed after construction, cheap to copy
+  std::shared_ptr<State> state_;  // shared: all that changes after construction is what samples from slices keep
 };
 
 }  // namespace treesample
