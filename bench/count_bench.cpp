@@ -16,9 +16,7 @@ namespace {
 using namespace treesample;
 
 // The search alone, so that there is something to compare.
-CountOptions search_alone(double seconds) {
-  return {.seconds = seconds, .has_reductions = false, .most_eliminated_entries = 0.0};
-}
+const CountOptions kSearchAlone{.has_reductions = false, .most_eliminated_entries = 0.0};
 
 bool has_more_than_two_states(const FactorGraph& graph) {
   for (int v = 0; v < graph.num_variables(); ++v) {
@@ -28,15 +26,17 @@ bool has_more_than_two_states(const FactorGraph& graph) {
 }
 
 // True when the bounds of all runs meet.
-bool measure(const testing::NamedModel& model, double limit) {
-  const CountResult whole = count(model.graph, search_alone(limit));
+bool measure(const testing::NamedModel& model, double seconds) {
+  const Limits limits{.seconds = seconds};
+  const CountResult whole = count(model.graph, limits, kSearchAlone);
   fmt::print("{}: {}, log Z {:.9g} .. {:.9g}, {:.3g} decisions per second; {}\n", model.name,
-             whole.is_solved ? "solved" : "open", whole.log_z.lower, whole.log_z.upper,
+             whole.is_solved ? "solved" : "open", whole.report.log_z.lower, whole.report.log_z.upper,
              static_cast<double>(whole.report.num_decisions) / whole.report.seconds, whole.report.brief());
   bool is_correct = true;
   const auto compare = [&](const char* what, const FactorGraph& graph, const CountOptions& options) {
-    const CountResult result = count(graph, options);
-    is_correct = is_correct && result.log_z.lower <= whole.log_z.upper && whole.log_z.lower <= result.log_z.upper;
+    const CountResult result = count(graph, limits, options);
+    is_correct = is_correct && result.report.log_z.lower <= whole.report.log_z.upper &&
+                 whole.report.log_z.lower <= result.report.log_z.upper;
     if (!whole.is_solved && !result.is_solved) return;
     fmt::print("  {}: {}{:.3g} times as long, {:.3g} times the decisions\n", what,
                result.is_solved ? (whole.is_solved ? "" : "solved, less than ") : "more than ",
@@ -44,15 +44,15 @@ bool measure(const testing::NamedModel& model, double limit) {
                static_cast<double>(result.report.num_decisions) /
                    std::max(1.0, static_cast<double>(whole.report.num_decisions)));
   };
-  CountOptions options = search_alone(limit);
+  CountOptions options = kSearchAlone;
   options.has_cache = false;
   compare("without cache", model.graph, options);
-  options = search_alone(limit);
+  options = kSearchAlone;
   options.has_learning = false;
   compare("without learning", model.graph, options);
-  compare("with reductions and elimination", model.graph, {.seconds = limit});
+  compare("with reductions and elimination", model.graph, {});
   if (has_more_than_two_states(model.graph)) {
-    compare("with variables of two states", binary_encoded(model.graph), search_alone(limit));
+    compare("with variables of two states", binary_encoded(model.graph), kSearchAlone);
   }
   std::fflush(stdout);
   return is_correct;

@@ -15,14 +15,15 @@
 
 int main(int argc, char** argv) {
   using namespace treesample;
-  CountOptions options{.seconds = 20.0};
+  Limits limits{.seconds = 20.0};
+  CountOptions options;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const auto number = [&] { return i + 1 < argc ? std::atof(argv[++i]) : 0.0; };
     if (argument == "--seconds") {
-      options.seconds = number();
+      limits.seconds = number();
     } else if (argument == "--memory") {
-      options.memory_limit_bytes = static_cast<std::uint64_t>(number()) << 20;
+      limits.bytes = static_cast<std::size_t>(number()) << 20;
     } else if (argument == "--no-cache") {
       options.has_cache = false;
     } else if (argument == "--no-learning") {
@@ -39,10 +40,10 @@ int main(int argc, char** argv) {
         const std::filesystem::path evidence = argument + ".evid";
         const FactorGraph reduced =
             std::filesystem::exists(evidence) ? condition(graph, read_uai_evidence(evidence, graph)).graph : graph;
-        const CountResult result = count(reduced, options);
+        const CountResult result = count(reduced, limits, options);
         fmt::print("{}: {} log10 Z {:.10g} .. {:.10g} ({:.2g}); {}\n", argument, result.is_solved ? "solved" : "open",
-                   result.log_z.lower / std::numbers::ln10, result.log_z.upper / std::numbers::ln10,
-                   result.log_z.upper - result.log_z.lower, result.report.brief());
+                   result.report.log_z.lower / std::numbers::ln10, result.report.log_z.upper / std::numbers::ln10,
+                   result.report.log_z.upper - result.report.log_z.lower, result.report.brief());
       } catch (const Error& error) {
         fmt::print("{}: {}\n", argument, error.what());
       }

@@ -9,9 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "treesample/error.hpp"
-#include "treesample/io/file.hpp"
+#include "treesample/io/evidence_file.hpp"
 #include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/names.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
@@ -22,16 +23,6 @@ using Json = nlohmann::ordered_json;
 constexpr double kLog10 = 2.302585092994046;
 constexpr int kMostShown = 12;                // variables whose marginals the summary shows
 constexpr std::size_t kMostStatesShown = 24;  // of the best configuration
-
-Json number(double value) {
-  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
-  if (std::isfinite(value)) return value + 0.0;  // -0 is 0
-  return value > 0 ? "inf" : "-inf";
-}
-
-// Of a standard error that is not known, null, and why.
-Json error(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-Json reason(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 std::string bound_text(double value, double direction) {
   if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
@@ -47,22 +38,31 @@ std::string certainty_text(const Answer& answer) {
   return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {})", tolerance_text(width, 1));
 }
 
-std::string variable_name(const FactorGraph& graph, int v) {
-  return graph.variable(v).name.empty() ? fmt::format("x{}", v) : printable(graph.variable(v).name);
-}
-
-std::string state_name(const FactorGraph& graph, int v, int state) {
-  const std::vector<std::string>& names = graph.variable(v).state_names;
-  return names.empty() ? fmt::format("{}", state) : printable(names[state]);
-}
-
 // By name where the model has names; "..." where there are more than `most`.
 std::string states_text(const FactorGraph& graph, const Assignment& x, std::size_t most) {
   std::vector<std::string> states;
   for (std::size_t v = 0; v < std::min(x.size(), most); ++v) {
-    states.push_back(state_name(graph, static_cast<int>(v), x[v]));
+    states.push_back(printable(state_name(graph, static_cast<int>(v), x[v])));
   }
   return fmt::format("{}{}", fmt::join(states, " "), x.size() > most ? " ..." : "");
+}
+
+bool has_names(const FactorGraph& graph) {
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    if (!graph.variable(v).name.empty()) return true;
+  }
+  return false;
+}
+
+// "lung=yes, tub=no" where the model has names, else the states alone.
+std::string configuration_text(const FactorGraph& graph, const Assignment& x) {
+  if (!has_names(graph)) return states_text(graph, x, kMostStatesShown);
+  Observations states;
+  for (std::size_t v = 0; v < std::min(x.size(), kMostStatesShown); ++v) {
+    states.states.push_back({static_cast<int>(v), x[v]});
+  }
+  const std::size_t num_left = x.size() - states.states.size();
+  return printable(observations_text(graph, states)) + (num_left > 0 ? fmt::format(" and {} more", num_left) : "");
 }
 
 std::string sample_line(const FactorGraph& graph, const Assignment& sample) {
@@ -77,29 +77,6 @@ std::string optimality_text(const Answer& answer) {
   }
   return gap < HUGE_VAL ? fmt::format("best found, at most {} below the optimum", tolerance_text(gap, 3))
                         : "best found";
-}
-
-// What the model lost before the method saw it.
-Json simplified_json(const Answer& answer) {
-  const SimplifyReport& report = answer.simplified;
-  return {{"num_variables", answer.num_variables_left},   {"num_factors", answer.num_factors_left},
-          {"impossible", report.is_impossible},           {"fixed_variables", report.num_fixed_variables},
-          {"removed_states", report.num_removed_states},  {"dropped_factors", report.num_dropped_factors},
-          {"smaller_factors", report.num_smaller_factors}};
-}
-
-const char* rule_word(const FailureRule& rule) {
-  switch (rule.kind) {
-    case FailureRule::Kind::kStop:
-      return "stop";
-    case FailureRule::Kind::kImpossible:
-      return "impossible";
-    case FailureRule::Kind::kSkip:
-      return "skip";
-    case FailureRule::Kind::kValue:
-      return "value";
-  }
-  return "";
 }
 
 // What evaluations that failed mean for the answer; empty without any.
@@ -121,20 +98,59 @@ std::string failed_text(const OracleCounts& counts) {
   return what;
 }
 
+void print_marginal(const FactorGraph& graph, int v, const std::vector<double>& probs) {
+  std::string line;
+  for (std::size_t s = 0; s < std::min<std::size_t>(probs.size(), 8); ++s) {
+    line += fmt::format("  {}: {:.4f}", printable(state_name(graph, v, static_cast<int>(s))), probs[s]);
+  }
+  if (probs.size() > 8) line += "  ...";
+  fmt::print("  {:<10}{}\n", printable(variable_name(graph, v)), line);
+}
+
 void print_marginals(const Answer& answer, const FactorGraph& graph) {
   if (answer.marginals.empty()) return;
   fmt::print("marginals   {}\n", answer.marginals_from);
   const int num_variables = graph.num_variables();
-  for (int v = 0; v < std::min(num_variables, kMostShown); ++v) {
-    const std::vector<double>& probs = answer.marginals[v];
-    std::string line;
-    for (std::size_t s = 0; s < std::min<std::size_t>(probs.size(), 8); ++s) {
-      line += fmt::format("  {}: {:.4f}", state_name(graph, v, static_cast<int>(s)), probs[s]);
-    }
-    if (probs.size() > 8) line += "  ...";
-    fmt::print("  {:<10}{}\n", variable_name(graph, v), line);
+  for (int v = 0; v < std::min(num_variables, kMostShown); ++v) print_marginal(graph, v, answer.marginals[v]);
+  if (num_variables > kMostShown) {
+    fmt::print("  ... and {} more (--query NAME shows one, --marginals-out FILE has all)\n",
+               num_variables - kMostShown);
   }
-  if (num_variables > kMostShown) fmt::print("  ... and {} more (--json FILE has all)\n", num_variables - kMostShown);
+}
+
+// In the place of all marginals.
+void print_queries(const Answer& answer, const FactorGraph& graph) {
+  constexpr std::size_t kMostRows = 64;
+  if (answer.marginals.empty()) return;
+  fmt::print("query       {}\n", answer.marginals_from);
+  for (const QueryAnswer& query : answer.queries) {
+    if (query.variables.size() == 1) {
+      print_marginal(graph, query.variables.front(), query.probabilities);
+      continue;
+    }
+    for (std::size_t i = 0; i < std::min(query.probabilities.size(), kMostRows); ++i) {
+      fmt::print("  {:.4f}  {}\n", query.probabilities[i],
+                 printable(observations_text(graph, {query_states(query, graph, i), {}})));
+    }
+    const std::size_t num_left = query.probabilities.size() - std::min(query.probabilities.size(), kMostRows);
+    if (num_left > 0) fmt::print("  ... and {} more (--json FILE has all)\n", num_left);
+  }
+}
+
+void print_evidence(const Answer& answer, const ModelInput& input) {
+  constexpr std::size_t kMostBytes = 400;
+  const FactorGraph& graph = input.model.graph;
+  const std::string observed = input.evidence_text();
+  if (!observed.empty()) fmt::print("evidence    {}\n", shortened(observed, kMostBytes));
+  if (!answer.conflict.empty()) {
+    const std::size_t count = answer.conflict.states.size() + answer.conflict.soft.size();
+    fmt::print("impossible  {}: {}\n",
+               count == 1 ? "what was observed cannot be" : "these observations contradict each other",
+               shortened(observations_text(graph, answer.conflict), kMostBytes));
+  } else if (answer.log_z == kNegInf && answer.is_exact) {
+    fmt::print("impossible  the model has no configuration of positive probability{}\n",
+               observed.empty() ? "" : ", with or without the evidence");
+  }
 }
 
 void print_importance(const Answer& answer) {
@@ -168,6 +184,9 @@ void print_log_z(const Answer& answer) {
     fmt::print("            certified: at least {}, at most {}\n", bound_text(answer.lower.value_or(kNegInf), -1.0),
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
+  if (answer.is_evidence_probability && answer.log_z && !has_nothing) {
+    fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z), answer.is_exact ? "" : ", estimate");
+  }
   print_importance(answer);
   if (answer.bounded_importance && !answer.is_exact) {
     const BoundedImportance& sampled = *answer.bounded_importance;
@@ -186,77 +205,17 @@ void print_programs(const Answer& answer) {
   }
 }
 
-Json log_z_json(const Answer& answer) {
-  Json log_z;
-  log_z["estimate"] = answer.log_z ? number(*answer.log_z) : Json();
-  log_z["lower"] = answer.lower ? number(*answer.lower) : Json();
-  log_z["upper"] = answer.upper ? number(*answer.upper) : Json();
-  log_z["exact"] = answer.is_exact;
-  log_z["importance"] = Json();
-  if (answer.importance) {
-    log_z["importance"] = {{"estimate", number(answer.importance->log_z)},
-                           {"std_error", error(answer.importance->std_error)},
-                           {"std_error_unknown", reason(answer.importance->no_error)},
-                           {"ess", answer.importance->ess},
-                           {"num_samples", answer.importance->num_samples},
-                           {"reward_evaluations", answer.importance->spent.reward_evaluations},
-                           {"factor_evaluations", answer.importance->spent.factor_evaluations},
-                           {"calls", answer.importance->spent.calls}};
-  }
-  log_z["interval"] = Json();
-  if (answer.bounded_importance) {
-    const BoundedImportance& sampled = *answer.bounded_importance;
-    log_z["interval"] = {{"lower", number(sampled.interval.lower)},
-                         {"upper", number(sampled.interval.upper)},
-                         {"confidence", sampled.confidence},
-                         {"estimate", number(sampled.log_z)},
-                         {"std_error", error(sampled.std_error)},
-                         {"ess", sampled.ess},
-                         {"std_error_unknown", reason(sampled.no_error)},
-                         {"num_samples", sampled.num_samples},
-                         {"factor_evaluations", sampled.spent.factor_evaluations}};
-  }
-  return log_z;
-}
-
-Json programs_json(const Answer& answer) {
-  Json programs;
-  for (const OracleCounts& counts : answer.program_counts) {
-    programs.push_back({{"factor", counts.name},
-                        {"paid", counts.paid},
-                        {"paid_seconds", counts.paid_seconds},
-                        {"from_journal", counts.from_journal},
-                        {"failures", counts.failures},
-                        {"failed", counts.failed},
-                        {"failed_from_journal", counts.failed_from_journal},
-                        {"on_failure", rule_word(counts.on_failure)}});
-  }
-  return programs;
-}
-
-Json samples_json(const Answer& answer) {
-  Json samples = Json::array();
-  for (std::size_t i = 0; i < answer.samples.size(); ++i) {
-    Json row = {{"x", answer.samples[i]}};
-    if (!answer.sample_log_densities.empty()) row["log_density"] = number(answer.sample_log_densities[i]);
-    if (!answer.sample_log_probs.empty()) row["log_prob"] = number(answer.sample_log_probs[i]);
-    samples.push_back(std::move(row));
-  }
-  return samples;
-}
-
-Json options_json(const Answer& answer, const Settings& settings) {
-  Json options = Json::object();
-  for (const OptionInfo& known : infer_options()) {
-    std::string key = known.name;
-    std::replace(key.begin(), key.end(), '-', '_');
-    options[key] = option_text(answer.plan.request, known.name);
-  }
-  for (const auto& [name, value] : settings) options[name] = value;
-  return options;
-}
-
 }  // namespace
+
+Evidence query_states(const QueryAnswer& query, const FactorGraph& graph, std::size_t row) {
+  Evidence states(query.variables.size());
+  for (std::size_t i = states.size(); i-- > 0;) {
+    const auto num_states = static_cast<std::size_t>(graph.num_states(query.variables[i]));
+    states[i] = {query.variables[i], static_cast<int>(row % num_states)};
+    row /= num_states;
+  }
+  return states;
+}
 
 double seconds_to_show_samples(const std::vector<Assignment>& samples, const FactorGraph& graph, bool as_text,
                                bool as_json) {
@@ -285,6 +244,7 @@ void print_summary(const Answer& answer, const ModelInput& input) {
   fmt::print("model       {}: {}, {}{}\n", printable(input.model_file), counted(graph.num_variables(), "variable"),
              counted(graph.num_factors(), "factor"),
              input.model.evidence.empty() ? "" : fmt::format(", {} observed", input.model.evidence.size()));
+  print_evidence(answer, input);
   if (answer.simplified.is_changed()) {
     fmt::print("simplified  {}; left: {}, {}\n", answer.simplified.brief(),
                counted(answer.num_variables_left, "variable"), counted(answer.num_factors_left, "factor"));
@@ -303,9 +263,13 @@ void print_summary(const Answer& answer, const ModelInput& input) {
   print_evaluated(answer);
   if (answer.best) {
     fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
-               states_text(graph, answer.best->x, kMostStatesShown), optimality_text(answer));
+               configuration_text(graph, answer.best->x), optimality_text(answer));
   }
-  print_marginals(answer, graph);
+  if (answer.queries.empty()) {
+    print_marginals(answer, graph);
+  } else {
+    print_queries(answer, graph);
+  }
   if (!answer.samples.empty()) fmt::print("samples     {}\n", answer.samples.size());
   for (const Assignment& sample : answer.samples) fmt::print("{}", sample_line(graph, sample));
   fmt::print("spent       {} ({}) in {:.3f} s; stopped: {}\n",
@@ -313,59 +277,6 @@ void print_summary(const Answer& answer, const ModelInput& input) {
              counted(answer.spent.factor_evaluations, "factor evaluation"), answer.seconds, to_string(answer.stop));
   print_programs(answer);
   if (answer.error) fmt::print("error       this is the answer so far: a factor could not be evaluated\n");
-}
-
-void write_json(const Answer& answer, const ModelInput& input, const Settings& settings, const std::string& path) {
-  const FactorGraph& graph = input.model.graph;
-  Json json;
-  json["program"] = "treesample " TREESAMPLE_VERSION;
-  json["model"] = {
-      {"file", input.model_file}, {"num_variables", graph.num_variables()}, {"num_factors", graph.num_factors()}};
-  Json evidence = Json::object();
-  for (const auto& [variable, state] : input.model.evidence) evidence[fmt::format("{}", variable)] = state;
-  json["evidence"] = evidence;
-  json["simplified"] = simplified_json(answer);
-  json["options"] = options_json(answer, settings);
-  json["plan"] = {{"reasons", answer.plan.reasons}, {"remarks", answer.plan.remarks}};
-  json["method"] = answer.method;
-  json["stop"] = to_string(answer.stop);
-  json["log_z"] = log_z_json(answer);
-  json["sampler_divergence"] = answer.sampler_divergence ? number(*answer.sampler_divergence) : Json();
-  json["unexplored_mass"] = answer.unexplored_mass ? number(*answer.unexplored_mass) : Json();
-  json["evaluated"] = Json();
-  if (answer.evaluated) {
-    json["evaluated"] = {{"share", answer.evaluated->share},
-                         {"log_z", number(answer.evaluated->log_z)},
-                         {"log_z_by", answer.evaluated->log_z_by}};
-  }
-  json["spent"] = {{"reward_evaluations", answer.spent.reward_evaluations},
-                   {"factor_evaluations", answer.spent.factor_evaluations},
-                   {"cost_seconds", answer.spent.cost_seconds},
-                   {"calls", answer.spent.calls}};
-  json["error"] = answer.error ? Json(answer.error->what()) : Json();
-  json["seconds"] = answer.seconds;
-  json["expansions_per_second"] =
-      answer.seconds > 0 ? Json(static_cast<double>(answer.spent.reward_evaluations) / answer.seconds) : Json();
-  if (!answer.program_counts.empty()) json["programs"] = programs_json(answer);
-  json["best"] = Json();
-  if (answer.best) {
-    json["best"] = {{"x", answer.best->x},
-                    {"log_density", number(answer.best->log_density)},
-                    {"optimal", answer.is_best_optimal ? Json(*answer.is_best_optimal) : Json()},
-                    {"gap", answer.best_gap ? number(*answer.best_gap) : Json()}};
-  }
-  json["marginals_from"] = answer.marginals_from;
-  json["marginals_error"] = answer.marginals_error ? number(*answer.marginals_error) : Json();
-  json["marginal_errors"] = answer.marginal_errors.empty() ? Json() : Json(answer.marginal_errors);
-  json["marginal_errors_unknown"] = reason(answer.marginals_no_error);
-  json["marginals"] = answer.marginals;
-  json["samples"] = samples_json(answer);
-  const std::string text = json_text(json, 1) + "\n";
-  if (path == "-") {
-    fmt::print("{}", text);
-  } else {
-    write_file_atomically(path, text);
-  }
 }
 
 }  // namespace treesample::cli

@@ -17,6 +17,9 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 double seconds_to_show_samples(const std::vector<Assignment>& samples, const FactorGraph& graph, bool as_text,
                                bool as_json);
 
+// The states of the variables of a query in a row of its probabilities.
+Evidence query_states(const QueryAnswer& query, const FactorGraph& graph, std::size_t row);
+
 // A short readable summary on standard output.
 void print_summary(const Answer& answer, const ModelInput& input);
 

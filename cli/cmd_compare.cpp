@@ -48,12 +48,10 @@ std::vector<std::int64_t> parse_budgets(const std::string& text) {
 // What methods have in common with `infer`.
 constexpr const char* kShared[] = {"order", "c", "ties", "ess-threshold", "resampling", "sweeps", "messages"};
 
-// FNV-1a of a file's bytes: a changed model must not be mixed with old results.
-std::string hash_of(const std::string& file) {
+// FNV-1a: a changed model or other evidence must not be mixed with old results.
+std::string hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  if (!file.empty()) {
-    for (const char byte : read_file(file)) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-  }
+  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
   return fmt::format("{:016x}", hash);
 }
 
@@ -87,7 +85,8 @@ class CompareCommand final : public Command {
   [[nodiscard]] OracleOptions oracle_options() const;
   void announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const;
 
-  std::string model_, evidence_, out_, journal_;
+  std::string model_, out_, journal_;
+  std::vector<std::string> evidence_;
   std::string methods_ = "andor,graph,tree,mass,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
   InferRequest request_;  // the options that the methods have in common with `infer`
   std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0;
@@ -99,7 +98,7 @@ class CompareCommand final : public Command {
 
 void CompareCommand::declare(CommandLine& line) {
   line.optional_positional("MODEL", model_, "Model file (.uai, .bif, .json); none with --trace");
-  line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
+  declare_evidence(line, evidence_);
   line.option("--methods", methods_, "LIST",
               "Which of " + experiments::all_method_words() +
                   "; andor, graph and tree are the search, mass is for factors that are functions");
@@ -185,7 +184,7 @@ int CompareCommand::run() {
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }
-  options.model_fingerprint = {{"model", hash_of(model_)}, {"evidence", hash_of(input.evidence_file)}};
+  options.model_fingerprint = {{"model", hash_of(read_file(model_))}, {"evidence", hash_of(input.evidence_text())}};
   std::string shared;
   for (const char* const name : kShared) shared += fmt::format("{}={} ", name, option_text(request_, name));
   options.model_fingerprint.emplace_back("settings", shared);

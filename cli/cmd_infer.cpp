@@ -3,14 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "answer.hpp"
+#include "answer_tables.hpp"
 #include "command.hpp"
 #include "infer_display.hpp"
 #include "terminal.hpp"
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
+#include "treesample/infer/cases.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/model/names.hpp"
 #include "treesample/text.hpp"
 #include "uai_output.hpp"
 
@@ -27,7 +32,10 @@ class InferCommand final : public Command {
            "  treesample infer model.uai --explain                              what would be done, and why\n"
            "  treesample infer model.uai --space tree --order given --c 0.5     the paper's search\n"
            "  treesample infer model.uai --method smc --order given --budget 10000\n"
-           "  treesample infer network.bif --evidence observed.evid --method exact\n"
+           "  treesample infer network.bif --evidence xray=yes --evidence dysp=no --query lung --query lung,tub\n"
+           "  treesample infer network.bif --cases patients.csv --query lung --cases-out answers.csv\n"
+           "  treesample infer model.uai --compile model.circuit                compiled once ...\n"
+           "  treesample infer model.circuit --evidence other.evid --weights w.uai   ... answered again at once\n"
            "  treesample infer model.json --calls 500 --journal run.journal --oracle-workers 4";
   }
   void declare(CommandLine& line) override;
@@ -35,14 +43,19 @@ class InferCommand final : public Command {
 
  private:
   void declare_table(CommandLine& line);
+  void check_request();
   void check_outputs() const;
   ModelInput read() const;
+  void answer_cases(const ModelInput& input, InferDisplay& display) const;
   void leave_time(double seconds_used);
   static void finish_programs(const Model& model, Answer& answer);
   void show(const Answer& answer, const ModelInput& input) const;
 
   InferRequest request_;
-  std::string model_, evidence_, json_, journal_, uai_out_, trace_;
+  std::map<std::string, std::vector<std::string>> repeated_;  // options of the table that may be given several times
+  std::vector<std::string> evidence_;
+  std::string model_, weights_, json_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
+      samples_out_;
   bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
   ProgramUse programs_;
 };
@@ -56,6 +69,11 @@ void InferCommand::declare_table(CommandLine& line) {
         trace_ = file;
         set_option(request_, "trace", "yes");
       });
+    } else if (option.name == "compile") {
+      line.option(flag, "FILE", "", option.help, [this](const std::string& file) {
+        compile_ = file;
+        set_option(request_, "compile", "yes");
+      });
     } else if (option.name == "simplify") {
       line.flag("--no-simplify", is_kept_whole_, "Keep states that are impossible and factors that are constant");
     } else if (option.name == "method") {
@@ -63,6 +81,8 @@ void InferCommand::declare_table(CommandLine& line) {
         request_.options.method.reset();
         if (word != "auto") set_option(request_, "method", word);
       });
+    } else if (option.is_repeated) {
+      line.option(flag, repeated_[option.name], option.meta, option.help);
     } else {
       line.option(flag, option.meta, option.initial, option.help,
                   [this, name = option.name](const std::string& text) { set_option(request_, name, text); });
@@ -71,8 +91,10 @@ void InferCommand::declare_table(CommandLine& line) {
 }
 
 void InferCommand::declare(CommandLine& line) {
-  line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
-  line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
+  line.positional("MODEL", model_, "Model file (.uai, .bif, .json), or .circuit (--compile)");
+  declare_evidence(line, evidence_);
+  line.option("--weights", weights_, "FILE",
+              "Model file with tables over single variables of MODEL, which it is multiplied by");
   declare_table(line);
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
@@ -81,15 +103,43 @@ void InferCommand::declare(CommandLine& line) {
   declare_consent(line, programs_);
   line.flag("--explain", is_explained_, "Show what would be done and why, and do none of it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
+  line.option("--marginals-out", marginals_out_, "FILE", "Write the marginals, or what --query asks for, as CSV");
+  line.option("--samples-out", samples_out_, "FILE", "Write the samples as CSV, states by name");
+  line.option("--cases", cases_, "FILE",
+              "Many cases of evidence, a row or object each (.csv, .json): a table comes out");
+  line.option("--cases-out", cases_out_, "FILE", "Where the table of --cases goes, as CSV; default is standard output");
   line.option("--uai-out", uai_out_, "FILE",
               "Write FILE.PR (log10 Z) and FILE.MAR (marginals) as the UAI competitions do");
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
+// What the table cannot know: options of the program that exclude each other.
+void InferCommand::check_request() {
+  for (const auto& [name, texts] : repeated_) {
+    for (const std::string& text : texts) set_option(request_, name, text);
+  }
+  if (is_kept_whole_) set_option(request_, "simplify", "no");
+  check_argument(samples_out_.empty() || request_.question.samples > 0, "--samples-out",
+                 "no samples are drawn (--samples)");
+  check_argument(cases_out_.empty() || !cases_.empty(), "--cases-out", "there are no cases (--cases FILE)");
+  if (cases_.empty()) return;
+  const std::pair<const char*, bool> of_one_answer[] = {{"--json", !json_.empty()},
+                                                        {"--uai-out", !uai_out_.empty()},
+                                                        {"--marginals-out", !marginals_out_.empty()},
+                                                        {"--samples-out", !samples_out_.empty()},
+                                                        {"--trace", !trace_.empty()},
+                                                        {"--explain", is_explained_}};
+  for (const auto& [option, is_given] : of_one_answer) {
+    check_argument(!is_given, option, "is for one answer, and --cases gives many");
+  }
+}
+
 // Better now than after the work.
 void InferCommand::check_outputs() const {
   if (!json_.empty() && json_ != "-") check_writable(json_);
-  if (!trace_.empty()) check_writable(trace_);
+  for (const std::string& file : {trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
+    if (!file.empty()) check_writable(file);
+  }
   if (uai_out_.empty()) return;
   check_writable(uai_out_ + ".PR");
   check_writable(uai_out_ + ".MAR");
@@ -105,6 +155,7 @@ ModelInput InferCommand::read() const {
                                  .log = journal_.empty() || is_explained_ ? "" : journal_ + ".log",
                                  .retry_failed = is_retrying_failed_},
                                 use);
+  if (!weights_.empty()) multiply(input, weights_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }
@@ -121,8 +172,8 @@ void InferCommand::leave_time(double seconds_used) {
 
 int InferCommand::run() {
   const double start = process_seconds();
+  check_request();
   check_outputs();
-  if (is_kept_whole_) set_option(request_, "simplify", "no");
   const ModelInput input = read();
   const Interruption interruption;  // before there is a model there is nothing to answer
   leave_time(process_seconds() - start);
@@ -130,6 +181,10 @@ int InferCommand::run() {
   const auto& [question, limits, options] = request_;
   if (is_explained_) {
     fmt::print("{}", plan(input.model, question, limits, options, display.observer()).text());
+    return 0;
+  }
+  if (!cases_.empty()) {
+    answer_cases(input, display);
     return 0;
   }
   request_.question.seconds_to_show = [&](const std::vector<Assignment>& samples) {
@@ -140,7 +195,34 @@ int InferCommand::run() {
   finish_programs(input.model, answer);
   show(answer, input);
   if (answer.error) throw Error(*answer.error);
+  if (!compile_.empty() && !answer.circuit) {
+    throw Error(ErrorCode::kResource, fmt::format("--compile: {} was not written", printable(compile_)));
+  }
   return 0;
+}
+
+// A table with a row for each case.
+void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) const {
+  const FactorGraph& graph = input.model.graph;
+  const std::vector<Case> cases = read_cases(cases_, Names(graph));
+  CaseTable table(graph);
+  // What is said about every case is said once.
+  Observer observer = display.observer();
+  observer.remark = [told = std::set<std::string>(), remark = observer.remark](const std::string& text) mutable {
+    if (told.insert(text).second) remark(text);
+  };
+  const auto& [question, limits, options] = request_;
+  Question asked = question;
+  asked.best = asked.k_best > 1;
+  infer_cases(input.model, cases, asked, limits, options, observer,
+              [&](const Case& now, const Answer& answer) { table.add(now.label, answer); });
+  display.clear();
+  if (cases_out_.empty()) {
+    fmt::print("{}", table.text());
+  } else {
+    write_file_atomically(cases_out_, table.text());
+    fmt::print("cases       {} of {} in {}\n", table.num_rows(), cases.size(), printable(cases_out_));
+  }
 }
 
 // What workers have in hand is ended or recorded, so that the answer and the journal agree on what was paid.
@@ -156,8 +238,12 @@ void InferCommand::finish_programs(const Model& model, Answer& answer) {
 
 // Files first: standard output may be a pipe that nobody reads any more.
 void InferCommand::show(const Answer& answer, const ModelInput& input) const {
-  const Settings settings = {{"journal", journal_}, {"evidence", input.evidence_file}};
+  const Settings settings = {
+      {"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}};
   if (!json_.empty()) write_json(answer, input, settings, json_);
+  if (answer.circuit) write_circuit(*answer.circuit, compile_);
+  if (!marginals_out_.empty()) write_marginals(answer, input.model.graph, marginals_out_);
+  if (!samples_out_.empty()) write_samples(answer, input.model.graph, samples_out_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, is_quiet_);
   if (json_ != "-") print_summary(answer, input);
 }

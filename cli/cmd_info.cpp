@@ -24,7 +24,7 @@ class InfoCommand final : public Command {
   }
   void declare(CommandLine& line) override {
     line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
-    line.option("--evidence", evidence_, "FILE", "Evidence file; default MODEL.evid when it exists");
+    declare_evidence(line, evidence_);
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
   }
   int run() override;
@@ -33,7 +33,8 @@ class InfoCommand final : public Command {
   static void print_factors(const FactorGraph& graph);
   void print_spaces(const FactorGraph& graph) const;
 
-  std::string model_, evidence_;
+  std::string model_;
+  std::vector<std::string> evidence_;
   std::int64_t seed_ = 0;
 };
 
@@ -84,14 +85,15 @@ int InfoCommand::run() {
   const ModelInput input = read_input(model_, evidence_, {}, {.runs_them = false});
   const Evidence& evidence = input.model.evidence;
   fmt::print("model           {}\n", printable(model_));
-  if (!input.evidence_file.empty()) {
-    fmt::print("evidence        {}: {} observed; what follows is the model without them\n",
-               printable(input.evidence_file), counted(std::ssize(evidence), "variable"));
+  if (!evidence.empty() || !input.model.soft_evidence.empty()) {
+    const std::string from = input.evidence_file.empty() ? "" : printable(input.evidence_file) + ": ";
+    fmt::print("evidence        {}{} observed; what follows is the model without them\n", from,
+               counted(std::ssize(evidence), "variable"));
   }
   ReducedModel reduced = conditioned(input);
   print_factors(reduced.graph);
   if (reduced.graph.has_only_tables()) {
-    SimplifiedModel simplified = simplify(input.model.graph, evidence);
+    SimplifiedModel simplified = simplify(with_soft_evidence(input.model.graph, input.model.soft_evidence), evidence);
     if (simplified.report.is_changed()) {
       reduced = std::move(simplified.model);
       fmt::print("simplified      {}; left, and in what follows: {}, {}\n", simplified.report.brief(),

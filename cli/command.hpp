@@ -63,6 +63,7 @@ class Command {
 std::vector<std::unique_ptr<Command>> all_commands();
 std::unique_ptr<Command> make_infer_command();
 std::unique_ptr<Command> make_info_command();
+std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_generate_command();
 std::unique_ptr<Command> make_compare_command();
 std::unique_ptr<Command> make_reproduce_command();

@@ -17,7 +17,6 @@
 #include "treesample/error.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
-#include "words.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -151,11 +150,6 @@ int exit_code(ErrorCode code) {
 int fail(int code, const std::string& message) {
   say(fmt::format("treesample: {}\n", printable(message)));
   return code;
-}
-
-std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words) {
-  const std::string nearest = nearest_word(typed, words);
-  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
 }
 
 // The words of the line after the program's name. Nothing at all asks for help, and so does the command `help`, whose

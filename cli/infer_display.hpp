@@ -19,6 +19,8 @@ class InferDisplay {
 
   // Valid as long as this is. Ctrl-C asks for the end.
   [[nodiscard]] Observer observer();
+  // Takes the line of progress away.
+  void clear() { progress_.clear(); }
   // The last row of the trace of a search.
   void finish(const Answer& answer);
 

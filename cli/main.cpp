@@ -8,6 +8,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_infer_command());
   commands.push_back(make_info_command());
+  commands.push_back(make_convert_command());
   commands.push_back(make_generate_command());
   commands.push_back(make_compare_command());
   commands.push_back(make_reproduce_command());

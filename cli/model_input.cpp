@@ -8,9 +8,10 @@
 #include <system_error>
 #include <utility>
 
+#include "terminal.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/evidence_file.hpp"
 #include "treesample/io/model_file.hpp"
-#include "treesample/io/uai.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
@@ -31,10 +32,51 @@ auto naming(const std::string& file, const Work& work) {
   }
 }
 
+bool has_equal_variables(const FactorGraph& a, const FactorGraph& b) {
+  bool is_equal = a.num_variables() == b.num_variables();
+  for (int v = 0; v < a.num_variables() && is_equal; ++v) is_equal = a.num_states(v) == b.num_states(v);
+  return is_equal;
+}
+
+// A file, or what the words say.
+void add_evidence(ModelInput& input, const std::string& given) {
+  const Names names(input.model.graph);
+  std::error_code ignored;
+  const bool is_file = std::filesystem::exists(given, ignored);
+  Observations known{input.model.evidence, input.model.soft_evidence};
+  if (is_file || !is_observation_text(given)) {
+    if (!is_file) {
+      throw Error(ErrorCode::kIo, fmt::format("{}: cannot be read: No such file, and no observation such as NAME=STATE "
+                                              "(--evidence)",
+                                              shortened(given, 100)));
+    }
+    observe(known, names, read_evidence(given, names));
+    if (input.evidence_file.empty()) input.evidence_file = given;
+  } else {
+    try {
+      observe(known, names, given);
+    } catch (const Error& error) {
+      throw OptionError("evidence", error.what());
+    }
+  }
+  input.model.evidence = std::move(known.states);
+  input.model.soft_evidence = std::move(known.soft);
+}
+
 }  // namespace
 
-ModelInput read_input(const std::string& model_file, const std::string& evidence_file, const OracleOptions& options,
-                      const ProgramUse& use) {
+std::string ModelInput::evidence_text() const {
+  return observations_text(model.graph, {model.evidence, model.soft_evidence});
+}
+
+void declare_evidence(CommandLine& line, std::vector<std::string>& evidence) {
+  line.option("--evidence", evidence, "NAME=STATE|FILE",
+              "What was observed: a state, weights of the states (NAME~0.8,0.2), or a file; may be repeated. Default: "
+              "MODEL.evid when it exists");
+}
+
+ModelInput read_input(const std::string& model_file, const std::vector<std::string>& evidence,
+                      const OracleOptions& options, const ProgramUse& use) {
   std::shared_ptr<OracleSet> programs;
   if (std::filesystem::path(model_file).extension() == ".json") {
     const JsonModel model = naming(model_file, [&] { return read_json_model(model_file); });
@@ -49,18 +91,48 @@ ModelInput read_input(const std::string& model_file, const std::string& evidence
     check_argument(options.num_workers == 1, "--oracle-workers", message);
     check_argument(!options.retry_failed, "--retry-failed", message);
   }
-  ModelInput input{programs ? Model(programs) : naming(model_file, [&] { return Model(read_model(model_file)); }),
-                   model_file, evidence_file};
-  std::error_code ignored;
-  if (evidence_file.empty() && std::filesystem::exists(model_file + ".evid", ignored)) {
-    input.evidence_file = model_file + ".evid";
+  ModelFile file;
+  std::shared_ptr<const Circuit> circuit;
+  if (std::filesystem::path(model_file).extension() == ".circuit") {
+    circuit = naming(model_file, [&] { return std::make_shared<const Circuit>(read_circuit(model_file)); });
+  } else if (!programs) {
+    file = naming(model_file, [&] { return read_model_file(model_file); });
   }
-  if (!input.evidence_file.empty()) input.model.evidence = read_uai_evidence(input.evidence_file, input.model.graph);
+  ModelInput input{programs  ? Model(programs)
+                   : circuit ? Model(circuit)
+                             : Model(std::move(file.graph)),
+                   model_file, ""};
+  for (const std::string& warning : file.warnings) {
+    note(use.is_quiet, fmt::format("warning: {}: {}", printable(model_file), warning));
+  }
+  std::error_code ignored;
+  if (evidence.empty() && std::filesystem::exists(model_file + ".evid", ignored)) {
+    add_evidence(input, model_file + ".evid");
+  }
+  for (const std::string& given : evidence) add_evidence(input, given);
   return input;
 }
 
+void multiply(ModelInput& input, const std::string& weights_file) {
+  Model& model = input.model;
+  check_argument(!model.programs, "--weights", "the model has factors that are computed by programs");
+  naming(weights_file, [&] {
+    const FactorGraph graph = read_model(weights_file);
+    check_argument(has_equal_variables(graph, model.graph), "--weights", "the variables are not those of the model");
+    const StateWeights weights = state_weights(graph);
+    if (model.circuit) {
+      model = Model(std::make_shared<const Circuit>(model.circuit->with(weights)), std::move(model.evidence));
+    } else {
+      for (const Factor& factor : graph.factors()) model.graph.add_factor(factor);
+    }
+    return true;
+  });
+}
+
 ReducedModel conditioned(const ModelInput& input) {
-  return naming(input.model_file, [&] { return condition(input.model.graph, input.model.evidence); });
+  return naming(input.model_file, [&] {
+    return condition(with_soft_evidence(input.model.graph, input.model.soft_evidence), input.model.evidence);
+  });
 }
 
 }  // namespace treesample::cli

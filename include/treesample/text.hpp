@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace treesample {
 
@@ -35,5 +36,11 @@ std::string log_value_text(double value);
 
 // With this many decimals, and without a sign where all of them are 0.
 std::string fixed(double value, int decimals = 6);
+
+// The word of the list that was probably meant: the one that needs the fewest letters changed, left out, put in or
+// exchanged with their neighbour. Empty when none is near.
+std::string nearest_word(std::string_view typed, const std::vector<std::string>& words);
+// The end of a message about a word that is none of these: "; did you mean lung?", or nothing.
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words);
 
 }  // namespace treesample

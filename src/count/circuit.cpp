@@ -54,8 +54,7 @@ Circuit Circuit::with(const StateWeights& weights) const {
   constexpr const char* kFunction = "Circuit::with";
   constexpr double kLargest = 1e6;
   check_argument(weights.size() == shape_->num_states.size(), kFunction, "needs weights for each variable");
-  auto values = std::make_shared<Values>();
-  values->weights = shape_->state_weights;
+  std::vector<CountNumber> of_states = shape_->state_weights;
   double log_range = shape_->log_range;
   for (std::size_t v = 0; v < weights.size(); ++v) {
     check_argument(weights[v].size() == static_cast<std::size_t>(shape_->num_states[v]), kFunction,
@@ -67,12 +66,18 @@ Circuit Circuit::with(const StateWeights& weights) const {
                      fmt::format("weight {}, allowed are -inf and -1e6 to 1e6", weight));
       if (weight != kNegInf) largest = std::max(largest, std::abs(weight));
       if (weight != 0.0) {
-        values->weights[shape_->first_state[v] + s] *= CountNumber::of_log(weight, kEpsilon * (1.0 + std::abs(weight)));
+        of_states[shape_->first_state[v] + s] *= CountNumber::of_log(weight, kEpsilon * (1.0 + std::abs(weight)));
       }
     }
     log_range += largest;
   }
   check_argument(log_range <= CountNumber::kLargestLog, kFunction, "the weights together are beyond exp(1e9)");
+  return evaluated(std::move(of_states));
+}
+
+Circuit Circuit::evaluated(std::vector<CountNumber> weights) const {
+  auto values = std::make_shared<Values>();
+  values->weights = std::move(weights);
   values->nodes.reserve(shape_->num_nodes());
   for (std::size_t node = 0; node < shape_->num_nodes(); ++node) {
     CountNumber sum;
@@ -87,18 +92,15 @@ Circuit Circuit::with(const StateWeights& weights) const {
 
 Circuit Circuit::given(const Evidence& evidence) const {
   FactorGraph variables;
-  StateWeights weights;
-  for (const int count : shape_->num_states) {
-    variables.add_variable(count);
-    weights.emplace_back(static_cast<std::size_t>(count), 0.0);
-  }
+  for (const int count : shape_->num_states) variables.add_variable(count);
   const Assignment observed = observed_states(variables, evidence);
-  for (std::size_t v = 0; v < observed.size(); ++v) {
-    if (observed[v] < 0) continue;
-    std::fill(weights[v].begin(), weights[v].end(), kNegInf);
-    weights[v][observed[v]] = 0.0;
+  std::vector<CountNumber> weights = values_->weights;
+  for (std::size_t state = 0; state < weights.size(); ++state) {
+    const int v = shape_->variable_of[state];
+    const bool is_open = observed[v] < 0 || shape_->first_state[v] + static_cast<std::uint32_t>(observed[v]) == state;
+    if (!is_open) weights[state] = {};
   }
-  return with(weights);
+  return evaluated(std::move(weights));
 }
 
 LogBounds Circuit::log_z() const {
@@ -178,9 +180,19 @@ Assignment Circuit::sample(Random& random) const {
 }
 
 double Circuit::log_prob(std::span<const int> x) const {
+  check_states("Circuit::log_prob", shape_->num_states, x);
+  const CountNumber at_x = density(x);
+  return at_x.is_zero() ? kNegInf : at_x.log() - values_->nodes.back().log();
+}
+
+double Circuit::log_density(std::span<const int> x) const {
+  check_states("Circuit::log_density", shape_->num_states, x);
+  const CountNumber at_x = density(x);
+  return at_x.is_zero() ? kNegInf : shape_->log_constant + at_x.log();
+}
+
+CountNumber Circuit::density(std::span<const int> x) const {
   const CircuitShape& shape = *shape_;
-  check_states("Circuit::log_prob", shape.num_states, x);
-  if (values_->nodes.back().is_zero()) return kNegInf;
   const auto is_in_x = [&](std::uint32_t state) {
     const int v = shape.variable_of[state];
     return static_cast<std::uint32_t>(x[v]) + shape.first_state[v] == state;
@@ -202,52 +214,72 @@ double Circuit::log_prob(std::span<const int> x) const {
       if (term.constant != 0) density *= shape.constants[term.constant - 1];
       open.insert(open.end(), term.children.begin(), term.children.end());
     });
-    if (!is_found) return kNegInf;
+    if (!is_found) return {};
   }
-  return density.is_zero() ? kNegInf : density.log() - values_->nodes.back().log();
+  return density;
 }
 
-Configuration Circuit::best() const {
+Circuit::Best Circuit::best() const {
   const CircuitShape& shape = *shape_;
   check_argument(!values_->nodes.back().is_zero(), "Circuit::best", "no configuration is possible");
-  std::vector<double> log_weights;
-  for (const CountNumber& weight : values_->weights) log_weights.push_back(weight.log());
-  const auto best_state = [&](std::span<const std::uint32_t> states) {
-    return *std::max_element(states.begin(), states.end(),
-                             [&](std::uint32_t a, std::uint32_t b) { return log_weights[a] < log_weights[b]; });
+  const std::vector<CountNumber>& weights = values_->weights;
+  const auto most = [&](std::span<const std::uint32_t> states) {
+    CountNumber largest;
+    for (const std::uint32_t state : states) largest = larger(largest, weights[state]);
+    return largest;
   };
-  std::vector<double> best;  // by node
-  const auto log_of = [&](const CircuitTerm& term) {
-    double sum = term.constant == 0 ? 0.0 : shape.constants[term.constant - 1].log();
-    for (const std::uint32_t state : term.fixed) sum += log_weights[state];
-    shape.for_each_free(term, [&](std::span<const std::uint32_t> states) { sum += log_weights[best_state(states)]; });
-    for (const std::uint32_t child : term.children) sum += best[child];
-    return sum;
+  std::vector<CountNumber> best;  // by node
+  const auto best_of = [&](const CircuitTerm& term) {
+    CountNumber product = term.constant == 0 ? CountNumber::one() : shape.constants[term.constant - 1];
+    for (const std::uint32_t state : term.fixed) product *= weights[state];
+    shape.for_each_free(term, [&](std::span<const std::uint32_t> states) { product *= most(states); });
+    for (const std::uint32_t child : term.children) product *= best[child];
+    return product;
   };
   for (std::size_t node = 0; node < shape.num_nodes(); ++node) {
-    double largest = kNegInf;
-    shape.for_each_term(node, [&](const CircuitTerm& term) { largest = std::max(largest, log_of(term)); });
+    CountNumber largest;
+    shape.for_each_term(node, [&](const CircuitTerm& term) { largest = larger(largest, best_of(term)); });
     best.push_back(largest);
   }
-  Configuration result{Assignment(shape.num_states.size(), 0), shape.log_constant + best.back()};
+  const LogBounds bounds = best.back().log_bounds();
+  Best result{{Assignment(shape.num_states.size(), 0), shape.log_constant + best.back().log()},
+              bounds.upper - bounds.lower + 2.0 * shape.log_error};
+  const auto set = [&](std::uint32_t state) {
+    const int v = shape.variable_of[state];
+    result.configuration.x[v] = static_cast<int>(state - shape.first_state[v]);
+  };
   std::vector<std::size_t> open{shape.root()};
   while (!open.empty()) {
     const std::size_t node = open.back();
     open.pop_back();
     bool is_found = false;
     shape.for_each_term(node, [&](const CircuitTerm& term) {
-      if (is_found || log_of(term) != best[node]) return;
+      if (is_found || !best_of(term).equals(best[node])) return;
       is_found = true;
-      const auto set = [&](std::uint32_t state) {
-        const int v = shape.variable_of[state];
-        result.x[v] = static_cast<int>(state - shape.first_state[v]);
-      };
       for (const std::uint32_t state : term.fixed) set(state);
-      shape.for_each_free(term, [&](std::span<const std::uint32_t> states) { set(best_state(states)); });
+      shape.for_each_free(term, [&](std::span<const std::uint32_t> states) {
+        const CountNumber largest = most(states);
+        set(*std::find_if(states.begin(), states.end(),
+                          [&](std::uint32_t state) { return weights[state].equals(largest); }));
+      });
       open.insert(open.end(), term.children.begin(), term.children.end());
     });
   }
   return result;
+}
+
+StateWeights state_weights(const FactorGraph& graph) {
+  StateWeights weights;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    weights.emplace_back(static_cast<std::size_t>(graph.num_states(v)), 0.0);
+  }
+  for (const Factor& factor : graph.factors()) {
+    check_argument(factor.is_table() && factor.scope().size() == 1, "state_weights",
+                   "needs tables over one variable each");
+    std::vector<double>& of_variable = weights[factor.scope()[0]];
+    for (std::size_t s = 0; s < of_variable.size(); ++s) of_variable[s] += factor.log_values()[s];
+  }
+  return weights;
 }
 
 int Circuit::num_variables() const { return static_cast<int>(shape_->num_states.size()); }

@@ -34,9 +34,11 @@ class CircuitReader {
     if (integer("the version 1", 1) != 1) fail("the version 1");
     read_variables();
     word("constant");
-    shape_.log_constant = real("a finite number");
-    shape_.log_error = real("an error of at least 0");
-    if (!(shape_.log_error >= 0.0)) fail("an error of at least 0");
+    constexpr double kLargest = 1e300;  // so that sums are finite
+    shape_.log_constant = real("a number up to 1e300 in magnitude");
+    if (!(std::abs(shape_.log_constant) <= kLargest)) fail("a number up to 1e300 in magnitude");
+    shape_.log_error = real("an error from 0 to 1e300");
+    if (!(shape_.log_error >= 0.0 && shape_.log_error <= kLargest)) fail("an error from 0 to 1e300");
     word("weights");
     for (CountNumber& weight : shape_.state_weights) weight = number();
     word("constants");
@@ -47,7 +49,7 @@ class CircuitReader {
     if (num_nodes == 0) fail("at least one node");
     shape_.nodes.push_back(0);
     for (std::size_t node = 0; node < num_nodes; ++node) read_node();
-    if (signatures_.back() != all_variables_) fail("a last node with every variable once");
+    if (sets_.back() != all_variables_) fail("a last node with every variable once");
     shape_.log_range = ranges_.back();
     word("end");
     if (!next().empty()) fail("nothing after `end`");
@@ -114,44 +116,58 @@ class CircuitReader {
     // One weight for each of them is still to come.
     if (total > static_cast<std::int64_t>(text_.size() - place_)) fail("as many weights as states");
     shape_.set_variables(std::move(num_states));
-    for (int v = 0; v < static_cast<int>(shape_.num_states.size()); ++v) all_variables_ += signature(v);
+    for (int v = 0; v < static_cast<int>(shape_.num_states.size()); ++v) all_variables_.add(one_variable(v));
   }
 
-  // Sums of these tell sets of variables apart: a term that has a variable twice, or lacks one, has another sum.
-  static std::uint64_t signature(int variable) { return mixed(0x5ca1ab1eULL, static_cast<std::uint64_t>(variable)); }
+  // Sums of hashes tell sets of variables apart: a term that has a variable twice, or lacks one, has another sum. The
+  // sizes are exact: no term has more variables than there are, however often it uses its nodes.
+  struct VariableSet {
+    std::uint64_t hash = 0;
+    std::int64_t size = 0;
+
+    void add(const VariableSet& other) {
+      hash += other.hash;
+      size += other.size;
+    }
+    bool operator==(const VariableSet&) const = default;
+  };
+  static VariableSet one_variable(int variable) {
+    return {mixed(0x5ca1ab1eULL, static_cast<std::uint64_t>(variable)), 1};
+  }
 
   void read_node() {
     const std::size_t num_terms = count("terms");
     shape_.words.push_back(static_cast<std::uint32_t>(num_terms));
-    std::optional<std::uint64_t> first_signature;
+    std::optional<VariableSet> first_set;
     int variable = -1;  // of the sum
     double range = 0.0;
     std::vector<std::uint32_t> seen;
     for (std::size_t term = 0; term < num_terms; ++term) {
       const std::size_t first = shape_.words.size();
-      const std::uint64_t of_term = read_term();
-      if (first_signature.value_or(of_term) != of_term) fail("a term with the variables of the terms before it");
-      first_signature = of_term;
+      const VariableSet of_term = read_term();
+      if (first_set.value_or(of_term) != of_term) fail("a term with the variables of the terms before it");
+      first_set = of_term;
       range = std::max(range, term_range_);
       if (num_terms == 1) break;
       if (shape_.words[first] == 0) fail("a fixed state in each of several terms");
       const std::uint32_t state = shape_.words[first + 1];
       if (variable < 0) variable = shape_.variable_of[state];
-      const bool is_seen = std::find(seen.begin(), seen.end(), state) != seen.end();
-      if (shape_.variable_of[state] != variable || is_seen) fail("another state of the variable of the sum");
+      if (shape_.variable_of[state] != variable) fail("another state of the variable of the sum");
       seen.push_back(state);
     }
+    std::sort(seen.begin(), seen.end());
+    if (std::adjacent_find(seen.begin(), seen.end()) != seen.end()) fail("terms that differ in their first states");
     shape_.nodes.push_back(shape_.words.size());
-    signatures_.push_back(first_signature.value_or(0));
+    sets_.push_back(first_set.value_or(VariableSet()));
     ranges_.push_back(range + std::log(static_cast<double>(num_terms) + 1.0));
     if (!(ranges_.back() <= CountNumber::kLargestLog)) fail("numbers whose products are within exp(1e9)");
   }
 
   static double log_size(const CountNumber& number) { return number.is_zero() ? 0.0 : std::abs(number.log()); }
 
-  // What the signatures of its variables add up to; term_range_ becomes how far its logarithm can be from 0.
-  std::uint64_t read_term() {
-    std::uint64_t sum = 0;
+  // Its variables; term_range_ becomes how far its logarithm can be from 0.
+  VariableSet read_term() {
+    VariableSet variables;
     term_range_ = 0.0;
     const auto most_state = static_cast<std::int64_t>(shape_.variable_of.size()) - 1;
     for (const bool is_free : {false, true}) {
@@ -162,7 +178,7 @@ class CircuitReader {
         const auto state = static_cast<std::uint32_t>(integer("the number of a state", most_state));
         const int v = shape_.variable_of[state];
         if (is_free && v == last && shape_.words.back() >= state) fail("free states in rising order");
-        if (!is_free || v != last) sum += signature(v);
+        if (!is_free || v != last) variables.add(one_variable(v));
         last = v;
         term_range_ += log_size(shape_.state_weights[state]) + 1.0;  // a sum of two is below twice the larger one
         shape_.words.push_back(state);
@@ -171,8 +187,11 @@ class CircuitReader {
     const std::size_t num_children = count("nodes");
     shape_.words.push_back(static_cast<std::uint32_t>(num_children));
     for (std::size_t i = 0; i < num_children; ++i) {
-      const std::int64_t child = integer("an earlier node", static_cast<std::int64_t>(signatures_.size()) - 1);
-      sum += signatures_[static_cast<std::size_t>(child)];
+      const std::int64_t child = integer("an earlier node", static_cast<std::int64_t>(sets_.size()) - 1);
+      const VariableSet& of_child = sets_[static_cast<std::size_t>(child)];
+      if (of_child.size == 0) fail("an earlier node that has variables");
+      variables.add(of_child);
+      if (variables.size > all_variables_.size) fail("every variable at most once in a term");
       term_range_ += ranges_[static_cast<std::size_t>(child)];
       shape_.words.push_back(static_cast<std::uint32_t>(child));
     }
@@ -180,7 +199,7 @@ class CircuitReader {
         integer("0 or the number of a constant", static_cast<std::int64_t>(shape_.constants.size()));
     if (constant != 0) term_range_ += log_size(shape_.constants[static_cast<std::size_t>(constant) - 1]);
     shape_.words.push_back(static_cast<std::uint32_t>(constant));
-    return sum;
+    return variables;
   }
 
   std::string_view text_;
@@ -189,10 +208,10 @@ class CircuitReader {
   int line_ = 1;
   std::string_view token_;
   CircuitShape shape_;
-  std::vector<std::uint64_t> signatures_;  // of the variables of each node
-  std::vector<double> ranges_;             // of their logarithms
+  std::vector<VariableSet> sets_;  // of each node
+  std::vector<double> ranges_;     // of their logarithms
   double term_range_ = 0.0;
-  std::uint64_t all_variables_ = 0;
+  VariableSet all_variables_;
 };
 
 }  // namespace

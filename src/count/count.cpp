@@ -40,7 +40,8 @@ double log_of_maxima(const FactorGraph& graph) {
 
 class Count {
  public:
-  Count(const FactorGraph& graph, const CountOptions& options) : graph_(graph), options_(options) {}
+  Count(const FactorGraph& graph, const Limits& limits, const CountOptions& options, const Observer& observer)
+      : graph_(graph), limits_(limits), options_(options), observer_(observer), log_of_maxima_(log_of_maxima(graph)) {}
 
   CountResult run() {
     try {
@@ -48,21 +49,35 @@ class Count {
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kInterrupted) throw;
     }
-    result_.log_z.upper = std::min(result_.log_z.upper, log_of_maxima(graph_));
-    if (!result_.is_solved && result_.report.end == CountEnd::kSolved) result_.report.end = why_stopped();
-    result_.report.seconds = seconds_since(start_);
+    CountReport& report = result_.report;
+    report.log_z.upper = std::min(report.log_z.upper, log_of_maxima_);
+    report.stop = why_stopped();
+    report.seconds = seconds_since(start_);
+    tell();
     return std::move(result_);
   }
 
  private:
   [[nodiscard]] ShouldStop should_stop(double share = 1.0) const {
     return [this, share] {
-      return seconds_since(start_) >= share * options_.seconds || (options_.should_stop && options_.should_stop());
+      return seconds_since(start_) >= share * limits_.seconds || (observer_.should_stop && observer_.should_stop());
     };
   }
-  [[nodiscard]] CountEnd why_stopped() const {
-    if (result_.report.num_decisions >= options_.most_decisions) return CountEnd::kDecisions;
-    return options_.should_stop && options_.should_stop() ? CountEnd::kAsked : CountEnd::kTime;
+  [[nodiscard]] StopReason why_stopped() const {
+    const CountReport& report = result_.report;
+    if (result_.is_solved && report.log_z.is_exact()) return StopReason::kExact;
+    if (result_.is_solved || is_out_of_range_) return StopReason::kRounding;
+    if (is_out_of_memory_) return StopReason::kMemory;
+    if (report.num_decisions >= options_.most_decisions) return StopReason::kBudget;
+    return observer_.should_stop && observer_.should_stop() ? StopReason::kInterrupted : StopReason::kTime;
+  }
+  void tell(const CountSearch* search = nullptr) const {
+    if (!observer_.progress) return;
+    Progress now{.phase = "counting", .log_z = {result_.report.log_z.lower, log_of_maxima_}};
+    now.log_z.upper = std::min(now.log_z.upper, result_.report.log_z.upper);
+    if (search != nullptr) now.num_nodes = static_cast<std::uint64_t>(search->num_components());
+    now.seconds = seconds_since(start_);
+    observer_.progress(now);
   }
 
   // Impossible models are solved by this.
@@ -70,7 +85,7 @@ class Count {
     SimplifiedModel result = simplify(graph, {}, should_stop());
     log_error_ += result.report.log_error;
     if (result.report.is_impossible) {
-      result_.log_z = {kNegInf, kNegInf};
+      result_.report.log_z = {kNegInf, kNegInf};
       result_.is_solved = true;
     }
     model_ = std::move(result.model);
@@ -98,14 +113,14 @@ class Count {
     options.keep_messages = false;
     options.most_entries = options_.most_eliminated_entries;
     options.should_settle = should_stop();
-    const Limits limits{.bytes = options_.memory_limit_bytes / 2};
+    const Limits limits{.bytes = limits_.bytes / 2};
     const EliminationCost cost = elimination_cost(graph, options, should_stop());
     if (!(cost.num_entries <= options.most_entries && cost.bytes <= static_cast<double>(limits.bytes))) {
       return false;
     }
     options.order = cost.order;
     const LogBounds bounds = Elimination(graph, limits, options, {.should_stop = should_stop()}).bounds();
-    result_.log_z = {bounds.lower - log_error_, bounds.upper + log_error_};
+    result_.report.log_z = {bounds.lower - log_error_, bounds.upper + log_error_};
     result_.is_solved = result_.report.is_eliminated = true;
     result_.report.num_variables = graph.num_variables();
     result_.report.width = cost.width;
@@ -121,20 +136,23 @@ class Count {
     report.num_clauses = static_cast<int>(problem.clauses.size());
     report.num_soft_tables = static_cast<int>(problem.soft_tables.size());
     if (!(problem.log_range <= CountNumber::kLargestLog)) {
-      report.end = CountEnd::kRange;
+      is_out_of_range_ = true;
       return;
     }
     const DecompositionGuide guide =
         make_guide(problem.adjacency(), options_.order_restarts, options_.seed, should_stop());
     report.width = guide.width;
     {
-      CountSearch search(problem, guide, options_);
+      CountSearch search(problem, guide, limits_.bytes, options_);
       std::optional<CircuitTrace> trace;
-      if (options_.keep_circuit) search.set_trace(&trace.emplace(model_, options_.memory_limit_bytes / 4));
+      if (options_.keep_circuit) search.set_trace(&trace.emplace(model_, limits_.bytes / 4));
       constexpr double kShareOfSearch = 0.9;
-      const CountBounds bounds = search.run(should_stop(kShareOfSearch));
+      const CountBounds bounds = search.run([this, &search, is_over = should_stop(kShareOfSearch)] {
+        tell(&search);
+        return is_over();
+      });
       search.fill(report);
-      if (search.is_out_of_memory()) report.end = CountEnd::kMemory;
+      is_out_of_memory_ = search.is_out_of_memory();
       result_.is_solved = search.is_solved();
       set_bounds(bounds, problem.log_constant);
       if (trace && trace->is_kept() && result_.is_solved && !bounds.lower.is_zero()) keep_circuit(*trace, problem);
@@ -163,8 +181,8 @@ class Count {
       return log_count == kNegInf ? 0.0 : slack + kEpsilon * (std::abs(log_count) + std::abs(constant.value()));
     };
     const double lower = bounds.lower.log_bounds().lower, upper = bounds.upper.log_bounds().upper;
-    result_.log_z.lower = constant.value() + lower - outward(lower);
-    result_.log_z.upper = constant.value() + upper + outward(upper);
+    result_.report.log_z.lower = constant.value() + lower - outward(lower);
+    result_.report.log_z.upper = constant.value() + upper + outward(upper);
   }
 
   // Mini-buckets for the whole model, where there is time for them.
@@ -173,32 +191,35 @@ class Count {
     if (stop() || graph.num_variables() == 0) return;
     MiniBucketOptions options;
     constexpr std::uint64_t kWantedBytes = std::uint64_t{8} << 20;
-    options.bytes = options_.memory_limit_bytes;
-    options.wanted_bytes = std::min(kWantedBytes, options_.memory_limit_bytes / 2);
+    options.bytes = limits_.bytes;
+    options.wanted_bytes = std::min(kWantedBytes, limits_.bytes / 2);
     options.lower_bound = false;
     options.should_settle = options.should_stop = stop;
     try {
       const std::vector<int> order(guide.order.rbegin(), guide.order.rend());
       const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
       const double upper = WeightedMiniBucket(graph, space, options).report().log_upper;
-      result_.log_z.upper = std::min(result_.log_z.upper, upper + log_error_);
+      result_.report.log_z.upper = std::min(result_.report.log_z.upper, upper + log_error_);
     } catch (const Error& error) {  // too little memory or time: the bound stays what it was
       if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kInterrupted) throw;
     }
   }
 
   const FactorGraph& graph_;
+  const Limits& limits_;
   const CountOptions& options_;
+  const Observer& observer_;
+  const double log_of_maxima_;  // at least log Z
   Clock::time_point start_ = Clock::now();
   double log_error_ = 0.0;  // of the model that is searched
   ReducedModel model_;      // that is searched, where there are no reductions
+  bool is_out_of_range_ = false, is_out_of_memory_ = false;
   CountResult result_;
 };
 
 }  // namespace
 
 void CountOptions::validate() const {
-  check_argument(seconds >= 0.0, "count", fmt::format("seconds is {}, allowed are numbers from 0", seconds));
   check_range("count", "most_decisions", most_decisions, 0, std::numeric_limits<std::int64_t>::max());
   check_argument(most_eliminated_entries >= 0.0, "count",
                  fmt::format("most_eliminated_entries is {}, allowed are numbers from 0", most_eliminated_entries));
@@ -216,10 +237,12 @@ std::string CountReport::brief() const {
       static_cast<double>(peak_bytes) / kMiB, seconds);
 }
 
-CountResult count(const FactorGraph& graph, const CountOptions& options) {
+CountResult count(const FactorGraph& graph, const Limits& limits, const CountOptions& options,
+                  const Observer& observer) {
+  limits.validate();
   options.validate();
   check_argument(graph.has_only_tables(), "count", "needs a model with tables only, a factor is a function");
-  return Count(graph, options).run();
+  return Count(graph, limits, options, observer).run();
 }
 
 }  // namespace treesample

@@ -55,6 +55,11 @@ class CountNumber {
   friend CountNumber operator*(CountNumber a, const CountNumber& b) { return a *= b; }
   friend CountNumber operator+(CountNumber a, const CountNumber& b) { return a += b; }
 
+  // As computed, whatever the errors.
+  [[nodiscard]] bool equals(const CountNumber& other) const {
+    return mantissa_ == other.mantissa_ && exponent_ == other.exponent_;
+  }
+
   // An upper bound of both, and a lower bound of both. Numbers are compared as computed: the error is the larger one.
   friend CountNumber larger(const CountNumber& a, const CountNumber& b) {
     return a.is_below(b) ? b.widened(a) : a.widened(b);

@@ -18,20 +18,22 @@ double weight_of_guide(double num_variables, double width) {
 }
 
 // What is left for the cache when the problem and the search have their share.
-std::uint64_t cache_bytes(const CountOptions& options, std::uint64_t fixed_bytes) {
-  if (!options.has_cache || fixed_bytes >= options.memory_limit_bytes) return 0;
-  return (options.memory_limit_bytes - fixed_bytes) / (options.keep_circuit ? 2 : 4) * (options.keep_circuit ? 1 : 3);
+std::uint64_t cache_bytes(std::uint64_t memory_limit_bytes, const CountOptions& options, std::uint64_t fixed_bytes) {
+  if (!options.has_cache || fixed_bytes >= memory_limit_bytes) return 0;
+  return (memory_limit_bytes - fixed_bytes) / (options.keep_circuit ? 2 : 4) * (options.keep_circuit ? 1 : 3);
 }
 
 }  // namespace
 
-CountSearch::CountSearch(CountProblem& problem, const DecompositionGuide& guide, const CountOptions& options)
+CountSearch::CountSearch(CountProblem& problem, const DecompositionGuide& guide, std::uint64_t memory_limit_bytes,
+                         const CountOptions& options)
     : problem_(problem),
+      memory_limit_bytes_(memory_limit_bytes),
       options_(options),
       guide_(guide),
       trail_(problem, options.has_learning),
       components_(problem, problem.soft_tables, trail_),
-      cache_(cache_bytes(options, trail_.bytes() + components_.bytes())),
+      cache_(cache_bytes(memory_limit_bytes, options, trail_.bytes() + components_.bytes())),
       guide_weight_(weight_of_guide(static_cast<double>(problem.variables.size()), guide.width)),
       num_uses_(problem.variables.size(), 0) {}
 
@@ -181,7 +183,7 @@ int CountSearch::choose_variable(std::size_t component) {
 bool CountSearch::update_memory() {
   std::uint64_t soft_bytes = 0;
   for (const SoftTable& table : problem_.soft_tables) soft_bytes += table.bytes();
-  if (soft_bytes > options_.memory_limit_bytes / 16) {
+  if (soft_bytes > memory_limit_bytes_ / 16) {
     soft_bytes = 0;
     for (SoftTable& table : problem_.soft_tables) {
       table.forget();
@@ -194,7 +196,7 @@ bool CountSearch::update_memory() {
   const std::uint64_t bytes =
       trail_.bytes() + components_.bytes() + cache_.bytes() + soft_bytes + frame_bytes + trace_bytes;
   peak_bytes_ = std::max(peak_bytes_, bytes);
-  return bytes <= options_.memory_limit_bytes;
+  return bytes <= memory_limit_bytes_;
 }
 
 void CountSearch::fill(CountReport& report) const {

@@ -22,7 +22,8 @@ struct CountBounds {
 class CountSearch {
  public:
   // All must outlive it.
-  CountSearch(CountProblem& problem, const DecompositionGuide& guide, const CountOptions& options);
+  CountSearch(CountProblem& problem, const DecompositionGuide& guide, std::uint64_t memory_limit_bytes,
+              const CountOptions& options);
   // Writes down what it finds; to be called before run().
   void set_trace(CircuitTrace* trace) { trace_ = trace; }
 
@@ -30,6 +31,7 @@ class CountSearch {
   CountBounds run(const ShouldStop& should_stop);
   [[nodiscard]] bool is_solved() const { return is_solved_; }
   [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
+  [[nodiscard]] std::int64_t num_components() const { return num_components_; }
   // What the search knows of it.
   void fill(CountReport& report) const;
 
@@ -75,6 +77,7 @@ class CountSearch {
   CountNumber some_configuration(std::size_t component);
 
   CountProblem& problem_;
+  const std::uint64_t memory_limit_bytes_;
   const CountOptions& options_;
   const DecompositionGuide& guide_;
   ZeroTrail trail_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <utility>
@@ -22,6 +23,18 @@ namespace {
           "{}: elimination needs {:.4g} bytes for its tables (width {}, largest bucket 2^{:.1f} entries), allowed "
           "are {} bytes",
           function, bytes, cost.width, cost.log2_largest_bucket, limit));
+}
+
+// From the last removed variable to the first.
+Assignment drawn(const EliminationPass& pass, const FactorGraph& graph, const std::vector<int>& order, Random& random) {
+  Assignment x(static_cast<std::size_t>(graph.num_variables()), 0);
+  std::vector<double> weights;
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    weights.resize(static_cast<std::size_t>(graph.num_states(*v)));
+    pass.conditional(*v, x, weights);
+    x[*v] = random.categorical(weights);
+  }
+  return x;
 }
 
 }  // namespace
@@ -71,11 +84,15 @@ void Elimination::State::choose_slices() {
   cost = elimination_cost(graph, whole, observer.should_stop);
   keeps_messages = options.keep_messages && cost.bytes <= options.most_bytes;
   if (cost.bytes <= options.most_bytes) return;
-  EliminationCost sliced = elimination_cost(graph, lean, observer.should_stop);
-  if (!std::isfinite(sliced.num_entries)) {
-    refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
+  if (options.may_slice) {
+    lean.order = cost.order;
+    if (EliminationCost sliced = elimination_cost(graph, lean, observer.should_stop);
+        std::isfinite(sliced.num_entries)) {
+      cost = std::move(sliced);
+      return;
+    }
   }
-  cost = std::move(sliced);
+  refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
 }
 
 void Elimination::State::run_slices() {
@@ -100,7 +117,7 @@ Slices Elimination::State::slices_for(EliminationGoal goal, const char* function
   wanted.keep_messages = true;
   wanted.goal = goal;
   EliminationCost sliced = elimination_cost(graph, wanted, observer.should_stop);
-  if (!std::isfinite(sliced.num_entries)) {
+  if (!std::isfinite(sliced.num_entries) || (sliced.num_slices > 1.0 && !options.may_slice)) {
     wanted.most_bytes = HUGE_VAL;
     const EliminationCost whole = elimination_cost(graph, wanted);
     refuse(function, goal == EliminationGoal::kMarginals ? whole.marginal_bytes : whole.bytes, whole,
@@ -156,7 +173,7 @@ Assignment Elimination::State::sliced_sample(Random& random) {
     last = sample_slices->run(index, {true, &team}, watch);
     last_index = index;
   }
-  return last.model.lift(last.pass->sample(random));
+  return last.model.lift(drawn(*last.pass, last.model.graph, last.order, random));
 }
 
 Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
@@ -189,11 +206,18 @@ double Elimination::log_prob(std::span<const int> x) const {
   return log_z() == kNegInf ? kNegInf : state_->graph.log_density(x) - log_z();
 }
 
+void Elimination::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
+  check_argument(state_->keeps_messages, "Elimination::conditional", "needs the option keep_messages, and no slices");
+  std::fill(probabilities.begin(), probabilities.end(), 0.0);
+  if (log_z() != kNegInf) state_->pass->conditional(v, x, probabilities);
+}
+
 Assignment Elimination::sample(Random& random) const {
   check_argument(state_->options.keep_messages, "Elimination::sample", "needs the option keep_messages");
   check_argument(log_z() != kNegInf, "Elimination::sample",
                  "the distribution has no configuration with positive probability");
-  return state_->keeps_messages ? state_->pass->sample(random) : state_->sliced_sample(random);
+  return state_->keeps_messages ? drawn(*state_->pass, state_->graph, state_->cost.order, random)
+                                : state_->sliced_sample(random);
 }
 
 Marginals Elimination::marginals() const {

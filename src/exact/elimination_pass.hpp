@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "math/compensated_sum.hpp"
@@ -58,7 +59,8 @@ class EliminationPass {
 
   // The rest needs kept messages. [variable][state]; Z must not be 0.
   [[nodiscard]] virtual Marginals marginals(EntryWatch& watch) const = 0;
-  [[nodiscard]] virtual Assignment sample(Random& random) const = 0;
+  // p(x_v | x_sep): of a variable given the states in x of those that are eliminated after it.
+  virtual void conditional(int v, std::span<const int> x, std::span<double> probabilities) const = 0;
 
  protected:
   CompensatedSum log_z_;

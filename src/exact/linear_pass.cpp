@@ -36,7 +36,7 @@ class LinearPass final : public EliminationPass {
   // False where too much may have been lost.
   bool eliminate_all(EntryWatch& watch);
   [[nodiscard]] Marginals marginals(EntryWatch& watch) const override;
-  [[nodiscard]] Assignment sample(Random& random) const override;
+  void conditional(int v, std::span<const int> x, std::span<double> probabilities) const override;
 
  private:
   using Bucket = BucketTree::Bucket;
@@ -255,25 +255,21 @@ Marginals LinearPass::marginals(EntryWatch& watch) const {
   return result;
 }
 
-Assignment LinearPass::sample(Random& random) const {
-  Assignment x(order_.size(), 0);
-  std::vector<double> weights;
-  for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
-    weights.assign(static_cast<std::size_t>(graph_.num_states(*v)), 1.0);
-    const auto multiply = [&](const LinearTable& table) {
-      std::size_t index = 0;  // of state 0 of v, which is the slowest
-      for (std::size_t i = 1; i < table.scope.size(); ++i) {
-        index = index * static_cast<std::size_t>(graph_.num_states(table.scope[i])) +
-                static_cast<std::size_t>(x[table.scope[i]]);
-      }
-      const std::size_t stride = table.values.size() / weights.size();
-      for (std::size_t a = 0; a < weights.size(); ++a) weights[a] *= table.values.data()[index + a * stride];
-    };
-    for (const LinearTable& factor : factors_[*v]) multiply(factor);
-    for (const int c : tree_.buckets[*v].children) multiply(messages_[c]);
-    x[*v] = random.categorical(weights);
-  }
-  return x;
+void LinearPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
+  std::fill(probabilities.begin(), probabilities.end(), 1.0);
+  const auto multiply = [&](const LinearTable& table) {
+    std::size_t index = 0;  // of state 0 of v, which is the slowest
+    for (std::size_t i = 1; i < table.scope.size(); ++i) {
+      index = index * static_cast<std::size_t>(graph_.num_states(table.scope[i])) +
+              static_cast<std::size_t>(x[table.scope[i]]);
+    }
+    const std::size_t stride = table.values.size() / probabilities.size();
+    for (std::size_t a = 0; a < probabilities.size(); ++a) probabilities[a] *= table.values.data()[index + a * stride];
+  };
+  for (const LinearTable& factor : factors_[v]) multiply(factor);
+  for (const int c : tree_.buckets[v].children) multiply(messages_[c]);
+  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  for (double& p : probabilities) p = sum > 0.0 ? p / sum : 0.0;
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class LogPass final : public EliminationPass {
 
   void eliminate_all(EntryWatch& watch);
   [[nodiscard]] Marginals marginals(EntryWatch& watch) const override;
-  [[nodiscard]] Assignment sample(Random& random) const override;
+  void conditional(int v, std::span<const int> x, std::span<double> probabilities) const override;
 
  private:
   struct Bucket {
@@ -175,25 +175,21 @@ void LogPass::eliminate_all(EntryWatch& watch) {
   }
 }
 
-Assignment LogPass::sample(Random& random) const {
-  Assignment x(buckets_.size(), 0);
-  std::vector<double> weights;
-  for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
-    weights.assign(static_cast<std::size_t>(graph_.num_states(*v)), 0.0);
-    for_each_input(buckets_[*v], [&](const TableView& table) {
-      std::size_t index = 0;  // of state 0 of v
-      std::size_t stride = 1;
-      for (const int u : table.scope) {
-        const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
-        index = index * num_states + static_cast<std::size_t>(u == *v ? 0 : x[u]);
-        stride = u == *v ? 1 : stride * num_states;
-      }
-      for (std::size_t a = 0; a < weights.size(); ++a) weights[a] += table.values[index + a * stride] - table.shift;
-    });
-    softmax(weights, weights);
-    x[*v] = random.categorical(weights);
-  }
-  return x;
+void LogPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
+  std::fill(probabilities.begin(), probabilities.end(), 0.0);
+  for_each_input(buckets_[v], [&](const TableView& table) {
+    std::size_t index = 0;  // of state 0 of v
+    std::size_t stride = 1;
+    for (const int u : table.scope) {
+      const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
+      index = index * num_states + static_cast<std::size_t>(u == v ? 0 : x[u]);
+      stride = u == v ? 1 : stride * num_states;
+    }
+    for (std::size_t a = 0; a < probabilities.size(); ++a) {
+      probabilities[a] += table.values[index + a * stride] - table.shift;
+    }
+  });
+  softmax(probabilities, probabilities);
 }
 
 // The downward step at v: consumes p(x_sep(v)), hands its children theirs, returns the marginal of v.

@@ -26,17 +26,16 @@ Slice Slices::run(std::size_t index, const PassOptions& options, EntryWatch& wat
   }
   const double end = watch.num_done() + cost_.num_entries / cost_.num_slices;
   SimplifiedModel simplified = simplify(graph_, fixed, [] { return true; });
-  Slice slice{std::move(simplified.model), nullptr, {kNegInf, kNegInf}, kNegInf};
+  Slice slice{std::move(simplified.model), {}, nullptr, {kNegInf, kNegInf}, kNegInf};
   if (!simplified.report.is_impossible) {
     std::vector<int> place(static_cast<std::size_t>(graph_.num_variables()), -1);
     for (std::size_t i = 0; i < slice.model.variable_of.size(); ++i) {
       place[slice.model.variable_of[i]] = static_cast<int>(i);
     }
-    std::vector<int> order;
     for (const int v : cost_.order) {
-      if (place[v] >= 0) order.push_back(place[v]);
+      if (place[v] >= 0) slice.order.push_back(place[v]);
     }
-    slice.pass = eliminate(slice.model.graph, order, options, watch);
+    slice.pass = eliminate(slice.model.graph, slice.order, options, watch);
     slice.estimate = slice.pass->log_z();
     slice.log_z = LogBounds::around(slice.estimate, slice.pass->error()).widened(simplified.report.log_error);
   }

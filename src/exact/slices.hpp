@@ -19,6 +19,7 @@ namespace treesample {
 
 struct Slice {
   ReducedModel model;
+  std::vector<int> order;                       // of its variables
   std::shared_ptr<const EliminationPass> pass;  // of the model; null when it is impossible
   LogBounds log_z;
   double estimate = 0.0;  // of log_z

@@ -8,11 +8,17 @@
 #include <cmath>
 #include <numeric>
 
+#include "infer/asked.hpp"
+#include "infer/conflict.hpp"
+#include "infer/infer_circuit.hpp"
 #include "infer/methods.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
+#include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/names.hpp"
+#include "treesample/model/network.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -148,23 +154,30 @@ Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original
   return answer;
 }
 
-}  // namespace
-
-Plan plan(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
-          const Observer& observer) {
-  Run run(limits.seconds, observer);
-  const Prepared prepared = prepare(model, options, run);
-  return make_plan(prepared.model->graph, {question, limits, options}, model.programs != nullptr,
-                   prepared.is_simplified, run);
+// The order in terms of the reduced model.
+std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel& model) {
+  std::vector<int> reduced_of(model.fixed_states.size(), -1);
+  for (std::size_t i = 0; i < model.variable_of.size(); ++i) reduced_of[model.variable_of[i]] = static_cast<int>(i);
+  std::vector<int> reduced;
+  for (const int v : order) {
+    check_range("infer", "variable of elimination_order", v, 0, std::ssize(reduced_of) - 1);
+    if (reduced_of[v] >= 0) reduced.push_back(std::exchange(reduced_of[v], -1));
+  }
+  return reduced;
 }
 
-Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
-             const Observer& observer) {
-  Run run(limits.seconds, observer);
-  const Prepared prepared = prepare(model, options, run);
+Plan planned(const Model& model, const InferRequest& request, const Prepared& prepared, Run& run) {
+  InferRequest asked = request;
+  asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
+  return make_plan(prepared.model->graph, asked, model.programs != nullptr, prepared.is_simplified, run);
+}
+
+// Of a model without questions of its own.
+Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
+  const Prepared prepared = prepare(model, request.options, run);
   const FactorGraph& graph = prepared.model->graph;
   run.set_log_error(prepared.report.log_error);
-  Plan plan = make_plan(graph, {question, limits, options}, model.programs != nullptr, prepared.is_simplified, run);
+  Plan plan = planned(model, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   const ProgramWatch watch(model.programs.get(), run);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
@@ -182,6 +195,61 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   judge_stop(draft, run);
   draft.plan = std::move(plan);
   return lifted(std::move(draft), prepared, model.graph);
+}
+
+// Nothing can be added to a circuit.
+Answer by_circuit(const AskedModel& asked, const Model& model, InferRequest request, const Observer& observer) {
+  if (&asked.model() != &model) {
+    throw OptionError(model.soft_evidence.empty() ? "query" : "evidence",
+                      "a circuit answers for single variables, and takes weights instead of soft evidence");
+  }
+  request.question.query.clear();  // put to the marginals
+  return asked.answered(model.circuit ? infer_circuit(model, request, observer)
+                                      : compile_and_answer(model, request, observer));
+}
+
+}  // namespace
+
+Model& Model::observe(std::string_view variable, std::string_view state) {
+  const Names names(graph);
+  const int v = names.variable(variable);
+  return observe(Observations{{{v, names.state(v, state)}}, {}});
+}
+
+Model& Model::observe_soft(std::string_view variable, std::vector<double> weights) {
+  return observe(Observations{{}, {{Names(graph).variable(variable), std::move(weights)}}});
+}
+
+Model& Model::observe(const Observations& more) {
+  Observations known{evidence, soft_evidence};
+  treesample::observe(known, Names(graph), more);
+  for (const SoftObservation& seen : more.soft) static_cast<void>(with_soft_evidence(graph, {seen}));
+  evidence = std::move(known.states);
+  soft_evidence = std::move(known.soft);
+  return *this;
+}
+
+Plan plan(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
+          const Observer& observer) {
+  Run run(limits.seconds, observer);
+  if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
+  const AskedModel asked(model, question);
+  return planned(asked.model(), {question, limits, options}, prepare(asked.model(), options, run), run);
+}
+
+Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
+             const Observer& observer) {
+  const AskedModel asked(model, question);
+  if (model.circuit || options.compile == true) return by_circuit(asked, model, {question, limits, options}, observer);
+  Run run(limits.seconds, observer);
+  Answer answer = asked.answered(answer_of(asked.model(), {asked.question(), limits, options}, run));
+  answer.is_evidence_probability =
+      !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();
+  const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
+  if (is_impossible && model.graph.has_only_tables()) {
+    answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
+  }
+  return answer;
 }
 
 }  // namespace treesample

@@ -7,31 +7,40 @@
 #include "infer/counting.hpp"
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
 
-CountOptions count_options(const Task& task, double end) {
-  CountOptions options;
-  options.memory_limit_bytes = task.limits().bytes / policy::kSearchMemoryDivisor;
+// Until this share of the time limit.
+CountResult run_until(double end, const Task& task, CountOptions options) {
+  Limits limits = task.limits();
+  limits.bytes /= policy::kSearchMemoryDivisor;
+  limits.seconds = std::max(0.0, end * task.run.time_limit() - task.run.seconds());
   options.seed = task.seed();
-  options.should_stop = [run = task.run, end = end * task.run.time_limit()] {
-    return run.is_interrupted() || run.seconds() > end;
-  };
-  options.seconds = end * task.run.time_limit() - task.run.seconds();  // a part of it is for the bounds
-  return options;
+  const Observer observer{.progress = [&task](const Progress& now) { task.run.tell(now); },
+                          .should_stop = [&task] { return task.run.is_interrupted(); }};
+  return count(task.graph, limits, options, observer);
 }
 
-// What a circuit tells. It belongs to a search that was solved, so that everything is exact.
+// The value with its certified bounds.
+void set_exact_log_z(Draft& draft, const LogBounds& log_z) {
+  draft.set_log_z(log_z.lower == kNegInf ? kNegInf : 0.5 * (log_z.lower + log_z.upper), log_z);
+}
+
+// It belongs to a search that was solved, so that everything is exact.
 void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
   draft.approximation = circuit;
   if (task.question().marginals) draft.set_exact_marginals(circuit->marginals());
   if (!task.question().best) return;
-  draft.best = circuit->best();
-  // The best of the circuit is the best of the model up to the rounding of the circuit's products.
+  const Circuit::Best best = circuit->best();
+  draft.best = best.configuration;
   draft.best->log_density = task.graph.log_density(draft.best->x);
+  // Factors that simplification found constant are so within their rounding.
+  draft.best_gap = best.gap + 2.0 * task.run.log_error();
+  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
 }
 
 }  // namespace
@@ -49,23 +58,29 @@ bool wants_counting(const FactorGraph& graph) {
 
 CountResult count_within(const Task& task, double end) {
   task.run.tell({.phase = "counting"});
-  CountResult counted = count(task.graph, count_options(task, end));
-  task.run.tell({.phase = "counting", .log_z = counted.log_z});
-  return counted;
+  return run_until(end, task, {});
+}
+
+CountResult compiled_within(const Task& task, double end) {
+  task.run.tell({.phase = "circuit"});
+  return run_until(end, task, {.keep_circuit = true});
 }
 
 std::shared_ptr<const Circuit> circuit_within(const Task& task, double end) {
   if (!(task.run.seconds() < end * task.run.time_limit())) return nullptr;
-  task.run.tell({.phase = "circuit"});
-  CountOptions options = count_options(task, end);
-  options.keep_circuit = true;
-  return count(task.graph, options).circuit;
+  return compiled_within(task, end).circuit;
+}
+
+void set_compiled(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
+  set_exact_log_z(draft, circuit->log_z());
+  draft.stop = draft.is_exact ? StopReason::kExact : StopReason::kRounding;
+  draft.method = fmt::format("circuit of {}", counted(circuit->num_nodes(), "node"));
+  if (draft.log_z != kNegInf) take_circuit(draft, circuit, task);
 }
 
 void set_counted(Draft& draft, const CountResult& counted, const Task& task, double end) {
-  draft.stop = counted.log_z.is_exact() ? StopReason::kExact : StopReason::kRounding;
-  draft.set_log_z(counted.log_z.lower == kNegInf ? kNegInf : 0.5 * (counted.log_z.lower + counted.log_z.upper),
-                  counted.log_z);
+  draft.stop = counted.report.stop;
+  set_exact_log_z(draft, counted.report.log_z);
   draft.method = fmt::format("count: {}", counted.report.brief());
   if (draft.log_z == kNegInf) return;
   const bool wants_more = task.question().marginals || task.question().best || task.question().samples > 0;
@@ -84,11 +99,11 @@ Draft run_count(const Task& task) {
     return draft;
   }
   draft.method = fmt::format("count: {}", result.report.brief());
-  draft.stop = result.report.end == CountEnd::kMemory ? StopReason::kMemory : StopReason::kTime;
-  if (result.log_z.lower != kNegInf) {
-    draft.set_log_z(result.log_z.lower, result.log_z);
-  } else if (result.log_z.upper < HUGE_VAL) {
-    draft.upper = result.log_z.upper;  // and no estimate
+  draft.stop = result.report.stop;
+  if (result.report.log_z.lower != kNegInf) {
+    draft.set_log_z(result.report.log_z.lower, result.report.log_z);
+  } else if (result.report.log_z.upper < HUGE_VAL) {
+    draft.upper = result.report.log_z.upper;  // and no estimate
   }
   return draft;
 }

@@ -77,12 +77,13 @@ bool GapSearch::count_first() {
   CountResult counted = count_within(task_, policy::kCountTryEnd);
   const CountReport& report = counted.report;
   if (!counted.is_solved && report.num_clauses > policy::kClausesPerTable * report.num_soft_tables) {
-    const LogBounds tried = counted.log_z;
+    const LogBounds tried = report.log_z;
     counted = count_within(task_, policy::kCountFirstEnd);
-    counted.log_z = {std::max(counted.log_z.lower, tried.lower), std::min(counted.log_z.upper, tried.upper)};
+    LogBounds& log_z = counted.report.log_z;
+    log_z = {std::max(log_z.lower, tried.lower), std::min(log_z.upper, tried.upper)};
   }
-  first_bounds_ = {std::max(first_bounds_.lower, counted.log_z.lower),
-                   std::min(first_bounds_.upper, counted.log_z.upper)};
+  first_bounds_ = {std::max(first_bounds_.lower, report.log_z.lower),
+                   std::min(first_bounds_.upper, report.log_z.upper)};
   if (!counted.is_solved) return false;
   set_counted(draft_, counted, task_, policy::kCircuitEnd);
   const bool wants_more = task_.question().marginals || task_.question().best || task_.question().samples > 0;

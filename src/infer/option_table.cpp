@@ -11,6 +11,7 @@
 
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
+#include "treesample/model/names.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
@@ -47,6 +48,29 @@ std::string all_words() {
   return fmt::format("{}", fmt::join(words, "|"));
 }
 
+using NameList = std::vector<std::string>;
+using NameLists = std::vector<NameList>;
+
+NameList parse_names(const OptionRow& row, std::string_view text) {
+  try {
+    return split_names(text);
+  } catch (const Error& error) {
+    throw OptionError(row.name, error.what());
+  }
+}
+void add_names(NameLists& lists, const OptionRow& row, std::string_view text) {
+  lists.push_back(parse_names(row, text));
+}
+void add_names(NameList& list, const OptionRow& row, std::string_view text) { list = parse_names(row, text); }
+
+std::string names_text(const NameList& names) { return joined_names(names); }
+
+std::string names_text(const NameLists& lists) {
+  std::string text;
+  for (const std::vector<std::string>& names : lists) text += (text.empty() ? "" : "; ") + joined_names(names);
+  return text;
+}
+
 // One field of one part of a request. A field that is not optional is left open while it has its initial value.
 template <auto kPart, auto kMember>
 struct Field {
@@ -66,6 +90,7 @@ struct Field {
     }
   }
   using Type = typename decltype(value(std::declval<const InferRequest&>()))::value_type;
+  static constexpr bool kIsNames = std::is_same_v<Type, NameLists> || std::is_same_v<Type, NameList>;
 
   static void set(InferRequest& request, const OptionRow& row, std::string_view text) {
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) {
@@ -77,6 +102,8 @@ struct Field {
       refuse(row, text, all_words<Type>());
     } else if constexpr (std::is_same_v<Type, std::string>) {
       at(request) = std::string(text);
+    } else if constexpr (kIsNames) {
+      add_names(at(request), row, text);
     } else if constexpr (kIsSize) {
       const std::optional<std::uint64_t> bytes = parse_size(text);
       if (!bytes) refuse(row, text, "a number of bytes with an optional K, M, G or T, such as 512M");
@@ -98,6 +125,8 @@ struct Field {
     const Type stored = *std::optional<Type>(at(request));
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) {
       return word_for(stored);
+    } else if constexpr (kIsNames) {
+      return names_text(stored);
     } else {
       return fmt::format("{}", stored);
     }
@@ -114,6 +143,7 @@ struct Field {
   static std::string meta() {
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) return all_words<Type>();
     if constexpr (kIsSize) return "SIZE";
+    if constexpr (kIsNames) return "NAMES";
     return std::is_integral_v<Type> ? "N" : "X";
   }
 };
@@ -123,13 +153,14 @@ struct Extra {
   bool is_common = false;
   bool (*matters)(const InferRequest&, const FactorGraph&) = nullptr;
   const char* why_not = "";
+  bool is_repeated = false;
 };
 
 template <auto kPart, auto kMember>
 OptionRow row(const char* name, Ways ways, const char* help, Extra extra = {}) {
   using F = Field<kPart, kMember>;
-  return {name,    ways,    help,      F::set,     F::is_given,     F::text,       F::number,
-          F::copy, F::meta, extra.low, extra.high, extra.is_common, extra.matters, extra.why_not};
+  return {name,    ways,      help,       F::set,          F::is_given,   F::text,       F::number,        F::copy,
+          F::meta, extra.low, extra.high, extra.is_common, extra.matters, extra.why_not, extra.is_repeated};
 }
 template <auto kMember>
 OptionRow option(const char* name, Ways ways, const char* help, Extra extra = {}) {
@@ -191,6 +222,17 @@ std::vector<OptionRow> make_rows() {
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
+      row<&InferRequest::question, &Question::query>(
+          "query", kEveryWay,
+          "Variables whose probabilities are wanted, by name; several with commas: their joint distribution; may be "
+          "repeated. Default: the marginals of all",
+          {.is_common = true, .is_repeated = true}),
+      row<&InferRequest::question, &Question::map>(
+          "map", kEveryWay,
+          "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
+          {.is_common = true}),
+      row<&InferRequest::question, &Question::k_best>(
+          "k-best", kEveryWay, "How many of the most probable configurations", {.low = 1, .high = 1e6}),
       option<&InferOptions::seed>("seed", kEveryWay, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
           "method", kEveryWay,
@@ -234,6 +276,9 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::trace>("trace", kRules,
                                    "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
                                    "both bounds)"),
+      option<&InferOptions::compile>("compile", way(Method::kCount),
+                                     "Write the model, without its evidence, as a circuit, a MODEL that answers for "
+                                     "any evidence and weights in milliseconds (count)"),
       option<&InferOptions::ess_threshold>(
           "ess-threshold", kSmc,
           "Resample when the effective sample size falls below this fraction of the particles (smc)", {.high = 1.0}),
@@ -302,6 +347,7 @@ InferRequest default_request() {
                      .workers = 1,
                      .answer_order = AnswerOrder::kArrival,
                      .trace = false,
+                     .compile = false,
                      .simplify = true};
   return request;
 }
@@ -311,7 +357,7 @@ const std::vector<OptionInfo>& infer_options() {
     std::vector<OptionInfo> list;
     const InferRequest defaults = default_request();
     for (const OptionRow& known : option_rows()) {
-      list.push_back({known.name, known.help, known.meta(), known.text(defaults), known.is_common});
+      list.push_back({known.name, known.help, known.meta(), known.text(defaults), known.is_common, known.is_repeated});
     }
     return list;
   }();

@@ -37,6 +37,7 @@ struct OptionRow {
   // Whether it matters to a way that uses it, here; null: always. And the reason, when it does not.
   bool (*matters)(const InferRequest& resolved, const FactorGraph& graph) = nullptr;
   const char* why_not = "";
+  bool is_repeated = false;  // every time adds to it
 };
 std::span<const OptionRow> option_rows();
 const OptionRow& option_row(std::string_view name);

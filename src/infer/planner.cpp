@@ -45,7 +45,11 @@ class Planner {
     couple_mass_and_calibration();
     plan_.sums_out = is_simplified_ && options().method != Method::kExact;
     plan_.is_open = !is_given("method");
-    if (plan_.is_open || options().method == Method::kTreeSample) choose_method();
+    if (*options().compile) {
+      choose_to_compile();
+    } else if (plan_.is_open || options().method == Method::kTreeSample) {
+      choose_method();
+    }
     plan_.method = *options().method;
     plan_.select = *options().select;
     choose_order();
@@ -71,6 +75,7 @@ class Planner {
   void take_calls();
   void check() const;
   void couple_mass_and_calibration();
+  void choose_to_compile();
   void choose_method();
   void choose_for_functions();
   void choose_for_tables();
@@ -129,6 +134,16 @@ void Planner::couple_mass_and_calibration() {
   if (!is_given("select") && !is_particle_filter) options().select = SelectRule::kMass;
   if (options().select != SelectRule::kMass || is_particle_filter)
     throw OptionError("prior", "calibrated goes with --select mass only");
+}
+
+void Planner::choose_to_compile() {
+  if (!graph_.has_only_tables())
+    throw OptionError("compile", "needs a model with tables only, and a factor is a function");
+  if (!plan_.is_open && options().method != Method::kCount) {
+    throw OptionError("compile", fmt::format("is for --method count only, and it is {}", word_for(*options().method)));
+  }
+  options().method = Method::kCount;
+  reason("--compile is given: counting writes circuits");
 }
 
 // Elimination needs tables; where they are small nothing is faster or more exact. Where they are not, mini-buckets

@@ -48,6 +48,7 @@ inline constexpr double kCountTryEnd = 0.1;    // before a search: reductions, c
 inline constexpr double kCountFirstEnd = 0.4;  // ... and a second one where zeros are most of what the model says,
 inline constexpr int kClausesPerTable = 2;     // by clauses for each table that is not zeros alone
 inline constexpr double kCircuitEnd = 0.6;     // the same for the circuit of what was solved
+inline constexpr double kCompileEnd = 0.7;     // a circuit that is wanted; then the usual way
 inline constexpr double kCountEnd = 0.9;       // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
@@ -101,6 +102,10 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
+
+// ---- Impossible evidence --------------------------------------------------------------------------------------------
+inline constexpr double kConflictShare = 0.1,
+                        kConflictSeconds = 2.0;  // for the observations that contradict each other
 
 // ---- Watching ------------------------------------------------------------------------------------------------------
 inline constexpr int kTraversalsBetweenLooks = 16;  // short searches have a curve too

@@ -103,6 +103,8 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
                                                     std::optional<EliminationCost>* found) {
   EliminationOptions elimination = elimination_options(request, run);
   elimination.most_entries = policy::kEntriesPerSecond * seconds;
+  const std::vector<int>& known = request.options.elimination_order;
+  if (std::ssize(known) == graph.num_variables()) elimination.order = known;
   const std::optional<EliminationCost> cost =
       unless_given_up([&] { return elimination_cost(graph, elimination, run.until(policy::kChoiceEnd)); });
   if (found != nullptr) *found = cost;

@@ -10,18 +10,33 @@
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
+#include "treesample/io/xmlbif.hpp"
+#include "treesample/model/network.hpp"
 
 namespace treesample {
 namespace {
 
-// Every format; JSON is read in a way of its own, because it has a limit of its own.
+std::string format_json_tables(const FactorGraph& graph) { return format_json_model(describe_tables(graph, "model")); }
+
+std::string format_uai_kind(const FactorGraph& graph) {
+  return format_uai(graph, check_network(graph).is_network() ? UaiKind::kBayes : UaiKind::kMarkov);
+}
+
+bool always(std::string_view) { return true; }
+bool never(std::string_view) { return false; }
+
 struct Format {
   std::string_view extension;
   FactorGraph (*parse)(std::string_view text, std::string_view source_name);
-  FactorGraph (*read)(const std::filesystem::path&);
+  std::string (*format)(const FactorGraph& graph);
+  bool (*is_network)(std::string_view text);
+  std::int64_t max_bytes = kMaxFileBytes;
 };
-constexpr Format kFormats[] = {
-    {".uai", parse_uai, read_uai}, {".bif", parse_bif, read_bif}, {".json", parse_json_tables, read_json_tables}};
+constexpr Format kFormats[] = {{".uai", parse_uai, format_uai_kind, is_uai_network},
+                               {".bif", parse_bif, format_bif, always},
+                               {".xmlbif", parse_xmlbif, format_xmlbif, always},
+                               {".xml", parse_xmlbif, format_xmlbif, always},
+                               {".json", parse_json_tables, format_json_tables, never, kMaxJsonModelBytes}};
 
 const Format& format_of(std::string_view source_name, std::string extension) {
   std::transform(extension.begin(), extension.end(), extension.begin(),
@@ -35,14 +50,41 @@ const Format& format_of(std::string_view source_name, std::string extension) {
               fmt::format("{}: the name of a model file must end in one of: {}", source_name, allowed));
 }
 
+const Format& format_of(const std::filesystem::path& path) {
+  return format_of(path.string(), path.extension().string());
+}
+
 }  // namespace
 
 FactorGraph read_model(const std::filesystem::path& path) {
-  return format_of(path.string(), path.extension().string()).read(path);
+  const Format& format = format_of(path);
+  return format.parse(read_file(path, format.max_bytes), path.string());
 }
 
 FactorGraph parse_model(std::string_view text, const std::string& extension, std::string_view source_name) {
   return format_of(source_name, extension).parse(text, source_name);
+}
+
+ModelFile read_model_file(const std::filesystem::path& path) {
+  const Format& format = format_of(path);
+  const std::string text = read_file(path, format.max_bytes);
+  ModelFile file{format.parse(text, path.string()), format.is_network(text)};
+  if (!file.is_network) return file;
+  NetworkCheck check = check_network(file.graph);
+  file.warnings = std::move(check.warnings);
+  if (!check.has_form) {
+    file.warnings.emplace_back(
+        "it is said to be a Bayesian network, but has not one table for each variable as its last one");
+  }
+  return file;
+}
+
+std::string format_model(const FactorGraph& graph, const std::filesystem::path& path) {
+  return format_of(path).format(graph);
+}
+
+void write_model(const FactorGraph& graph, const std::filesystem::path& path) {
+  write_file_atomically(path, format_model(graph, path));
 }
 
 }  // namespace treesample

@@ -74,12 +74,14 @@ class UaiTokens {
   std::size_t position_ = 0;
 };
 
-void read_network_type(UaiTokens& tokens) {
+// True for BAYES.
+bool read_network_type(UaiTokens& tokens) {
   const std::string_view token = tokens.next();
   std::string upper(token.substr(0, 7));
   std::transform(upper.begin(), upper.end(), upper.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
   if (upper != "MARKOV" && upper != "BAYES") tokens.fail(token, "MARKOV or BAYES");
+  return upper == "BAYES";
 }
 
 struct Scope {
@@ -172,6 +174,11 @@ FactorGraph parse_uai(std::string_view text, std::string_view source_name) {
   return graph;
 }
 
+bool is_uai_network(std::string_view text) {
+  UaiTokens tokens(source_text(text, "text"));
+  return read_network_type(tokens);
+}
+
 FactorGraph read_uai(const std::filesystem::path& path) { return parse_uai(read_file(path), path.string()); }
 
 Evidence parse_uai_evidence(std::string_view text, std::string_view source_name, const FactorGraph& graph) {
@@ -197,8 +204,8 @@ Evidence read_uai_evidence(const std::filesystem::path& path, const FactorGraph&
   return parse_uai_evidence(read_file(path), path.string(), graph);
 }
 
-std::string format_uai(const FactorGraph& graph) {
-  std::string text = fmt::format("MARKOV\n{}\n", graph.num_variables());
+std::string format_uai(const FactorGraph& graph, UaiKind kind) {
+  std::string text = fmt::format("{}\n{}\n", kind == UaiKind::kBayes ? "BAYES" : "MARKOV", graph.num_variables());
   for (int v = 0; v < graph.num_variables(); ++v) text += fmt::format("{}{}", v == 0 ? "" : " ", graph.num_states(v));
   text += fmt::format("\n{}\n", graph.num_factors());
   for (const Factor& factor : graph.factors()) {

@@ -12,6 +12,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
+#include "treesample/model/names.hpp"
 
 namespace treesample {
 namespace {
@@ -145,10 +146,8 @@ std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::spa
 std::string describe_states(const FactorGraph& graph, std::span<const int> scope, std::span<const int> states) {
   std::string text;
   for (std::size_t i = 0; i < scope.size(); ++i) {
-    const Variable& variable = graph.variable(scope[i]);
-    text +=
-        fmt::format("{}{}={}", i == 0 ? "" : ", ", variable.name.empty() ? fmt::format("x{}", scope[i]) : variable.name,
-                    variable.state_names.empty() ? std::to_string(states[i]) : variable.state_names[states[i]]);
+    text += fmt::format("{}{}={}", i == 0 ? "" : ", ", variable_name(graph, scope[i]),
+                        state_name(graph, scope[i], states[i]));
   }
   return text;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -39,6 +41,35 @@ ReducedModel condition(const FactorGraph& graph, const Evidence& evidence) {
     }
   }
   return restrict_model(graph, std::move(left), is_fixed);
+}
+
+std::string weights_problem(std::span<const double> weights, int num_states) {
+  if (std::ssize(weights) != num_states) {
+    return fmt::format("{} weights for {} states", weights.size(), num_states);
+  }
+  for (const double weight : weights) {
+    if (!(weight >= 0.0 && std::isfinite(weight))) {
+      return fmt::format("a weight is {}, allowed are finite numbers from 0 up", weight);
+    }
+  }
+  if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 0.0; })) {
+    return "all weights are 0";
+  }
+  return "";
+}
+
+FactorGraph with_soft_evidence(FactorGraph graph, const SoftEvidence& soft) {
+  constexpr const char* kFunction = "with_soft_evidence";
+  for (const SoftObservation& seen : soft) {
+    check_range(kFunction, "observed variable", seen.variable, 0, graph.num_variables() - 1);
+    if (const std::string problem = weights_problem(seen.weights, graph.num_states(seen.variable)); !problem.empty()) {
+      throw_argument(kFunction, fmt::format("variable {}: {}", seen.variable, problem));
+    }
+    std::vector<double> log_weights;
+    for (const double weight : seen.weights) log_weights.push_back(std::log(weight));
+    graph.add_table({seen.variable}, std::move(log_weights));
+  }
+  return graph;
 }
 
 }  // namespace treesample

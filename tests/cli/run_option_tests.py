@@ -81,7 +81,7 @@ USES = [
 ]
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
-             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls"}
+             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--compile", "--weights"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -27,7 +27,7 @@ FactorGraph random_graph(Random& random) {
 }
 
 std::shared_ptr<const Circuit> compile(const FactorGraph& graph) {
-  return count(graph, {.keep_circuit = true}).circuit;
+  return count(graph, {}, {.keep_circuit = true}).circuit;
 }
 
 void expect_equal(const Circuit& circuit, const FactorGraph& graph) {
@@ -49,15 +49,20 @@ void expect_equal(const Circuit& circuit, const FactorGraph& graph) {
     const Assignment x = configuration_at(graph, i);
     best = std::max(best, graph.log_density(x));
     const double log_prob = circuit.log_prob(x);
+    const double log_density = graph.log_density(x);
+    EXPECT_TRUE(log_density == kNegInf ? circuit.log_density(x) == kNegInf
+                                       : std::abs(circuit.log_density(x) - log_density) < 1e-8);
     if (truth.log_probs[i] == kNegInf) {
       EXPECT_EQ(log_prob, kNegInf);
     } else {
       EXPECT_NEAR(log_prob, truth.log_probs[i], 1e-8);
     }
   }
-  const Configuration found = circuit.best();
-  EXPECT_NEAR(found.log_density, best, 1e-8);
-  EXPECT_NEAR(graph.log_density(found.x), best, 1e-8);
+  const Circuit::Best found = circuit.best();
+  EXPECT_NEAR(found.configuration.log_density, best, 1e-8);
+  EXPECT_NEAR(graph.log_density(found.configuration.x), best, 1e-8);
+  EXPECT_GE(graph.log_density(found.configuration.x), best - found.gap - 1e-12 * (1.0 + std::abs(best)));
+  EXPECT_LT(found.gap, 1e-9);
   Random random(1, "circuit samples");
   for (int i = 0; i < 5; ++i) EXPECT_GT(graph.log_density(circuit.sample(random)), kNegInf);
 }
@@ -95,6 +100,13 @@ TEST(CountCircuit, EqualsEnumerationForOtherWeightsAndEvidence) {
     only[0] = 0.0;
     observed.add_table({seen.variable}, only);
     expect_equal(circuit->given({seen}), observed);
+    StateWeights weights;
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      weights.emplace_back();
+      for (int s = 0; s < graph.num_states(v); ++s) weights.back().push_back(random.normal());
+      observed.add_table({v}, weights.back());
+    }
+    expect_equal(circuit->with(weights).given({seen}), observed);
     if (HasFailure()) return;
   }
   EXPECT_GT(num_possible, 100);
@@ -196,14 +208,13 @@ TEST(CountCircuit, RefusesWeightsThatDoNotFit) {
 TEST(CountCircuit, IsLeftOutWhereItDoesNotFit) {
   Random random(3, "count memory");
   const FactorGraph graph = testing::random_clauses(random, 50, 100);
-  CountOptions options{.keep_circuit = true};
-  const CountResult whole = count(graph, options);
+  const CountOptions options{.keep_circuit = true};
+  const CountResult whole = count(graph, {}, options);
   ASSERT_NE(whole.circuit, nullptr);
-  options.memory_limit_bytes = 2 * whole.circuit->bytes();
-  const CountResult small = count(graph, options);
+  const CountResult small = count(graph, {.bytes = 2 * whole.circuit->bytes()}, options);
   EXPECT_EQ(small.circuit, nullptr);
-  EXPECT_LE(small.log_z.lower, whole.log_z.upper);
-  EXPECT_GE(small.log_z.upper, whole.log_z.lower);
+  EXPECT_LE(small.report.log_z.lower, whole.report.log_z.upper);
+  EXPECT_GE(small.report.log_z.upper, whole.report.log_z.lower);
 }
 
 }  // namespace

@@ -21,16 +21,16 @@ using testing::RandomCspOptions;
 
 // `log_z` may be off by its own rounding.
 void expect_contains(const CountResult& result, double log_z, double tolerance = 1e-9) {
-  EXPECT_FALSE(std::isnan(result.log_z.lower));
-  EXPECT_FALSE(std::isnan(result.log_z.upper));
-  EXPECT_LE(result.log_z.lower, result.log_z.upper);
-  EXPECT_LE(result.log_z.lower, log_z + tolerance);
-  EXPECT_GE(result.log_z.upper, log_z - tolerance);
+  EXPECT_FALSE(std::isnan(result.report.log_z.lower));
+  EXPECT_FALSE(std::isnan(result.report.log_z.upper));
+  EXPECT_LE(result.report.log_z.lower, result.report.log_z.upper);
+  EXPECT_LE(result.report.log_z.lower, log_z + tolerance);
+  EXPECT_GE(result.report.log_z.upper, log_z - tolerance);
 }
 
 void expect_solved(const CountResult& result, double log_z, double tolerance = 1e-9) {
   EXPECT_TRUE(result.is_solved);
-  EXPECT_TRUE(result.log_z.is_exact());
+  EXPECT_TRUE(result.report.log_z.is_exact());
   expect_contains(result, log_z, tolerance);
 }
 
@@ -49,7 +49,7 @@ std::vector<CountOptions> all_ways(bool has_reductions = false) {
 
 // Without reductions and elimination, which would leave little to search.
 CountOptions search_alone() { return {.has_reductions = false, .most_eliminated_entries = 0}; }
-CountResult count_by_search(const FactorGraph& graph) { return count(graph, search_alone()); }
+CountResult count_by_search(const FactorGraph& graph) { return count(graph, {}, search_alone()); }
 
 RandomCspOptions random_kind(Random& random, int max_variables, int max_states) {
   RandomCspOptions kind;
@@ -84,12 +84,12 @@ TEST(Count, EqualsEnumerationOnRandomModelsWithZeros) {
     const FactorGraph graph = trial % 2 == 0 ? model : condition(model, random_evidence(model, random)).graph;
     const double log_z = enumerate(graph).log_z;
     num_possible += log_z == kNegInf ? 0 : 1;
-    for (const CountOptions& way : all_ways(trial % 3 == 0)) expect_solved(count(graph, way), log_z);
+    for (const CountOptions& way : all_ways(trial % 3 == 0)) expect_solved(count(graph, {}, way), log_z);
     CountOptions stopped;
     stopped.has_reductions = trial % 4 == 0;
     stopped.most_eliminated_entries = 0;
     stopped.most_decisions = below(random, 12);
-    expect_contains(count(graph, stopped), log_z);
+    expect_contains(count(graph, {}, stopped), log_z);
     if (HasFailure()) return;
   }
   EXPECT_GT(num_possible, num / 5);
@@ -124,7 +124,7 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
       CountOptions options = way;
       // Without a cache or learning some take long: bounds then.
       if (!way.has_cache || !way.has_learning) options.most_decisions = 20'000;
-      const CountResult result = count(graph, options);
+      const CountResult result = count(graph, {}, options);
       if (result.is_solved) {
         expect_solved(result, log_z, 1e-8);
       } else {
@@ -137,7 +137,7 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
     stopped.has_reductions = trial % 4 == 0;
     stopped.most_eliminated_entries = 0;
     stopped.most_decisions = below(random, 200);
-    expect_contains(count(graph, stopped), log_z, 1e-8);
+    expect_contains(count(graph, {}, stopped), log_z, 1e-8);
     if (HasFailure()) return;
   }
   EXPECT_GT(num_hits, 1000);
@@ -158,7 +158,7 @@ TEST(Count, EqualsEliminationOnBlocksOfClauses) {
     const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
     num_possible += log_z == kNegInf ? 0 : 1;
     for (const CountOptions& way : all_ways(trial % 3 == 0)) {
-      const CountResult result = count(graph, way);
+      const CountResult result = count(graph, {}, way);
       expect_solved(result, log_z);
       num_learned += result.report.num_learned;
     }
@@ -178,7 +178,7 @@ TEST(Count, EqualsEliminationOnRandomClauses) {
                                                       static_cast<int>(num_variables * (2.0 + 3.0 * random.uniform())));
     const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
     for (const CountOptions& way : all_ways(trial % 3 == 0)) {
-      const CountResult result = count(graph, way);
+      const CountResult result = count(graph, {}, way);
       expect_solved(result, log_z);
       num_learned += result.report.num_learned;
     }
@@ -215,8 +215,8 @@ TEST(Count, KnowsPigeons) {
   expect_solved(count_by_search(testing::pigeons(5, 7)), std::log(7.0 * 6 * 5 * 4 * 3));
   const CountResult none = count_by_search(testing::pigeons(6, 5));
   EXPECT_TRUE(none.is_solved);
-  EXPECT_EQ(none.log_z.lower, kNegInf);
-  EXPECT_EQ(none.log_z.upper, kNegInf);
+  EXPECT_EQ(none.report.log_z.lower, kNegInf);
+  EXPECT_EQ(none.report.log_z.upper, kNegInf);
 }
 
 TEST(Count, KnowsParity) {
@@ -248,48 +248,73 @@ TEST(Count, ObeysItsMemoryLimit) {
   const FactorGraph graph = testing::random_clauses(random, 60, 120);
   const CountResult whole = count_by_search(graph);
   ASSERT_TRUE(whole.is_solved);
-  CountOptions small = search_alone();
-  small.memory_limit_bytes = whole.report.peak_bytes / 2;
-  const CountResult result = count(graph, small);
-  EXPECT_LE(result.report.peak_bytes, small.memory_limit_bytes);
+  const Limits small{.bytes = whole.report.peak_bytes / 2};
+  const CountResult result = count(graph, small, search_alone());
+  EXPECT_LE(result.report.peak_bytes, small.bytes);
   EXPECT_GT(result.report.num_evicted, 0);
-  expect_contains(result, whole.log_z.lower);
+  expect_contains(result, whole.report.log_z.lower);
   // Too little for the problem alone: bounds, and no more than that.
-  CountOptions none = search_alone();
-  none.memory_limit_bytes = 1000;
-  const CountResult stopped = count(graph, none);
+  const CountResult stopped = count(graph, {.bytes = 1000}, search_alone());
   EXPECT_FALSE(stopped.is_solved);
-  EXPECT_EQ(stopped.report.end, CountEnd::kMemory);
-  expect_contains(stopped, whole.log_z.lower);
+  EXPECT_EQ(stopped.report.stop, StopReason::kMemory);
+  expect_contains(stopped, whole.report.log_z.lower);
 }
 
 TEST(Count, SameSeedSameBits) {
   Random random(5, "count bits");
   const FactorGraph graph = testing::random_clauses(random, 40, 100);
   const CountResult a = count_by_search(graph), b = count_by_search(graph);
-  EXPECT_EQ(a.log_z.lower, b.log_z.lower);
-  EXPECT_EQ(a.log_z.upper, b.log_z.upper);
+  EXPECT_EQ(a.report.log_z.lower, b.report.log_z.lower);
+  EXPECT_EQ(a.report.log_z.upper, b.report.log_z.upper);
   EXPECT_EQ(a.report.num_decisions, b.report.num_decisions);
 }
 
 TEST(Count, HasBoundsWhenItIsStoppedAtOnce) {
   const FactorGraph graph = testing::coloured_grid(6, 6, 3);
-  const double log_z = count_by_search(graph).log_z.lower;
+  const double log_z = count_by_search(graph).report.log_z.lower;
   for (const std::int64_t most : {0, 1, 2, 5, 10, 100}) {
     CountOptions options = search_alone();
     options.most_decisions = most;
-    const CountResult result = count(graph, options);
+    const CountResult result = count(graph, {}, options);
     EXPECT_FALSE(result.is_solved);
-    EXPECT_EQ(result.report.end, CountEnd::kDecisions);
-    EXPECT_GE(result.log_z.lower, -1e-9);  // one colouring was found
-    EXPECT_LT(result.log_z.upper, 36.5 * std::log(3.0));
+    EXPECT_EQ(result.report.stop, StopReason::kBudget);
+    EXPECT_GE(result.report.log_z.lower, -1e-9);  // one colouring was found
+    EXPECT_LT(result.report.log_z.upper, 36.5 * std::log(3.0));
     expect_contains(result, log_z);
   }
-  CountOptions asked = search_alone();
-  asked.should_stop = [] { return true; };
-  const CountResult result = count(graph, asked);
-  EXPECT_EQ(result.report.end, CountEnd::kAsked);
+  const CountResult result = count(graph, {}, search_alone(), {.should_stop = [] { return true; }});
+  EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
   expect_contains(result, log_z);
+  const CountResult late = count(graph, {.seconds = 0.0}, search_alone());
+  EXPECT_EQ(late.report.stop, StopReason::kTime);
+  expect_contains(late, log_z);
+}
+
+// The observer hears bounds that hold, and ends the search after any of its looks.
+TEST(Count, TellsItsObserverAndObeysIt) {
+  Random random(3, "count memory");
+  const FactorGraph graph = testing::random_clauses(random, 60, 120);
+  int num_told = 0;
+  const auto hear = [&](const Progress& now) {
+    ++num_told;
+    EXPECT_STREQ(now.phase, "counting");
+  };
+  const CountResult whole = count(graph, {}, search_alone(), {.progress = hear});
+  EXPECT_EQ(whole.report.stop, StopReason::kExact);
+  EXPECT_GT(num_told, 10);
+  for (const int most : {1, 3, 10}) {
+    num_told = 0;
+    const auto check = [&](const Progress& now) {
+      ++num_told;
+      EXPECT_LE(now.log_z.lower, whole.report.log_z.upper);
+      EXPECT_GE(now.log_z.upper, whole.report.log_z.lower);
+    };
+    const CountResult cut =
+        count(graph, {}, search_alone(), {.progress = check, .should_stop = [&] { return num_told >= most; }});
+    EXPECT_EQ(cut.report.stop, StopReason::kInterrupted);
+    EXPECT_LE(num_told, most + 1);
+    expect_contains(cut, whole.report.log_z.lower);
+  }
 }
 
 TEST(Count, RefusesFunctionsAndBadOptions) {
@@ -297,10 +322,8 @@ TEST(Count, RefusesFunctionsAndBadOptions) {
   graph.add_variable(2);
   CountOptions bad;
   bad.order_restarts = 0;
-  EXPECT_THROW((void)count(graph, bad), Error);
-  bad = {};
-  bad.seconds = std::nan("");
-  EXPECT_THROW((void)count(graph, bad), Error);
+  EXPECT_THROW((void)count(graph, {}, bad), Error);
+  EXPECT_THROW((void)count(graph, {.seconds = std::nan("")}), Error);
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
   EXPECT_THROW((void)count(graph), Error);
 }
@@ -315,7 +338,7 @@ TEST(Count, ModelsWithoutVariablesAndConstants) {
   graph.add_table({}, {kNegInf});
   const CountResult none = count(graph);
   EXPECT_TRUE(none.is_solved);
-  EXPECT_EQ(none.log_z.upper, kNegInf);
+  EXPECT_EQ(none.report.log_z.upper, kNegInf);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <string>
 
+#include "support/equal_marginals.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -17,6 +18,7 @@
 namespace treesample {
 namespace {
 
+using testing::expect_equal_marginals;
 using testing::random_model;
 using testing::RandomModelOptions;
 
@@ -42,15 +44,6 @@ RandomModelOptions options_of_trial(int trial) {
   options.zero_probability = trial % 3 == 0 ? 0.0 : 0.1 * (trial % 3);
   options.scale = trial % 5 == 0 ? 1e4 : 1.0;
   return options;
-}
-
-void expect_equal_marginals(const std::vector<std::vector<double>>& actual,
-                            const std::vector<std::vector<double>>& expected, double tolerance) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t v = 0; v < expected.size(); ++v) {
-    ASSERT_EQ(actual[v].size(), expected[v].size());
-    for (std::size_t a = 0; a < expected[v].size(); ++a) ASSERT_NEAR(actual[v][a], expected[v][a], tolerance);
-  }
 }
 
 TEST(Elimination, EqualsEnumerationOnRandomModels) {

@@ -8,13 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
-#include <set>
 
-#include "examples/literal_tree_sample.hpp"
-#include "support/configurations.hpp"
-#include "support/random_models.hpp"
-#include "support/same_tree.hpp"
+#include "support/search_models.hpp"
+#include "tree/tree_store.hpp"
 #include "tree/values.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -25,32 +21,14 @@ namespace treesample {
 namespace {
 
 using testing::for_each_configuration;
+using testing::HashValue;
+using testing::kSpaces;
+using testing::kUnlimited;
+using testing::model_options;
 using testing::random_model;
 using testing::RandomModelOptions;
-
-constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
-constexpr std::int64_t kUnlimited = 1'000'000'000;
-
-RandomModelOptions model_options(int variant) {
-  RandomModelOptions options;
-  options.num_variables = 1 + variant % 7;
-  options.max_states = 1 + variant % 4;
-  options.num_factors = variant % 9;
-  options.min_arity = variant % 2;
-  options.zero_probability = variant % 3 == 0 ? 0.3 : 0.0;
-  options.function_probability = variant % 5 == 0 ? 0.5 : 0.0;
-  return options;
-}
-
-SearchSpace space_of(const FactorGraph& graph, SpaceKind kind, OrderKind order = OrderKind::kGiven) {
-  return make_search_space(graph, search_order(graph, kind, {.kind = order}), kind);
-}
-
-double total_probability(const FactorGraph& graph, const Approximation& approximation) {
-  double total = 0.0;
-  for_each_configuration(graph, [&](const Assignment& x) { total += std::exp(approximation.log_prob(x)); });
-  return total;
-}
+using testing::space_of;
+using testing::total_probability;
 
 // Corollary 1, and log Z in every space and order.
 TEST(TreeSample, FullBudgetEqualsEnumeration) {
@@ -125,125 +103,6 @@ TEST(TreeSample, ProbabilitiesSumToOneAtEveryBudget) {
             q_uct_search(graph, space_of(graph, kind, OrderKind::kMinFill), {}, {.budget = budget});
         const double expected = result.approximation->log_value() == kNegInf ? 0.0 : 1.0;
         ASSERT_NEAR(total_probability(graph, *result.approximation), expected, 1e-10) << variant << " " << budget;
-      }
-    }
-  }
-}
-
-// Node by node: visits, values, complete flags, and which nodes exist.
-void expect_same_tree(const FactorGraph& graph, const std::vector<int>& order, std::int64_t budget, double c) {
-  const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = budget}, {.c = c});
-  literal::TreeSample<> twin(graph, order, {.c = c});
-  twin.tree_sample(budget);
-  ASSERT_EQ(result.report.spent.reward_evaluations, twin.used());
-  ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "");
-  if (twin.log_z() != kNegInf) {
-    ASSERT_NEAR(result.approximation.log_z(), twin.log_z(), 1e-9);
-  }
-}
-
-TEST(TreeSample, TreeSpaceEqualsLiteralTranscription) {
-  Random random(4);
-  for (int variant = 0; variant < 100; ++variant) {
-    RandomModelOptions options = model_options(variant);
-    options.num_variables = 3 + variant % 6;
-    const FactorGraph graph = random_model(random, options);
-    std::vector<int> order = random.permutation(graph.num_variables());
-    for (const std::int64_t budget : {1, 10, 300}) {
-      SCOPED_TRACE(fmt::format("variant {} budget {}", variant, budget));
-      expect_same_tree(graph, order, budget, 0.3 + 0.2 * (variant % 5));
-    }
-  }
-}
-
-// Equal sub-problems everywhere: the tolerance for ties keeps rounding from deciding.
-TEST(TreeSample, TreeSpaceEqualsLiteralTranscriptionWithTies) {
-  FactorGraph graph;
-  for (int v = 0; v < 12; ++v) graph.add_variable(2);
-  for (int v = 0; v + 1 < 12; v += 2) graph.add_table({v, v + 1}, {0.0, 2.0, 2.0, 0.0});
-  for (int v = 0; v + 4 < 12; ++v) graph.add_table({v, v + 4}, {2.0, 0.0, 0.0, 2.0});
-  std::vector<int> order(12);
-  std::iota(order.begin(), order.end(), 0);
-  for (const double c : {0.1, 1.0, 3.0}) expect_same_tree(graph, order, 2000, c);
-}
-
-TEST(TreeSample, HugeAndTinyValuesNeitherOverflowNorVanish) {
-  for (const double shift : {-4000.0, 4000.0}) {
-    Random random(5);
-    FactorGraph graph;
-    for (int v = 0; v < 6; ++v) graph.add_variable(3);
-    for (int v = 0; v + 1 < 6; ++v) {
-      std::vector<double> values(9);
-      for (double& value : values) value = shift * random.uniform() + random.normal();
-      graph.add_table({v, v + 1}, values);
-    }
-    for (const SpaceKind kind : kSpaces) {
-      const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = kUnlimited});
-      EXPECT_NEAR(result.approximation->log_value(), enumerate(graph).log_z, 1e-8);
-      EXPECT_NEAR(total_probability(graph, *result.approximation), 1.0, 1e-9);
-    }
-    expect_same_tree(graph, {0, 1, 2, 3, 4, 5}, 300, 1.0);
-  }
-}
-
-// A large negative number in place of log 0, also where a node has nothing else.
-TEST(TreeSample, PenaltiesOfAnySizeActAsImpossible) {
-  Random random(15);
-  for (int variant = 0; variant < 40; ++variant) {
-    const double penalty = std::vector{-1e9, -1e12, -1e30, -1e300}[variant % 4];
-    FactorGraph graph;
-    for (int v = 0; v < 5; ++v) graph.add_variable(2 + variant % 3);
-    const int k = graph.num_states(0);
-    for (int v = 0; v + 1 < 5; ++v) {
-      std::vector<double> values(static_cast<std::size_t>(k) * k);
-      for (double& value : values) value = random.uniform() < 0.5 ? penalty : random.normal();
-      values[0] = 1.0;  // one configuration is possible
-      graph.add_table({v, v + 1}, values);
-    }
-    for (const SpaceKind kind : kSpaces) {
-      for (const std::int64_t budget : {std::int64_t{40}, kUnlimited}) {
-        const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = budget});
-        ASSERT_NEAR(total_probability(graph, *result.approximation), 1.0, 1e-9) << variant;
-        if (budget == kUnlimited) {
-          ASSERT_NEAR(result.approximation->log_value(), enumerate(graph).log_z, 1e-9) << variant;
-        }
-      }
-    }
-  }
-}
-
-// The product of the components' values leaves the range of a double, the edge's own value does not.
-TEST(TreeSample, ComponentsOfExtremeValuesAreMultipliedExactly) {
-  for (const double r : {-62.5, -182.0, -186.5, -300.0, 186.5}) {
-    for (const bool is_mixed : {false, true}) {
-      FactorGraph graph;
-      const int root = graph.add_variable(2);
-      for (int i = 0; i < 8; ++i) {
-        const double value = is_mixed && i % 2 == 1 ? -r : r;
-        graph.add_table({root, graph.add_variable(2)}, {value, value + 0.5, value, value - 0.5});
-      }
-      const QUctResult result = q_uct_search(graph, space_of(graph, SpaceKind::kAndOr), {}, {.budget = kUnlimited});
-      EXPECT_NEAR(result.approximation->log_value(), enumerate(graph).log_z, 1e-10) << r << is_mixed;
-      EXPECT_NEAR(result.approximation->best()->log_density, graph.log_density(result.approximation->best()->x), 1e-9);
-    }
-  }
-}
-
-TEST(TreeSample, RefusesValuesThatItCannotHold) {
-  for (const double value : {-1e12, 1e12}) {
-    FactorGraph graph;
-    graph.add_variable(2);
-    graph.add_factor(Factor::table_of_sums({0}, {value, value}));
-    EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kTree), {}, {}), Error);
-    for (const SpaceKind kind : {SpaceKind::kGraph, SpaceKind::kAndOr}) {
-      try {  // or says that nothing is certain
-        const StoreReport report = q_uct_search(graph, space_of(graph, kind), {}, {}).report;
-        EXPECT_EQ(report.stop, StopReason::kRounding);
-        EXPECT_LE(report.log_z.lower, value);
-        EXPECT_GE(report.log_z.upper, value);
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::kNumeric);
       }
     }
   }
@@ -353,97 +212,6 @@ TEST(TreeSample, SameSeedSameBits) {
   }
 }
 
-// A non-uniform prior: same invariants, and with exact values as prior one evaluation is enough to be exact.
-class TablePrior final : public LeafValue {
- public:
-  TablePrior(const SearchSpace& space, std::uint64_t seed) : LeafValue(space), space_(space), seed_(seed) {}
-  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
-    const std::size_t width = prefixes.size() / count;
-    const int num_states = space_.levels[level].num_states;
-    for (int r = 0; r < count; ++r) {
-      std::uint64_t hash = seed_ + level;
-      for (std::size_t i = 0; i < width; ++i) hash = hash * 31 + prefixes[r * width + i] + 2;
-      Random random(hash);
-      for (int a = 0; a < num_states; ++a) q[r * num_states + a] = random.normal();
-    }
-  }
-
- private:
-  SearchSpace space_;
-  std::uint64_t seed_;
-};
-
-// The twin with values that are not uniform, and with ties that someone else breaks.
-TEST(TreeSample, AnyQPhiGrowsTheTreeOfTheLiteralTranscription) {
-  Random random(16);
-  for (int variant = 0; variant < 60; ++variant) {
-    RandomModelOptions options = model_options(variant);
-    options.num_variables = 3 + variant % 5;
-    options.function_probability = 0.0;
-    const FactorGraph graph = random_model(random, options);
-    const std::vector<int> order = random.permutation(graph.num_variables());
-    const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-    const auto q_phi = std::make_shared<TablePrior>(space, variant);
-    literal::TreeSample<>::Options twin_options{.c = 0.3 + 0.2 * (variant % 5)};
-    twin_options.q_phi = [&](const std::vector<int>& prefix) {
-      Assignment x(order.size(), -1);
-      for (std::size_t i = 0; i < prefix.size(); ++i) x[order[i]] = prefix[i];
-      std::vector<double> q(graph.num_states(order[prefix.size()]));
-      q_phi->q_values(static_cast<int>(prefix.size()), x, 1, q);
-      return q;
-    };
-    for (const std::int64_t budget : {1, 10, 200}) {
-      literal::TreeSample<> twin(graph, order, twin_options);
-      twin.tree_sample(budget);
-      const TreeSearchResult result =
-          tree_sample(graph, space, {.estimate = q_phi}, {.budget = budget}, {.c = twin_options.c});
-      ASSERT_EQ(result.report.spent.reward_evaluations, twin.used());
-      ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "") << variant << " " << budget;
-    }
-  }
-}
-
-// All values equal, so that everything ties: what the tree search evaluated, in its order, are ties of the twin.
-TEST(TreeSample, RandomTiesAreTiesOfTheLiteralTranscription) {
-  constexpr int kVariables = 4;
-  std::vector<std::vector<int>> evaluated;
-  FactorGraph graph;
-  std::vector<int> order, scope;
-  for (int v = 0; v < kVariables; ++v) {
-    order.push_back(graph.add_variable(3));
-    scope.push_back(v);
-    graph.add_factor(Factor::function(scope, [&evaluated](std::span<const int> states) {
-      evaluated.emplace_back(states.begin(), states.end());
-      return 0.25 * static_cast<double>(states.size() % 2);
-    }));
-  }
-  const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  std::vector<std::vector<int>> first_runs;
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    evaluated.clear();
-    tree_sample(graph, space, {}, {.budget = 80}, {.ties = TieRule::kRandom, .seed = seed});
-    const std::vector<std::vector<int>> chosen = evaluated;
-    ASSERT_EQ(chosen.size(), 80U);
-    std::size_t next = 0;
-    int num_ties = 0;
-    literal::TreeSample<>::Options options;
-    options.break_tie = [&](const std::vector<int>& x, const std::vector<int>& best) {
-      const std::vector<int>& target = chosen[std::min(next, chosen.size() - 1)];
-      const int action = target[x.size()];
-      EXPECT_TRUE(std::find(best.begin(), best.end(), action) != best.end()) << "evaluation " << next;
-      num_ties += best.size() > 1 ? 1 : 0;
-      if (x.size() + 1 == target.size()) ++next;
-      return action;
-    };
-    literal::TreeSample<> twin(graph, order, options);
-    twin.tree_sample(80);
-    EXPECT_EQ(next, chosen.size());
-    EXPECT_GT(num_ties, 40);
-    first_runs.push_back(chosen[1]);
-  }
-  EXPECT_GT(std::set(first_runs.begin(), first_runs.end()).size(), 1U);
-}
-
 TEST(TreeSample, AnyPriorIsNormalisedAndExactInTheEnd) {
   Random random(8);
   for (int variant = 0; variant < 30; ++variant) {
@@ -452,7 +220,7 @@ TEST(TreeSample, AnyPriorIsNormalisedAndExactInTheEnd) {
     if (log_z == kNegInf) continue;
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = space_of(graph, kind);
-      const auto prior = std::make_shared<TablePrior>(space, variant);
+      const auto prior = std::make_shared<HashValue>(space, variant);
       for (const std::int64_t budget : {0, 5, 40}) {
         const QUctResult result = q_uct_search(graph, space, {.estimate = prior}, {.budget = budget});
         ASSERT_NEAR(total_probability(graph, *result.approximation), 1.0, 1e-10);

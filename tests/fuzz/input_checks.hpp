@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "oracle/protocol.hpp"
+#include "treesample/count/circuit.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
 #include "treesample/io/json_model.hpp"
@@ -91,6 +92,27 @@ inline void check_json_model_input(std::string_view text) {
   if (!model) return;
   const std::string written = format_json_model(*model);
   require(format_json_model(parse_json_model(written, "written")) == written, "the description returns");
+}
+
+// A circuit that was read answers: it is written back bit for bit, nothing is NaN, and its samples are possible.
+inline void check_circuit_input(std::string_view text) {
+  const auto circuit = parsed_or_refused([&] { return parse_circuit(text, "input"); });
+  if (!circuit) return;
+  const std::string written = format_circuit(*circuit);
+  require(format_circuit(parse_circuit(written, "written")) == written, "the circuit returns");
+  const LogBounds bounds = circuit->log_z();
+  require(bounds.lower <= bounds.upper, "the bounds are in order, and not NaN");
+  for (const std::vector<double>& of_variable : circuit->marginals()) {
+    for (const double share : of_variable) require(share >= 0.0 && share <= 1.0 + 1e-9, "marginals are shares");
+  }
+  if (bounds.upper == -HUGE_VAL) return;
+  Random random(1);
+  require(circuit->log_density(circuit->sample(random)) > -HUGE_VAL, "samples are possible");
+  const Circuit::Best best = circuit->best();
+  require(best.gap >= 0.0 && circuit->log_density(best.configuration.x) > -HUGE_VAL, "the best is possible");
+  if (circuit->num_variables() == 0) return;
+  const Circuit given = circuit->given({{0, 0}});
+  require(given.log_z().lower <= bounds.upper, "what is observed is a part");
 }
 
 inline void check_safetensors_input(std::string_view bytes) {

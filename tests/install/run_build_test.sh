@@ -37,3 +37,5 @@ cmake --build "$work/shared" -j2 > "$work/build.log" || { tail -50 "$work/build.
 "$here/run_install_test.sh" "$work/shared"
 version=$(sed -n 's/^project(treesample VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 [ -f "$work/shared/libtreesample.so.$version" ] || fail "no libtreesample.so.$version"
+foreign=$(nm --dynamic --defined-only --demangle "$work/shared/libtreesample.so.$version" | cut -d' ' -f3- | grep -v 'treesample::' || true)
+[ -z "$foreign" ] || fail "the library shows symbols that are not its own: $foreign"

@@ -5,8 +5,9 @@
 // sum no configuration, and all terms of a sum have the same variables: a smooth d-DNNF with more than two states. So
 // one pass upward gives log Z, one downward all marginals, one walk down a sample or the best configuration.
 //
-// Weights of single states may be changed, evidence being a weight of 0 for all other states: circuit.given(evidence)
-// is the circuit of the model with that evidence, without a search. The tables of the model itself are compiled in.
+// Weights of single states may be changed, evidence being a weight of 0 for all other states:
+// circuit.with(weights).given(evidence) is the circuit of the model with both, without a search. The tables of the
+// model itself are compiled in.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +25,11 @@ namespace treesample {
 
 // By variable and state: log-values that are added to those of the model; -inf forbids a state.
 using StateWeights = std::vector<std::vector<double>>;
+// What the tables of a model say, each of which is over one variable; else throws kArgument.
+StateWeights state_weights(const FactorGraph& graph);
 
 struct CircuitShape;
+class CountNumber;
 
 class Circuit final : public Approximation {
  public:
@@ -35,14 +39,20 @@ class Circuit final : public Approximation {
   [[nodiscard]] Marginals marginals() const;
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
-  // A configuration of the largest density, which is as it was computed, weights included. Throws kArgument when none
-  // is possible.
-  [[nodiscard]] Configuration best() const;
+  // A configuration of the largest density, which is as it was computed, weights included. No other has a density that
+  // is larger by more than the gap: rounding. Throws kArgument when none is possible.
+  struct Best {
+    Configuration configuration;
+    double gap = 0.0;
+  };
+  [[nodiscard]] Best best() const;
+  // log of the density at x, weights included; exp of it sums to Z.
+  [[nodiscard]] double log_density(std::span<const int> x) const;
 
   // The same circuit with these weights beside the model's, in place of earlier ones. Throws kArgument for other
   // numbers of states, NaN, and finite weights beyond 1e6 in magnitude.
   [[nodiscard]] Circuit with(const StateWeights& weights) const;
-  // Throws as observed_states does.
+  // With its weights, and the other states of what was observed impossible. Throws as observed_states does.
   [[nodiscard]] Circuit given(const Evidence& evidence) const;
 
   [[nodiscard]] int num_variables() const;
@@ -55,6 +65,10 @@ class Circuit final : public Approximation {
 
  private:
   struct Values;
+  // With weights for all states, by their numbers.
+  [[nodiscard]] Circuit evaluated(std::vector<CountNumber> weights) const;
+  // 0 where x is impossible.
+  [[nodiscard]] CountNumber density(std::span<const int> x) const;
   std::shared_ptr<const CircuitShape> shape_;
   std::shared_ptr<const Values> values_;
 };

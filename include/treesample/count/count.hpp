@@ -21,15 +21,12 @@
 #include <string>
 
 #include "treesample/count/circuit.hpp"
-#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/stop.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample {
 
 struct CountOptions {
-  std::uint64_t memory_limit_bytes = std::uint64_t{1} << 30;  // of clauses, cache and search together
-  double seconds = std::numeric_limits<double>::infinity();
   std::int64_t most_decisions = std::numeric_limits<std::int64_t>::max();
   int order_restarts = 4;  // randomised min-fill orders that the decomposition is the best of
   std::uint64_t seed = 0;  // of the orders
@@ -41,16 +38,14 @@ struct CountOptions {
   // Everything is searched then, nothing reduced or eliminated, and a circuit is kept where it takes at most a quarter
   // of the memory.
   bool keep_circuit = false;
-  ShouldStop should_stop = {};  // ends the search with the bounds so far
 
   // Throws Error (kArgument) naming what is out of range.
   void validate() const;
 };
 
-enum class CountEnd { kSolved, kTime, kDecisions, kAsked, kMemory, kRange };
-
-struct CountReport {
-  CountEnd end = CountEnd::kSolved;
+// `stop` is kBudget when most_decisions were made, and kRounding also where the weights are beyond exp(1e9): then
+// nothing was searched.
+struct CountReport : RunReport {
   std::int64_t num_decisions = 0;     // states that were tried
   std::int64_t num_propagations = 0;  // literals that followed
   std::int64_t num_conflicts = 0;
@@ -68,22 +63,22 @@ struct CountReport {
   int num_soft_tables = 0;       // factors over several variables whose values differ where they are not 0
   int width = 0;                 // of the decomposition that guides the order
   std::uint64_t peak_bytes = 0;
-  double seconds = 0.0;
 
   // One line.
   [[nodiscard]] std::string brief() const;
 };
 
 struct CountResult {
-  LogBounds log_z;
-  bool is_solved = false;  // everything was searched: the bounds differ by rounding alone
+  bool is_solved = false;  // everything was searched: the bounds of the report differ by rounding alone
   // Answers in terms of the model that was given. Null unless it was asked for, the model is possible and solved, and
   // the circuit fits.
   std::shared_ptr<const Circuit> circuit;
   CountReport report;
 };
 
-// Throws Error: kArgument when a factor is a function or an option is out of range.
-CountResult count(const FactorGraph& graph, const CountOptions& options = {});
+// Of the limits it uses seconds and bytes, for clauses, cache and search together. An observer that wants the end gets
+// the bounds so far. Throws Error: kArgument when a factor is a function or an option is out of range.
+CountResult count(const FactorGraph& graph, const Limits& limits = {}, const CountOptions& options = {},
+                  const Observer& observer = {});
 
 }  // namespace treesample

@@ -12,8 +12,9 @@
 //   p(x_v | x_sep(v)) = exp(b_v - m_v)                     what samples are drawn from
 //   p(x_v, x_sep(v))  = p(x_v | x_sep(v)) p(x_sep(v))      whose sums are the marginals.
 //
-// Only messages are stored: a bucket is walked block by block, and sampling looks its inputs up again.
-// All tables are in the log domain, so that neither 1e4 nor -inf among the log-values needs care.
+// Only messages are stored: a bucket is walked block by block, and sampling looks its inputs up again. Tables hold the
+// numbers themselves, with one power of two each; where that may lose too much of them, logarithms (docs/methods/
+// elimination.md).
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,11 @@ struct EliminationOptions {
   ShouldStop should_settle = {};
   // Orders that take more bucket entries are not finished: elimination_cost() is infinite if all of them do.
   double most_entries = std::numeric_limits<double>::infinity();
-  // Where the tables of an order take more, the model is cut into slices (EliminationCost): their memory is that of
-  // one.
+  // Of Elimination: what does not fit into the memory is cut into slices (EliminationCost) instead of being refused.
+  // Messages are then not kept: marginals() eliminates again, and so does sample() whenever it comes to another slice.
+  bool may_slice = false;
+  // Of elimination_cost(): where the tables of an order take more, the model is cut into slices (EliminationCost):
+  // their memory is that of one.
   double most_bytes = std::numeric_limits<double>::infinity();
   EliminationGoal goal = EliminationGoal::kLogZ;  // of which memory `most_bytes` is a limit
   int threads = 1;                                // that look for orders; they find the same for any number
@@ -78,9 +82,9 @@ EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOpti
 class Elimination final : public Approximation {
  public:
   // Computes log Z. Throws Error before any work: kResource with the bytes needed and allowed when the
-  // tables do not fit, kArgument when a factor is a function. Of the limits it uses `bytes`. The observer is told the
-  // share of all bucket entries that are done, for log Z and again for marginals; its should_stop ends either with
-  // Error (kInterrupted).
+  // tables do not fit, kArgument when a factor is a function. Of the limits it uses `bytes` and `threads`. The observer
+  // is told a certified lower bound after each slice, and the share of all bucket entries that are done, for log Z and
+  // again for marginals; its should_stop ends either with Error (kInterrupted).
   explicit Elimination(const FactorGraph& graph, const Limits& limits = {}, const EliminationOptions& options = {},
                        const Observer& observer = {});
 
@@ -92,6 +96,9 @@ class Elimination final : public Approximation {
   [[nodiscard]] Marginals marginals() const;
   // One exact sample. Throws kArgument when Z = 0.
   [[nodiscard]] Assignment sample(Random& random) const override;
+  // p(x_v | x_sep(v)) for each state of v, where x has the states of the variables that are removed after v. All 0
+  // where these are impossible. Throws kArgument without keep_messages.
+  void conditional(int v, std::span<const int> x, std::span<double> probabilities) const;
   // log_density(x) - log Z; -inf when Z = 0.
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
   [[nodiscard]] const EliminationCost& cost() const;

@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "treesample/count/circuit.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/oracle/oracle_set.hpp"
+#include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/simplify.hpp"
 
 namespace treesample {
@@ -22,6 +25,25 @@ struct EvaluatedShare {
   double share = 0.0;
   double log_z = 0.0;
   std::string log_z_by;  // which estimate
+};
+
+// To one query: P(variables | evidence).
+struct QueryAnswer {
+  std::vector<int> variables;
+  // Row-major over their states, the last variable fastest; empty when there are none (Z = 0).
+  std::vector<double> probabilities;
+  std::optional<double> error;  // standard error of each, as in Answer::marginal_errors; none where it is not known
+};
+
+// To a question for the most probable states of some variables, all others summed out. With S(y) the sum of
+// exp(log density) over the configurations that have the states y of these variables:
+struct MapAnswer {
+  std::vector<int> variables;
+  std::vector<int> states;  // y, the best that was found; of an impossible model none
+  LogBounds log_value;      // certified: of log S(y)
+  double log_upper = 0.0;   // certified: no choice of states has a larger log S
+  bool is_optimal = false;  // log_upper is as close to log_value.lower as rounding allows
+  std::string by;           // how it was found
 };
 
 struct Answer {
@@ -46,11 +68,23 @@ struct Answer {
   std::optional<double> marginals_error;  // the largest
   std::string marginals_no_error;         // why there are none; empty when there are
 
+  std::vector<QueryAnswer> queries;  // in the order of Question::query
+
+  // Z = 0 because of these: without any one of them it would not be, or that could not be found out in time. Empty
+  // where Z > 0 and where the model has no possible configuration without evidence either.
+  Observations conflict;
+  // Z is the probability of the evidence: the model is a Bayesian network, and nothing soft was observed.
+  bool is_evidence_probability = false;
+
   std::optional<Configuration> best;
   // True: no configuration is better by more than best_gap, which is rounding. False: the best found. None: it could
   // have been proved, but for time or memory.
   std::optional<bool> is_best_optimal = false;
   std::optional<double> best_gap;  // certified: no configuration is better by more than this
+
+  std::vector<Configuration> k_best;  // where Question::k_best is more than one: as many as there are, best first
+  bool is_k_best_optimal = false;     // no other configuration is better than these, but for rounding
+  std::optional<MapAnswer> map;       // where Question::map names variables
 
   std::vector<Assignment> samples;
   std::vector<double> sample_log_probs;  // under `approximation`; none of exact samples: that takes an exact log Z
@@ -59,6 +93,10 @@ struct Answer {
   bool has_exact_samples = false;  // drawn by rejection: they have the target's distribution
   std::shared_ptr<const Approximation> approximation;  // what samples are drawn from otherwise; null when nothing is
   std::optional<double> sampler_divergence;            // certified: KL(approximation || target) is at most this
+
+  // With the option compile: the whole model, without its evidence. Null when that was not done within the limits, and
+  // for an impossible model.
+  std::shared_ptr<const Circuit> circuit;
 
   Spending spent;
   double seconds = 0.0;

@@ -3,13 +3,19 @@
 //   const treesample::Answer answer = treesample::infer(treesample::read_model("model.uai"), {}, {.seconds = 20});
 //   answer.log_z, answer.lower, answer.upper, answer.marginals, answer.best ...
 //
+//   treesample::Model network(treesample::read_model("asia.bif"));
+//   network.observe("xray", "yes").observe_soft("smoke", {0.8, 0.2});
+//   treesample::infer(network, {.query = {{"lung"}, {"lung", "tub"}}}).queries[1].probabilities ...
+//
 // It is what the command `treesample infer` does: evidence is applied, zeros are propagated, a method is chosen for the
 // model and the limits, the time is split among its phases, and what they find is put together. The choice can be seen
 // before (plan) and in the answer, and everything can be decided by the caller instead (infer/options.hpp).
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "treesample/infer/answer.hpp"
 #include "treesample/infer/options.hpp"
@@ -20,16 +26,27 @@
 
 namespace treesample {
 
-// A factor graph with what was observed and, where factors are computed by programs, the set that answers for them.
+// A factor graph with what was observed and, where factors are computed by programs, the set that answers for them; or
+// a circuit.
 struct Model {
   Model(FactorGraph model_graph, Evidence observed = {})
       : graph(std::move(model_graph)), evidence(std::move(observed)) {}
+  // A compiled model, which answers by itself: no method is chosen.
+  explicit Model(std::shared_ptr<const Circuit> compiled, Evidence observed = {});
   explicit Model(std::shared_ptr<OracleSet> set, Evidence observed = {})
       : graph(set->graph()), evidence(std::move(observed)), programs(std::move(set)) {}
 
+  // By name (model/names.hpp), on top of what is known. Throw Error (kArgument) for names and states that there are
+  // not, with the ones that were probably meant, and for a variable in two states.
+  Model& observe(std::string_view variable, std::string_view state);
+  Model& observe_soft(std::string_view variable, std::vector<double> weights);  // one per state
+  Model& observe(const Observations& more);
+
   FactorGraph graph;
   Evidence evidence;
-  std::shared_ptr<OracleSet> programs;  // null without any
+  SoftEvidence soft_evidence = {};
+  std::shared_ptr<OracleSet> programs;     // null without any
+  std::shared_ptr<const Circuit> circuit;  // null unless the model is one; the graph is then one function
 };
 
 // Throws Error: kArgument (often an OptionError) for a request that makes no sense, kResource when the limits of memory

@@ -39,10 +39,16 @@ enum class SampleSource {
   kRejection,  // exact samples, by rejection from P_U
 };
 
-// What is asked, beside log Z.
+// What is asked, beside log Z. Variables are named as in model/names.hpp.
 struct Question {
   bool marginals = true;
-  bool best = true;          // the most probable configuration, or the best that was met
+  // Each one variable, {"lung"}, or the joint distribution of several, {"lung", "tub"}; answered in Answer::queries.
+  // The marginals of all variables are there too.
+  std::vector<std::vector<std::string>> query = {};
+  bool best = true;         // the most probable configuration, or the best that was met
+  std::int64_t k_best = 1;  // how many of them, best first; answered in Answer::k_best where it is more than one
+  // Marginal MAP: the most probable states of these variables, with all others summed out; answered in Answer::map.
+  std::vector<std::string> map = {};
   std::int64_t samples = 0;  // to be drawn
   // Seconds that the caller will take to show the samples in hand; they count within the time limit. May be empty.
   std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
@@ -72,9 +78,13 @@ struct InferOptions {
   std::optional<std::int64_t> importance = {};
   std::optional<std::int64_t> workers = {};  // of the model's programs; what it was read with
   std::optional<AnswerOrder> answer_order = {};
-  std::optional<bool> trace = {};  // how bounds and estimate grow is wanted: a search
+  std::optional<bool> trace = {};    // how bounds and estimate grow is wanted: a search
+  std::optional<bool> compile = {};  // the model as a circuit is wanted: counting
   std::optional<bool> simplify = {};
   std::uint64_t seed = 0;
+  // Elimination removes the variables of the model in this order, first removed first; what evidence and simplification
+  // take away is passed over. Empty: an order is looked for. (No row of the table.)
+  std::vector<int> elimination_order = {};
 };
 
 // All that the table is about.
@@ -91,9 +101,10 @@ struct InferRequest {
 struct OptionInfo {
   std::string name;  // with dashes between words
   std::string help;
-  std::string meta;        // what stands for the value: N, X, SIZE, or the words between bars
-  std::string initial;     // what it is when nothing is said; empty: the plan says
-  bool is_common = false;  // one of those that most people need
+  std::string meta;          // what stands for the value: N, X, SIZE, or the words between bars
+  std::string initial;       // what it is when nothing is said; empty: the plan says
+  bool is_common = false;    // one of those that most people need
+  bool is_repeated = false;  // may be given several times, and each adds to it
 };
 const std::vector<OptionInfo>& infer_options();
 // Throws Error (kArgument) for a name that there is not.

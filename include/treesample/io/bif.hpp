@@ -14,7 +14,7 @@
 //
 // The model gets one factor per block with the scope (parents..., child), the child fastest, and keeps
 // the names of variables and states. Probabilities must be non-negative; they are taken as they are,
-// since published networks are rounded, and cycles are not looked for.
+// since published networks are rounded; model/network.hpp looks for rows that do not add up to 1 and for cycles.
 //
 // Because `default` makes large tables from few bytes, all tables together may have at most
 // kBifFreeEntries entries plus one per byte of the file.
@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "treesample/model/factor_graph.hpp"
@@ -35,5 +36,9 @@ inline constexpr std::int64_t kBifFreeEntries = std::int64_t{1} << 22;
 FactorGraph read_bif(const std::filesystem::path& path);
 // `source_name` stands for the file in messages.
 FactorGraph parse_bif(std::string_view text, std::string_view source_name);
+
+// Throws Error (kArgument) unless the graph has the form of a Bayesian network (model/network.hpp), and for names with
+// quotes in them, which the format cannot say. Entries are written as format_uai does.
+std::string format_bif(const FactorGraph& graph);
 
 }  // namespace treesample

@@ -4,15 +4,28 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
 
-// .uai, .bif and .json (tables only; models with programs are for the oracle room), in any case. Throws kArgument
-// naming the allowed extensions for any other, and whatever the reader of the format throws.
+// .uai, .bif, .xmlbif (or .xml) and .json (tables only; models with programs are for the oracle room), in any case.
+// Throws kArgument naming the allowed extensions for any other, and whatever the reader of the format throws.
 FactorGraph read_model(const std::filesystem::path& path);
 // The same for a text; the name is for messages.
 FactorGraph parse_model(std::string_view text, const std::string& extension, std::string_view source_name);
+
+struct ModelFile {
+  FactorGraph graph;
+  bool is_network = false;                 // the file says that it is a Bayesian network: .bif, .xmlbif, BAYES in .uai
+  std::vector<std::string> warnings = {};  // of one that says so: rows that do not add up to 1, cycles
+};
+ModelFile read_model_file(const std::filesystem::path& path);
+
+// The model as a text of the format that the extension of the path names. A UAI file has no names. Throws kArgument for
+// what the format cannot say: functions; in BIF and XMLBIF, what is no Bayesian network, and some names.
+std::string format_model(const FactorGraph& graph, const std::filesystem::path& path);
+void write_model(const FactorGraph& graph, const std::filesystem::path& path);
 
 }  // namespace treesample

@@ -30,17 +30,20 @@ namespace treesample {
 FactorGraph read_uai(const std::filesystem::path& path);
 // `source_name` stands for the file in messages.
 FactorGraph parse_uai(std::string_view text, std::string_view source_name);
+// Whether a text that parse_uai reads begins with BAYES.
+bool is_uai_network(std::string_view text);
 
 // Variables and states must exist in the model; a variable may not be observed in two states.
 Evidence read_uai_evidence(const std::filesystem::path& path, const FactorGraph& graph);
 Evidence parse_uai_evidence(std::string_view text, std::string_view source_name, const FactorGraph& graph);
 
-// The model as a MARKOV file; names are lost. Each entry is the shortest number that reads back as
+// The model as a file, by default a MARKOV one; names are lost. Each entry is the shortest number that reads back as
 // the same double exp(psi), so a log-value returns within rounding (3e-16 absolutely below 1, a few
 // units in the last place above). Where exp(psi) leaves the normal range of a double, it is
 // written with a larger exponent: read_uai returns it, programs that keep linear doubles will see
 // 0 or infinity. Throws kArgument for a function factor and for finite |psi| above 1e15.
-std::string format_uai(const FactorGraph& graph);
+enum class UaiKind { kMarkov, kBayes };  // what the file says that it is
+std::string format_uai(const FactorGraph& graph, UaiKind kind = UaiKind::kMarkov);
 void write_uai(const FactorGraph& graph, const std::filesystem::path& path);
 
 // In the form without a number of samples.

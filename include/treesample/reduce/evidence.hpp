@@ -1,6 +1,9 @@
-// Evidence: variables whose states are known. Conditioning yields a smaller model over the rest.
+// Evidence: variables whose states are known. Conditioning yields a smaller model over the rest. Soft evidence says how
+// likely what was seen is in each state of a variable, and excludes none: it is one more factor.
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
@@ -14,6 +17,21 @@ struct Observation {
 };
 using Evidence = std::vector<Observation>;
 
+// P(what was seen | the variable is in this state), for each state: numbers from 0 up, not all of them 0. A common
+// multiple changes log Z, and no probability.
+struct SoftObservation {
+  int variable = 0;
+  std::vector<double> weights = {};
+};
+using SoftEvidence = std::vector<SoftObservation>;
+
+struct Observations {
+  Evidence states = {};
+  SoftEvidence soft = {};
+
+  [[nodiscard]] bool empty() const { return states.empty() && soft.empty(); }
+};
+
 // Per variable its observed state, or -1. Throws Error (kArgument) for an unknown variable or state,
 // or one variable with two states.
 Assignment observed_states(const FactorGraph& graph, const Evidence& evidence);
@@ -21,5 +39,11 @@ Assignment observed_states(const FactorGraph& graph, const Evidence& evidence);
 // The model over the unobserved variables. Its Z is the original sum over all x that agree with the
 // evidence: a factor that became fully observed stays, as a constant. Throws as observed_states does.
 ReducedModel condition(const FactorGraph& graph, const Evidence& evidence);
+
+// The model with a table for each soft observation behind its factors. Throws Error (kArgument) for an unknown variable
+// and for weights that are not as above.
+FactorGraph with_soft_evidence(FactorGraph graph, const SoftEvidence& soft);
+// Why these are no weights for so many states; empty when they are.
+std::string weights_problem(std::span<const double> weights, int num_states);
 
 }  // namespace treesample

@@ -80,6 +80,7 @@ TEST(FuzzCorpus, UaiInputIsReadOrRefused) { replay("uai", testing::check_uai_inp
 TEST(FuzzCorpus, UaiEvidenceInputIsReadOrRefused) { replay("uai_evidence", testing::check_uai_evidence_input); }
 TEST(FuzzCorpus, BifInputIsReadOrRefused) { replay("bif", testing::check_bif_input); }
 TEST(FuzzCorpus, SafetensorsInputIsReadOrRefused) { replay("safetensors", testing::check_safetensors_input); }
+TEST(FuzzCorpus, CircuitInputIsReadOrRefused) { replay("circuit", testing::check_circuit_input); }
 TEST(FuzzCorpus, JsonModelInputIsReadOrRefused) { replay("json_model", testing::check_json_model_input); }
 TEST(FuzzCorpus, ProgramAnswerIsReadOrRefused) { replay("program_answer", testing::check_program_answer_input); }
 

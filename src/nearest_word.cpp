@@ -1,10 +1,11 @@
-#include "words.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
-namespace treesample::cli {
+#include "treesample/text.hpp"
+
+namespace treesample {
 namespace {
 
 // Optimal string alignment: Levenshtein's distance with exchanged neighbours as one step.
@@ -26,21 +27,37 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return distance[a.size()][b.size()];
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
 }  // namespace
+
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words) {
+  const std::string nearest = nearest_word(typed, words);
+  return nearest.empty() ? "" : "; did you mean " + printable(nearest) + "?";
+}
 
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words) {
   constexpr std::size_t kLongest = 64;  // nobody mistypes more
   if (typed.size() > kLongest) return {};
+  const std::string wanted = lower_case(typed);
   std::string nearest;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const std::string& word : words) {
-    const std::size_t distance = edit_distance(typed, word);
     const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
-    if (distance >= least || distance > std::max<std::size_t>(1, letters / 3)) continue;
+    const std::size_t allowed = std::max<std::size_t>(1, letters / 3);
+    if (word.size() > 2 * kLongest || word.size() > wanted.size() + allowed || wanted.size() > word.size() + allowed) {
+      continue;
+    }
+    const std::size_t distance = edit_distance(wanted, lower_case(word));
+    if (distance >= least || distance > allowed) continue;
     least = distance;
     nearest = word;
   }
   return nearest;
 }
 
-}  // namespace treesample::cli
+}  // namespace treesample

@@ -1,0 +1,64 @@
+// treesample convert: a model in another format.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "command.hpp"
+#include "model_input.hpp"
+#include "terminal.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/io/model_file.hpp"
+
+namespace treesample::cli {
+namespace {
+
+class ConvertCommand final : public Command {
+ public:
+  std::string name() const override { return "convert"; }
+  std::string summary() const override { return "Write a model in another format"; }
+  std::string examples() const override {
+    return "  treesample convert network.bif network.xmlbif\n  treesample convert network.bif network.uai\n"
+           "  treesample convert model.uai model.json";
+  }
+  void declare(CommandLine& line) override {
+    line.positional("FROM", from_, "Model file (.uai, .bif, .xmlbif, .json)");
+    line.positional("TO", to_, "File to write; its name says in which format");
+    line.flag("--quiet", is_quiet_, "No remarks on standard error");
+  }
+  int run() override;
+
+ private:
+  std::string from_, to_;
+  bool is_quiet_ = false;
+};
+
+bool has_names(const FactorGraph& graph) {
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    if (!graph.variable(v).name.empty() || !graph.variable(v).state_names.empty()) return true;
+  }
+  return false;
+}
+
+int ConvertCommand::run() {
+  const ModelInput input = read_input(from_, {}, {}, {.runs_them = false, .is_quiet = is_quiet_});
+  const FactorGraph& graph = input.model.graph;
+  std::string text;
+  try {
+    text = format_model(graph, to_);
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).starts_with(to_)) throw;
+    throw Error(error.code(), fmt::format("{}: {}", to_, error.what()));
+  }
+  write_file_atomically(to_, text);
+  std::string extension = std::filesystem::path(to_).extension().string();
+  if ((extension == ".uai" || extension == ".UAI") && has_names(graph)) {
+    note(is_quiet_, "UAI files have no names: variables and states are numbered from 0, in their order");
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_convert_command() { return std::make_unique<ConvertCommand>(); }
+
+}  // namespace treesample::cli

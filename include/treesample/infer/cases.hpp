@@ -1,0 +1,19 @@
+// Many cases of evidence on one model: what does not depend on the evidence is done once.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "treesample/infer/infer.hpp"
+#include "treesample/io/evidence_file.hpp"
+
+namespace treesample {
+
+// Each case is asked the same, on top of what the model has observed, and handed over as soon as it is answered. A time
+// limit is for all of them together: each may take its share of what is left. Throws as infer() does, with the label of
+// the case in the message; observer.should_stop ends it after the case that is under way.
+void infer_cases(const Model& model, std::span<const Case> cases, const Question& question, const Limits& limits,
+                 const InferOptions& options, const Observer& observer,
+                 const std::function<void(const Case&, const Answer&)>& take);
+
+}  // namespace treesample

@@ -1,0 +1,31 @@
+// Bayesian networks in the XML interchange format XMLBIF 0.3, as GeNIe, Weka, SamIam and others read and write it:
+//
+//   <BIF VERSION="0.3"><NETWORK><NAME>asia</NAME>
+//   <VARIABLE TYPE="nature"><NAME>tub</NAME><OUTCOME>yes</OUTCOME><OUTCOME>no</OUTCOME></VARIABLE>
+//   <DEFINITION><FOR>tub</FOR><GIVEN>asia</GIVEN><TABLE>0.05 0.95 0.01 0.99</TABLE></DEFINITION>
+//   </NETWORK></BIF>
+//
+// A table runs through the states of its FOR variable fastest, then of the last GIVEN. A declaration of the document
+// type, comments, processing instructions, attributes and PROPERTY elements are skipped; what else XML has and these
+// files have not (own entities, name spaces) is refused. Names of elements may be in any case.
+//
+// The model has one factor per DEFINITION with the scope (GIVEN..., FOR), as read_bif makes it. Readers throw Error:
+// kParse as "file:line: ...", kIo, kResource.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+FactorGraph read_xmlbif(const std::filesystem::path& path);
+// `source_name` stands for the file in messages.
+FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name);
+
+// Throws Error (kArgument) unless the graph has the form of a Bayesian network (model/network.hpp).
+std::string format_xmlbif(const FactorGraph& graph);
+
+}  // namespace treesample

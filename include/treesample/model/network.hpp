@@ -1,0 +1,23 @@
+// Bayesian networks among factor graphs: one table P(child | parents) per variable, the child last in the scope, each
+// row adding up to 1, and no variable among its own ancestors. Z of such a model given evidence is the probability of
+// the evidence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+struct NetworkCheck {
+  bool has_form = false;                   // a table for each variable as its last one
+  std::vector<std::string> warnings = {};  // of a graph of that form: rows and cycles, one line each; at most a few
+
+  [[nodiscard]] bool is_network() const { return has_form && warnings.empty(); }
+};
+
+// Rows may be off by 1e-6: published networks are rounded.
+NetworkCheck check_network(const FactorGraph& graph);
+
+}  // namespace treesample

@@ -1,0 +1,43 @@
+// P_X of a function that was asked here and there: the true value where it was asked, what was learned elsewhere.
+//
+//   P_X(x) = gamma_hat(x) / Z_X where x was asked,  exp(learned(x)) / Z_X elsewhere
+//
+// Elimination of the learned model gives the probability of every prefix in the reverse of its order, so that
+// the configurations that were asked can be cut out along their paths: Z_X is a sum of positive numbers, the values of
+// what was asked and the learned masses of the branches that leave those paths, and nothing cancels.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "treesample/exact/elimination.hpp"
+#include "treesample/model/approximation.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class LearnedApproximation final : public Approximation {
+ public:
+  // `learned` has tables only, over the variables of the target; `asked` are different configurations with their true
+  // log densities. Throws what Elimination throws.
+  LearnedApproximation(Elimination learned, const FactorGraph& graph, std::vector<Configuration> asked);
+
+  // log Z_X, and its two parts: what was asked, and the rest as it was learned.
+  [[nodiscard]] double log_value() const;
+  [[nodiscard]] double log_asked() const;
+  [[nodiscard]] double log_elsewhere() const;
+  [[nodiscard]] const Elimination& learned() const;
+  [[nodiscard]] bool is_asked(std::span<const int> x) const;
+
+  [[nodiscard]] Assignment sample(Random& random) const override;
+  [[nodiscard]] double log_prob(std::span<const int> x) const override;
+  // From P_X given that x was not asked. Throws kArgument when nothing is left.
+  [[nodiscard]] Assignment sample_elsewhere(Random& random) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,56 @@
+// What can be learned of a function from a few of its values: main effects, pairs, and more where the data ask for it.
+//
+// The terms are chosen by their evidence (surrogate/term_regression.hpp). Values far below the best ones count little:
+// they are known to be small, and that is all that matters there. Impossible states count as if they were somewhat
+// worse than anything else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "treesample/math/random.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+// A table over some of the variables; the learned function is the constant and the sum of all terms.
+struct LearnedTerm {
+  std::vector<int> scope;          // positions in the scope of the function, ascending
+  std::vector<double> log_values;  // row-major, last variable fastest
+  double strength = 0.0;           // standard deviation of the values
+};
+
+struct LearnedTerms {
+  double constant = 0.0;
+  std::vector<LearnedTerm> terms = {};
+};
+
+class LearnedFunction {
+ public:
+  explicit LearnedFunction(std::vector<int> num_states);
+  ~LearnedFunction();
+  LearnedFunction(LearnedFunction&& other) noexcept;
+  LearnedFunction& operator=(LearnedFunction&& other) noexcept;
+
+  // A value at states that were not added before. `log_density` is that of the whole configuration: how much it
+  // matters.
+  void add(std::span<const int> states, double log_value, double log_density);
+  [[nodiscard]] std::int64_t num_values() const;
+
+  // Learns anew, beginning with the terms of the last time. Without a possible value there is nothing to learn.
+  void fit(const ShouldStop& should_stop = {});
+  // Learns the coefficients of these of its terms alone.
+  void keep(const std::vector<std::size_t>& terms);
+  [[nodiscard]] const LearnedTerms& learned() const;
+  // Drawn from what the values leave open, in the place of its mean.
+  [[nodiscard]] LearnedTerms draw(Random& random) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace treesample

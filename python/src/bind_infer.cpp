@@ -1,0 +1,223 @@
+// infer: the same call as everywhere, with keywords from the table of options.
+#include <pybind11/stl/filesystem.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings.hpp"
+#include "treesample/infer/infer.hpp"
+#include "treesample/io/json_model.hpp"
+#include "treesample/math/random.hpp"
+#include "treesample/oracle/oracle_set.hpp"
+#include "watcher.hpp"
+
+namespace treesample::python {
+namespace {
+
+using Keywords = std::vector<std::pair<std::string, std::string>>;  // name, with dashes, and text
+using Observations = std::vector<std::pair<int, int>>;
+
+Evidence evidence_of(const Observations& pairs) {
+  Evidence evidence;
+  for (const auto& [variable, state] : pairs) evidence.push_back({variable, state});
+  return evidence;
+}
+
+// Workers that run a Python function have to end before their set does, and need the interpreter for it.
+std::shared_ptr<Model> kept(Model model) {
+  return {new Model(std::move(model)), [](const Model* pointer) {
+            const py::gil_scoped_release others_may_run;
+            delete pointer;
+          }};
+}
+
+std::shared_ptr<Model> tables_and_functions(const FactorGraph& graph, const Observations& evidence) {
+  return kept(Model(graph, evidence_of(evidence)));
+}
+
+// Functions that are paid for: never twice, by several workers, with a journal.
+std::shared_ptr<Model> paid_functions(const FactorGraph& graph, const Observations& evidence, const std::string& version,
+                                      const OracleOptions& options) {
+  return kept(Model(std::make_shared<OracleSet>(graph, version, options), evidence_of(evidence)));
+}
+
+std::shared_ptr<Model> programs_of(const std::filesystem::path& path, const Observations& evidence,
+                                   const OracleOptions& options) {
+  return kept(Model(std::make_shared<OracleSet>(read_json_model(path), options), evidence_of(evidence)));
+}
+
+InferRequest request_of(const Keywords& keywords) {
+  InferRequest request;
+  for (const auto& [name, text] : keywords) set_option(request, name, text);
+  return request;
+}
+
+// The answer and, where a signal or a callable ended the run, what that raised. The answer is null when the run ended
+// before there was one.
+std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>& model, const Keywords& keywords,
+                                                   py::object progress, py::object remark) {
+  const InferRequest request = request_of(keywords);
+  Watcher watcher(std::move(progress), std::move(remark));
+  std::shared_ptr<Answer> answer;
+  try {
+    const py::gil_scoped_release others_may_run;
+    answer = std::make_shared<Answer>(
+        infer(*model, request.question, request.limits, request.options, watcher.observer()));
+  } catch (const Error& error) {
+    if (watcher.error().is_none()) throw;
+  }
+  return {answer, watcher.error()};
+}
+
+std::string plan_text(const Model& model, const Keywords& keywords) {
+  const InferRequest request = request_of(keywords);
+  const py::gil_scoped_release others_may_run;
+  return plan(model, request.question, request.limits, request.options).text();
+}
+
+py::list marginals_of(const Answer& answer) {
+  py::list result;
+  for (const std::vector<double>& probabilities : answer.marginals) {
+    result.append(to_array(std::vector<double>(probabilities), {static_cast<py::ssize_t>(probabilities.size())}));
+  }
+  return result;
+}
+
+py::array_t<std::int32_t> array_of(const std::vector<Assignment>& samples, int num_variables) {
+  std::vector<std::int32_t> states;
+  states.reserve(samples.size() * static_cast<std::size_t>(num_variables));
+  for (const Assignment& x : samples) states.insert(states.end(), x.begin(), x.end());
+  return to_array(std::move(states), {static_cast<py::ssize_t>(samples.size()), num_variables});
+}
+
+const Approximation& sampler_of(const Answer& answer) {
+  if (!answer.approximation) {
+    throw Error(ErrorCode::kArgument,
+                "this answer has nothing to draw from: ask for samples in the call (samples=N), or the model is "
+                "impossible");
+  }
+  return *answer.approximation;
+}
+
+py::array_t<std::int32_t> draw(const Answer& answer, std::int64_t count, std::uint64_t seed, int num_variables) {
+  const Approximation& sampler = sampler_of(answer);
+  std::vector<Assignment> samples;
+  {
+    const py::gil_scoped_release others_may_run;
+    Random random(seed, "samples");
+    for (std::int64_t i = 0; i < count; ++i) samples.push_back(sampler.sample(random));
+  }
+  return array_of(samples, num_variables);
+}
+
+py::array_t<double> log_probs(const Answer& answer, const States& states, int num_variables) {
+  const Approximation& sampler = sampler_of(answer);
+  std::vector<double> values;
+  for (const std::span<const int> x : rows_of(states, num_variables)) values.push_back(sampler.log_prob(x));
+  const auto count = static_cast<py::ssize_t>(values.size());
+  return to_array(std::move(values), {count});
+}
+
+std::optional<std::pair<double, double>> interval_of(const Answer& answer) {
+  if (!answer.bounded_importance) return std::nullopt;
+  const LogBounds& interval = answer.bounded_importance->interval;
+  return std::pair(interval.lower, interval.upper);
+}
+
+std::optional<double> error_of(const Answer& answer) {
+  if (answer.bounded_importance && answer.bounded_importance->no_error.empty()) {
+    return answer.bounded_importance->std_error;
+  }
+  if (answer.importance && answer.importance->no_error.empty()) return answer.importance->std_error;
+  return std::nullopt;
+}
+
+py::list programs_report(const Answer& answer) {
+  py::list list;
+  for (const OracleCounts& counts : answer.program_counts) {
+    py::dict entry;
+    entry["name"] = counts.name;
+    entry["paid"] = counts.paid;
+    entry["from_journal"] = counts.from_journal;
+    entry["repeated"] = counts.repeated;
+    entry["failed"] = counts.failed + counts.failed_from_journal;
+    entry["seconds"] = counts.paid_seconds;
+    list.append(entry);
+  }
+  return list;
+}
+
+void bind_answer(py::module_& module) {
+  py::class_<Answer, std::shared_ptr<Answer>>(module, "Answer")
+      .def_readonly("method", &Answer::method)
+      .def_readonly("estimate", &Answer::log_z)
+      .def_readonly("lower", &Answer::lower)
+      .def_readonly("upper", &Answer::upper)
+      .def_readonly("is_exact", &Answer::is_exact)
+      .def_property_readonly("interval", &interval_of)
+      .def_property_readonly("std_error", &error_of)
+      .def_property_readonly("marginals", &marginals_of)
+      .def_readonly("marginals_from", &Answer::marginals_from)
+      .def_readonly("marginal_errors", &Answer::marginal_errors)
+      .def_readonly("marginals_no_error", &Answer::marginals_no_error)
+      .def_property_readonly("best",
+                             [](const Answer& answer) -> std::optional<std::pair<std::vector<int>, double>> {
+                               if (!answer.best) return std::nullopt;
+                               return std::pair(answer.best->x, answer.best->log_density);
+                             })
+      .def_readonly("is_best_optimal", &Answer::is_best_optimal)
+      .def_readonly("best_gap", &Answer::best_gap)
+      .def("samples", [](const Answer& answer, int num_variables) { return array_of(answer.samples, num_variables); })
+      .def_readonly("has_exact_samples", &Answer::has_exact_samples)
+      .def_readonly("sampler_divergence", &Answer::sampler_divergence)
+      .def("draw", &draw)
+      .def("log_probs", &log_probs)
+      .def_property_readonly("stop", [](const Answer& answer) { return std::string(to_string(answer.stop)); })
+      .def_property_readonly("error",
+                             [](const Answer& answer) -> std::optional<std::string> {
+                               if (!answer.error) return std::nullopt;
+                               return std::string(answer.error->what());
+                             })
+      .def_property_readonly("plan", [](const Answer& answer) { return answer.plan.text(); })
+      .def_property_readonly("remarks", [](const Answer& answer) { return answer.plan.remarks; })
+      .def_property_readonly("reward_evaluations",
+                             [](const Answer& answer) { return answer.spent.reward_evaluations; })
+      .def_property_readonly("calls", [](const Answer& answer) { return answer.spent.calls; })
+      .def_readonly("seconds", &Answer::seconds)
+      .def_property_readonly("programs", &programs_report);
+}
+
+}  // namespace
+
+void bind_infer(py::module_& module) {
+  bind_answer(module);
+  py::class_<OracleOptions>(module, "OracleOptions")
+      .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
+                       bool retry_failed) {
+             OracleOptions options;
+             options.num_workers = workers;
+             options.journal = journal;
+             options.log = log;
+             options.retry_failed = retry_failed;
+             return options;
+           }));
+  py::class_<Model, std::shared_ptr<Model>>(module, "Problem");
+  module.def("tables_and_functions", &tables_and_functions);
+  module.def("paid_functions", &paid_functions);
+  module.def("programs_of", &programs_of);
+  module.def("program_graph", [](const Model& model) { return FactorGraph(model.graph); });
+  module.def("infer", &run);
+  module.def("plan", &plan_text);
+  module.def("options", [] {
+    py::list list;
+    for (const OptionInfo& option : infer_options()) {
+      list.append(py::make_tuple(option.name, option.help, option.meta, option.initial, option.is_common));
+    }
+    return list;
+  });
+}
+
+}  // namespace treesample::python

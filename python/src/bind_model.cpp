@@ -1,0 +1,105 @@
+// Models: variables, tables, functions; reading and writing files.
+#include <pybind11/stl/filesystem.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "bindings.hpp"
+#include "python_factor.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/io/json_model.hpp"
+#include "treesample/io/model_file.hpp"
+#include "treesample/io/uai.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/reduce/evidence.hpp"
+
+namespace treesample::python {
+namespace {
+
+int add_table(FactorGraph& graph, std::vector<int> scope, const Doubles& log_values) {
+  const double* const first = log_values.data();
+  return graph.add_table(std::move(scope), std::vector<double>(first, first + log_values.size()));
+}
+
+int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object function,
+                 const std::vector<py::list>& labels, std::optional<double> log_max, std::optional<double> cost) {
+  std::vector<std::string> names;
+  std::vector<std::vector<py::object>> states;
+  for (std::size_t i = 0; i < scope.size(); ++i) {
+    names.push_back(graph.variable(scope[i]).name);
+    states.emplace_back(labels[i].begin(), labels[i].end());
+  }
+  PythonFactor factor(std::move(function), std::move(names), std::move(states));
+  return graph.add_factor(Factor::function(scope, PythonFactor::as_function(std::move(factor)), log_max, cost));
+}
+
+// A view of a table's logarithms, in the shape of its scope: not a copy. It keeps the graph alive.
+py::object table_view(const py::object& self, int index) {
+  const auto& graph = self.cast<const FactorGraph&>();
+  if (index < 0 || index >= graph.num_factors()) throw py::index_error("there is no such factor");
+  const Factor& factor = graph.factor(index);
+  if (!factor.is_table()) return py::none();
+  std::vector<py::ssize_t> shape;
+  for (const int v : factor.scope()) shape.push_back(graph.num_states(v));
+  py::array_t<double> view(shape, factor.log_values().data(), self);
+  view.attr("flags").attr("writeable") = false;
+  return std::move(view);
+}
+
+py::array_t<double> log_densities(const FactorGraph& graph, const States& states) {
+  std::vector<double> values;
+  for (const std::span<const int> x : rows_of(states, graph.num_variables())) values.push_back(graph.log_density(x));
+  const auto count = static_cast<py::ssize_t>(values.size());
+  return to_array(std::move(values), {count});
+}
+
+FactorGraph family(const std::string& name, const std::string& reading, std::uint64_t seed, std::uint64_t instance,
+                   const std::map<std::string, double>& values) {
+  FamilyOptions options;
+  options.reading = reading == "best" ? Reading::kBest : Reading::kLetter;
+  options.seed = seed;
+  options.instance = instance;
+  options.values = values;
+  return make_family(name, options).graph;
+}
+
+}  // namespace
+
+void bind_model(py::module_& module) {
+  py::class_<FactorGraph>(module, "Graph")
+      .def(py::init<>())
+      .def("add_variable",
+           [](FactorGraph& graph, int num_states, std::string name, std::vector<std::string> state_names) {
+             return graph.add_variable({num_states, std::move(name), std::move(state_names)});
+           })
+      .def("add_table", &add_table)
+      .def("add_function", &add_function)
+      .def_property_readonly("num_variables", &FactorGraph::num_variables)
+      .def_property_readonly("num_factors", &FactorGraph::num_factors)
+      .def("variable",
+           [](const FactorGraph& graph, int index) {
+             const Variable& variable = graph.variable(index);
+             return py::make_tuple(variable.num_states, variable.name, variable.state_names);
+           })
+      .def("scope", [](const FactorGraph& graph, int index) { return graph.factor(index).scope(); })
+      .def("table", &table_view)
+      .def("log_densities", &log_densities)
+      .def("copy", [](const FactorGraph& graph) { return FactorGraph(graph); });
+
+  module.def("read_model", [](const std::filesystem::path& path) { return read_model(path); });
+  module.def("has_programs", [](const std::filesystem::path& path) { return !read_json_model(path).programs.empty(); });
+  module.def("read_uai_evidence", [](const std::filesystem::path& path, const FactorGraph& graph) {
+    std::vector<std::pair<int, int>> pairs;
+    for (const Observation& observed : read_uai_evidence(path, graph)) {
+      pairs.emplace_back(observed.variable, observed.state);
+    }
+    return pairs;
+  });
+  module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });
+  module.def("format_json", [](const FactorGraph& graph) { return format_json_model(describe_tables(graph, "model")); });
+  module.def("family_names", &family_names);
+  module.def("family", &family);
+}
+
+}  // namespace treesample::python

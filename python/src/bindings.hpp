@@ -1,0 +1,35 @@
+// The parts of the module _core. Written in what pybind11 and nanobind share: functions, classes, NumPy arrays.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace treesample::python {
+
+namespace py = pybind11;
+
+using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using States = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
+
+void bind_model(py::module_& module);
+void bind_infer(py::module_& module);
+void bind_paper(py::module_& module);
+
+// An array that owns the vector: nothing is copied.
+template <class T>
+py::array_t<T> to_array(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  auto* const owned = new std::vector<T>(std::move(values));
+  const py::capsule owner(owned, [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
+  return py::array_t<T>(std::move(shape), owned->data(), owner);
+}
+
+// Rows of one state per variable; throws unless the array has that many columns.
+std::vector<std::span<const int>> rows_of(const States& states, int num_variables);
+
+}  // namespace treesample::python

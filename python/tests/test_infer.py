@@ -1,0 +1,220 @@
+"""The same answers as the program, functions that cost, interruptions, threads."""
+import concurrent.futures
+import json
+import math
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import treesample as ts
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "exact"}, {"select": "q-uct", "budget": 2000, "seed": 5},
+                                     {"select": "gap", "budget": 2000, "samples": 5}, {"method": "gibbs", "budget": 3000}])
+def test_answers_are_those_of_the_program_to_the_bit(options, program, models, tmp_path):
+    for file in sorted(models.glob("*.uai"))[:3] + sorted(models.glob("*.bif"))[:2]:
+        flags = [f"--{name}={value}" for name, value in options.items()]
+        out = tmp_path / "answer.json"
+        subprocess.run([program, "infer", str(file), "--json", str(out), "--quiet", *flags], check=True,
+                       stdout=subprocess.DEVNULL)
+        expected = json.loads(out.read_text())
+        answer = ts.read(file).infer(**options)
+        found = expected["log_z"]
+        if found.get("estimate") is not None:
+            assert float(answer.log_z) == float(found["estimate"]), (file, options)
+        if found.get("lower") is not None:
+            assert (answer.log_z.lower, answer.log_z.upper) == (float(found["lower"]), float(found["upper"]))
+        assert answer.stop == expected["stop"]
+
+
+def make_expensive(calls, log_max=None, on_failure="stop", bad=None):
+    """Five variables with three states, one function of all of them; `calls` gets the states of every call."""
+    model = ts.Model()
+    variables = [model.variable(f"x{i}", ["low", "mid", "high"]) for i in range(5)]
+
+    @model.factor(*variables, log_max=log_max, on_failure=on_failure)
+    def simulate(*states):
+        calls.append(states)
+        if bad is not None and states[0] == "high":
+            return bad()
+        return -0.5 * sum(state == "mid" for state in states)
+
+    return model
+
+
+def test_functions_are_called_with_labels_and_never_twice():
+    calls = []
+    model = make_expensive(calls)
+    answer = model.infer(calls=1000)
+    assert len(calls) == len(set(calls)) == 243
+    assert answer.log_z.exact
+    expected = 5 * math.log(2 + math.exp(-0.5))
+    assert math.isclose(float(answer.log_z), expected, abs_tol=1e-9)
+    assert math.isclose(answer["x3"]["mid"], math.exp(-0.5) / (2 + math.exp(-0.5)), abs_tol=1e-9)
+
+
+def test_calls_are_the_unit_and_extend_pays_nothing_twice():
+    calls = []
+    answer = make_expensive(calls).infer(calls=40)
+    assert 0 < len(calls) <= 40
+    more = answer.extend(calls=40)
+    assert len(calls) == len(set(calls)) <= 80
+    assert len(calls) > 40
+    assert more.spent["functions"][0]["paid"] == len(calls)
+
+
+def test_journals_survive_the_process(tmp_path):
+    journal = tmp_path / "run.journal"
+    calls = []
+    make_expensive(calls).infer(calls=30, journal=journal)
+    first = len(calls)
+    assert 0 < first <= 30
+    again = make_expensive(calls).infer(calls=30, journal=journal)
+    assert len(calls) == len(set(calls))
+    assert again.spent["functions"][0]["from_journal"] > 0
+
+
+def simulate_in_process(a, b):
+    return float(np.sin(a + 2 * b))
+
+
+def test_executors_run_the_functions():
+    model = ts.Model()
+    model.factor(model.variable("a", 4), model.variable("b", 4))(simulate_in_process)
+    expected = model.infer(calls=100)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        by_threads = model.infer(calls=100, executor=pool)
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        by_processes = model.infer(calls=100, executor=pool)
+    for answer in (by_threads, by_processes):
+        assert answer.log_z.exact
+        assert math.isclose(float(answer.log_z), float(expected.log_z), abs_tol=1e-12)
+
+
+def test_exceptions_arrive_as_themselves_with_the_states():
+    class SolverDiverged(Exception):
+        pass
+
+    def bad():
+        raise SolverDiverged("no steady state")
+
+    with pytest.raises(SolverDiverged, match="no steady state") as caught:
+        make_expensive([], bad=bad).infer(calls=200)
+    assert isinstance(caught.value.answer, ts.Answer)
+    if hasattr(caught.value, "__notes__"):
+        assert "x0='high'" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("bad", [lambda: math.nan, lambda: 1 / 0])
+def test_failures_have_a_rule(bad):
+    model = make_expensive([], on_failure="impossible", bad=bad)
+    answer = model.infer(calls=300)
+    assert answer["x0"]["high"] == 0.0
+    model = make_expensive([], on_failure=-1.0, bad=bad)
+    assert model.infer(calls=300)["x0"]["high"] > 0.0
+
+
+def test_batches_get_arrays():
+    model = ts.Model()
+    a, b = model.variable("a", ["x", "y"]), model.variable("b", 3)
+    shapes = []
+
+    @model.factor(a, b, batch=16)
+    def surrogate(states):
+        shapes.append((states.dtype, states.shape[1]))
+        return states[:, 0] * 1.0 - states[:, 1]
+
+    answer = model.infer(calls=100)
+    expected = math.log(sum(math.exp(i - j) for i in range(2) for j in range(3)))
+    assert math.isclose(float(answer.log_z), expected, abs_tol=1e-12)
+    assert set(shapes) == {(np.dtype(np.int32), 2)}
+
+
+def interrupt_after(seconds):
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize("after", [0.05, 0.3, 0.7])
+def test_ctrl_c_gives_the_answer_so_far(after):
+    model = ts.families.ising(n=30, seed=1)
+    timer = interrupt_after(after)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.infer(time=600)
+    timer.join()
+    answer = caught.value.answer
+    assert answer is None or answer.log_z.lower <= answer.log_z.upper
+
+
+def test_ctrl_c_in_a_function():
+    model = ts.Model()
+    variables = [model.variable(f"x{i}", 4) for i in range(6)]
+
+    @model.factor(*variables)
+    def slow(*states):
+        time.sleep(0.01)
+        return 0.0
+
+    timer = interrupt_after(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        model.infer(calls=100_000)
+    timer.join()
+
+
+def test_the_interpreter_is_free_while_it_runs():
+    model = ts.families.ising(n=25, seed=2)
+    counted = 0
+    is_over = threading.Event()
+
+    def count():
+        nonlocal counted
+        while not is_over.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    model.infer(time=1.0)
+    is_over.set()
+    thread.join()
+    assert counted > 20
+
+
+def test_progress_is_told_and_can_stop():
+    reports = []
+    model = ts.families.ising(n=25, seed=3)
+    model.infer(time=1.5, progress=reports.append)
+    assert reports and all(isinstance(r["phase"], str) and r["seconds"] >= 0 for r in reports)
+
+    class Enough(Exception):
+        pass
+
+    def stop(report):
+        raise Enough
+
+    with pytest.raises(Enough):
+        model.infer(time=60, progress=stop)
+
+
+def test_the_plan_can_be_seen(sprinkler):
+    assert "exact" in sprinkler.plan(time=5)
+    assert sprinkler.infer().plan
+
+
+def test_memory_does_not_grow(sprinkler):
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    for _ in range(100):
+        sprinkler.infer()
+    before = resident()
+    for _ in range(1000):
+        sprinkler.infer()
+    assert resident() - before < 20e6

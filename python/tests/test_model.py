@@ -1,0 +1,174 @@
+"""Models against enumeration in NumPy, names, errors, pickling."""
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import treesample as ts
+
+
+def enumerate_model(model):
+    """log Z and marginals by brute force, through log_density alone."""
+    shape = [len(v.states) for v in model.variables]
+    rows = np.array(list(itertools.product(*map(range, shape))), dtype=np.int32)
+    logs = model.log_density(rows)
+    for name, state in model.evidence.items():
+        variable = model[name]
+        logs = np.where(rows[:, variable.index] == variable.states.index(state), logs, -np.inf)
+    weights = np.exp(logs)
+    marginals = [np.bincount(rows[:, v], weights, minlength=k) / weights.sum() for v, k in enumerate(shape)]
+    return math.log(weights.sum()), marginals, rows[int(np.argmax(logs))]
+
+
+def test_answers_equal_enumeration(sprinkler):
+    for evidence in ({}, {"grass": "wet"}, {"grass": "damp", "sprinkler": "on"}):
+        sprinkler.forget().observe(evidence)
+        log_z, marginals, best = enumerate_model(sprinkler)
+        answer = sprinkler.infer()
+        assert answer.log_z.exact
+        assert answer.log_z.lower <= answer.log_z.upper
+        assert math.isclose(float(answer.log_z), log_z, abs_tol=1e-12)
+        for variable, expected in zip(sprinkler.variables, marginals):
+            assert np.allclose(answer.marginals.array(variable.name), expected, atol=1e-12)
+        assert answer.best == answer.named(best)
+        assert answer.best_is_optimal
+
+
+def test_evidence_of_a_call_leaves_the_model_alone(sprinkler):
+    before = sprinkler.infer()
+    during = sprinkler.infer(evidence={"grass": "wet"})
+    assert during["grass"]["wet"] == 1.0
+    assert sprinkler.evidence == {}
+    assert float(sprinkler.infer().log_z) == float(before.log_z)
+    assert float(during.log_z) < float(before.log_z)
+
+
+def test_tables_have_the_shape_of_their_variables():
+    model = ts.Model()
+    a, b = model.variable("a", 2), model.variable("b", 3)
+    with pytest.raises(ts.Error, match=r"\(2, 2\).*must have \(2, 3\)"):
+        model.table([a, b], np.ones((2, 2)))
+    with pytest.raises(ts.Error, match="at least 0"):
+        model.table([a], [-1.0, 1.0])
+    with pytest.raises(ts.Error):
+        model.log_table([a], [math.nan, 0.0])
+    model.log_table([b, a], np.log(np.arange(1.0, 7.0)).reshape(3, 2))
+    assert model.log_density({"a": 1, "b": 2}) == math.log(6.0)
+
+
+def test_names_that_do_not_exist_are_named(sprinkler):
+    with pytest.raises(ts.Error, match="'sprinklr'; did you mean 'sprinkler'"):
+        sprinkler.observe(sprinklr="on")
+    with pytest.raises(ts.Error, match="no state 'wett'.*did you mean 'wet'"):
+        sprinkler.observe(grass="wett")
+    with pytest.raises(ts.Error, match="did you mean 'rain'"):
+        sprinkler.infer()["rian"]
+    with pytest.raises(TypeError, match="did you mean 'method'"):
+        sprinkler.infer(metod="exact")
+    with pytest.raises(ts.OptionError, match="^gap"):
+        sprinkler.infer(gap=-1)
+    with pytest.raises(ValueError):
+        sprinkler.infer(method="magic")
+    with pytest.raises(ts.Error, match="already"):
+        sprinkler.variable("rain", 2)
+
+
+def test_impossible_models_have_no_samples_and_no_nan():
+    model = ts.Model()
+    a = model.variable("a", 2)
+    model.table([a], [0.0, 0.0])
+    answer = model.infer()
+    assert float(answer.log_z) == -math.inf and answer.log_z.exact
+    assert len(answer.marginals) == 0 and answer.best is None
+    with pytest.raises(ts.Error):
+        answer.sample(1)
+
+
+def test_samples_have_their_probabilities(sprinkler):
+    answer = sprinkler.infer(method="treesample", budget=1000, select="q-uct")
+    draws = answer.sample(20000, seed=3)
+    assert draws.dtype == np.int32 and draws.shape == (20000, 3)
+    assert np.array_equal(draws, answer.sample(20000, seed=3))
+    _, marginals, _ = enumerate_model(sprinkler)
+    for v in range(3):
+        assert np.allclose(np.bincount(draws[:, v], minlength=len(marginals[v])) / 20000, marginals[v], atol=0.02)
+    rows = np.array(list(itertools.product(range(2), range(2), range(3))), dtype=np.int32)
+    assert math.isclose(np.exp(answer.log_prob(rows)).sum(), 1.0, abs_tol=1e-12)
+
+
+def test_models_can_be_pickled(sprinkler):
+    sprinkler.observe(grass="wet")
+    copy = pickle.loads(pickle.dumps(sprinkler))
+    assert copy.evidence == {"grass": "wet"}
+    assert copy.variables == sprinkler.variables
+    assert float(copy.infer().log_z) == float(sprinkler.infer().log_z)
+
+
+def test_tables_are_views(sprinkler):
+    view = sprinkler._graph.table(1)
+    assert np.allclose(np.exp(view), [[0.6, 0.4], [0.99, 0.01]])
+    with pytest.raises(ValueError):
+        view[0, 0] = 1.0
+
+
+def test_written_models_are_read_back(sprinkler, tmp_path):
+    for extension in ("uai", "json"):
+        path = tmp_path / f"model.{extension}"
+        sprinkler.write(path)
+        assert math.isclose(float(ts.read(path).infer().log_z), float(sprinkler.infer().log_z), abs_tol=1e-12)
+    assert [v.name for v in ts.read(tmp_path / "model.json").variables] == ["rain", "sprinkler", "grass"]
+    with pytest.raises(ts.Error, match="allowed are .uai, .json"):
+        sprinkler.write(tmp_path / "model.xml")
+
+
+def test_marginals_as_arrays_and_frames(sprinkler):
+    marginals = sprinkler.infer().marginals
+    array = marginals.to_numpy()
+    assert array.shape == (3, 3) and np.isnan(array[0, 2])
+    assert math.isclose(np.nansum(array), 3.0)
+    pandas = pytest.importorskip("pandas")
+    frame = marginals.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == 7
+    assert set(frame["variable"]) == {"rain", "sprinkler", "grass"}
+
+
+def test_samples_as_a_dataset(sprinkler):
+    pytest.importorskip("xarray")
+    data = sprinkler.infer(budget=100, select="q-uct").to_xarray(50)
+    assert data["rain"].dims == ("chain", "draw") and data["rain"].shape == (1, 50)
+    assert "log_prob" in data
+
+
+def test_representations(sprinkler):
+    answer = sprinkler.infer()
+    assert "exact" in repr(answer)
+    assert "<table>" in answer._repr_html_() and answer.to_html().startswith("<!doctype html>")
+    assert "sprinkler" in sprinkler._repr_html_()
+    model = ts.Model()
+    model.variable("<b>", ["<i>", "&"])
+    assert "<b>" not in model._repr_html_() and "<i>" not in model.infer()._repr_html_()
+
+
+def test_from_other_libraries():
+    class Table:  # of pgmpy: values have the axes of `variables`
+        def __init__(self, variables, values, state_names):
+            self.variables, self.values, self.state_names = variables, values, state_names
+
+    class Network:
+        def get_cpds(self):
+            yes_no = ["yes", "no"]
+            return [
+                Table(["cold"], np.array([0.3, 0.7]), {"cold": yes_no}),
+                Table(["cough", "cold"], np.array([[0.8, 0.1], [0.2, 0.9]]), {"cough": yes_no, "cold": yes_no}),
+            ]
+
+    answer = ts.Model.from_pgmpy(Network()).infer(evidence={"cough": "yes"})
+    assert math.isclose(answer["cold"]["yes"], 0.24 / (0.24 + 0.07), abs_tol=1e-12)
+
+    networkx = pytest.importorskip("networkx")
+    ring = networkx.cycle_graph(5)
+    networkx.set_edge_attributes(ring, 0.7, "coupling")
+    expected = math.log((2 * math.cosh(0.7)) ** 5 + (2 * math.sinh(0.7)) ** 5)
+    assert math.isclose(float(ts.Model.from_networkx(ring).infer().log_z), expected, abs_tol=1e-12)

@@ -1,0 +1,40 @@
+"""Inference in discrete distributions under a budget, with certified answers.
+
+>>> import treesample as ts
+>>> m = ts.Model()
+>>> rain = m.variable("rain", ["no", "yes"])
+>>> grass = m.variable("grass", ["dry", "wet"])
+>>> m.table([rain], [0.8, 0.2])
+>>> m.table([rain, grass], [[0.9, 0.1], [0.2, 0.8]])
+>>> answer = m.infer(evidence={"grass": "wet"})
+>>> round(answer["rain"]["yes"], 4)
+0.6667
+>>> answer.log_z.exact
+True
+
+`Model` is a factor graph: tables, and functions that may be expensive simulators. `read` reads UAI, BIF and JSON files.
+`Model.infer` returns an `Answer`: log Z with certified bounds, marginals, the most probable configuration, samples.
+It is the same call as the program `treesample infer` and the C++ function `treesample::infer`, with the same options.
+"""
+
+from . import families, paper
+from ._answer import Answer, LogZ, Marginals
+from ._core import Error, OptionError, __version__
+from ._model import Model, Variable, infer_options, read
+from .paper import tree_sample
+
+__all__ = [
+    "Answer",
+    "Error",
+    "LogZ",
+    "Marginals",
+    "Model",
+    "OptionError",
+    "Variable",
+    "__version__",
+    "families",
+    "infer_options",
+    "paper",
+    "read",
+    "tree_sample",
+]

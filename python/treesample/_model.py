@@ -1,0 +1,594 @@
+"""Models: variables with names, tables, functions, evidence."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import difflib
+import hashlib
+import html
+import inspect
+import math
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._answer import Answer
+
+State = Union[str, int]
+Evidence = Mapping[str, State]
+Function = TypeVar("Function", bound=Callable[..., Any])
+OnFailure = Union[str, float]
+
+
+class Variable(NamedTuple):
+    """A variable of a model: its name, the labels of its states, and its place in configurations.
+
+    States are labelled by what was given, or 0, 1, ... where only their number was.
+    """
+
+    name: str
+    states: Tuple[State, ...]
+    index: int
+
+
+class _FunctionFactor(NamedTuple):
+    """A factor that is code, as it was declared."""
+
+    scope: Tuple[int, ...]
+    function: Callable[..., Any]
+    log_max: Optional[float]
+    cost: Optional[float]
+    batch: Optional[int]
+    on_failure: OnFailure
+
+
+def infer_options() -> "dict[str, str]":
+    """The keywords of `Model.infer` beside those in its signature, with their help.
+
+    >>> import treesample as ts
+    >>> "gap" in ts.infer_options()
+    True
+    """
+    return {name.replace("-", "_"): text for name, text, *_ in _core.options()}
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+class Model:
+    """An unnormalised distribution over named variables: the product of its factors.
+
+    >>> import treesample as ts
+    >>> m = ts.Model()
+    >>> coin = m.variable("coin", ["heads", "tails"])
+    >>> m.table([coin], [0.5, 0.5])
+    >>> m
+    <treesample.Model: 1 variable, 1 factor>
+
+    A model may be pickled if its functions may.
+    """
+
+    def __init__(self) -> None:
+        self._graph = _core.Graph()
+        self._variables: "list[Variable]" = []
+        self._by_name: "dict[str, Variable]" = {}
+        self._functions: "dict[int, _FunctionFactor]" = {}
+        self._evidence: "dict[int, int]" = {}
+        self._program_file: Optional[str] = None  # a JSON model whose programs may run
+
+    # ---- building
+
+    def variable(self, name: str, states: Union[int, Sequence[State]]) -> Variable:
+        """Adds a variable with so many states, or with these labels."""
+        if not isinstance(name, str) or not name:
+            raise _core.Error(f"a variable's name is {name!r}, allowed is a text that is not empty")
+        if name in self._by_name:
+            raise _core.Error(f"there is a variable {name!r} already")
+        if isinstance(states, (int, np.integer)):
+            labels: Tuple[State, ...] = tuple(range(int(states)))
+            names: "list[str]" = []
+        else:
+            labels = tuple(states)
+            names = [str(label) for label in labels]
+            if len(set(names)) != len(names):
+                raise _core.Error(f"two states of variable {name!r} have the same label: {names}")
+        index = self._graph.add_variable(len(labels), name, names)
+        return self._keep(Variable(name, labels, index))
+
+    def table(self, variables: Sequence[Union[str, Variable]], values: npt.ArrayLike) -> None:
+        """Multiplies the distribution by a table of numbers that are not negative, one axis per variable."""
+        array = np.asarray(values, dtype=float)
+        if not np.all(array >= 0.0) or np.any(np.isinf(array)):
+            raise _core.Error("a table's values are numbers of at least 0; log_table takes logarithms")
+        with np.errstate(divide="ignore"):
+            self.log_table(variables, np.log(array))
+
+    def log_table(self, variables: Sequence[Union[str, Variable]], values: npt.ArrayLike) -> None:
+        """The same with the logarithms of the numbers; -inf is what cannot be."""
+        scope = self._scope(variables)
+        array = np.asarray(values, dtype=float)
+        shape = tuple(len(self._variables[v].states) for v in scope)
+        if array.shape != shape and array.shape != (math.prod(shape),):
+            raise _core.Error(f"the table of {self._names(scope)} has the shape {array.shape}, and must have {shape}")
+        self._graph.add_table(list(scope), np.ascontiguousarray(array))
+
+    def factor(
+        self,
+        *variables: Union[str, Variable],
+        cost: Optional[float] = None,
+        log_max: Optional[float] = None,
+        batch: Optional[int] = None,
+        on_failure: OnFailure = "stop",
+    ) -> Callable[[Function], Function]:
+        """Declares a function of these variables' states that returns a logarithm. It must always return the same.
+
+        The function gets the labels of the states, in the order of the variables. With `batch=N` it gets an array of
+        integers instead, up to N rows with one state (from 0) per variable, and returns as many numbers.
+
+        `cost` are the seconds that a call takes, `log_max` is an upper bound of what it returns, from which certified
+        bounds are made. `on_failure` says what a call counts as that raises an exception or returns NaN: "stop" (the
+        run ends with that exception, which has the answer so far), "impossible" (-inf), "skip" (the same, and the
+        answer is one of the model without these configurations), or a number.
+
+        >>> import treesample as ts
+        >>> m = ts.Model()
+        >>> a, b = m.variable("a", 3), m.variable("b", ["low", "high"])
+        >>> @m.factor(a, b)
+        ... def simulate(a, b):
+        ...     return -1.0 * a if b == "low" else 0.0
+        >>> answer = m.infer(calls=100)
+        >>> answer.best
+        {'a': 0, 'b': 'low'}
+        """
+        scope = self._scope(variables)
+        if not (on_failure in ("stop", "impossible", "skip") or isinstance(on_failure, (int, float))):
+            raise _core.Error(f"on_failure is {on_failure!r}, allowed are 'stop', 'impossible', 'skip' and numbers")
+        if batch is not None and batch < 1:
+            raise _core.Error(f"batch is {batch}, allowed are numbers from 1 on")
+
+        def declare(function: Function) -> Function:
+            self._functions[self._num_factors()] = _FunctionFactor(scope, function, log_max, cost, batch, on_failure)
+            return function
+
+        return declare
+
+    def observe(self, evidence: Optional[Evidence] = None, **named: State) -> "Model":
+        """Fixes variables to states, by label or by number. Returns the model.
+
+        >>> import treesample as ts
+        >>> m = ts.Model()
+        >>> _ = m.variable("load", ["low", "high"])
+        >>> m.observe(load="high").evidence
+        {'load': 'high'}
+        """
+        for variable, state in self._pairs({**(evidence or {}), **named}):
+            self._evidence[variable] = state
+        return self
+
+    def forget(self, *names: str) -> "Model":
+        """Takes observations back; all of them without names."""
+        for name in names or list(self.evidence):
+            self._evidence.pop(self[name].index, None)
+        return self
+
+    # ---- looking
+
+    @property
+    def variables(self) -> Tuple[Variable, ...]:
+        return tuple(self._variables)
+
+    @property
+    def evidence(self) -> "dict[str, State]":
+        """What was observed, by name."""
+        return {self._variables[v].name: self._variables[v].states[s] for v, s in self._evidence.items()}
+
+    def __getitem__(self, name: str) -> Variable:
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise _core.Error(f"there is no variable {name!r}{_suggestion(name, self._by_name)}") from None
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+    def __repr__(self) -> str:
+        factors = self._num_factors()
+        seen = f", {len(self._evidence)} observed" if self._evidence else ""
+        return (
+            f"<treesample.Model: {len(self)} variable{'s' * (len(self) != 1)}, "
+            f"{factors} factor{'s' * (factors != 1)}{seen}>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(v.name)}</td><td>{html.escape(', '.join(map(str, v.states[:12])))}"
+            f"{' …' if len(v.states) > 12 else ''}</td><td>{html.escape(str(self.evidence.get(v.name, '')))}</td></tr>"
+            for v in self._variables[:50]
+        )
+        more = f"<p>… and {len(self) - 50} more variables</p>" if len(self) > 50 else ""
+        head = "<tr><th>variable</th><th>states</th><th>observed</th></tr>"
+        return f"<p>{html.escape(repr(self))}</p><table>{head}{rows}</table>{more}"
+
+    def log_density(self, configurations: Any) -> Any:
+        """The logarithm of the product of all factors: of one configuration by name, or of rows of states."""
+        graph = self._built(self._call)
+        if isinstance(configurations, Mapping):
+            return float(graph.log_densities(self._row(configurations))[0])
+        return graph.log_densities(np.asarray(configurations, dtype=np.int32))
+
+    def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes a model of tables as .uai or .json (which keeps the names)."""
+        target = Path(path)
+        writers = {".uai": _core.format_uai, ".json": _core.format_json}
+        if target.suffix not in writers:
+            raise _core.Error(f"{target}: the extension says the format, allowed are {', '.join(writers)}")
+        if self._functions:
+            raise _core.Error(f"{target}: a model with functions cannot be written to a file")
+        partial = target.with_name(target.name + ".partial")
+        partial.write_text(writers[target.suffix](self._graph), encoding="utf-8")
+        partial.replace(target)
+
+    # ---- asking
+
+    def infer(
+        self,
+        *,
+        evidence: Optional[Evidence] = None,
+        time: Optional[float] = None,
+        calls: Optional[int] = None,
+        samples: int = 0,
+        seed: int = 0,
+        journal: Union[str, "os.PathLike[str]", None] = None,
+        executor: Optional[concurrent.futures.Executor] = None,
+        workers: Optional[int] = None,
+        retry_failed: bool = False,
+        version: str = "",
+        progress: Union[bool, Callable[["dict[str, Any]"], None]] = False,
+        **options: Any,
+    ) -> Answer:
+        """Answers all that can be asked of the model within the limits.
+
+        `time` are seconds, `calls` how often functions may be called. `evidence` holds for this call, beside what was
+        observed. Functions are called by `executor` (any concurrent.futures.Executor), up to `workers` at a time, and
+        their values are kept in the file `journal`, so that no call is ever paid twice; `version` is a text that
+        changes when the functions do. Every other keyword is an option of the program (`infer_options()` has their
+        help): method, gap, budget, memory, ...
+
+        Ctrl-C raises KeyboardInterrupt, and an exception of a function arrives as itself: both have the attribute
+        `answer` with the answer so far.
+
+        >>> import treesample as ts
+        >>> m = ts.families.chain(seed=1)
+        >>> answer = m.infer(time=5)
+        >>> answer.log_z.lower <= answer.log_z.estimate <= answer.log_z.upper
+        True
+        """
+        keywords = dict(options, time=time, calls=calls, samples=samples or None, seed=seed)
+        run = _Run(self, evidence, executor, workers, journal, retry_failed, version)
+        return run.infer(keywords, progress)
+
+    def plan(self, *, evidence: Optional[Evidence] = None, **options: Any) -> str:
+        """What `infer` would do, and why, without doing it.
+
+        >>> import treesample as ts
+        >>> print(ts.families.ising(n=3).plan(time=10).splitlines()[0])
+        method      exact
+        """
+        problem = _core.tables_and_functions(self._built(self._call), self._observed(evidence))
+        return _core.plan(problem, _as_text(options))
+
+    # ---- other libraries
+
+    @classmethod
+    def from_pgmpy(cls, network: Any) -> "Model":
+        """A Bayesian network of pgmpy (anything whose get_cpds() have variables, values and state_names)."""
+        model = cls()
+        tables = list(network.get_cpds())
+        for table in tables:
+            model.variable(table.variables[0], list(table.state_names[table.variables[0]]))
+        for table in tables:
+            order = list(table.state_names)  # of the variables, as the values have their axes
+            axes = [list(table.variables).index(name) for name in order]
+            model.table(order, np.transpose(np.asarray(table.values), axes))
+        return model
+
+    @classmethod
+    def from_pyagrum(cls, network: Any) -> "Model":
+        """A Bayesian network of pyAgrum (anything with nodes(), variable(), cpt())."""
+        model = cls()
+        for node in network.nodes():
+            variable = network.variable(node)
+            model.variable(variable.name(), [variable.label(i) for i in range(variable.domainSize())])
+        for node in network.nodes():
+            table = network.cpt(node)
+            # The axes of an array of pyAgrum are its variables, the last first.
+            model.table(list(reversed(list(table.names))), np.asarray(table.toarray()))
+        return model
+
+    @classmethod
+    def from_networkx(cls, graph: Any, states: int = 2, unary: str = "field", pair: str = "coupling") -> "Model":
+        """Spins on the nodes of a graph of NetworkX: log-values `unary` of nodes and `pair` of edges.
+
+        A number is taken as that of an Ising model, with the spins -1 and 1; an array as a table of logarithms.
+        """
+        model = cls()
+        spins = np.linspace(-1.0, 1.0, states)
+        for node in graph.nodes():
+            model.variable(str(node), states)
+        for node, data in graph.nodes(data=True):
+            if unary in data:
+                field = np.asarray(data[unary], dtype=float)
+                model.log_table([str(node)], field * spins if field.ndim == 0 else field)
+        for a, b, data in graph.edges(data=True):
+            coupling = np.asarray(data.get(pair, 0.0), dtype=float)
+            table = coupling * np.outer(spins, spins) if coupling.ndim == 0 else coupling
+            model.log_table([str(a), str(b)], table)
+        return model
+
+    # ---- inside
+
+    def __getstate__(self) -> "dict[str, Any]":
+        tables = [
+            (self._graph.scope(i), self._graph.table(i).copy()) for i in range(self._graph.num_factors)
+        ]
+        state = {key: value for key, value in self.__dict__.items() if key not in ("_graph", "_by_name")}
+        return {**state, "_tables": tables}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        tables = state.pop("_tables")
+        self.__dict__.update(state)
+        self._graph = _core.Graph()
+        self._by_name = {v.name: v for v in self._variables}
+        for v in self._variables:
+            names = [] if v.states == tuple(range(len(v.states))) else [str(s) for s in v.states]
+            self._graph.add_variable(len(v.states), v.name, names)
+        for scope, values in tables:
+            self._graph.add_table(scope, values)
+
+    def _keep(self, variable: Variable) -> Variable:
+        self._variables.append(variable)
+        self._by_name[variable.name] = variable
+        return variable
+
+    def _num_factors(self) -> int:
+        return int(self._graph.num_factors) + len(self._functions)
+
+    def _names(self, scope: Sequence[int]) -> str:
+        return ", ".join(repr(self._variables[v].name) for v in scope)
+
+    def _scope(self, variables: Sequence[Union[str, Variable]]) -> Tuple[int, ...]:
+        if isinstance(variables, (str, Variable)):
+            variables = [variables]
+        return tuple(self[v if isinstance(v, str) else v.name].index for v in variables)
+
+    def _state(self, variable: Variable, state: State) -> int:
+        if state in variable.states:
+            return variable.states.index(state)
+        known = [str(s) for s in variable.states]
+        if str(state) in known:
+            return known.index(str(state))
+        raise _core.Error(
+            f"{variable.name!r} has no state {state!r}, allowed are {', '.join(known[:20])}"
+            f"{' ...' if len(known) > 20 else ''}{_suggestion(str(state), known)}"
+        )
+
+    def _pairs(self, evidence: Evidence) -> "list[tuple[int, int]]":
+        return [(self[name].index, self._state(self[name], state)) for name, state in evidence.items()]
+
+    def _observed(self, evidence: Optional[Evidence]) -> "list[tuple[int, int]]":
+        return list({**self._evidence, **dict(self._pairs(evidence or {}))}.items())
+
+    def _row(self, configuration: Mapping[str, State]) -> "npt.NDArray[np.int32]":
+        missing = [v.name for v in self._variables if v.name not in configuration]
+        if missing:
+            raise _core.Error(f"the configuration has no state of {missing[0]!r}")
+        pairs = sorted(self._pairs({name: configuration[name] for name in self._by_name}))
+        return np.array([[state for _, state in pairs]], dtype=np.int32)
+
+    def _call(self, factor: _FunctionFactor) -> Callable[..., Any]:
+        """The function of single states that a factor is to the search, its rule for failures included."""
+        function = factor.function
+        if factor.batch is not None:
+            labels = [{label: i for i, label in enumerate(self._variables[v].states)} for v in factor.scope]
+
+            def one(*states: State) -> float:
+                row = [labels[i][state] for i, state in enumerate(states)]
+                return float(np.asarray(factor.function(np.array([row], dtype=np.int32)))[0])
+
+            one.__name__ = getattr(factor.function, "__name__", "function")
+            function = one
+        return function if factor.on_failure == "stop" else _Forgiving(function, factor.on_failure)
+
+    def _built(self, wrap: Callable[[_FunctionFactor], Callable[..., Any]]) -> Any:
+        """The graph with its functions, each as `wrap` makes it."""
+        graph = self._graph.copy()
+        for factor in self._functions.values():
+            labels = [list(self._variables[v].states) for v in factor.scope]
+            graph.add_function(list(factor.scope), wrap(factor), labels, factor.log_max, factor.cost)
+        return graph
+
+
+class _Forgiving:
+    """A function whose failures have a value."""
+
+    def __init__(self, function: Callable[..., Any], on_failure: OnFailure) -> None:
+        self._function = function
+        self._value = -math.inf if isinstance(on_failure, str) else float(on_failure)
+        self.__name__ = getattr(function, "__name__", "function")
+
+    def __call__(self, *states: State) -> float:
+        try:
+            value = float(self._function(*states))
+        except Exception:  # the rule is about whatever a simulator may do
+            return self._value
+        return self._value if math.isnan(value) or value == math.inf else value
+
+
+class _Run:
+    """A model with what its functions have been paid for; further calls of `infer` go on from there."""
+
+    def __init__(
+        self,
+        model: Model,
+        evidence: Optional[Evidence],
+        executor: Optional[concurrent.futures.Executor],
+        workers: Optional[int],
+        journal: Union[str, "os.PathLike[str]", None],
+        retry_failed: bool,
+        version: str,
+    ) -> None:
+        self.model = model
+        self._raised: "list[BaseException]" = []
+        self._lock = threading.Lock()
+        observed = model._observed(evidence)
+        self.evidence = dict(observed)
+        if workers is None:
+            workers = getattr(executor, "_max_workers", None) or (os.cpu_count() or 1 if executor else 1)
+        self.workers = workers
+        options = _core.OracleOptions(workers, os.fspath(journal or ""), "", retry_failed)
+        if model._program_file is not None:
+            self.problem = _core.programs_of(model._program_file, observed, options)
+        elif model._functions:
+            graph = model._built(lambda factor: self._paid(factor, executor))
+            self.problem = _core.paid_functions(graph, observed, version or _fingerprint(model), options)
+        elif journal or executor:
+            raise _core.OptionError(f"{'journal' if journal else 'executor'}: the model has no functions")
+        else:
+            self.problem = _core.tables_and_functions(model._graph, observed)
+
+    def _paid(self, factor: _FunctionFactor, executor: Optional[concurrent.futures.Executor]) -> Callable[..., Any]:
+        function = self.model._call(factor)
+
+        def call(*states: State) -> float:
+            try:
+                if executor is None:
+                    return float(function(*states))
+                return float(executor.submit(function, *states).result())
+            except BaseException as error:
+                names = (self.model._variables[v].name for v in factor.scope)
+                where = ", ".join(f"{name}={state!r}" for name, state in zip(names, states))
+                _add_note(error, f"in factor {getattr(function, '__name__', 'function')}({where})")
+                with self._lock:
+                    self._raised.append(error)
+                raise
+
+        call.__name__ = getattr(function, "__name__", "function")
+        return call
+
+    def infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
+        if self.workers != 1 and (self.model._functions or self.model._program_file):
+            keywords = {"oracle_workers": self.workers, **keywords}
+        show = _Progress() if progress is True else None
+        report = show if show is not None else (progress or None)
+        try:
+            found, error = _core.infer(self.problem, _as_text(keywords), report, None)
+        finally:
+            if show is not None:
+                show.end()
+        answer = None if found is None else Answer(found, self, keywords)
+        if error is None and answer is not None and found.error is not None:
+            error = self._raised[-1] if self._raised else _core.Error(found.error)
+        if error is not None:
+            error.answer = answer
+            raise error
+        assert answer is not None
+        return answer
+
+
+def _add_note(error: BaseException, note: str) -> None:
+    if hasattr(error, "add_note"):  # from Python 3.11 on
+        error.add_note(note)
+
+
+def _fingerprint(model: Model) -> str:
+    """Changes when the text of a function does, as far as it can be seen."""
+    digest = hashlib.sha256()
+    for factor in model._functions.values():
+        try:
+            text = inspect.getsource(factor.function)
+        except (OSError, TypeError):
+            text = getattr(factor.function, "__qualname__", repr(type(factor.function)))
+        digest.update(text.encode())
+    return digest.hexdigest()
+
+
+def _as_text(keywords: Mapping[str, Any]) -> "list[tuple[str, str]]":
+    """Keywords as the table of options takes them."""
+    known = infer_options()
+    result = []
+    for name, value in keywords.items():
+        if name not in known:
+            raise TypeError(f"infer() has no keyword {name!r}{_suggestion(name, known)}")
+        if value is None:
+            continue
+        if isinstance(value, (bool, np.bool_)):
+            text = "true" if value else "false"
+        elif isinstance(value, (float, np.floating)):
+            text = repr(float(value))
+        else:
+            text = str(value)
+        result.append((name.replace("_", "-"), text))
+    return result
+
+
+class _Progress:
+    """One line that is written over; in a notebook too."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def __call__(self, report: "dict[str, Any]") -> None:
+        parts = [f"{report['seconds']:6.1f} s", str(report["phase"])]
+        if report["lower"] is not None and report["upper"] is not None:
+            parts.append(f"log Z in [{report['lower']:.6g}, {report['upper']:.6g}]")
+        elif report["estimate"] is not None:
+            parts.append(f"log Z about {report['estimate']:.6g}")
+        if report["share"] is not None:
+            parts.append(f"{100 * report['share']:.0f} %")
+        line = "  ".join(parts)
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def end(self) -> None:
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+
+
+def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) -> Model:
+    """Reads a model from a .uai, .bif or .json file; observations from FILE.evid beside a .uai file.
+
+    A JSON file may name programs that compute factors. They run with your rights, so they have to be allowed.
+    """
+    name = os.fspath(path)
+    if name.endswith(".json") and _core.has_programs(name):
+        if not allow_programs:
+            raise _core.Error(f"{name}: the model runs programs; allow_programs=True lets it")
+        problem = _core.programs_of(name, [], _core.OracleOptions(1, "", "", False))
+        model = _from_graph(_core.program_graph(problem))
+        model._program_file = name
+    else:
+        model = _from_graph(_core.read_model(name))
+    if os.path.exists(name + ".evid"):
+        model._evidence = dict(_core.read_uai_evidence(name + ".evid", model._graph))
+    return model
+
+
+def _from_graph(graph: Any) -> Model:
+    """A model of a graph that was read or generated; variables without a name get x0, x1, ..."""
+    model = Model()
+    model._graph = graph
+    for index in range(graph.num_variables):
+        num_states, name, labels = graph.variable(index)
+        states: Tuple[State, ...] = tuple(labels) if labels else tuple(range(num_states))
+        model._keep(Variable(name or f"x{index}", states, index))
+    return model

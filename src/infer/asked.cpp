@@ -1,0 +1,145 @@
+#include "infer/asked.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/names.hpp"
+
+namespace treesample {
+namespace {
+
+// The table of a joint query has the square of it.
+constexpr std::int64_t kMostJointStates = 4096;
+
+// An approximation of a model with further variables that follow from the original ones.
+class ProjectedApproximation final : public Approximation {
+ public:
+  ProjectedApproximation(std::size_t num_original, std::vector<AskedModel::Query> queries,
+                         std::shared_ptr<const Approximation> whole)
+      : num_original_(num_original), queries_(std::move(queries)), whole_(std::move(whole)) {}
+  [[nodiscard]] Assignment sample(Random& random) const override {
+    Assignment x = whole_->sample(random);
+    x.resize(num_original_);
+    return x;
+  }
+  [[nodiscard]] double log_prob(std::span<const int> x) const override {
+    check_range("Approximation::log_prob", "number of states given", std::ssize(x),
+                static_cast<std::int64_t>(num_original_), static_cast<std::int64_t>(num_original_));
+    Assignment all(x.begin(), x.end());
+    for (const AskedModel::Query& query : queries_) {
+      if (query.joint < 0) continue;
+      int number = 0;
+      for (std::size_t i = 0; i < query.variables.size(); ++i) {
+        number = number * query.num_states[i] + x[query.variables[i]];
+      }
+      all.push_back(number);
+    }
+    return whole_->log_prob(all);
+  }
+
+ private:
+  std::size_t num_original_;
+  std::vector<AskedModel::Query> queries_;
+  std::shared_ptr<const Approximation> whole_;
+};
+
+}  // namespace
+
+AskedModel::AskedModel(const Model& model, const Question& question) : original_(model), question_(question) {
+  if (!model.soft_evidence.empty()) {
+    added_ = model;
+    added_->graph = with_soft_evidence(std::move(added_->graph), model.soft_evidence);
+  }
+  if (question.query.empty()) return;
+  const Names names(model.graph);
+  try {
+    for (const std::vector<std::string>& asked : question.query) {
+      Query query;
+      for (const std::string& name : asked) query.variables.push_back(names.variable(name));
+      if (query.variables.empty()) throw Error(ErrorCode::kArgument, "a query has no variables");
+      if (query.variables.size() > 1) add_joint(query);
+      queries_.push_back(std::move(query));
+    }
+  } catch (const OptionError&) {
+    throw;
+  } catch (const Error& error) {
+    throw OptionError("query", error.what(), error.code());
+  }
+}
+
+void AskedModel::add_joint(Query& query) {
+  const FactorGraph& graph = original_.graph;
+  std::int64_t num_joint = 1;
+  for (std::size_t i = 0; i < query.variables.size(); ++i) {
+    const int v = query.variables[i];
+    if (std::find(query.variables.begin(), query.variables.begin() + static_cast<std::ptrdiff_t>(i), v) !=
+        query.variables.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw Error(ErrorCode::kArgument, fmt::format("variable '{}' is in it twice", variable_name(graph, v)));
+    }
+    query.num_states.push_back(graph.num_states(v));
+    num_joint *= graph.num_states(v);
+    if (num_joint > kMostJointStates) {
+      throw Error(ErrorCode::kArgument, fmt::format("the variables have more than {} configurations, which is the most "
+                                                    "that a joint query may have",
+                                                    kMostJointStates));
+    }
+  }
+  if (!added_) added_ = original_;
+  const auto size = static_cast<std::size_t>(num_joint);
+  query.joint = added_->graph.add_variable(static_cast<int>(num_joint));
+  std::vector<int> scope = query.variables;
+  scope.push_back(query.joint);
+  std::vector<double> table(size * size, kNegInf);
+  for (std::size_t i = 0; i < size; ++i) table[i * size + i] = 0.0;
+  added_->graph.add_table(std::move(scope), std::move(table));
+}
+
+Question AskedModel::question() const {
+  Question asked = question_;
+  if (!asked.seconds_to_show || model().graph.num_variables() == original_.graph.num_variables()) return asked;
+  asked.seconds_to_show = [show = question_.seconds_to_show,
+                           num_original = original_.graph.num_variables()](const std::vector<Assignment>& samples) {
+    std::vector<Assignment> shown = samples;
+    for (Assignment& sample : shown) sample.resize(static_cast<std::size_t>(num_original));
+    return show(shown);
+  };
+  return asked;
+}
+
+Answer AskedModel::answered(Answer answer) const {
+  const auto num_original = static_cast<std::size_t>(original_.graph.num_variables());
+  for (const Query& query : queries_) {
+    QueryAnswer& result = answer.queries.emplace_back();
+    result.variables = query.variables;
+    const auto variable = static_cast<std::size_t>(query.joint < 0 ? query.variables.front() : query.joint);
+    if (answer.marginals.empty()) continue;
+    result.probabilities = answer.marginals[variable];
+    if (!answer.marginal_errors.empty()) result.error = answer.marginal_errors[variable];
+  }
+  if (model().graph.num_variables() == original_.graph.num_variables()) return answer;
+  const auto cut = [&](auto& list) { list.resize(std::min(list.size(), num_original)); };
+  cut(answer.marginals);
+  cut(answer.marginal_errors);
+  if (!answer.marginal_errors.empty()) {
+    answer.marginals_error = *std::max_element(answer.marginal_errors.begin(), answer.marginal_errors.end());
+  }
+  if (answer.best) cut(answer.best->x);
+  if (answer.importance) cut(answer.importance->best.x);
+  if (answer.bounded_importance) {
+    cut(answer.bounded_importance->best.x);
+    cut(answer.bounded_importance->marginals);
+    cut(answer.bounded_importance->marginal_errors);
+  }
+  for (Assignment& sample : answer.samples) cut(sample);
+  if (answer.approximation) {
+    answer.approximation =
+        std::make_shared<ProjectedApproximation>(num_original, queries_, std::move(answer.approximation));
+  }
+  return answer;
+}
+
+}  // namespace treesample

@@ -1,0 +1,52 @@
+#include "treesample/infer/cases.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "infer/policy.hpp"
+#include "infer/run.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
+
+namespace treesample {
+namespace {
+
+// An order that was good without evidence is good enough with it, and takes most of the time of a small model to find.
+std::vector<int> order_without_evidence(const Model& model, const InferOptions& options, const Run& run) {
+  EliminationOptions elimination;
+  elimination.seed = options.seed;
+  elimination.restarts = policy::kEliminationRestarts;
+  elimination.should_settle = run.time_box(policy::kCostShare, policy::kOrderSeconds);
+  const auto cost = unless_given_up([&] { return elimination_cost(model.graph, elimination, run.set_up_end()); });
+  return cost ? cost->order : std::vector<int>();
+}
+
+}  // namespace
+
+void infer_cases(const Model& model, std::span<const Case> cases, const Question& question, const Limits& limits,
+                 const InferOptions& options, const Observer& observer,
+                 const std::function<void(const Case&, const Answer&)>& take) {
+  const Run run(limits.seconds, observer);
+  InferOptions shared = options;
+  if (cases.size() > 1 && shared.elimination_order.empty()) {
+    shared.elimination_order = order_without_evidence(model, options, run);
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (run.is_interrupted()) return;
+    Limits share = limits;
+    share.seconds = run.has_time_limit() ? std::max(run.seconds_left() / static_cast<double>(cases.size() - i), 1e-3)
+                                         : limits.seconds;
+    try {
+      Model observed = model;
+      observed.observe(cases[i].observed);
+      take(cases[i], infer(observed, question, share, shared, observer));
+    } catch (const OptionError&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("case {}: {}", cases[i].label, error.what()));
+    }
+  }
+}
+
+}  // namespace treesample

@@ -1,0 +1,43 @@
+#include "infer/conflict.hpp"
+
+#include "treesample/exact/find_configuration.hpp"
+
+namespace treesample {
+namespace {
+
+// Each of the list is left out where what remains is still impossible.
+template <typename T, typename IsImpossible>
+void leave_out(std::vector<T>& list, const IsImpossible& is_impossible) {
+  for (std::size_t i = 0; i < list.size();) {
+    const T taken = list[i];
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+    if (is_impossible()) continue;
+    list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), taken);
+    ++i;
+  }
+}
+
+}  // namespace
+
+Observations conflict_of(const Model& model, const ShouldStop& should_stop) {
+  Observations left{model.evidence, model.soft_evidence};
+  // What is not known in time counts as possible, so that too many are named rather than too few.
+  const auto is_impossible = [&](ConfigurationFinder& finder) {
+    FindOptions find;
+    find.given = left.states;
+    find.is_improved = false;
+    find.should_stop = should_stop;
+    return !should_stop() && finder.find(find).outcome == FindOutcome::kImpossible;
+  };
+  leave_out(left.soft, [&] {
+    const FactorGraph graph = with_soft_evidence(model.graph, left.soft);
+    ConfigurationFinder finder(graph);
+    return is_impossible(finder);
+  });
+  const FactorGraph graph = with_soft_evidence(model.graph, left.soft);
+  ConfigurationFinder finder(graph);
+  leave_out(left.states, [&] { return is_impossible(finder); });
+  return left;
+}
+
+}  // namespace treesample

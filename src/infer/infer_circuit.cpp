@@ -1,0 +1,90 @@
+#include "infer/infer_circuit.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "infer/counting.hpp"
+#include "infer/methods.hpp"
+#include "infer/planner.hpp"
+#include "infer/policy.hpp"
+#include "infer/samples.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// Of the graph with the evidence, by the circuit of that.
+Answer answer_by_circuit(Plan plan, const FactorGraph& graph, const std::shared_ptr<const Circuit>& circuit,
+                         const Run& run) {
+  Draft draft;
+  const Task task{graph, plan, run};
+  set_compiled(draft, circuit, task);
+  draft.seconds = run.seconds();
+  add_samples(draft, task, condition(graph, {}));
+  draft.plan = std::move(plan);
+  draft.num_variables_left = graph.num_variables();
+  draft.num_factors_left = graph.num_factors();
+  return std::move(static_cast<Answer&>(draft));
+}
+
+const char* why_no_circuit(const CountResult& counted) {
+  if (counted.report.log_z.upper == kNegInf) return "the model without its evidence is impossible";
+  if (counted.is_solved || counted.report.stop == StopReason::kMemory) return "it does not fit into the memory";
+  return counted.report.stop == StopReason::kTime ? "the time is over" : "the search ended before";
+}
+
+}  // namespace
+
+Model::Model(std::shared_ptr<const Circuit> compiled, Evidence observed)
+    : evidence(std::move(observed)), circuit(std::move(compiled)) {
+  std::vector<int> all(static_cast<std::size_t>(circuit->num_variables()));
+  std::iota(all.begin(), all.end(), 0);
+  for (const int v : all) graph.add_variable(circuit->num_states(v));
+  graph.add_factor(Factor::function(std::move(all),
+                                    [compiled = circuit](std::span<const int> x) { return compiled->log_density(x); }));
+}
+
+Plan plan_for_circuit(const Model& model, InferRequest request, Run& run) {
+  const std::optional<Method> method = request.options.method;
+  if (method && method != Method::kCount) {
+    throw OptionError(
+        "method", fmt::format("is {}: a circuit answers by itself, allowed are auto and count", to_string(*method)));
+  }
+  request.options.method = Method::kCount;
+  Plan plan = make_plan(model.graph, request, false, false, run);
+  plan.reasons = {"the model is a circuit: one pass over its nodes answers"};
+  plan.phases.clear();
+  return plan;
+}
+
+Answer infer_circuit(const Model& model, const InferRequest& request, const Observer& observer) {
+  Run run(request.limits.seconds, observer);
+  Plan plan = plan_for_circuit(model, request, run);
+  for (const std::string& remark : plan.remarks) run.remark(remark);
+  const auto circuit = std::make_shared<const Circuit>(model.circuit->given(model.evidence));
+  return answer_by_circuit(std::move(plan), model.graph, circuit, run);
+}
+
+Answer compile_and_answer(const Model& model, const InferRequest& request, const Observer& observer) {
+  Run run(request.limits.seconds, observer);
+  Plan plan = make_plan(model.graph, request, model.programs != nullptr, false, run);
+  for (const std::string& remark : plan.remarks) run.remark(remark);
+  observed_states(model.graph, model.evidence);  // better now than after the work
+  const CountResult counted = compiled_within({model.graph, plan, run}, policy::kCompileEnd);
+  if (counted.circuit) {
+    const auto given = std::make_shared<const Circuit>(counted.circuit->given(model.evidence));
+    Answer answer = answer_by_circuit(std::move(plan), model.graph, given, run);
+    answer.method = fmt::format("count: {}; {}", counted.report.brief(), answer.method);
+    answer.circuit = counted.circuit;
+    return answer;
+  }
+  run.remark(fmt::format("--compile: there is no circuit, {}", why_no_circuit(counted)));
+  InferRequest rest = request;
+  rest.options.compile.reset();
+  rest.limits.seconds = run.seconds_left();
+  return infer(model, rest.question, rest.limits, rest.options, observer);
+}
+
+}  // namespace treesample

@@ -1,0 +1,115 @@
+#include "treesample/io/csv.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "source_text.hpp"
+
+namespace treesample {
+namespace {
+
+// What separates the fields of the first line.
+char separator_of(std::string_view text) {
+  bool is_quoted = false;
+  bool has_semicolon = false, has_tab = false;
+  for (const char c : text) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (is_quoted) continue;
+    if (c == '\n') break;
+    if (c == ',') return ',';
+    has_semicolon = has_semicolon || c == ';';
+    has_tab = has_tab || c == '\t';
+  }
+  return has_semicolon ? ';' : has_tab ? '\t' : ',';
+}
+
+class CsvParser {
+ public:
+  explicit CsvParser(SourceText source) : source_(source), text_(source.text), separator_(separator_of(source.text)) {}
+
+  std::vector<CsvRow> parse() {
+    std::vector<CsvRow> rows;
+    while (at_ < text_.size()) {
+      CsvRow row;
+      row.line = line_;
+      const std::size_t begin = at_;
+      do {
+        row.fields.push_back(field());
+      } while (takes(separator_));
+      const bool is_empty = at_ == begin;
+      takes('\r');
+      takes('\n');
+      if (!is_empty) rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+ private:
+  bool takes(char c) {
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    line_ += c == '\n' ? 1 : 0;
+    ++at_;
+    return true;
+  }
+  [[nodiscard]] bool is_at_end() const {
+    return at_ == text_.size() || text_[at_] == separator_ || text_[at_] == '\n' ||
+           (text_[at_] == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'));
+  }
+  std::string field() {
+    std::string value;
+    const std::size_t begin = at_;
+    if (!takes('"')) {
+      while (!is_at_end()) value += text_[at_++];
+      return value;
+    }
+    while (true) {
+      if (at_ == text_.size()) throw_parse_error(source_, begin, "the quote is not closed, expected '\"'");
+      if (text_[at_] == '"' && !takes_double_quote()) break;
+      line_ += text_[at_] == '\n' ? 1 : 0;
+      value += text_[at_++];
+    }
+    ++at_;
+    if (!is_at_end()) throw_parse_error(source_, at_, "expected the end of the field after its quote");
+    return value;
+  }
+  // Stands on the second of both then.
+  bool takes_double_quote() {
+    if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') return false;
+    ++at_;
+    return true;
+  }
+
+  SourceText source_;
+  std::string_view text_;
+  char separator_;
+  std::size_t at_ = 0, line_ = 1;
+};
+
+}  // namespace
+
+std::vector<CsvRow> parse_csv(std::string_view text, std::string_view source_name) {
+  return CsvParser(source_text(text, source_name)).parse();
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) line += ',';
+    const std::string& field = fields[i];
+    // Separators of other forms too: a first line of one field is then read as one.
+    const bool is_line = field.empty() && fields.size() == 1;  // which would be no row
+    if (!is_line && field.find_first_of(",;\t\"\r\n") == std::string::npos) {
+      line += field;
+      continue;
+    }
+    line += '"';
+    for (const char c : field) {
+      if (c == '"') line += '"';
+      line += c;
+    }
+    line += '"';
+  }
+  return line + '\n';
+}
+
+}  // namespace treesample

@@ -1,0 +1,48 @@
+// The parts of XML that data files have: elements, text, comments, declarations that are passed over.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "source_text.hpp"
+
+namespace treesample {
+
+struct XmlEvent {
+  enum class Kind { kOpen, kClose, kText, kEnd };
+  Kind kind = Kind::kEnd;
+  std::string text;        // the name of an element in upper case, or text with its entities resolved
+  std::size_t offset = 0;  // in the source
+
+  [[nodiscard]] bool opens(std::string_view name) const { return kind == Kind::kOpen && text == name; }
+  [[nodiscard]] bool closes(std::string_view name) const { return kind == Kind::kClose && text == name; }
+};
+
+class XmlReader {
+ public:
+  explicit XmlReader(SourceText source) : source_(source) {}
+
+  // Text between elements that is blank is passed over. An element without contents is an opening and a closing event.
+  // Throws kParse as "file:line: ...".
+  XmlEvent next();
+  // Passes over everything up to the end of the element that was opened last.
+  void skip(const XmlEvent& opened);
+  [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
+    throw_parse_error(source_, offset, message);
+  }
+  [[nodiscard]] const SourceText& source() const { return source_; }
+
+ private:
+  bool skip_markup();
+  XmlEvent tag();
+  [[nodiscard]] std::string resolved(std::size_t begin, std::size_t end) const;
+
+  SourceText source_;
+  std::size_t at_ = 0;
+  std::string closing_;  // of an element without contents, still to be told
+};
+
+// < > & and quotes as entities.
+std::string xml_text(std::string_view text);
+
+}  // namespace treesample

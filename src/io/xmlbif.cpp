@@ -1,0 +1,211 @@
+#include "treesample/io/xmlbif.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "decimal_log.hpp"
+#include "network_text.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/model/names.hpp"
+#include "treesample/text.hpp"
+#include "xml_reader.hpp"
+
+namespace treesample {
+namespace {
+
+using Kind = XmlEvent::Kind;
+
+class XmlBifParser {
+ public:
+  XmlBifParser(std::string_view text, std::string_view source_name) : xml_(source_text(text, source_name)) {}
+
+  FactorGraph parse() {
+    expect_open("BIF");
+    expect_open("NETWORK");
+    XmlEvent event = xml_.next();
+    for (; !event.closes("NETWORK"); event = xml_.next()) {
+      if (event.opens("VARIABLE")) {
+        variable();
+      } else if (event.opens("DEFINITION") || event.opens("PROBABILITY")) {
+        definition(event);
+      } else if (event.opens("NAME") || event.opens("PROPERTY")) {
+        xml_.skip(event);
+      } else {
+        refuse(event, "<VARIABLE>, <DEFINITION>, <NAME>, <PROPERTY> or </NETWORK>");
+      }
+    }
+    const auto missing = std::find(has_table_.begin(), has_table_.end(), 0) - has_table_.begin();
+    if (missing < graph_.num_variables()) {
+      xml_.fail(event.offset, fmt::format("variable {} has no <DEFINITION>",
+                                          quoted(xml_.source(), graph_.variable(static_cast<int>(missing)).name)));
+    }
+    if (const XmlEvent end = xml_.next(); !end.closes("BIF")) refuse(end, "</BIF>");
+    return std::move(graph_);
+  }
+
+ private:
+  struct Definition {
+    std::vector<int> scope;  // parents..., child
+    std::vector<double> log_values;
+    bool has_table = false;
+  };
+
+  [[noreturn]] void refuse(const XmlEvent& event, std::string_view expected) const {
+    const std::string found = event.kind == Kind::kEnd     ? "the end of the file"
+                              : event.kind == Kind::kText  ? fmt::format("'{}'", shortened(event.text, 40))
+                              : event.kind == Kind::kClose ? fmt::format("</{}>", shortened(event.text, 40))
+                                                           : fmt::format("<{}>", shortened(event.text, 40));
+    xml_.fail(event.offset, fmt::format("expected {}, found {}", expected, found));
+  }
+  void expect_open(std::string_view name) {
+    if (const XmlEvent event = xml_.next(); !event.opens(name)) refuse(event, fmt::format("<{}>", name));
+  }
+  // The text of the element that was opened, and its end.
+  XmlEvent contents(const XmlEvent& opened) {
+    XmlEvent text = xml_.next();
+    if (text.kind != Kind::kText) refuse(text, fmt::format("text in <{}>", opened.text));
+    for (XmlEvent event = xml_.next(); !event.closes(opened.text); event = xml_.next()) {
+      if (event.kind != Kind::kText) refuse(event, fmt::format("</{}>", opened.text));
+      text.text += ' ' + event.text;  // behind a comment
+    }
+    return text;
+  }
+
+  void variable() {
+    Variable variable{.num_states = 0};
+    std::size_t place = 0;
+    for (XmlEvent event = xml_.next(); !event.closes("VARIABLE"); event = xml_.next()) {
+      place = event.offset;
+      if (event.opens("NAME") && variable.name.empty()) {
+        variable.name = contents(event).text;
+      } else if (event.opens("OUTCOME") || event.opens("VALUE")) {
+        const XmlEvent name = contents(event);
+        if (std::find(variable.state_names.begin(), variable.state_names.end(), name.text) !=
+            variable.state_names.end()) {
+          xml_.fail(name.offset, fmt::format("state {} is named twice", quoted(xml_.source(), name.text)));
+        }
+        variable.state_names.push_back(name.text);
+      } else if (event.opens("PROPERTY")) {
+        xml_.skip(event);
+      } else {
+        refuse(event, "<NAME>, <OUTCOME>, <PROPERTY> or </VARIABLE>");
+      }
+    }
+    if (variable.name.empty()) xml_.fail(place, "a <VARIABLE> has no <NAME>");
+    variable.num_states = static_cast<int>(variable.state_names.size());
+    if (variable.num_states < 1 || variable.num_states > FactorGraph::kMaxStates) {
+      xml_.fail(place, fmt::format("variable {} has {} outcomes, allowed are 1 to {}",
+                                   quoted(xml_.source(), variable.name), variable.num_states, FactorGraph::kMaxStates));
+    }
+    if (!variables_.emplace(variable.name, graph_.num_variables()).second) {
+      xml_.fail(place, fmt::format("variable {} is declared twice", quoted(xml_.source(), variable.name)));
+    }
+    graph_.add_variable(std::move(variable));
+    has_table_.push_back(0);
+  }
+
+  int known_variable(const XmlEvent& name) const {
+    const auto found = variables_.find(name.text);
+    if (found == variables_.end()) refuse(name, "the name of a <VARIABLE> above");
+    return found->second;
+  }
+
+  void definition(const XmlEvent& opened) {
+    Definition now;
+    std::optional<int> child;
+    for (XmlEvent event = xml_.next(); !event.closes(opened.text); event = xml_.next()) {
+      if (event.opens("FOR") && !child) {
+        child = known_variable(contents(event));
+      } else if (event.opens("GIVEN") && !now.has_table) {
+        now.scope.push_back(known_variable(contents(event)));
+      } else if (event.opens("TABLE") && !now.has_table) {
+        now.log_values = table(contents(event));
+        now.has_table = true;
+      } else if (event.opens("PROPERTY")) {
+        xml_.skip(event);
+      } else {
+        refuse(event,
+               fmt::format("<FOR> (once), <GIVEN>, <TABLE> (once, after them), <PROPERTY> or </{}>", opened.text));
+      }
+    }
+    if (!child || !now.has_table) xml_.fail(opened.offset, "a definition needs <FOR> and <TABLE>");
+    if (std::exchange(has_table_[*child], 1) != 0) {
+      xml_.fail(opened.offset, fmt::format("variable {} has a definition already",
+                                           quoted(xml_.source(), graph_.variable(*child).name)));
+    }
+    now.scope.push_back(*child);
+    try {
+      graph_.add_table(std::move(now.scope), std::move(now.log_values));
+    } catch (const Error& error) {
+      xml_.fail(opened.offset, fmt::format("the table of variable {}: {}",
+                                           quoted(xml_.source(), graph_.variable(*child).name), error.what()));
+    }
+  }
+
+  std::vector<double> table(const XmlEvent& text) const {
+    constexpr std::string_view kSeparators = " \t\r\n,";
+    std::vector<double> log_values;
+    const std::string_view all = text.text;
+    for (std::size_t at = all.find_first_not_of(kSeparators); at != std::string_view::npos;) {
+      const std::size_t end = std::min(all.find_first_of(kSeparators, at), all.size());
+      const std::optional<double> value = log_of_decimal(all.substr(at, end - at));
+      if (!value) {
+        xml_.fail(text.offset, fmt::format("expected numbers from 0 up in <TABLE>, found '{}'",
+                                           shortened(all.substr(at, end - at), 40)));
+      }
+      log_values.push_back(*value);
+      at = all.find_first_not_of(kSeparators, end);
+    }
+    return log_values;
+  }
+
+  XmlReader xml_;
+  FactorGraph graph_;
+  std::unordered_map<std::string, int> variables_;
+  std::vector<char> has_table_;  // per variable
+};
+
+}  // namespace
+
+FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name) {
+  return XmlBifParser(text, source_name).parse();
+}
+
+FactorGraph read_xmlbif(const std::filesystem::path& path) { return parse_xmlbif(read_file(path), path.string()); }
+
+std::string format_xmlbif(const FactorGraph& graph) {
+  check_network_form(graph, "XMLBIF");
+  std::string text =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<BIF VERSION=\"0.3\">\n<NETWORK>\n<NAME>network</NAME>\n";
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    text += fmt::format("<VARIABLE TYPE=\"nature\">\n  <NAME>{}</NAME>\n",
+                        xml_text(writable_name(variable_name(graph, v))));
+    for (int s = 0; s < graph.num_states(v); ++s) {
+      text += fmt::format("  <OUTCOME>{}</OUTCOME>\n", xml_text(writable_name(state_name(graph, v, s))));
+    }
+    text += "</VARIABLE>\n";
+  }
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const Factor& factor = graph.factor(m);
+    const std::vector<int>& scope = factor.scope();
+    text += fmt::format("<DEFINITION>\n  <FOR>{}</FOR>\n", xml_text(variable_name(graph, scope.back())));
+    for (std::size_t i = 0; i + 1 < scope.size(); ++i) {
+      text += fmt::format("  <GIVEN>{}</GIVEN>\n", xml_text(variable_name(graph, scope[i])));
+    }
+    text += "  <TABLE>";
+    for (const double value : factor.log_values()) {
+      text += ' ';
+      append_network_entry(text, value);
+    }
+    text += " </TABLE>\n</DEFINITION>\n";
+  }
+  return text + "</NETWORK>\n</BIF>\n";
+}
+
+}  // namespace treesample

@@ -1,0 +1,79 @@
+// Complete configurations whose densities are asked for, several at a time where the model's queue allows it.
+//
+// The factors of a configuration are evaluated as in a reward (space/reward.hpp): tables first, then functions, those
+// with a declared cost first and cheapest first, and none after the first -inf. What one function was asked before is
+// not asked again.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "treesample/model/evaluation_queue.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/space/budget.hpp"
+#include "treesample/space/reward_queue.hpp"
+
+namespace treesample {
+
+struct AskedConfiguration {
+  Assignment x;
+  double log_density = 0.0;
+  std::vector<std::pair<int, double>> values = {};  // factor, value: of the functions that were evaluated
+  std::int64_t tag = 0;                             // the caller's
+  std::optional<Error> error = {};                  // a function failed for good: there is no density
+};
+
+class ConfigurationQueue {
+ public:
+  // Keeps references to graph and budget.
+  ConfigurationQueue(const FactorGraph& graph, Budget& budget, AnswerOrder order);
+
+  // Whether the budget allows one more, with all that is under way at its full price. What is handed out is charged for
+  // what it took, and nothing twice; so that charges do not depend on what arrives first.
+  [[nodiscard]] bool can_pay() const { return budget_->allows(price_); }
+  // Pre: can_pay.
+  void submit(Assignment x, std::int64_t tag);
+  // Should more be submitted before waiting?
+  [[nodiscard]] bool has_room() const;
+  [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
+  // At least one, in the order of arrival or submission. Pre: num_pending() > 0. Throws kInterrupted and kIo as
+  // EvaluationQueue::wait_any.
+  std::vector<AskedConfiguration> wait();
+
+  // Of the graph, in the order in which they are asked.
+  [[nodiscard]] const std::vector<int>& functions() const { return functions_; }
+
+ private:
+  struct Pending {
+    AskedConfiguration asked;
+    std::size_t next_function = 0;
+    double seconds = 0.0;  // of its calls
+    bool is_known = false;
+  };
+  // Goes on until a program has to answer, or all is known.
+  void go_on(std::int64_t id, Pending& pending);
+  void add_value(Pending& pending, double value);
+  void finish(std::int64_t id, Pending& pending);
+  void charge(const Pending& pending);
+  [[nodiscard]] std::optional<double> known(int factor, std::span<const int> states) const;
+  [[nodiscard]] std::vector<int> states_of(int factor, std::span<const int> x) const;
+  static std::string key(std::span<const int> states);
+
+  const FactorGraph* graph_;
+  Budget* budget_;
+  AnswerOrder order_;
+  std::vector<int> tables_, functions_;
+  std::vector<std::unordered_map<std::string, double>> known_;  // by factor
+  Spending price_;                                              // of a configuration, at most
+  std::int64_t next_id_ = 0;
+  std::map<std::int64_t, Pending> pending_;
+  std::deque<std::int64_t> ready_;
+  std::unordered_map<Ticket, std::int64_t> under_way_;
+};
+
+}  // namespace treesample

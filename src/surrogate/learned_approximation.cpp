@@ -1,0 +1,162 @@
+#include "treesample/surrogate/learned_approximation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+// A node is a prefix of configurations that were asked, at depth t of the reversed order of elimination. Its branches
+// have the masses of what was asked below, and of what was not.
+struct LearnedApproximation::State {
+  struct Branch {
+    int child = -1;  // node; -1 at the last variable, and where nothing was asked
+    double log_asked = kNegInf;
+    double log_elsewhere = kNegInf;
+  };
+  struct Node {
+    std::size_t first_branch = 0;
+    double log_asked = kNegInf, log_elsewhere = kNegInf;
+  };
+
+  State(Elimination model, const FactorGraph& target) : learned(std::move(model)), num_states(target.num_variables()) {
+    for (int v = 0; v < target.num_variables(); ++v) num_states[v] = target.num_states(v);
+    order.assign(learned.cost().order.rbegin(), learned.cost().order.rend());
+  }
+
+  int build(std::span<const Configuration> below, std::size_t depth, double log_mass, Assignment& x);
+  // Draws the branch of each node by the wanted masses, and the rest as it was learned.
+  Assignment draw(Random& random, bool is_elsewhere) const;
+
+  Elimination learned;
+  std::vector<int> num_states, order;
+  std::vector<Configuration> asked;  // in the order of their states along `order`
+  std::vector<Node> nodes;           // the root first; empty when nothing was asked or there are no variables
+  std::vector<Branch> branches;
+  double log_asked = kNegInf, log_elsewhere = kNegInf;
+
+  [[nodiscard]] bool is_before(std::span<const int> a, std::span<const int> b) const {
+    for (const int v : order) {
+      if (a[v] != b[v]) return a[v] < b[v];
+    }
+    return false;
+  }
+  [[nodiscard]] const Configuration* find(std::span<const int> x) const {
+    const auto found = std::lower_bound(
+        asked.begin(), asked.end(), x,
+        [this](const Configuration& known, std::span<const int> wanted) { return is_before(known.x, wanted); });
+    return found != asked.end() && std::ranges::equal(found->x, x) ? &*found : nullptr;
+  }
+};
+
+int LearnedApproximation::State::build(std::span<const Configuration> below, std::size_t depth, double log_mass,
+                                       Assignment& x) {
+  const int v = order[depth];
+  const auto node = static_cast<int>(nodes.size());
+  const std::size_t first = branches.size();
+  const auto width = static_cast<std::size_t>(num_states[v]);
+  nodes.push_back({.first_branch = first});
+  branches.resize(first + width);
+  std::vector<double> probabilities(width);
+  learned.conditional(v, x, probabilities);
+  std::vector<double> masses;
+  for (std::size_t a = 0; a < width; ++a) {
+    const auto end = std::find_if(below.begin(), below.end(),
+                                  [&](const Configuration& known) { return known.x[v] != static_cast<int>(a); });
+    const std::span<const Configuration> here(below.begin(), end);
+    below = below.subspan(here.size());
+    const double log_here =
+        log_mass == kNegInf || probabilities[a] == 0.0 ? kNegInf : log_mass + std::log(probabilities[a]);
+    Branch branch;
+    if (here.empty()) {
+      branch.log_elsewhere = log_here;
+    } else if (depth + 1 == order.size()) {
+      branch.log_asked = here.front().log_density;
+    } else {
+      x[v] = static_cast<int>(a);
+      branch.child = build(here, depth + 1, log_here, x);
+      branch.log_asked = nodes[branch.child].log_asked;
+      branch.log_elsewhere = nodes[branch.child].log_elsewhere;
+    }
+    branches[first + a] = branch;
+  }
+  const auto sum = [&](double Branch::*part) {
+    masses.clear();
+    for (std::size_t a = 0; a < width; ++a) masses.push_back(branches[first + a].*part);
+    return log_sum_exp(masses);
+  };
+  nodes[node].log_asked = sum(&Branch::log_asked);
+  nodes[node].log_elsewhere = sum(&Branch::log_elsewhere);
+  return node;
+}
+
+Assignment LearnedApproximation::State::draw(Random& random, bool is_elsewhere) const {
+  Assignment x(num_states.size(), 0);
+  std::vector<double> weights;
+  int node = nodes.empty() ? -1 : 0;
+  for (const int v : order) {
+    weights.assign(static_cast<std::size_t>(num_states[v]), 0.0);
+    if (node < 0) {
+      learned.conditional(v, x, weights);
+      x[v] = random.categorical(weights);
+      continue;
+    }
+    const Branch* const branch = &branches[nodes[node].first_branch];
+    for (std::size_t a = 0; a < weights.size(); ++a) {
+      weights[a] = is_elsewhere ? branch[a].log_elsewhere : log_add_exp(branch[a].log_asked, branch[a].log_elsewhere);
+    }
+    softmax(weights, weights);
+    x[v] = random.categorical(weights);
+    node = branch[x[v]].child;
+  }
+  return x;
+}
+
+LearnedApproximation::LearnedApproximation(Elimination learned, const FactorGraph& graph,
+                                           std::vector<Configuration> asked) {
+  auto state = std::make_shared<State>(std::move(learned), graph);
+  std::sort(asked.begin(), asked.end(),
+            [&](const Configuration& a, const Configuration& b) { return state->is_before(a.x, b.x); });
+  state->asked = std::move(asked);
+  const double log_z = state->learned.log_z();
+  if (state->asked.empty()) {
+    state->log_elsewhere = log_z;
+  } else if (state->order.empty()) {
+    state->log_asked = state->asked.front().log_density;
+  } else {
+    Assignment x(state->num_states.size(), 0);
+    state->build(state->asked, 0, log_z, x);
+    state->log_asked = state->nodes.front().log_asked;
+    state->log_elsewhere = state->nodes.front().log_elsewhere;
+  }
+  state_ = std::move(state);
+}
+
+double LearnedApproximation::log_value() const { return log_add_exp(state_->log_asked, state_->log_elsewhere); }
+double LearnedApproximation::log_asked() const { return state_->log_asked; }
+double LearnedApproximation::log_elsewhere() const { return state_->log_elsewhere; }
+const Elimination& LearnedApproximation::learned() const { return state_->learned; }
+bool LearnedApproximation::is_asked(std::span<const int> x) const { return state_->find(x) != nullptr; }
+
+Assignment LearnedApproximation::sample(Random& random) const {
+  check_argument(log_value() != kNegInf, "LearnedApproximation::sample",
+                 "the distribution has no configuration with positive probability");
+  return state_->draw(random, false);
+}
+
+Assignment LearnedApproximation::sample_elsewhere(Random& random) const {
+  check_argument(log_elsewhere() != kNegInf, "LearnedApproximation::sample_elsewhere", "everything has been asked");
+  return state_->draw(random, true);
+}
+
+double LearnedApproximation::log_prob(std::span<const int> x) const {
+  check_states("LearnedApproximation::log_prob", state_->num_states, x);
+  const double log_z = log_value();
+  if (log_z == kNegInf) return kNegInf;
+  if (const Configuration* const known = state_->find(x)) return known->log_density - log_z;
+  return state_->learned.log_prob(x) + state_->learned.log_z() - log_z;
+}
+
+}  // namespace treesample

@@ -1,0 +1,375 @@
+#include "surrogate/term_regression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace treesample {
+namespace {
+
+constexpr double kConstantVariance = 1e6;  // in the place of none, relative to the variance of the values
+constexpr double kLeastNoise = 1e-9;       // relative to the variance of the values
+constexpr double kLargestVariance = 10.0;  // of a term's features together, relative to the variance of the values
+
+// What a term of this many features adds to the evidence at best, and at which variance.
+std::pair<double, double> best_gain(double squared, double precision, double num_features) {
+  const double ratio = squared / (precision * num_features);
+  if (!(ratio > 1.0)) return {0.0, 0.0};
+  return {0.5 * num_features * (ratio - 1.0 - std::log(ratio)), (ratio - 1.0) / precision};
+}
+
+// All sets of `order` of the variables.
+std::vector<std::vector<int>> subsets(int num_variables, int order) {
+  std::vector<std::vector<int>> result;
+  std::vector<int> set(static_cast<std::size_t>(order));
+  for (int i = 0; i < order; ++i) set[i] = i;
+  while (order <= num_variables) {
+    result.push_back(set);
+    int i = order - 1;
+    while (i >= 0 && set[i] == num_variables - order + i) --i;
+    if (i < 0) break;
+    ++set[i];
+    for (int j = i + 1; j < order; ++j) set[j] = set[j - 1] + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+// Helmert's: column j compares state j + 1 with the mean of those before it.
+Eigen::MatrixXd contrasts(int num_states) {
+  Eigen::MatrixXd psi = Eigen::MatrixXd::Zero(num_states, num_states - 1);
+  for (int j = 0; j + 1 < num_states; ++j) {
+    const double scale = std::sqrt(num_states / ((j + 1.0) * (j + 2.0)));
+    for (int a = 0; a <= j; ++a) psi(a, j) = -scale;
+    psi(j + 1, j) = (j + 1.0) * scale;
+  }
+  return psi;
+}
+
+namespace {
+
+// Rows: the cells of the scope, row-major; columns: features.
+Eigen::MatrixXd cell_features(std::span<const int> scope, std::span<const int> num_states) {
+  Eigen::MatrixXd cells = Eigen::MatrixXd::Ones(1, 1);
+  for (const int v : scope) {
+    const Eigen::MatrixXd psi = contrasts(num_states[v]);
+    Eigen::MatrixXd next(cells.rows() * psi.rows(), cells.cols() * psi.cols());
+    for (Eigen::Index r = 0; r < cells.rows(); ++r) {
+      for (Eigen::Index c = 0; c < cells.cols(); ++c) {
+        next.block(r * psi.rows(), c * psi.cols(), psi.rows(), psi.cols()) = cells(r, c) * psi;
+      }
+    }
+    cells = std::move(next);
+  }
+  return cells;
+}
+
+}  // namespace
+
+std::vector<double> term_table(const RegressionTerm& term, std::span<const int> num_states) {
+  const Eigen::VectorXd values = cell_features(term.scope, num_states) * term.coefficients;
+  return {values.data(), values.data() + values.size()};
+}
+
+TermRegression::TermRegression(const RegressionData& data, std::vector<RegressionTerm> terms,
+                               const RegressionOptions& options)
+    : data_(data), options_(options) {
+  begin();
+  if (options_.is_open) {
+    for (RegressionTerm& term : main_effects()) {
+      has_main_effects_ = true;
+      const bool is_there =
+          std::any_of(terms.begin(), terms.end(), [&](const RegressionTerm& t) { return t.scope == term.scope; });
+      if (!is_there) terms.push_back(std::move(term));
+    }
+  }
+  append(std::move(terms));
+  solve();
+  improve();
+}
+
+std::vector<RegressionTerm> TermRegression::main_effects() const {
+  int total = 0;
+  for (const int k : data_.num_states) total += k - 1;
+  std::vector<RegressionTerm> terms;
+  for (int v = 0; v < data_.num_variables() && total <= options_.max_features / 2; ++v) {
+    if (data_.num_states[v] > 1) terms.push_back({{v}, value_variance_ / total, {}});
+  }
+  return terms;
+}
+
+// Terms of one and two variables first; of more once these bring nothing any more.
+void TermRegression::improve() {
+  constexpr int kSettling = 3;
+  int max_order = options_.is_open ? 2 : 0;
+  int num_settled = 0;
+  for (int round = 0; round < options_.num_rounds && num_settled < kSettling; ++round) {
+    if (options_.should_stop && options_.should_stop()) return;
+    update_variances();
+    if (options_.is_open && round > 0) give_up();
+    const bool is_late = round + kSettling >= options_.num_rounds;
+    const bool is_changed = options_.is_open && !is_late && take_up(max_order);
+    solve();
+    if (is_changed) {
+      num_settled = 0;
+    } else if (options_.is_open && max_order == 2 && options_.max_order > 2 && !is_late) {
+      if (++num_settled == kSettling) {
+        max_order = options_.max_order;
+        num_settled = 0;
+      }
+    } else {
+      ++num_settled;
+    }
+  }
+}
+
+double TermRegression::log_evidence() const {
+  const auto count = static_cast<double>(data_.num_points());
+  double result = -0.5 * scaled_values_.dot(residuals_) / noise_variance_ - 0.5 * count * std::log(noise_variance_);
+  result -= factor_.matrixLLT().diagonal().array().log().sum();
+  result -= 0.5 * std::log(kConstantVariance * value_variance_);
+  for (const RegressionTerm& term : terms_) {
+    result -= 0.5 * static_cast<double>(term.coefficients.size()) * std::log(term.variance);
+    double log_competitors = 0.0;
+    for (std::size_t i = 0; i < term.scope.size(); ++i) {
+      log_competitors += std::log((data_.num_variables() - static_cast<double>(i)) / (static_cast<double>(i) + 1.0));
+    }
+    if (term.scope.size() > 1) result -= log_competitors;
+  }
+  return result;
+}
+
+void TermRegression::begin() {
+  const Eigen::VectorXd roots = data_.weights.cwiseSqrt();
+  offset_ = data_.weights.dot(data_.values) / data_.weights.sum();
+  const Eigen::VectorXd centred = data_.values.array() - offset_;
+  value_variance_ = std::max(data_.weights.dot(centred.cwiseAbs2()) / data_.weights.sum(), 1e-12);
+  least_noise_ = kLeastNoise * value_variance_ * data_.weights.mean();
+  noise_variance_ = 0.1 * value_variance_ * data_.weights.mean();
+  scaled_values_ = roots.cwiseProduct(centred);
+  scaled_features_ = roots;  // of the constant
+  gram_ = scaled_features_.transpose() * scaled_features_;
+  moments_ = scaled_features_.transpose() * scaled_values_;
+}
+
+int TermRegression::num_features(std::span<const int> scope) const {
+  double count = 1.0;
+  for (const int v : scope) count *= data_.num_states[v] - 1;
+  return count > 1e6 ? 1'000'000 : static_cast<int>(count);
+}
+
+Eigen::MatrixXd TermRegression::features(std::span<const int> scope) const {
+  const Eigen::MatrixXd cells = cell_features(scope, data_.num_states);
+  Eigen::MatrixXd rows(data_.num_points(), cells.cols());
+  for (Eigen::Index i = 0; i < data_.num_points(); ++i) {
+    Eigen::Index cell = 0;
+    for (const int v : scope) cell = cell * data_.num_states[v] + data_.state(i, v);
+    rows.row(i) = std::sqrt(data_.weights[i]) * cells.row(cell);
+  }
+  return rows;
+}
+
+void TermRegression::append(std::vector<RegressionTerm> terms) {
+  if (terms.empty()) return;
+  const Eigen::Index old_size = scaled_features_.cols();
+  Eigen::Index size = old_size;
+  for (RegressionTerm& term : terms) {
+    first_.push_back(size);
+    size += num_features(term.scope);
+    terms_.push_back(std::move(term));
+  }
+  scaled_features_.conservativeResize(Eigen::NoChange, size);
+  for (std::size_t t = terms_.size() - terms.size(); t < terms_.size(); ++t) {
+    const Eigen::MatrixXd added = features(terms_[t].scope);
+    scaled_features_.middleCols(first_[t], added.cols()) = added;
+  }
+  const auto added = scaled_features_.rightCols(size - old_size);
+  gram_.conservativeResize(size, size);
+  gram_.block(0, old_size, old_size, size - old_size).noalias() =
+      scaled_features_.leftCols(old_size).transpose() * added;
+  gram_.block(old_size, 0, size - old_size, old_size) = gram_.block(0, old_size, old_size, size - old_size).transpose();
+  Eigen::MatrixXd corner = Eigen::MatrixXd::Zero(size - old_size, size - old_size);
+  corner.selfadjointView<Eigen::Lower>().rankUpdate(added.transpose());
+  gram_.bottomRightCorner(size - old_size, size - old_size) = corner.selfadjointView<Eigen::Lower>();
+  moments_.conservativeResize(size);
+  moments_.tail(size - old_size).noalias() = added.transpose() * scaled_values_;
+}
+
+void TermRegression::solve() {
+  Eigen::MatrixXd precision = gram_ / noise_variance_;
+  precision(0, 0) += 1.0 / (kConstantVariance * value_variance_);
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    const Eigen::Index size = num_features(terms_[t].scope);
+    precision.diagonal().segment(first_[t], size).array() += 1.0 / terms_[t].variance;
+  }
+  factor_.compute(precision);
+  mean_ = factor_.solve(moments_ / noise_variance_);
+  residuals_ = scaled_values_;
+  residuals_.noalias() -= scaled_features_ * mean_;
+  constant_ = offset_ + mean_[0];
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    terms_[t].coefficients = mean_.segment(first_[t], num_features(terms_[t].scope));
+  }
+  const Eigen::MatrixXd inverse =
+      factor_.matrixL().solve(Eigen::MatrixXd::Identity(precision.rows(), precision.cols()));
+  const Eigen::VectorXd variances = inverse.colwise().squaredNorm();
+  trace_.resize(terms_.size());
+  num_determined_ = 1.0;
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    const Eigen::Index size = num_features(terms_[t].scope);
+    trace_[t] = variances.segment(first_[t], size).sum();
+    num_determined_ += std::max(0.0, static_cast<double>(size) - trace_[t] / terms_[t].variance);
+  }
+}
+
+void TermRegression::update_variances() {
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    RegressionTerm& term = terms_[t];
+    const auto size = static_cast<double>(term.coefficients.size());
+    const double determined = std::max(size - trace_[t] / term.variance, 1e-3 * size);
+    const double most = kLargestVariance * value_variance_ / size;
+    term.variance = std::clamp(term.coefficients.squaredNorm() / determined, 1e-9 * most, most);
+  }
+  const auto count = static_cast<double>(data_.num_points());
+  const double free = std::max(count - num_determined_, 0.05 * count);
+  noise_variance_ = std::max(residuals_.squaredNorm() / free, least_noise_);
+}
+
+// From the posterior of a term that is there: Sigma_SS ~ (s + 1/v)^-1 I and beta_S ~ Q_S (s + 1/v)^-1.
+double TermRegression::gain_of(std::size_t t) const {
+  const RegressionTerm& term = terms_[t];
+  const auto size = static_cast<double>(term.coefficients.size());
+  const double total = size / trace_[t];
+  const double precision = std::max(total - 1.0 / term.variance, 1e-12 * total);
+  const double squared = term.coefficients.squaredNorm() * total * total;
+  return best_gain(squared, precision, size).first;
+}
+
+bool TermRegression::give_up() {
+  std::vector<RegressionTerm> kept;
+  std::vector<Eigen::Index> columns{0};
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    const bool stays = has_main_effects_ && terms_[t].scope.size() == 1;
+    if (!stays && gain_of(t) < 1.0) continue;
+    for (Eigen::Index c = 0; c < terms_[t].coefficients.size(); ++c) columns.push_back(first_[t] + c);
+    kept.push_back(std::move(terms_[t]));
+  }
+  if (kept.size() == terms_.size()) {
+    terms_ = std::move(kept);
+    return false;
+  }
+  scaled_features_ = Eigen::MatrixXd(scaled_features_(Eigen::all, columns));
+  gram_ = Eigen::MatrixXd(gram_(columns, columns));
+  moments_ = Eigen::VectorXd(moments_(columns));
+  mean_ = Eigen::VectorXd(mean_(columns));
+  terms_ = std::move(kept);
+  first_.clear();
+  Eigen::Index first = 1;
+  for (const RegressionTerm& term : terms_) {
+    first_.push_back(first);
+    first += term.coefficients.size();
+  }
+  residuals_ = scaled_values_;
+  residuals_.noalias() -= scaled_features_ * mean_;
+  return true;
+}
+
+// Sets of this order that contain a term of one variable less.
+std::vector<std::vector<int>> TermRegression::extensions(std::size_t order) const {
+  std::set<std::vector<int>> found;
+  for (const RegressionTerm& term : terms_) {
+    if (term.scope.size() + 1 != order) continue;
+    for (int v = 0; v < data_.num_variables(); ++v) {
+      std::vector<int> scope = term.scope;
+      const auto place = std::lower_bound(scope.begin(), scope.end(), v);
+      if (place != scope.end() && *place == v) continue;
+      scope.insert(place, v);
+      found.insert(std::move(scope));
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+// The residuals, added up by cell and centred along each variable, have |phi_S^T r|^2 = prod K times their square.
+void TermRegression::score(const std::vector<std::vector<int>>& scopes, std::vector<Candidate>& found) const {
+  std::set<std::vector<int>> present;
+  for (const RegressionTerm& term : terms_) present.insert(term.scope);
+  const Eigen::Index count = data_.num_points();
+  const Eigen::VectorXd pull =
+      residuals_.cwiseProduct(data_.weights.cwiseSqrt()) / noise_variance_;  // C^-1 y, by the matrix inversion lemma
+  const double share_free = std::max(1.0 - num_determined_ / static_cast<double>(count), 0.05);
+  const double precision = data_.weights.sum() / noise_variance_ * share_free;
+  const double threshold = 1.0 + std::log(static_cast<double>(scopes.size()));
+  std::vector<double> cells;
+  for (const std::vector<int>& scope : scopes) {
+    const int size = num_features(scope);
+    if (size == 0 || size > count / 6 || size > options_.max_features / 4 || present.contains(scope)) continue;
+    std::size_t num_cells = 1;
+    for (const int v : scope) num_cells *= static_cast<std::size_t>(data_.num_states[v]);
+    cells.assign(num_cells, 0.0);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      std::size_t cell = 0;
+      for (const int v : scope) cell = cell * static_cast<std::size_t>(data_.num_states[v]) + data_.state(i, v);
+      cells[cell] += pull[i];
+    }
+    std::size_t inner = num_cells;
+    for (const int v : scope) {
+      const auto k = static_cast<std::size_t>(data_.num_states[v]);
+      inner /= k;
+      for (std::size_t block = 0; block < num_cells; block += inner * k) {
+        for (std::size_t j = 0; j < inner; ++j) {
+          double mean = 0.0;
+          for (std::size_t a = 0; a < k; ++a) mean += cells[block + a * inner + j];
+          mean /= static_cast<double>(k);
+          for (std::size_t a = 0; a < k; ++a) cells[block + a * inner + j] -= mean;
+        }
+      }
+    }
+    double squared = 0.0;
+    for (const double cell : cells) squared += cell * cell;
+    squared *= static_cast<double>(num_cells);
+    const auto [gain, variance] = best_gain(squared, precision, size);
+    if (gain > threshold) found.push_back({scope, gain - threshold, variance});
+  }
+}
+
+bool TermRegression::take_up(int max_order) {
+  const int num_variables = data_.num_variables();
+  std::vector<Candidate> found;
+  const auto all = [&](int order) {
+    return order == 1 || order == 2 ||
+           (order == 3 && num_variables * (num_variables - 1.0) * (num_variables - 2.0) <= 6.0 * options_.max_triples);
+  };
+  for (int order = 1; order <= std::min(max_order, num_variables); ++order) {
+    score(all(order) ? subsets(num_variables, order) : extensions(static_cast<std::size_t>(order)), found);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
+  std::vector<RegressionTerm> added;
+  Eigen::Index size = scaled_features_.cols();
+  for (const Candidate& candidate : found) {
+    const int more = num_features(candidate.scope);
+    if (static_cast<int>(added.size()) == options_.num_added) break;
+    if (size + more > options_.max_features) continue;
+    size += more;
+    added.push_back({candidate.scope, std::min(candidate.variance, value_variance_ / more), {}});
+  }
+  if (added.empty()) return false;
+  append(std::move(added));
+  return true;
+}
+
+std::vector<RegressionTerm> TermRegression::draw(Random& random, double* constant) const {
+  Eigen::VectorXd noise(mean_.size());
+  for (Eigen::Index i = 0; i < noise.size(); ++i) noise[i] = random.normal();
+  const Eigen::VectorXd drawn = mean_ + factor_.matrixU().solve(noise);
+  std::vector<RegressionTerm> terms = terms_;
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    terms[t].coefficients = drawn.segment(first_[t], terms[t].coefficients.size());
+  }
+  *constant = offset_ + drawn[0];
+  return terms;
+}
+
+}  // namespace treesample

@@ -1,0 +1,166 @@
+// Models that infer() compiles, and circuits as models: the same answers as afresh, for any evidence and weights.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "support/trials.hpp"
+#include "support/zero_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/infer/infer.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::below;
+using testing::num_trials;
+
+Evidence random_evidence(const FactorGraph& graph, Random& random) {
+  Evidence evidence;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    if (random.uniform() < 0.3) evidence.push_back({v, below(random, graph.num_states(v))});
+  }
+  return evidence;
+}
+
+StateWeights random_weights(const FactorGraph& graph, Random& random) {
+  StateWeights weights;
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    weights.emplace_back();
+    for (int s = 0; s < graph.num_states(v); ++s) {
+      weights.back().push_back(random.uniform() < 0.1 ? kNegInf : 2.0 * random.normal());
+    }
+  }
+  return weights;
+}
+
+FactorGraph multiplied(FactorGraph graph, const StateWeights& weights) {
+  for (int v = 0; v < graph.num_variables(); ++v) graph.add_table({v}, weights[v]);
+  return graph;
+}
+
+// Both are exact.
+void expect_same(const Answer& compiled, const Answer& fresh) {
+  ASSERT_TRUE(compiled.log_z && fresh.log_z);
+  EXPECT_TRUE(compiled.is_exact && fresh.is_exact);
+  if (*fresh.log_z == kNegInf) {
+    EXPECT_EQ(*compiled.log_z, kNegInf);
+    EXPECT_TRUE(compiled.marginals.empty());
+    return;
+  }
+  EXPECT_LE(*compiled.lower, *fresh.upper);
+  EXPECT_GE(*compiled.upper, *fresh.lower);
+  ASSERT_EQ(compiled.marginals.size(), fresh.marginals.size());
+  for (std::size_t v = 0; v < fresh.marginals.size(); ++v) {
+    for (std::size_t s = 0; s < fresh.marginals[v].size(); ++s) {
+      EXPECT_NEAR(compiled.marginals[v][s], fresh.marginals[v][s], 1e-9);
+    }
+  }
+  EXPECT_EQ(compiled.is_best_optimal, true);
+  EXPECT_NEAR(compiled.best->log_density, fresh.best->log_density, 1e-9 * (1.0 + std::abs(fresh.best->log_density)));
+}
+
+// A compiled model answers as afresh for 100 random weights and evidence.
+void expect_same_answers(const FactorGraph& graph, int num_changes, Random& random) {
+  const Evidence at_first = random_evidence(graph, random);
+  const Answer answer = infer(Model(graph, at_first), {}, {}, {.compile = true});
+  expect_same(answer, infer(Model(graph, at_first)));
+  ASSERT_NE(answer.circuit, nullptr);
+  for (int change = 0; change < num_changes; ++change) {
+    SCOPED_TRACE(change);
+    const Evidence evidence = random_evidence(graph, random);
+    const StateWeights weights = random_weights(graph, random);
+    const auto changed = std::make_shared<const Circuit>(answer.circuit->with(weights));
+    expect_same(infer(Model(changed, evidence), {.samples = 2}), infer(Model(multiplied(graph, weights), evidence)));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(CountCompile, AnswersAsAfreshForRandomWeightsAndEvidence) {
+  Random random(1, "compile");
+  expect_same_answers(testing::coloured_grid(3, 4, 3), 100, random);
+  expect_same_answers(testing::multiplier(3, 12), 100, random);
+  expect_same_answers(testing::queens(6), 100, random);
+  int num_compiled = 0;
+  for (int trial = 0; trial < num_trials(30); ++trial) {
+    SCOPED_TRACE(trial);
+    testing::RandomCspOptions kind;
+    kind.num_variables = 5 + below(random, 8);
+    kind.max_states = 2 + below(random, 3);
+    kind.num_factors = 8;
+    kind.zeros = 0.2 + 0.4 * random.uniform();
+    const FactorGraph graph = testing::random_csp(random, kind);
+    if (infer(Model(graph)).log_z == kNegInf) continue;
+    ++num_compiled;
+    expect_same_answers(graph, 10, random);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_compiled, 10);
+}
+
+TEST(CountCompile, EqualsEnumerationWithEvidence) {
+  for (int trial = 0; trial < num_trials(200); ++trial) {
+    SCOPED_TRACE(trial);
+    Random random(trial, "compile enumeration");
+    testing::RandomCspOptions kind{.num_variables = 5, .max_states = 3, .num_factors = 5, .zeros = 0.3};
+    const FactorGraph graph = testing::random_csp(random, kind);
+    const Evidence evidence = random_evidence(graph, random);
+    const ReducedModel given = condition(graph, evidence);
+    const Enumeration truth = enumerate(given.graph);
+    const Answer answer = infer(Model(graph, evidence), {.samples = 3}, {}, {.compile = true});
+    ASSERT_TRUE(answer.log_z);
+    if (truth.log_z == kNegInf) {
+      EXPECT_EQ(*answer.log_z, kNegInf);
+      continue;
+    }
+    EXPECT_NEAR(*answer.log_z, truth.log_z, 1e-9);
+    const Marginals expected = given.lift(truth.marginals);
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      for (int s = 0; s < graph.num_states(v); ++s) EXPECT_NEAR(answer.marginals[v][s], expected[v][s], 1e-9);
+    }
+    ASSERT_EQ(answer.samples.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(given.lower(answer.samples[i]));
+      EXPECT_NEAR(answer.sample_log_probs[i], graph.log_density(answer.samples[i]) - truth.log_z, 1e-9);
+    }
+  }
+}
+
+TEST(CountCompile, WhatCannotBeCompiledIsAnsweredInTheUsualWay) {
+  std::string remarks;
+  const Observer observer{.remark = [&](const std::string& text) { remarks += text + "\n"; }};
+  const FactorGraph none = testing::pigeons(4, 3);
+  const Answer impossible = infer(Model(none), {}, {}, {.compile = true}, observer);
+  EXPECT_EQ(impossible.circuit, nullptr);
+  EXPECT_EQ(*impossible.log_z, kNegInf);
+  EXPECT_NE(remarks.find("impossible"), std::string::npos) << remarks;
+  remarks.clear();
+  const Answer small =
+      infer(Model(testing::coloured_grid(4, 4, 3)), {}, {.bytes = 100'000}, {.compile = true}, observer);
+  EXPECT_EQ(small.circuit, nullptr);
+  EXPECT_NE(remarks.find("memory"), std::string::npos) << remarks;
+  ASSERT_TRUE(small.lower && small.upper);
+  EXPECT_LE(*small.lower, std::log(7812.0) + 1e-9);
+  EXPECT_GE(*small.upper, std::log(7812.0) - 1e-9);
+}
+
+TEST(CountCompile, RefusesWhatMakesNoSense) {
+  const FactorGraph graph = testing::queens(5);
+  EXPECT_THROW((void)infer(Model(graph), {}, {}, {.method = Method::kGibbs, .compile = true}), OptionError);
+  EXPECT_THROW((void)infer(Model(graph, {{0, 9}}), {}, {}, {.compile = true}), Error);
+  const Answer answer = infer(Model(graph), {}, {}, {.compile = true});
+  ASSERT_NE(answer.circuit, nullptr);
+  EXPECT_THROW((void)infer(Model(answer.circuit, {{0, 9}})), Error);
+  EXPECT_THROW((void)infer(Model(answer.circuit), {}, {}, {.method = Method::kExact}), OptionError);
+  EXPECT_THROW((void)infer(Model(answer.circuit), {}, {}, {.compile = true}), OptionError);
+  EXPECT_EQ(plan(Model(answer.circuit)).method, Method::kCount);
+  FactorGraph pair;
+  pair.add_variable(2);
+  pair.add_variable(2);
+  pair.add_table({0, 1}, {0.0, 0.0, 0.0, 0.0});
+  EXPECT_THROW((void)state_weights(pair), Error);
+}
+
+}  // namespace
+}  // namespace treesample

@@ -1,0 +1,147 @@
+#include "treesample/io/evidence_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "treesample/error.hpp"
+
+namespace treesample {
+namespace {
+
+FactorGraph clinic() {
+  FactorGraph graph;
+  graph.add_variable({.num_states = 2, .name = "xray", .state_names = {"yes", "no"}});
+  graph.add_variable({.num_states = 3, .name = "Visit to Asia", .state_names = {"never", "once, or", "a=b"}});
+  graph.add_variable({.num_states = 2, .name = "a=b", .state_names = {"?", "NA"}});
+  graph.add_variable(3);
+  return graph;
+}
+
+using Pairs = std::vector<std::pair<int, int>>;
+Pairs pairs(const Observations& observed) {
+  Pairs list;
+  for (const auto& [variable, state] : observed.states) list.emplace_back(variable, state);
+  return list;
+}
+
+class EvidenceText : public ::testing::Test {
+ protected:
+  Observations seen(const std::string& text) const {
+    Observations known;
+    observe(known, names, text);
+    return known;
+  }
+  std::string refused(const std::string& text) const {
+    try {
+      seen(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kArgument);
+      return error.what();
+    }
+    return "";
+  }
+  std::vector<Case> cases(const std::string& text, const std::string& extension) const {
+    return parse_cases(text, "e" + extension, extension, names);
+  }
+  std::string wrong(const std::string& text, const std::string& extension) const {
+    try {
+      cases(text, extension);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kParse);
+      return error.what();
+    }
+    return "";
+  }
+  const FactorGraph graph = clinic();
+  const Names names{graph};
+};
+
+TEST_F(EvidenceText, StatesByName) {
+  EXPECT_EQ(pairs(seen("xray=yes")), (Pairs{{0, 0}}));
+  EXPECT_EQ(pairs(seen(" xray = no , Visit to Asia=never,x3=2")), (Pairs{{0, 1}, {1, 0}, {3, 2}}));
+  EXPECT_EQ(pairs(seen("Visit to Asia=\"once, or\"")), (Pairs{{1, 1}}));
+  EXPECT_EQ(pairs(seen("a=b=NA,Visit to Asia=a=b")), (Pairs{{2, 1}, {1, 2}}));
+  EXPECT_EQ(pairs(seen("\"a=b\"=?")), (Pairs{{2, 0}}));
+  EXPECT_EQ(pairs(seen("xray=yes,xray=yes")), (Pairs{{0, 0}}));
+}
+
+TEST_F(EvidenceText, Weights) {
+  const Observations known = seen("Visit to Asia~0.5,0,2e-1,xray~1,3,x3=1");
+  ASSERT_EQ(known.soft.size(), 2U);
+  EXPECT_EQ(known.soft[0].weights, (std::vector<double>{0.5, 0, 0.2}));
+  EXPECT_EQ(known.soft[1].variable, 0);
+  EXPECT_EQ(pairs(known), (Pairs{{3, 1}}));
+}
+
+TEST_F(EvidenceText, MistakesAreNamed) {
+  EXPECT_EQ(refused("xrey=yes"), "there is no variable 'xrey'; did you mean xray?");
+  EXPECT_EQ(refused("xray=ye"), "variable 'xray' has no state 'ye', allowed are yes, no; did you mean yes?");
+  EXPECT_EQ(refused("xray=yes,xray=no"), "variable 'xray' is observed in state 'yes' and in state 'no'");
+  EXPECT_EQ(refused("xray~1"), "variable 'xray': 1 weights for 2 states");
+  EXPECT_EQ(refused("xray~0,0"), "variable 'xray': all weights are 0");
+  EXPECT_NE(refused("xray~-1,2").find("allowed are finite numbers from 0 up"), std::string::npos);
+  EXPECT_NE(refused("xray~inf,2").find("allowed are finite numbers from 0 up"), std::string::npos);
+  EXPECT_NE(refused("xray~nan,2"), "");
+  for (const char* text :
+       {"", "xray", "xray=", "=yes", "xray=yes,", "xray=yes,no", "\"xray=yes", "\"xray\"", "xray~", "~1,2"}) {
+    EXPECT_NE(refused(text), "") << text;
+  }
+}
+
+TEST_F(EvidenceText, TextsReadBack) {
+  for (const char* text :
+       {"xray=yes", "\"a=b\"=?, Visit to Asia=\"a=b\", x3=0", "Visit to Asia=\"once, or\", xray~0.1,0.2"}) {
+    EXPECT_EQ(observations_text(graph, seen(text)), text);
+  }
+}
+
+TEST_F(EvidenceText, UaiAndLines) {
+  EXPECT_EQ(pairs(cases("2 0 1 3 2\n", ".evid").at(0).observed), (Pairs{{0, 1}, {3, 2}}));
+  EXPECT_EQ(pairs(cases("", "").at(0).observed), Pairs());
+  const Observations lines =
+      cases("\xEF\xBB\xBF# seen today\r\nxray yes\r\n\r\nVisit to Asia once, or\nx3=2\n\"a=b\" = ?\nxray ~ 1, 2\n",
+            ".txt")
+          .at(0)
+          .observed;
+  EXPECT_EQ(pairs(lines), (Pairs{{0, 0}, {1, 1}, {3, 2}, {2, 0}}));
+  ASSERT_EQ(lines.soft.size(), 1U);
+  EXPECT_EQ(lines.soft[0].weights, (std::vector<double>{1, 2}));
+  EXPECT_EQ(wrong("xray yes\nxrey no\n", ".txt"), "e.txt:2: there is no variable 'xrey'; did you mean xray?");
+  EXPECT_EQ(wrong("xray\n", ".txt"), "e.txt:1: the state of variable 'xray' is missing");
+}
+
+TEST_F(EvidenceText, CsvHasACaseInEachRow) {
+  const std::vector<Case> all = cases("case,xray,a=b,x3\nfirst,yes,,1\n,?,?,~1 2 3\n", ".csv");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].label, "first");
+  EXPECT_EQ(pairs(all[0].observed), (Pairs{{0, 0}, {3, 1}}));
+  EXPECT_EQ(pairs(all[1].observed), (Pairs{{2, 0}}));  // ? is a state of a=b, and of no other
+  ASSERT_EQ(all[1].observed.soft.size(), 1U);
+  EXPECT_EQ(all[1].observed.soft[0].weights, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(cases("xray\nyes\nno\n", ".csv").at(1).label, "2");
+  EXPECT_EQ(wrong("xray,xrey\n", ".csv"), "e.csv:1: there is no variable 'xrey'; did you mean xray?");
+  EXPECT_EQ(wrong("xray\nyes\nmaybe\n", ".csv"), "e.csv:3: variable 'xray' has no state 'maybe', allowed are yes, no");
+  EXPECT_EQ(wrong("xray,x3\nyes\n", ".csv"), "e.csv:2: 1 fields, the first line has 2");
+  EXPECT_EQ(wrong("xray,xray\n", ".csv"), "e.csv:1: two columns are called 'xray'");
+  EXPECT_EQ(wrong("", ".csv"), "e.csv: there is no line with names");
+}
+
+TEST_F(EvidenceText, JsonHasAnObjectForEachCase) {
+  const std::vector<Case> all = cases(
+      R"([{"case": "p1", "xray": "no", "x3": 2}, {"xray": [1, 2], "Visit to Asia": {"never": 0.5}, "a=b": null}])",
+      ".json");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].label, "p1");
+  EXPECT_EQ(all[1].label, "2");
+  EXPECT_EQ(pairs(all[0].observed), (Pairs{{3, 2}, {0, 1}}));
+  ASSERT_EQ(all[1].observed.soft.size(), 2U);
+  EXPECT_EQ(all[1].observed.soft[0].weights, (std::vector<double>{0.5, 0, 0}));
+  EXPECT_EQ(cases(R"({"xray": "yes"})", ".json").size(), 1U);
+  EXPECT_EQ(wrong(R"({"xrey": "yes"})", ".json"), "e.json: xrey: there is no variable 'xrey'; did you mean xray?");
+  EXPECT_NE(wrong(R"({"xray": true})", ".json").find("e.json: xray: allowed is a state"), std::string::npos);
+  EXPECT_NE(wrong(R"({"xray": [1]})", ".json").find("1 weights for 2 states"), std::string::npos);
+  EXPECT_NE(wrong(R"([1])", ".json"), "");
+  EXPECT_NE(wrong(R"({"xray": )", ".json"), "");
+}
+
+}  // namespace
+}  // namespace treesample
