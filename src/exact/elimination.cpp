@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "exact/linear_table.hpp"
 #include "exact/slices.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -41,9 +42,13 @@ Assignment drawn(const EliminationPass& pass, const FactorGraph& graph, const st
 
 struct Elimination::State {
   State(const FactorGraph& model, const Limits& limits, EliminationOptions with, Observer watching)
-      : graph(model), options(std::move(with)), observer(std::move(watching)), team(limits.threads) {
+      : graph(model),
+        options(std::move(with)),
+        observer(std::move(watching)),
+        team(num_threads(limits)),
+        pool(std::make_shared<TablePool>(static_cast<double>(limits.bytes))) {
     options.most_bytes = static_cast<double>(limits.bytes);
-    options.threads = limits.threads;
+    options.threads = team.size();
   }
 
   void choose_slices();
@@ -57,6 +62,7 @@ struct Elimination::State {
   EliminationOptions options;
   Observer observer;
   mutable ThreadTeam team;
+  std::shared_ptr<TablePool> pool;
   EliminationCost cost;
   bool keeps_messages = false;
   std::shared_ptr<const EliminationPass> pass;  // of the whole model; null where it is in slices
@@ -101,7 +107,7 @@ void Elimination::State::run_slices() {
   LogSum sum;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     watch.check_going_on();
-    const Slice slice = slices.run(i, {false, &team}, watch);
+    const Slice slice = slices.run(i, {false, &team, pool}, watch);
     sum.add(slice.log_z, slice.estimate);
     // What is left is not negative.
     watch.set_bounds({sum.bounds().lower, HUGE_VAL});
@@ -133,7 +139,7 @@ Marginals Elimination::State::sliced_marginals() const {
   for (int v = 0; v < graph.num_variables(); ++v) result.emplace_back(graph.num_states(v), 0.0);
   for (std::size_t i = 0; i < slices.size(); ++i) {
     watch.check_going_on();
-    const Slice slice = slices.run(i, {true, &team}, watch);
+    const Slice slice = slices.run(i, {true, &team, pool}, watch);
     const double end = watch.num_done() + slices.cost().num_entries / slices.cost().num_slices;
     if (slice.estimate != kNegInf) {
       const double share = std::exp(slice.estimate - log_z);
@@ -160,7 +166,7 @@ Assignment Elimination::State::sliced_sample(Random& random) {
     sample_slices.emplace(slices_for(EliminationGoal::kSamples, "Elimination::sample"));
     EntryWatch watch(nobody, sample_slices->cost().num_entries);
     for (std::size_t i = 0; i < sample_slices->size(); ++i) {
-      log_weights.push_back(sample_slices->run(i, {false, &team}, watch).estimate);
+      log_weights.push_back(sample_slices->run(i, {false, &team, pool}, watch).estimate);
     }
   }
   std::vector<double> weights(log_weights.size());
@@ -170,7 +176,7 @@ Assignment Elimination::State::sliced_sample(Random& random) {
     last_index.reset();
     last = {};
     EntryWatch watch(nobody, sample_slices->cost().num_entries);
-    last = sample_slices->run(index, {true, &team}, watch);
+    last = sample_slices->run(index, {true, &team, pool}, watch);
     last_index = index;
   }
   return last.model.lift(drawn(*last.pass, last.model.graph, last.order, random));
@@ -187,10 +193,12 @@ Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const E
   state_->choose_slices();
   if (state_->cost.num_slices > 1.0) {
     state_->run_slices();
+    state_->pool->release();
     return;
   }
   EntryWatch watch(state_->observer, state_->cost.num_entries);
-  state_->pass = eliminate(graph, state_->cost.order, {state_->keeps_messages, &state_->team}, watch);
+  state_->pass = eliminate(graph, state_->cost.order, {state_->keeps_messages, &state_->team, state_->pool}, watch);
+  state_->pool->release();
   state_->log_z = state_->pass->log_z();
   state_->bounds = LogBounds::around(state_->log_z, state_->pass->error());
 }

@@ -17,6 +17,8 @@
 
 namespace treesample {
 
+class TablePool;
+
 // Tells the observer the share of all bucket entries that are done.
 class EntryWatch {
  public:
@@ -47,6 +49,7 @@ class EntryWatch {
 struct PassOptions {
   bool keep_messages = true;  // else only log Z is known
   ThreadTeam* team = nullptr;
+  std::shared_ptr<TablePool> pool;
 };
 
 class EliminationPass {
