@@ -17,6 +17,11 @@ namespace {
 
 // Of those with the fewest entries as a whole, how many are looked at in slices.
 constexpr std::size_t kMostKept = 4;
+// Orders are tried in rounds, each as many as there were before. One more round is worth its time while that is less
+// than a tenth of elimination's: a step of the first order (a pair of neighbours of a removed variable) takes as long
+// as 15 bucket entries.
+constexpr std::size_t kFirstRound = 10;
+constexpr double kEntriesPerStep = 150.0;
 
 struct Found {
   int restart = 0;
@@ -52,6 +57,10 @@ class OrderSearch {
 
  private:
   void try_order(int restart, bool is_caller);
+  [[nodiscard]] bool is_cheap(std::size_t num_tried) const {
+    return !kept_.empty() &&
+           num_steps_ * static_cast<double>(num_tried) * kEntriesPerStep >= kept_.front().cost.num_entries;
+  }
   [[nodiscard]] double most_entries() const { return most_entries_.load(std::memory_order_relaxed); }
 
   const ModelSizes& sizes_;
@@ -61,6 +70,7 @@ class OrderSearch {
   std::vector<Found> kept_;
   std::atomic<double> most_entries_ = HUGE_VAL;  // beyond which an order is not among the best few
   std::atomic<bool> is_settled_ = false;
+  double num_steps_ = 0.0;  // of the first order
 };
 
 void OrderSearch::try_order(int restart, bool is_caller) {
@@ -74,6 +84,7 @@ void OrderSearch::try_order(int restart, bool is_caller) {
     const auto size = static_cast<std::int64_t>(neighbours.size());
     const double log2_bucket = sizes_.log2_num_entries(neighbours) + sizes_.log2_num_states[v];
     num_entries += std::exp2(std::min(log2_bucket, kMaxLog2Size));
+    if (restart == 0) num_steps_ += static_cast<double>(size * size + 1);
     return num_entries <= most_entries() && !settle.is_asked(size * size + 1);
   };
   Random ties(options_.seed, "elimination order " + std::to_string(restart));
@@ -95,15 +106,20 @@ std::vector<Found> OrderSearch::run() {
   most_entries_ = options_.most_entries;
   ThreadTeam team(options_.threads);
   try_order(0, true);
-  const auto count = static_cast<std::size_t>(options_.restarts) - 1;
-  team.run(
-      count, 1,
-      [&](std::size_t first, std::size_t, int worker) {
-        const bool is_caller = worker == 0;
-        if (is_caller && options_.should_settle && options_.should_settle()) is_settled_ = true;
-        if (!is_settled_) try_order(static_cast<int>(first) + 1, is_caller);
-      },
-      should_stop_);
+  const auto count = static_cast<std::size_t>(options_.restarts);
+  for (std::size_t done = 1; done < count && !is_settled_;) {
+    if (options_.stops_when_cheap && done >= kFirstRound && is_cheap(done)) break;
+    const std::size_t end = options_.stops_when_cheap ? std::min(count, std::max(kFirstRound, 2 * done)) : count;
+    team.run(
+        end - done, 1,
+        [&](std::size_t first, std::size_t, int worker) {
+          const bool is_caller = worker == 0;
+          if (is_caller && options_.should_settle && options_.should_settle()) is_settled_ = true;
+          if (!is_settled_) try_order(static_cast<int>(done + first), is_caller);
+        },
+        should_stop_);
+    done = end;
+  }
   return std::move(kept_);
 }
 

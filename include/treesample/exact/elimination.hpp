@@ -39,7 +39,9 @@ enum class EliminationGoal {
 };
 
 struct EliminationOptions {
-  int restarts = 10;                      // randomised min-fill orders; the one with the fewest bucket entries is used
+  int restarts = 10;  // randomised min-fill orders; the one with the fewest bucket entries is used
+  // Fewer where more of them would take longer than they could save: a matter of counts, not of a clock.
+  bool stops_when_cheap = false;
   std::uint64_t seed = 0;                 // of the orders
   bool keep_messages = true;              // false: log Z and log_prob only, each message is freed when it was used
   std::vector<int> order = {};            // first removed first; empty: looked for by restarts
