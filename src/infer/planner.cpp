@@ -80,6 +80,7 @@ class Planner {
   void choose_for_functions();
   void choose_for_tables();
   bool can_eliminate();
+  void plan_log_z_first(const FactorGraph& graph, double seconds);
   std::vector<Claim> claims(Ways allowed) const;
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
@@ -209,14 +210,27 @@ bool Planner::can_eliminate() {
     plan_.elimination_options = cheap_elimination(summed->graph(), plan_.request, run_, seconds, &plan_.elimination);
   }
   if (!plan_.elimination_options) {
-    reason(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
-                       bytes_text(static_cast<double>(limits().bytes))));
+    plan_log_z_first(summed ? summed->graph() : graph_, seconds);
     return false;
   }
   reason(fmt::format("elimination is cheap once {} summed out: width {}, {:.2g} table entries",
                      counted(summed->num_summed_out(), "barren variable"), plan_.elimination->width,
                      plan_.elimination->num_entries));
   return true;
+}
+
+// Where elimination with all that is asked for does not fit, log Z alone may.
+void Planner::plan_log_z_first(const FactorGraph& graph, double seconds) {
+  plan_.elimination_options = sliced_elimination(graph, plan_.request, run_, seconds, &plan_.elimination);
+  plan_.eliminates_first = plan_.elimination_options.has_value();
+  if (plan_.eliminates_first) {
+    reason(fmt::format("elimination has log Z: width {}, {:.2g} table entries in {}; the rest is for a search",
+                       plan_.elimination->width, plan_.elimination->num_entries,
+                       counted(static_cast<std::int64_t>(plan_.elimination->num_slices), "slice")));
+    return;
+  }
+  reason(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
+                     bytes_text(static_cast<double>(limits().bytes))));
 }
 
 std::vector<Claim> Planner::claims(Ways allowed) const {
