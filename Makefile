@@ -1,6 +1,7 @@
 # The front door: each target installs what it needs from Debian's packages, builds, and runs.
 #   make demo     solve a bundled model
 #   make test     all fast tests
+#   make python   the Python module and its tests
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
 #   make reference  the public headers as pages (Doxygen)
@@ -12,12 +13,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test bench build lint lint-all reference format asan tsan torture fuzz install clean packages-build packages-test packages-lint
+.PHONY: demo test python bench build lint lint-all reference format asan tsan torture fuzz install clean packages-build packages-test packages-lint
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
                   libsqlite3-dev libhiredis-dev libssl-dev gnuplot-nox
-TEST_PACKAGES := libgtest-dev redis-server python3
+PYTHON_PACKAGES := python3-dev pybind11-dev python3-numpy python3-pytest mypy
+TEST_PACKAGES := libgtest-dev redis-server python3 $(PYTHON_PACKAGES)
 LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
 
 packages-build:
@@ -36,9 +38,17 @@ demo: build
 	@scripts/demo build/treesample
 
 test: packages-test
-	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -DTREESAMPLE_PYTHON=ON -B build > /dev/null
 	@cmake --build build
 	@ctest --test-dir build -L fast -j$$(nproc) --output-on-failure
+
+# The module alone; then PYTHONPATH=build/python finds it. `make install` afterwards installs it too.
+python: packages-build
+	@scripts/install-packages $(PYTHON_PACKAGES)
+	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
+	@cmake --build build
+	@PYTHONPATH=build/python TREESAMPLE_PROGRAM=$(CURDIR)/build/treesample TREESAMPLE_MODELS=$(CURDIR)/examples/models \
+	  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider python/tests
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
