@@ -41,9 +41,9 @@ int main(int argc, char** argv) {
         const FactorGraph reduced =
             std::filesystem::exists(evidence) ? condition(graph, read_uai_evidence(evidence, graph)).graph : graph;
         const CountResult result = count(reduced, limits, options);
-        fmt::print("{}: {} log10 Z {:.10g} .. {:.10g} ({:.2g}); {}\n", argument, result.is_solved ? "solved" : "open",
+        fmt::print("{}: {} log10 Z {:.10g} .. {:.10g} ({:.2g}), share {:.2g}; {}\n", argument, result.is_solved ? "solved" : "open",
                    result.report.log_z.lower / std::numbers::ln10, result.report.log_z.upper / std::numbers::ln10,
-                   result.report.log_z.upper - result.report.log_z.lower, result.report.brief());
+                   result.report.log_z.upper - result.report.log_z.lower, result.report.share_done, result.report.brief());
       } catch (const Error& error) {
         fmt::print("{}: {}\n", argument, error.what());
       }

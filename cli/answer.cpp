@@ -98,6 +98,44 @@ std::string failed_text(const OracleCounts& counts) {
   return what;
 }
 
+// The best configuration, or the best of them.
+void print_best(const Answer& answer, const FactorGraph& graph) {
+  if (answer.best) {
+    fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
+               configuration_text(graph, answer.best->x), optimality_text(answer));
+  }
+  if (answer.k_best.empty()) return;
+  fmt::print("k best      {}{}\n", answer.k_best.size(),
+             answer.is_k_best_optimal ? ": no other configuration is better" : ", the best found");
+  for (std::size_t i = 0; i < answer.k_best.size(); ++i) {
+    fmt::print("  {:<4}log density {} at {}\n", i + 1, fixed(answer.k_best[i].log_density),
+               configuration_text(graph, answer.k_best[i].x));
+  }
+}
+
+void print_map(const Answer& answer, const FactorGraph& graph) {
+  if (!answer.map) return;
+  const MapAnswer& map = *answer.map;
+  if (map.states.empty()) {
+    const bool is_impossible = map.log_upper == kNegInf;
+    fmt::print("map         {}\n", is_impossible ? "none: nothing is possible" : "no possible states were found");
+    return;
+  }
+  Evidence states;
+  for (std::size_t i = 0; i < map.states.size(); ++i) states.push_back({map.variables[i], map.states[i]});
+  const double gap = map.log_upper - map.log_value.lower;
+  fmt::print("map         {}\n", printable(observations_text(graph, {states, {}})));
+  fmt::print("            log of the sum {}; {}; {}\n", fixed(map.log_value.lower),
+             map.is_optimal   ? fmt::format("optimal (certified to {})", tolerance_text(gap, 1))
+             : gap < HUGE_VAL ? fmt::format("best found, at most {} below the optimum", tolerance_text(gap, 3))
+                              : "best found",
+             map.by);
+  if (answer.is_exact && answer.log_z) {
+    fmt::print("            probability {:.6g}{}\n", std::exp(std::min(0.0, map.log_value.lower - *answer.log_z)),
+               map.log_value.is_exact() ? "" : " at least");
+  }
+}
+
 void print_marginal(const FactorGraph& graph, int v, const std::vector<double>& probs) {
   std::string line;
   for (std::size_t s = 0; s < std::min<std::size_t>(probs.size(), 8); ++s) {
@@ -261,10 +299,8 @@ void print_summary(const Answer& answer, const ModelInput& input) {
                *answer.unexplored_mass);
   }
   print_evaluated(answer);
-  if (answer.best) {
-    fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
-               configuration_text(graph, answer.best->x), optimality_text(answer));
-  }
+  print_best(answer, graph);
+  print_map(answer, graph);
   if (answer.queries.empty()) {
     print_marginals(answer, graph);
   } else {

@@ -203,6 +203,31 @@ Json best_json(const Answer& answer, const FactorGraph& graph) {
           {"gap", optional_number(answer.best_gap)}};
 }
 
+Json k_best_json(const Answer& answer, const FactorGraph& graph) {
+  if (answer.k_best.empty()) return {};
+  Json list = Json::array();
+  for (const Configuration& one : answer.k_best) {
+    list.push_back({{"states", named_json(graph, one.x)}, {"x", one.x}, {"log_density", number(one.log_density)}});
+  }
+  return {{"optimal", answer.is_k_best_optimal}, {"configurations", std::move(list)}};
+}
+
+Json map_json(const Answer& answer, const FactorGraph& graph) {
+  if (!answer.map) return {};
+  const MapAnswer& map = *answer.map;
+  Evidence states;
+  for (std::size_t i = 0; i < map.states.size(); ++i) states.push_back({map.variables[i], map.states[i]});
+  Json names = Json::array();
+  for (const int v : map.variables) names.push_back(variable_name(graph, v));
+  return {{"variables", std::move(names)},
+          {"states", map.states.empty() ? Json() : named_json(graph, states)},
+          {"log_sum_lower", number(map.log_value.lower)},
+          {"log_sum_upper", number(map.log_value.upper)},
+          {"log_upper", number(map.log_upper)},
+          {"optimal", map.is_optimal},
+          {"by", map.by}};
+}
+
 // What was asked, and of what.
 void add_question(Json& json, const Answer& answer, const ModelInput& input, const Settings& settings) {
   const FactorGraph& graph = input.model.graph;
@@ -257,6 +282,8 @@ void write_json(const Answer& answer, const ModelInput& input, const Settings& s
   }
   add_spending(json, answer);
   json["best"] = best_json(answer, graph);
+  json["k_best"] = k_best_json(answer, graph);
+  json["map"] = map_json(answer, graph);
   json["queries"] = queries_json(answer, graph);
   json["marginals_from"] = answer.marginals_from;
   json["marginals_error"] = optional_number(answer.marginals_error);

@@ -72,7 +72,8 @@ Answer compile_and_answer(const Model& model, const InferRequest& request, const
   Plan plan = make_plan(model.graph, request, model.programs != nullptr, false, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   observed_states(model.graph, model.evidence);  // better now than after the work
-  const CountResult counted = compiled_within({model.graph, plan, run}, policy::kCompileEnd);
+  const CountResult counted =
+      compile_within({model.graph, plan, run}, count_time(run, policy::kCompileEnd, policy::kCompileEnd));
   if (counted.circuit) {
     const auto given = std::make_shared<const Circuit>(counted.circuit->given(model.evidence));
     Answer answer = answer_by_circuit(std::move(plan), model.graph, given, run);

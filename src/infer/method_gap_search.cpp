@@ -74,18 +74,12 @@ void GapSearch::look_for_a_configuration() {
 // True when nothing is left to find out. What is solved without a circuit still wants marginals from samples.
 bool GapSearch::count_first() {
   if (!task_.plan.counts_first || !run_.has_time_limit()) return false;
-  CountResult counted = count_within(task_, policy::kCountTryEnd);
+  const CountResult counted = count_within(task_, count_time(run_, policy::kCountTryEnd, policy::kCountFirstEnd));
   const CountReport& report = counted.report;
-  if (!counted.is_solved && report.num_clauses > policy::kClausesPerTable * report.num_soft_tables) {
-    const LogBounds tried = report.log_z;
-    counted = count_within(task_, policy::kCountFirstEnd);
-    LogBounds& log_z = counted.report.log_z;
-    log_z = {std::max(log_z.lower, tried.lower), std::min(log_z.upper, tried.upper)};
-  }
   first_bounds_ = {std::max(first_bounds_.lower, report.log_z.lower),
                    std::min(first_bounds_.upper, report.log_z.upper)};
   if (!counted.is_solved) return false;
-  set_counted(draft_, counted, task_, policy::kCircuitEnd);
+  set_counted(draft_, counted, task_, count_time(run_, policy::kCircuitTryEnd, policy::kCircuitEnd));
   const bool wants_more = task_.question().marginals || task_.question().best || task_.question().samples > 0;
   return draft_.log_z == kNegInf || draft_.approximation || !wants_more;
 }

@@ -231,8 +231,9 @@ std::vector<OptionRow> make_rows() {
           "map", kEveryWay,
           "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
           {.is_common = true}),
-      row<&InferRequest::question, &Question::k_best>(
-          "k-best", kEveryWay, "How many of the most probable configurations", {.low = 1, .high = 1e6}),
+      row<&InferRequest::question, &Question::k_best>("k-best", kEveryWay,
+                                                      "How many of the most probable configurations",
+                                                      {.low = 1, .high = 1e6, .is_common = true}),
       option<&InferOptions::seed>("seed", kEveryWay, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
           "method", kEveryWay,

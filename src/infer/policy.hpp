@@ -43,13 +43,15 @@ inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimina
 inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
-inline constexpr double kZerosToCount = 0.08;  // share of the table entries from which on it is tried before a search
-inline constexpr double kCountTryEnd = 0.1;    // before a search: reductions, cheap elimination and a first attempt ...
-inline constexpr double kCountFirstEnd = 0.4;  // ... and a second one where zeros are most of what the model says,
-inline constexpr int kClausesPerTable = 2;     // by clauses for each table that is not zeros alone
-inline constexpr double kCircuitEnd = 0.6;     // the same for the circuit of what was solved
-inline constexpr double kCompileEnd = 0.7;     // a circuit that is wanted; then the usual way
-inline constexpr double kCountEnd = 0.9;       // as a method of its own
+inline constexpr double kZerosToCount = 0.08;   // share of the table entries from which on it is tried before a search
+inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the search ...
+inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
+inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker
+inline constexpr double kReducedShare = 0.5;    // of that time: elimination of what the reductions leave
+inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of what was solved
+inline constexpr double kCircuitEnd = 0.6;
+inline constexpr double kCompileEnd = 0.7;  // a circuit that is wanted; then the usual way
+inline constexpr double kCountEnd = 0.9;    // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
@@ -102,6 +104,17 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
+
+// ---- Most probable states, after the answer of a method -------------------------------------------------------------
+inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof
+inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for
+inline constexpr double kMapSeconds = 10.0;
+inline constexpr double kMostBestShare = 0.5;  // of the time from kMapStart on, for several configurations
+// Without a time limit the proof has one that is the same on every machine.
+inline constexpr std::int64_t kProofExpansions = 100'000;
+inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
+inline constexpr double kSumEntries = 5e6;  // of elimination, for the sum over the others given the states of some
+inline constexpr double kSumSeconds = 0.5, kSumShare = 0.05;  // for its bounds where that is more
 
 // ---- Impossible evidence --------------------------------------------------------------------------------------------
 inline constexpr double kConflictShare = 0.1,

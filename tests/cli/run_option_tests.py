@@ -81,7 +81,8 @@ USES = [
 ]
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
-             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--compile", "--weights"}
+             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--query", "--map",
+             "--k-best", "--cases", "--cases-out", "--marginals-out", "--samples-out", "--compile", "--weights"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -206,7 +207,7 @@ def check_rules():
 
 
 def check_complete():
-    help_text = subprocess.run([PROGRAM, "infer", "--help"], capture_output=True, text=True, check=True).stdout
+    help_text = subprocess.run([PROGRAM, "infer", "--help-all"], capture_output=True, text=True, check=True).stdout
     options = set(re.findall(r"^\s+(?:-\w,)?(--[a-z-]+)", help_text, re.MULTILINE))
     check(len(options) > 30, "the help lists options", options)
     missing = options - {use.option for use in USES} - ELSEWHERE
