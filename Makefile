@@ -9,11 +9,12 @@
 #   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
 #                 training under kills
 #   make fuzz     each parser's fuzzer for a minute
+#   make deb      Debian packages; make wheel: a Python wheel
 #   make install  to PREFIX (/usr/local)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python bench build lint lint-all reference format asan tsan torture fuzz install clean packages-build packages-test packages-lint
+.PHONY: demo test python bench build lint lint-all reference format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-lint
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
@@ -98,6 +99,19 @@ fuzz: packages-lint
 	  mkdir -p build-fuzz/corpus-$$target; \
 	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 -max_len=300000 -len_control=0 \
 	    -dict=tests/fuzz/dictionary/$$target.dict build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done
+
+# Packages of this version in build-deb: treesample, libtreesample-dev, python3-treesample.
+deb: packages-build
+	@scripts/install-packages $(PYTHON_PACKAGES) dpkg-dev file
+	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build-deb > /dev/null
+	@cmake --build build-deb
+	@cd build-deb && cpack > cpack.log || { tail -20 cpack.log; exit 1; }
+	@ls build-deb/*.deb
+
+# A wheel for the Python that builds it, in build-wheel.
+wheel: packages-build
+	@scripts/install-packages $(PYTHON_PACKAGES)
+	@PYTHONPATH=python /usr/bin/python3 -c 'import wheel_backend; print("build-wheel/" + wheel_backend.build_wheel("build-wheel"))'
 
 install: build
 	@cmake --install build --prefix $(PREFIX)
