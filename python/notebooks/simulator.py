@@ -46,11 +46,11 @@ answer.best, answer.best_log_density
 answer["a"], answer.log_z
 
 # %% [markdown]
-# 300 more. The 300 of before come from the journal.
+# 300 more. Those of before come from the journal: `calls` counts all that an answer stands on.
 
 # %%
-more = model.infer(calls=300, journal=journal)
-calls, more.spent["functions"]
+more = answer.extend(calls=300)
+calls, more, more["a"]
 
 # %% [markdown]
 # The truth, by brute force, for comparison.
