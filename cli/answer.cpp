@@ -260,6 +260,11 @@ void print_log_z(const Answer& answer) {
     fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z), answer.is_exact ? "" : ", estimate");
   }
   print_importance(answer);
+  if (answer.sampled_interval && !answer.is_exact) {
+    fmt::print("            in [{}, {}] with confidence {} (by the spread of the samples, not certified)\n",
+               decimal_bound(answer.sampled_interval->log_z.lower, -1.0),
+               decimal_bound(answer.sampled_interval->log_z.upper, 1.0), answer.sampled_interval->confidence);
+  }
   if (answer.bounded_importance && !answer.is_exact) {
     const BoundedImportance& sampled = *answer.bounded_importance;
     fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n",

@@ -71,6 +71,12 @@ Json log_z_json(const Answer& answer) {
                            {"factor_evaluations", answer.importance->spent.factor_evaluations},
                            {"calls", answer.importance->spent.calls}};
   }
+  log_z["sampled_interval"] = Json();
+  if (answer.sampled_interval) {
+    log_z["sampled_interval"] = {{"lower", number(answer.sampled_interval->log_z.lower)},
+                                 {"upper", number(answer.sampled_interval->log_z.upper)},
+                                 {"confidence", answer.sampled_interval->confidence}};
+  }
   log_z["interval"] = Json();
   if (answer.bounded_importance) {
     const BoundedImportance& sampled = *answer.bounded_importance;

@@ -15,12 +15,16 @@
 #include <thread>
 #include <vector>
 
+#include "treesample/space/limits.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {
 
 // All cores that this process may use, at least 1.
 int num_cores();
+
+// Of Limits: 0 is one per core.
+inline int num_threads(const Limits& limits) { return limits.threads == 0 ? num_cores() : limits.threads; }
 
 class ThreadTeam {
  public:

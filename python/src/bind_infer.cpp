@@ -39,8 +39,8 @@ std::shared_ptr<Model> tables_and_functions(const FactorGraph& graph, const Obse
 }
 
 // Functions that are paid for: never twice, by several workers, with a journal.
-std::shared_ptr<Model> paid_functions(const FactorGraph& graph, const Observations& evidence, const std::string& version,
-                                      const OracleOptions& options) {
+std::shared_ptr<Model> paid_functions(const FactorGraph& graph, const Observations& evidence,
+                                      const std::string& version, const OracleOptions& options) {
   return kept(Model(std::make_shared<OracleSet>(graph, version, options), evidence_of(evidence)));
 }
 
@@ -64,8 +64,8 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
   std::shared_ptr<Answer> answer;
   try {
     const py::gil_scoped_release others_may_run;
-    answer = std::make_shared<Answer>(
-        infer(*model, request.question, request.limits, request.options, watcher.observer()));
+    answer =
+        std::make_shared<Answer>(infer(*model, request.question, request.limits, request.options, watcher.observer()));
   } catch (const Error& error) {
     if (watcher.error().is_none()) throw;
   }
@@ -183,8 +183,7 @@ void bind_answer(py::module_& module) {
                              })
       .def_property_readonly("plan", [](const Answer& answer) { return answer.plan.text(); })
       .def_property_readonly("remarks", [](const Answer& answer) { return answer.plan.remarks; })
-      .def_property_readonly("reward_evaluations",
-                             [](const Answer& answer) { return answer.spent.reward_evaluations; })
+      .def_property_readonly("reward_evaluations", [](const Answer& answer) { return answer.spent.reward_evaluations; })
       .def_property_readonly("calls", [](const Answer& answer) { return answer.spent.calls; })
       .def_readonly("seconds", &Answer::seconds)
       .def_property_readonly("programs", &programs_report);
@@ -195,15 +194,15 @@ void bind_answer(py::module_& module) {
 void bind_infer(py::module_& module) {
   bind_answer(module);
   py::class_<OracleOptions>(module, "OracleOptions")
-      .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
-                       bool retry_failed) {
-             OracleOptions options;
-             options.num_workers = workers;
-             options.journal = journal;
-             options.log = log;
-             options.retry_failed = retry_failed;
-             return options;
-           }));
+      .def(py::init(
+          [](int workers, const std::filesystem::path& journal, const std::filesystem::path& log, bool retry_failed) {
+            OracleOptions options;
+            options.num_workers = workers;
+            options.journal = journal;
+            options.log = log;
+            options.retry_failed = retry_failed;
+            return options;
+          }));
   py::class_<Model, std::shared_ptr<Model>>(module, "Problem");
   module.def("tables_and_functions", &tables_and_functions);
   module.def("paid_functions", &paid_functions);

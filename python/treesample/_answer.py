@@ -68,7 +68,7 @@ class Marginals(Mapping[str, "dict[Any, float]"]):
 
     def to_pandas(self) -> Any:
         """A data frame with one row per state of each variable."""
-        import pandas
+        import pandas  # type: ignore[import]
 
         rows = [
             (name, state, probability, self.std_error(name))

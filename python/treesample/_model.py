@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import difflib
 import hashlib
 import html
@@ -10,7 +11,6 @@ import inspect
 import math
 import os
 import sys
-import threading
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
 
@@ -26,7 +26,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 OnFailure = Union[str, float]
 
 
-class Variable(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Variable:
     """A variable of a model: its name, the labels of its states, and its place in configurations.
 
     States are labelled by what was given, or 0, 1, ... where only their number was.
@@ -133,7 +134,8 @@ class Model:
         The function gets the labels of the states, in the order of the variables. With `batch=N` it gets an array of
         integers instead, up to N rows with one state (from 0) per variable, and returns as many numbers.
 
-        `cost` are the seconds that a call takes, `log_max` is an upper bound of what it returns, from which certified
+        `cost` are the seconds that a call takes. A function of cost 0 is called by the search itself, as often as it
+        likes, which takes a microsecond; any other is called once for each of its states. `log_max` is an upper bound of what it returns, from which certified
         bounds are made. `on_failure` says what a call counts as that raises an exception or returns NaN: "stop" (the
         run ends with that exception, which has the answer so far), "impossible" (-inf), "skip" (the same, and the
         answer is one of the model without these configurations), or a number.
@@ -395,7 +397,7 @@ class Model:
 
     def _call(self, factor: _FunctionFactor) -> Callable[..., Any]:
         """The function of single states that a factor is to the search, its rule for failures included."""
-        function = factor.function
+        function: Callable[..., Any] = factor.function
         if factor.batch is not None:
             labels = [{label: i for i, label in enumerate(self._variables[v].states)} for v in factor.scope]
 
@@ -405,7 +407,9 @@ class Model:
 
             one.__name__ = getattr(factor.function, "__name__", "function")
             function = one
-        return function if factor.on_failure == "stop" else _Forgiving(function, factor.on_failure)
+        if factor.on_failure == "stop":
+            return function
+        return _Forgiving(function, factor.on_failure)
 
     def _built(self, wrap: Callable[[_FunctionFactor], Callable[..., Any]]) -> Any:
         """The graph with its functions, each as `wrap` makes it."""
@@ -446,50 +450,48 @@ class _Run:
         version: str,
     ) -> None:
         self.model = model
-        self._raised: "list[BaseException]" = []
-        self._lock = threading.Lock()
-        observed = model._observed(evidence)
-        self.evidence = dict(observed)
+        self._evidence = model._observed(evidence)
+        self._executor = executor
         if workers is None:
             workers = getattr(executor, "_max_workers", None) or (os.cpu_count() or 1 if executor else 1)
-        self.workers = workers
-        options = _core.OracleOptions(workers, os.fspath(journal or ""), "", retry_failed)
-        if model._program_file is not None:
-            self.problem = _core.programs_of(model._program_file, observed, options)
-        elif model._functions:
-            graph = model._built(lambda factor: self._paid(factor, executor))
-            self.problem = _core.paid_functions(graph, observed, version or _fingerprint(model), options)
-        elif journal or executor:
+        self._workers = workers
+        self._journal = os.fspath(journal or "")
+        self._retry_failed = retry_failed
+        self._version = version
+        self._raised: "list[BaseException]" = []
+        self._problem: Any = None
+        has_calls = bool(model._functions) or model._program_file is not None
+        if not has_calls and (journal or executor):
             raise _core.OptionError(f"{'journal' if journal else 'executor'}: the model has no functions")
-        else:
-            self.problem = _core.tables_and_functions(model._graph, observed)
 
-    def _paid(self, factor: _FunctionFactor, executor: Optional[concurrent.futures.Executor]) -> Callable[..., Any]:
-        function = self.model._call(factor)
-
-        def call(*states: State) -> float:
-            try:
-                if executor is None:
-                    return float(function(*states))
-                return float(executor.submit(function, *states).result())
-            except BaseException as error:
-                names = (self.model._variables[v].name for v in factor.scope)
-                where = ", ".join(f"{name}={state!r}" for name, state in zip(names, states))
-                _add_note(error, f"in factor {getattr(function, '__name__', 'function')}({where})")
-                with self._lock:
-                    self._raised.append(error)
-                raise
-
-        call.__name__ = getattr(function, "__name__", "function")
-        return call
+    def problem(self) -> Any:
+        """The model of the library, with what it has paid for."""
+        model = self.model
+        if self._problem is not None:
+            return self._problem
+        options = _core.OracleOptions(self._workers, self._journal, "", self._retry_failed)
+        if model._program_file is not None:
+            return _core.programs_of(model._program_file, self._evidence, options)
+        if not model._functions:
+            return _core.tables_and_functions(model._graph, self._evidence)
+        if not self._journal and self._executor is None and all(f.cost == 0 for f in model._functions.values()):
+            return _core.tables_and_functions(model._built(model._call), self._evidence)
+        # The functions must not refer to this object, which keeps what refers to them.
+        graph = model._built(lambda factor: _paid(model, factor, self._executor, self._raised))
+        return _core.paid_functions(graph, self._evidence, self._version or _fingerprint(model), options)
 
     def infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
-        if self.workers != 1 and (self.model._functions or self.model._program_file):
-            keywords = {"oracle_workers": self.workers, **keywords}
+        if self._workers != 1 and (self.model._functions or self.model._program_file):
+            keywords = {"oracle_workers": self._workers, **keywords}
         show = _Progress() if progress is True else None
-        report = show if show is not None else (progress or None)
+        problem = self.problem()
+        # A journal knows what was paid, and another run may want it; else the library's model does.
+        self._problem = None if self._journal else problem
         try:
-            found, error = _core.infer(self.problem, _as_text(keywords), report, None)
+            found, error = _core.infer(problem, _as_text(keywords), show or progress or None, None)
+        except Exception as raised:
+            raised.answer = None  # type: ignore[attr-defined]
+            raise
         finally:
             if show is not None:
                 show.end()
@@ -501,6 +503,30 @@ class _Run:
             raise error
         assert answer is not None
         return answer
+
+
+def _paid(
+    model: Model,
+    factor: _FunctionFactor,
+    executor: Optional[concurrent.futures.Executor],
+    raised: "list[BaseException]",
+) -> Callable[..., Any]:
+    """The function as a worker calls it; what it raises is kept, because the library hands on only a message."""
+    function = model._call(factor)
+    name = getattr(function, "__name__", "function")
+    variables = [model._variables[v].name for v in factor.scope]
+
+    def call(*states: State) -> float:
+        try:
+            return float(function(*states) if executor is None else executor.submit(function, *states).result())
+        except BaseException as error:
+            where = ", ".join(f"{variable}={state!r}" for variable, state in zip(variables, states))
+            _add_note(error, f"in factor {name}({where})")
+            raised.append(error)
+            raise
+
+    call.__name__ = name
+    return call
 
 
 def _add_note(error: BaseException, note: str) -> None:

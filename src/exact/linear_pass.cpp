@@ -167,7 +167,7 @@ bool LinearPass::eliminate(int v, EntryWatch& watch) {
   const Bucket& bucket = tree_.buckets[v];
   LinearTable& message = messages_[v];
   message.scope = bucket.separator;
-  message.values = TableMemory(num_table_entries(graph_, bucket.separator));
+  message.values = TableMemory(num_table_entries(graph_, bucket.separator), options_.pool);
   const Extent extent = fill(v, message, watch);
   message.largest = extent.largest;
   message.least = extent.least;
@@ -218,7 +218,7 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
   std::vector<int> places;
   for (const int c : bucket.children) {
     places.push_back(product.add_place(messages_[c].scope));
-    probs[c] = TableMemory(messages_[c].values.size());
+    probs[c] = TableMemory(messages_[c].values.size(), options_.pool);
     std::fill_n(probs[c].data(), probs[c].size(), 0.0);
   }
   std::vector<double> marginal(product.num_states(), 0.0), block(product.block_size());
@@ -243,7 +243,7 @@ Marginals LinearPass::marginals(EntryWatch& watch) const {
   for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
     watch.check_going_on();
     if (tree_.buckets[*v].separator.empty()) {
-      probs[*v] = TableMemory(1);
+      probs[*v] = TableMemory(1, nullptr);
       probs[*v].data()[0] = 1.0;
     }
     result[*v] = sum_bucket(*v, probs, watch);

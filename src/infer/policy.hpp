@@ -28,9 +28,21 @@ inline constexpr double kOrderSeconds = 2.0;
 inline constexpr double kMostOfTheRest = 0.5;  // no step takes more than this share of what is left
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
-inline constexpr int kEliminationRestarts = 10;
-inline constexpr double kCostShare = 0.05;        // for the order
-inline constexpr double kEntriesPerSecond = 5e7;  // bucket entries, summed; what the prediction of the time rests on
+inline constexpr int kEliminationRestarts = 4096;  // at most: fewer where elimination is cheap
+inline constexpr double kCostShare = 0.05;         // for the order
+// What the prediction of the time rests on: bucket entries, summed, by one thread; by several, so many to this power
+// times as many; what marginals take, in the time of log Z; and memory that was not in use before.
+inline constexpr double kEntriesPerSecond = 6e8;
+inline constexpr double kThreadsPower = 0.85;
+inline constexpr double kMarginalsWork = 4.0;
+inline constexpr double kNewBytesPerSecond = 1e9;
+inline constexpr double kAllShare = 0.7;             // of the time: where all is predicted to be done within it
+inline constexpr double kLogZShare = 0.5;            // the same for log Z alone, before a search
+inline constexpr double kLogZLook = 0.15;            // from when on it is given up if it would not be done ...
+inline constexpr double kLogZEnd = 0.75;             // ... by then
+inline constexpr double kSlicedMarginalsEnd = 0.95;  // marginals after it
+// When all else is known: for a good configuration, of the time so far, and at least.
+inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
 inline constexpr double kEliminationLook = 0.3;   // from when on elimination that would take too long is given up ...
 inline constexpr double kEliminationEnd = 0.9;    // ... and when it must be done
 inline constexpr double kMostProbableLook = 0.5;  // the same for the most probable configuration, which comes last
@@ -98,6 +110,9 @@ inline constexpr std::int64_t kImportanceDivisor = 2;  // of a budget of calls: 
 inline constexpr double kImportanceEnd = 0.95;         // where samples are to follow
 inline constexpr double kShowReserve = 0.05;           // of the limit, for what showing samples takes beyond a trial
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
+
+// ---- Learned models ------------------------------------------------------------------------------------------------
+inline constexpr double kOptimalGap = 1e-9;  // in nats: a configuration this close to a bound is the best
 
 // ---- Belief propagation --------------------------------------------------------------------------------------------
 inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow

@@ -8,6 +8,7 @@
 namespace treesample {
 namespace {
 
+constexpr std::size_t kFewestAdded = 3;    // terms that a round takes up, if there are so many
 constexpr double kConstantVariance = 1e6;  // in the place of none, relative to the variance of the values
 constexpr double kLeastNoise = 1e-9;       // relative to the variance of the values
 constexpr double kLargestVariance = 10.0;  // of a term's features together, relative to the variance of the values
@@ -17,6 +18,24 @@ std::pair<double, double> best_gain(double squared, double precision, double num
   const double ratio = squared / (precision * num_features);
   if (!(ratio > 1.0)) return {0.0, 0.0};
   return {0.5 * num_features * (ratio - 1.0 - std::log(ratio)), (ratio - 1.0) / precision};
+}
+
+// The lower triangle of a matrix becomes its inverse; what is above is not touched.
+void invert_lower(Eigen::Ref<Eigen::MatrixXd> matrix) {
+  const Eigen::Index size = matrix.rows(), half = size / 2;
+  if (size <= 32) {
+    const Eigen::MatrixXd lower = matrix.triangularView<Eigen::Lower>();
+    matrix.triangularView<Eigen::Lower>() =
+        lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(size, size));
+    return;
+  }
+  auto upper_left = matrix.topLeftCorner(half, half);
+  auto lower_right = matrix.bottomRightCorner(size - half, size - half);
+  invert_lower(upper_left);
+  invert_lower(lower_right);
+  const Eigen::MatrixXd corner = matrix.bottomLeftCorner(size - half, half);
+  const Eigen::MatrixXd right = corner * upper_left.triangularView<Eigen::Lower>();
+  matrix.bottomLeftCorner(size - half, half).noalias() = -(lower_right.triangularView<Eigen::Lower>() * right);
 }
 
 // All sets of `order` of the variables.
@@ -212,9 +231,12 @@ void TermRegression::solve() {
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     terms_[t].coefficients = mean_.segment(first_[t], num_features(terms_[t].scope));
   }
-  const Eigen::MatrixXd inverse =
-      factor_.matrixL().solve(Eigen::MatrixXd::Identity(precision.rows(), precision.cols()));
-  const Eigen::VectorXd variances = inverse.colwise().squaredNorm();
+  precision = factor_.matrixLLT();
+  invert_lower(precision);
+  Eigen::VectorXd variances(precision.cols());
+  for (Eigen::Index c = 0; c < precision.cols(); ++c) {
+    variances[c] = precision.col(c).tail(precision.rows() - c).squaredNorm();
+  }
   trace_.resize(terms_.size());
   num_determined_ = 1.0;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
@@ -348,9 +370,11 @@ bool TermRegression::take_up(int max_order) {
   std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
   std::vector<RegressionTerm> added;
   Eigen::Index size = scaled_features_.cols();
+  // More at a time where there are many: a round costs the cube of the features.
+  const std::size_t most = std::max<std::size_t>(kFewestAdded, terms_.size() / 10);
   for (const Candidate& candidate : found) {
     const int more = num_features(candidate.scope);
-    if (static_cast<int>(added.size()) == options_.num_added) break;
+    if (added.size() == most) break;
     if (size + more > options_.max_features) continue;
     size += more;
     added.push_back({candidate.scope, std::min(candidate.variance, value_variance_ / more), {}});

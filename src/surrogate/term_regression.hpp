@@ -49,7 +49,6 @@ struct RegressionTerm {
 
 struct RegressionOptions {
   int num_rounds = 40;          // of terms being taken up and given up, and variances being improved, at most
-  int num_added = 3;            // terms that a round takes up at most
   int max_order = 6;            // variables of a term
   int max_features = 1500;      // of all terms
   int max_triples = 20'000;     // above, only triples that extend a pair are looked at

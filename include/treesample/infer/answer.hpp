@@ -47,6 +47,12 @@ struct MapAnswer {
   std::string by;           // how it was found
 };
 
+// Of log Z, by samples and their spread: it holds about as often as it says, which is measured and not proved.
+struct SampledInterval {
+  LogBounds log_z;
+  double confidence = 0.0;
+};
+
 struct Answer {
   Plan plan;
   std::string method;  // one line on what was done
@@ -58,6 +64,7 @@ struct Answer {
   std::optional<double> lower, upper;  // certified, where the method has them
   bool is_exact = false;               // these are as close as LogBounds::kExact
   std::optional<ImportanceEstimate> importance;
+  std::optional<SampledInterval> sampled_interval;      // of a learned model
   std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below
   std::optional<double> unexplored_mass;                // of a search of tables that is not exact: P_X's own share
   std::optional<EvaluatedShare> evaluated;              // of a search with programs that is not exact

@@ -30,6 +30,7 @@ enum class Method {
   kSmc,
   kGibbs,
   kBp,
+  kLearned,  // functions over many variables, learned from the values that were paid for
 };
 
 // What samples are drawn from by the search with bounds.
@@ -39,8 +40,14 @@ enum class SampleSource {
   kRejection,  // exact samples, by rejection from P_U
 };
 
+enum class Aim {
+  kAll,
+  kBest,  // the most probable configuration alone: no marginals, and functions are called for nothing else
+};
+
 // What is asked, beside log Z. Variables are named as in model/names.hpp.
 struct Question {
+  Aim aim = Aim::kAll;
   bool marginals = true;
   // Each one variable, {"lung"}, or the joint distribution of several, {"lung", "tub"}; answered in Answer::queries.
   // The marginals of all variables are there too.
@@ -79,6 +86,7 @@ struct InferOptions {
   std::optional<std::int64_t> messages = {};
   std::optional<double> damping = {};
   std::optional<std::int64_t> importance = {};
+  std::optional<double> error_share = {};    // of the calls of a learned model, for samples that tell its errors
   std::optional<std::int64_t> workers = {};  // of the model's programs; what it was read with
   std::optional<AnswerOrder> answer_order = {};
   std::optional<bool> trace = {};    // how bounds and estimate grow is wanted: a search
