@@ -144,6 +144,7 @@ struct Field {
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) return all_words<Type>();
     if constexpr (kIsSize) return "SIZE";
     if constexpr (kIsNames) return "NAMES";
+    if constexpr (std::is_same_v<Type, std::string>) return "WORD";
     return std::is_integral_v<Type> ? "N" : "X";
   }
 };
@@ -239,6 +240,12 @@ std::vector<OptionRow> make_rows() {
           "map", kEveryWay,
           "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
           {.is_common = true}),
+      row<&InferRequest::question, &Question::sensitivity>("sensitivity", kEveryWay,
+                                                           "Which numbers of the model P(NAME=STATE | evidence) "
+                                                           "depends on most, by exact derivatives; 'evidence' asks for "
+                                                           "those of log P(evidence)"),
+      row<&InferRequest::question, &Question::value_for>(
+          "value-for", kEveryWay, "What observing each other variable would tell about this one, in nats"),
       row<&InferRequest::question, &Question::k_best>("k-best", kEveryWay,
                                                       "How many of the most probable configurations",
                                                       {.low = 1, .high = 1e6, .is_common = true}),

@@ -129,6 +129,7 @@ inline constexpr double kMostBestShare = 0.5;   // of the time from kMapStart on
 // Without a time limit the proof has one that is the same on every machine.
 inline constexpr std::int64_t kProofExpansions = 100'000;
 inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
+inline constexpr double kDerivativeEntries = 1e8;  // of elimination, for sensitivity and the value of observations
 inline constexpr double kSumEntries = 5e6;  // of elimination, for the sum over the others given the states of some
 inline constexpr double kSumSeconds = 0.5, kSumShare = 0.05;  // for its bounds where that is more
 

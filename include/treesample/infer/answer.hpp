@@ -11,6 +11,7 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/infer/sensitivity.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/oracle/oracle_set.hpp"
@@ -92,6 +93,9 @@ struct Answer {
   std::vector<Configuration> k_best;  // where Question::k_best is more than one: as many as there are, best first
   bool is_k_best_optimal = false;     // no other configuration is better than these, but for rounding
   std::optional<MapAnswer> map;       // where Question::map names variables
+  // Where Question asks for them and elimination fits.
+  std::optional<Sensitivity> sensitivity;
+  std::optional<ObservationValues> observation_values;
 
   std::vector<Assignment> samples;
   std::vector<double> sample_log_probs;  // under `approximation`; none of exact samples: that takes an exact log Z
