@@ -220,9 +220,10 @@ std::vector<OptionRow> make_rows() {
           {.matters = has_bp_samples, .why_not = kNoSamples}),
       limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount),
                             "Memory that the method may use, such as 512M", {.is_common = true}),
-      limit<&Limits::threads>("threads", kExact + kGap,
-                              "Threads for elimination and its orders; 0 is one per core. Answers have the same bits",
-                              {.high = 4096, .is_common = true}),
+      limit<&Limits::threads>(
+          "threads", kEveryWay,
+          "Threads, for elimination and its orders; 0 is one per core. The answer has the same bits",
+          {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
       row<&InferRequest::question, &Question::query>(
