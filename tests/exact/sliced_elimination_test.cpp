@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "exact/linear_table.hpp"
 #include "support/random_models.hpp"
@@ -24,6 +23,7 @@ RandomModelOptions dense(int num_variables, double zeros) {
           .min_states = 2,
           .max_states = 3,
           .num_factors = 3 * num_variables,
+          .min_arity = 2,
           .max_arity = 3,
           .zero_probability = zeros};
 }
@@ -45,11 +45,11 @@ TEST(SlicedElimination, EqualsEnumeration) {
   Random random(51);
   int num_zero = 0;
   double most_slices = 0.0;
-  for (int trial = 0; trial < 120; ++trial) {
+  for (int trial = 0; trial < 40; ++trial) {
     SCOPED_TRACE(trial);
-    const FactorGraph graph = random_model(random, dense(6 + trial % 3, 0.15 * (trial % 3)));
+    const FactorGraph graph = random_model(random, dense(8 + trial % 2, 0.15 * (trial % 4)));
     const Enumeration expected = enumerate(graph);
-    const Elimination actual(graph, tight(graph, trial % 2 == 0 ? 0.4 : 0.1), {.may_slice = true});
+    const Elimination actual(graph, tight(graph, trial % 2 == 0 ? 0.5 : 0.2), {.may_slice = true});
     most_slices = std::max(most_slices, actual.cost().num_slices);
     ASSERT_GT(actual.cost().num_slices, 1.0);
     if (expected.log_z == kNegInf) {
@@ -112,8 +112,8 @@ TEST(SlicedElimination, LowerBoundsGrowWithEverySlice) {
     last_share = now.share_done.value();
   }};
   const Elimination elimination(graph, tight(graph, 0.2), {.may_slice = true}, observer);
-  EXPECT_GT(num_higher, 3);
-  EXPECT_GT(last, log_z - 5.0);
+  EXPECT_GE(num_higher, 3);
+  EXPECT_GT(last, log_z - 10.0);
 }
 
 TEST(SlicedElimination, IsGivenUpBetweenSlicesWhenAsked) {
@@ -159,10 +159,11 @@ TEST(SlicedElimination, MemoryOfASliceIsWithinTheLimit) {
 
 TEST(Threads, EliminationHasTheSameBits) {
   Random random(57);
-  const FactorGraph graph =
-      random_model(random, {.num_variables = 20, .min_states = 2, .max_states = 2, .num_factors = 90, .max_arity = 3});
+  const FactorGraph graph = random_model(
+      random,
+      {.num_variables = 24, .min_states = 2, .max_states = 2, .num_factors = 160, .min_arity = 2, .max_arity = 3});
   const Elimination one(graph, {.threads = 1});
-  ASSERT_GT(one.cost().log2_largest_bucket, 13.0);
+  ASSERT_GT(one.cost().log2_largest_bucket, 16.5);  // shared: more than a grain of 2^16 entries
   const Marginals expected = one.marginals();
   for (const int num_threads : {2, 3, 7}) {
     const Elimination several(graph, {.threads = num_threads});
