@@ -53,11 +53,12 @@ python: packages-build
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
-	@cmake --build build --target search_bench bounds_bench nn_bench count_bench
+	@cmake --build build --target search_bench bounds_bench nn_bench count_bench elimination_bench
 	build/search_bench
 	build/bounds_bench
 	build/nn_bench
 	build/count_bench
+	build/elimination_bench
 
 lint: packages-lint
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 --dry-run -Werror

@@ -201,7 +201,14 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
   const double end_with_samples =
       chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
-  Observer observer{.should_stop = run_.until(task_.question().samples > 0 ? end_with_samples : 1.0)};
+  const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
+  Observer observer{.should_stop = run_.until(end)};
+  if (fills_time) {
+    importance.expected_samples = [run = run_, start = run_.seconds(), end](std::int64_t num_drawn) {
+      const double passed = std::max(run.seconds() - start, 1e-6);
+      return static_cast<double>(num_drawn) * std::max(1.0, (end * run.time_limit() - start) / passed);
+    };
+  }
   if (!run_.has_time_limit()) {
     // More than were asked for only as long as they are cheap. What is solved needs none of them: a sample of a
     // variable with a million states takes a hundredth of a second.
