@@ -9,6 +9,7 @@
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/map_search.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/reduce/simplify.hpp"
@@ -99,7 +100,7 @@ void Finder::prove_best() {
                      found->best.front().log_value.upper - found->best.front().log_value.lower;
   if (answer_.best_gap.value_or(HUGE_VAL) <= gap) return;
   answer_.best_gap = gap;
-  answer_.is_best_optimal = gap <= MapResult::kTolerance;
+  answer_.is_best_optimal = gap <= MostProbable::kTolerance;
 }
 
 void Finder::add_k_best() {

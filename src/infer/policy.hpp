@@ -112,7 +112,6 @@ inline constexpr double kShowReserve = 0.05;           // of the limit, for what
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
 
 // ---- Learned models ------------------------------------------------------------------------------------------------
-inline constexpr double kOptimalGap = 1e-9;  // in nats: a configuration this close to a bound is the best
 
 // ---- Belief propagation --------------------------------------------------------------------------------------------
 inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
