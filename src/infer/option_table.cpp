@@ -220,6 +220,10 @@ std::vector<OptionRow> make_rows() {
           {.matters = has_bp_samples, .why_not = kNoSamples}),
       limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount),
                             "Memory that the method may use, such as 512M", {.is_common = true}),
+      limit<&Limits::threads>("threads", kGap + kExact,
+                              "Threads that may be used: by elimination, and by a search for counting beside it where "
+                              "many entries are zero, whichever answers first",
+                              {.low = 1, .high = 1024, .is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
       row<&InferRequest::question, &Question::query>(

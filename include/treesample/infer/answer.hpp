@@ -56,6 +56,8 @@ struct Answer {
   std::optional<double> log_z;         // the estimate; Gibbs sampling has none
   std::optional<double> lower, upper;  // certified, where the method has them
   bool is_exact = false;               // these are as close as LogBounds::kExact
+  // What log_z is: "exact", "lower bound" (certified, and all that is known), "estimate", or "" where there is none.
+  [[nodiscard]] const char* log_z_kind() const;
   std::optional<ImportanceEstimate> importance;
   std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below
   std::optional<double> unexplored_mass;                // of a search of tables that is not exact: P_X's own share
