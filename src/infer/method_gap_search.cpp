@@ -85,8 +85,7 @@ bool GapSearch::count_first() {
                    std::min(first_bounds_.upper, report.log_z.upper)};
   if (!counted.is_solved) return false;
   set_counted(draft_, counted, task_, count_time(run_, policy::kCircuitTryEnd, policy::kCircuitEnd));
-  const bool wants_more = task_.question().marginals || task_.question().best || task_.question().samples > 0;
-  return draft_.log_z == kNegInf || draft_.approximation || !wants_more;
+  return draft_.log_z == kNegInf || draft_.approximation || !wants_more(task_.question());
 }
 
 // Log Z, where that is all that elimination can tell in time, and marginals where they can follow. What is found before
@@ -334,6 +333,9 @@ Draft GapSearch::run() {
 
 }  // namespace
 
-Draft run_gap_search(const Task& task) { return GapSearch(task).run(); }
+Draft run_gap_search(const Task& task) {
+  const bool has_portfolio = task.plan.counts_first && task.limits().threads > 1 && task.run.has_time_limit();
+  return has_portfolio ? run_portfolio(task) : GapSearch(task).run();
+}
 
 }  // namespace treesample

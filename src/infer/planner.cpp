@@ -203,6 +203,9 @@ void Planner::choose_for_tables() {
   if (is_given("budget")) reason("--budget counts evaluations, which elimination does not make");
   if (!is_given("budget") && !wants_search && can_eliminate()) {
     options().method = Method::kExact;
+    plan_.counts_first = elimination_seconds(plan_) > policy::kLeastElimination && wants_counting(graph_);
+    if (plan_.counts_first)
+      reason("many entries of the tables are zero: counting is tried, in case that it is quicker");
     return;
   }
   plan_search_instead(plan_, is_simplified_);
