@@ -9,6 +9,7 @@
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/map_search.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/reduce/simplify.hpp"
@@ -42,7 +43,7 @@ class Finder {
  private:
   [[nodiscard]] MapOptions options() const;
   [[nodiscard]] Observer until(const ShouldStop& stop) const;
-  // Nothing when there was no time for it.
+  // Nothing when there was no time for it, or the numbers are beyond it.
   std::optional<MapResult> search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const;
   [[nodiscard]] LogBounds log_sum(const std::vector<int>& variables, const std::vector<int>& states);
   [[nodiscard]] Configuration configuration(const std::vector<int>& x) const;
@@ -74,7 +75,13 @@ Observer Finder::until(const ShouldStop& stop) const {
 }
 
 std::optional<MapResult> Finder::search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const {
-  return unless_given_up([&] { return map_search(reduced_.graph, limits, options, until(stop)); });
+  try {
+    return map_search(reduced_.graph, limits, options, until(stop));
+  } catch (const Error& error) {
+    const bool is_beyond = error.code() == ErrorCode::kResource || error.code() == ErrorCode::kNumeric;
+    if (error.code() != ErrorCode::kInterrupted && !is_beyond) throw;
+    return {};
+  }
 }
 
 Configuration Finder::configuration(const std::vector<int>& x) const {
@@ -99,7 +106,7 @@ void Finder::prove_best() {
                      found->best.front().log_value.upper - found->best.front().log_value.lower;
   if (answer_.best_gap.value_or(HUGE_VAL) <= gap) return;
   answer_.best_gap = gap;
-  answer_.is_best_optimal = gap <= MapResult::kTolerance;
+  answer_.is_best_optimal = gap <= MostProbable::kTolerance;
 }
 
 void Finder::add_k_best() {
