@@ -55,18 +55,18 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
 }
 
 std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                     const Run& run, double seconds,
-                                                     std::optional<EliminationCost>* found) {
+                                                     const Run& run, double seconds, EliminationCost& cost) {
+  if (std::ssize(cost.order) != graph.num_variables()) return {};  // none was cheap enough
   EliminationOptions elimination = elimination_options(request, run);
   const double most_seconds = policy::kLogZShare * seconds;
+  elimination.order = cost.order;
   elimination.most_entries = most_seconds * entries_per_second(request.limits);
   elimination.keep_messages = false;
   elimination.most_bytes = static_cast<double>(request.limits.bytes);
-  const std::optional<EliminationCost> cost = cost_in_time(graph, elimination, run);
-  if (!cost || predicted_seconds(*cost, request.limits, false) > most_seconds) return {};
-  if (found != nullptr) *found = cost;
-  elimination.order = cost->order;
-  elimination.slice_variables = cost->slice_variables;
+  std::optional<EliminationCost> sliced = cost_in_time(graph, elimination, run);
+  if (!sliced || predicted_seconds(*sliced, request.limits, false) > most_seconds) return {};
+  cost = *std::move(sliced);
+  elimination.slice_variables = cost.slice_variables;
   elimination.may_slice = true;
   elimination.keep_messages = true;  // where they fit
   return elimination;
@@ -86,9 +86,11 @@ Observer unless_late(const Run& run, const char* phase, double look, double end)
                 run.tell(named);
               },
           .should_stop =
-              [=, look = look * run.time_limit(), end = end * run.time_limit()] {
+              [=, look = look * run.time_limit(), end = end * run.time_limit(),
+               least = policy::kPaceShare * run.time_limit()] {
                 if (run.is_overdue()) return true;
                 const double now = run.seconds();
+                if (now <= end && now < pace->start + least) return false;
                 const double expected_end = pace->share > 0.0 ? pace->start + (now - pace->start) / pace->share : now;
                 return now > end || (now > look && expected_end > end);
               }};

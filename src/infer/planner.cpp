@@ -221,7 +221,9 @@ bool Planner::can_eliminate() {
 
 // Where elimination with all that is asked for does not fit, log Z alone may.
 void Planner::plan_log_z_first(const FactorGraph& graph, double seconds) {
-  plan_.elimination_options = sliced_elimination(graph, plan_.request, run_, seconds, &plan_.elimination);
+  if (plan_.elimination) {
+    plan_.elimination_options = sliced_elimination(graph, plan_.request, run_, seconds, *plan_.elimination);
+  }
   plan_.eliminates_first = plan_.elimination_options.has_value();
   if (plan_.eliminates_first) {
     reason(fmt::format("elimination has log Z: width {}, {:.2g} table entries in {}; the rest is for a search",
