@@ -136,6 +136,40 @@ void print_map(const Answer& answer, const FactorGraph& graph) {
   }
 }
 
+// "P(xray=yes | either=no)" in a network, else the states of a factor.
+std::string parameter_text(const Sensitivity& result, const Sensitivity::Parameter& one, const FactorGraph& graph) {
+  Evidence states = query_states({graph.factor(one.factor).scope(), {}, {}}, graph, one.entry);
+  if (!result.is_network) return fmt::format("factor {} at {}", one.factor, observations_text(graph, {states, {}}));
+  const std::string child = observations_text(graph, {{states.back()}, {}});
+  states.pop_back();
+  const std::string bar = states.empty() ? "" : " | " + observations_text(graph, {states, {}});
+  return fmt::format("P({}{})", child, bar);
+}
+
+void print_sensitivity(const Answer& answer, const FactorGraph& graph) {
+  constexpr std::size_t kMostValues = 12;
+  if (answer.sensitivity) {
+    const Sensitivity& result = *answer.sensitivity;
+    fmt::print("sensitivity of {}: derivatives by the entries of tables{}\n",
+               result.target.empty() ? "log Z"
+                                     : printable(fmt::format("P({})", observations_text(graph, {result.target, {}}))),
+               result.is_network ? ", rows adding up to 1" : "");
+    for (const Sensitivity::Parameter& one : result.most_influential) {
+      fmt::print("  {:>10.4f}  {} = {:.6g}\n", one.derivative, printable(parameter_text(result, one, graph)),
+                 one.value);
+    }
+  }
+  if (answer.observation_values) {
+    const ObservationValues& values = *answer.observation_values;
+    fmt::print("value for   {}: what an observation would tell, of {:.4f} nats of uncertainty\n",
+               printable(variable_name(graph, values.target)), values.entropy);
+    for (std::size_t i = 0; i < std::min(values.values.size(), kMostValues); ++i) {
+      fmt::print("  {:>10.4f}  {}\n", values.values[i].information,
+                 printable(variable_name(graph, values.values[i].variable)));
+    }
+  }
+}
+
 void print_marginal(const FactorGraph& graph, int v, const std::vector<double>& probs) {
   std::string line;
   for (std::size_t s = 0; s < std::min<std::size_t>(probs.size(), 8); ++s) {
@@ -226,6 +260,11 @@ void print_log_z(const Answer& answer) {
     fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z), answer.is_exact ? "" : ", estimate");
   }
   print_importance(answer);
+  if (answer.sampled_interval && !answer.is_exact) {
+    fmt::print("            in [{}, {}] with confidence {} (by the spread of the samples, not certified)\n",
+               decimal_bound(answer.sampled_interval->log_z.lower, -1.0),
+               decimal_bound(answer.sampled_interval->log_z.upper, 1.0), answer.sampled_interval->confidence);
+  }
   if (answer.bounded_importance && !answer.is_exact) {
     const BoundedImportance& sampled = *answer.bounded_importance;
     fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n",
@@ -301,6 +340,7 @@ void print_summary(const Answer& answer, const ModelInput& input) {
   print_evaluated(answer);
   print_best(answer, graph);
   print_map(answer, graph);
+  print_sensitivity(answer, graph);
   if (answer.queries.empty()) {
     print_marginals(answer, graph);
   } else {

@@ -109,7 +109,7 @@ class MapSearch {
 void MapSearch::make_buckets() {
   const std::vector<int> order =
       options_.order.empty() ? map_order(graph_, is_map_, options_.seed, observer_.should_stop) : options_.order;
-  const double allowed = static_cast<double>(bytes_ / kMostBucketShare);
+  const double allowed = static_cast<double>(std::min(options_.bucket_bytes, bytes_ / kMostBucketShare));
   double low = 1.0, high = 30.0;  // log2 of the entries of a cluster
   if (MapBuckets::bytes_for(graph_, order, std::exp2(high)) <= allowed) {
     low = high;

@@ -16,6 +16,7 @@
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
+#include "infer/sensitivity.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
@@ -247,6 +248,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   const AskedModel asked(model, question);
   const InferRequest request{question, limits, options};
   static_cast<void>(map_variables(model, question));
+  check_sensitivity(model, question);
   if (model.circuit || options.compile == true) return by_circuit(asked, model, request, observer);
   const Run run(limits.seconds, observer);
   InferRequest first{asked.question(), limits, options};
@@ -260,7 +262,8 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   if (is_impossible && model.graph.has_only_tables()) {
     answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
   }
-  add_most_probable(answer, model, request, run);
+  if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
+  add_sensitivity(answer, model, request, run);
   return answer;
 }
 

@@ -81,6 +81,9 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
 // Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);
 
+// Whether functions are to be learned: one has more states than there are calls, and elimination can take the tables.
+bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
+
 // Calls that the density of one configuration takes.
 std::int64_t num_functions(const FactorGraph& graph);
 

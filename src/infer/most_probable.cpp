@@ -9,6 +9,7 @@
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/map_search.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/reduce/simplify.hpp"
@@ -61,6 +62,8 @@ class Finder {
 MapOptions Finder::options() const {
   MapOptions options;
   options.seed = request_.options.seed;
+  const double seconds = policy::kMapBucketShare * (run_.has_time_limit() ? run_.seconds_left() : policy::kMapSeconds);
+  options.bucket_bytes = static_cast<std::size_t>(policy::kBucketBytesPerSecond * seconds);
   if (answer_.best) {
     if (const std::optional<Assignment> x = reduced_.lower(answer_.best->x)) options.first = {*x};
   }
@@ -97,7 +100,7 @@ void Finder::prove_best() {
                      found->best.front().log_value.upper - found->best.front().log_value.lower;
   if (answer_.best_gap.value_or(HUGE_VAL) <= gap) return;
   answer_.best_gap = gap;
-  answer_.is_best_optimal = gap <= MapResult::kTolerance;
+  answer_.is_best_optimal = gap <= MostProbable::kTolerance;
 }
 
 void Finder::add_k_best() {
@@ -215,17 +218,18 @@ double method_share(const Model& model, const InferRequest& request) {
   return wants_proof ? policy::kBestProofStart : 1.0;
 }
 
-void add_most_probable(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
+bool add_most_probable(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
   const Question& question = request.question;
   const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
   const bool wants_proof = question.best && answer.is_best_optimal != true && !is_impossible && answer.best &&
                            model.graph.has_only_tables() && is_left_open(request.options);
-  if (!wants_proof && question.map.empty() && question.k_best == 1) return;
-  if (run.is_interrupted() && question.map.empty()) return;
+  if (!wants_proof && question.map.empty() && question.k_best == 1) return false;
+  if (run.is_interrupted() && question.map.empty()) return false;
   Finder finder(answer, model, request, run);
   if (question.k_best > 1 && !is_impossible) finder.add_k_best();
   if (!question.map.empty()) finder.add_map(map_variables(model, question));
   if (wants_proof) finder.prove_best();
+  return true;
 }
 
 }  // namespace treesample

@@ -13,7 +13,7 @@ std::vector<int> map_variables(const Model& model, const Question& question);
 // The share of the time limit that the method gets: the rest is for what follows.
 double method_share(const Model& model, const InferRequest& request);
 
-// Adds to the answer what was asked. `run` is the whole run.
-void add_most_probable(Answer& answer, const Model& model, const InferRequest& request, const Run& run);
+// Adds to the answer what was asked. `run` is the whole run. False when there was nothing to do.
+bool add_most_probable(Answer& answer, const Model& model, const InferRequest& request, const Run& run);
 
 }  // namespace treesample

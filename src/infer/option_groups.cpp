@@ -13,7 +13,7 @@ struct Group {
 
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      {"What to ask", {"query", "map", "k-best", "samples"}},
+      {"What to ask", {"query", "map", "k-best", "sensitivity", "value-for", "samples"}},
       {"Limits", {"time", "gap", "calls", "budget", "budget-unit", "memory", "threads"}},
       {"Method", {"method", "seed", "simplify", "compile"}},
       {"Search (treesample)",

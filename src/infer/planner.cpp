@@ -42,6 +42,7 @@ class Planner {
   Plan make() {
     take_calls();
     check();
+    if (asked_.question.aim == Aim::kBest) plan_.request.question.marginals = false;
     couple_mass_and_calibration();
     plan_.sums_out = is_simplified_ && options().method != Method::kExact;
     plan_.is_open = !is_given("method");
@@ -78,6 +79,7 @@ class Planner {
   void choose_to_compile();
   void choose_method();
   void choose_for_functions();
+  bool choose_to_learn();
   void choose_for_tables();
   bool can_eliminate();
   void plan_log_z_first(const FactorGraph& graph, double seconds);
@@ -161,11 +163,28 @@ void Planner::choose_method() {
 
 void Planner::choose_for_functions() {
   reason("factors are functions: elimination would have to ask for every state of them");
+  if (choose_to_learn()) return;
   if (is_given("select") || options().prior == "calibrated") return;
   options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
   couple_mass_and_calibration();
   if (!plan_.is_open || options().select != SelectRule::kMass) return;
   remark(fmt::format("factors can only be evaluated: --select mass --prior {}", *options().prior));
+}
+
+// Where no option of the search is given.
+bool Planner::choose_to_learn() {
+  const std::int64_t calls = options().budget_unit == BudgetUnit::kCall && limits().budget != Limits::kUnlimited
+                                 ? limits().budget
+                                 : defaults_.limits.calls;
+  std::string why;
+  const Ways search_alone = kRules;
+  const bool is_set_up = std::any_of(option_rows().begin(), option_rows().end(), [&](const OptionRow& row) {
+    return (row.ways & way(Method::kLearned)) == 0 && (row.ways & search_alone) != 0 && row.is_given(asked_);
+  });
+  if (!plan_.is_open || is_set_up || !wants_learning(graph_, calls, why)) return false;
+  reason(why);
+  options().method = Method::kLearned;
+  return true;
 }
 
 void Planner::choose_for_tables() {
@@ -322,7 +341,7 @@ void Planner::choose_budget() {
   if (!has_budget) {
     plan_.min_samples = std::clamp<std::int64_t>(asked_.question.samples, 1, policy::kLeastDrawn);
   }
-  if (plan_.has_programs) choose_program_budget(has_other_limit);
+  if (plan_.has_programs || plan_.method == Method::kLearned) choose_program_budget(has_other_limit);
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
   if (plan_.has_programs) pay_importance();

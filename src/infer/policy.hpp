@@ -112,6 +112,8 @@ inline constexpr double kImportanceEnd = 0.95;         // where samples are to f
 inline constexpr double kShowReserve = 0.05;           // of the limit, for what showing samples takes beyond a trial
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
 
+// ---- Learned models ------------------------------------------------------------------------------------------------
+
 // ---- Belief propagation --------------------------------------------------------------------------------------------
 inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 
@@ -122,10 +124,12 @@ inline constexpr double kFirstFindSeconds = 0.1;
 inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof
 inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for
 inline constexpr double kMapSeconds = 10.0;
-inline constexpr double kMostBestShare = 0.5;  // of the time from kMapStart on, for several configurations
+inline constexpr double kMapBucketShare = 0.5;  // of what is left, for the messages that bound them
+inline constexpr double kMostBestShare = 0.5;   // of the time from kMapStart on, for several configurations
 // Without a time limit the proof has one that is the same on every machine.
 inline constexpr std::int64_t kProofExpansions = 100'000;
 inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
+inline constexpr double kDerivativeEntries = 1e8;  // of elimination, for sensitivity and the value of observations
 inline constexpr double kSumEntries = 5e6;  // of elimination, for the sum over the others given the states of some
 inline constexpr double kSumSeconds = 0.5, kSumShare = 0.05;  // for its bounds where that is more
 

@@ -39,7 +39,9 @@ check "JSON says optimal" says best.json '"optimal": true'
 check "JSON bounds the optimum" says best.json '"gap": [0-9.]*e-'
 check "no remarks" lines err 0
 run infer "$models/ising-8x8.uai" --select gap --json best.json
-check "a solved search has the best found" says out '^best .*; best found$'
+check "the best that a search found is proved" says out '^best .*; optimal (certified to [0-9]e-[0-9]*)$'
+run infer "$models/ising-8x8.uai" --select q-uct --budget 1000 --json best.json
+check "the paper's search has the best found" says out '^best .*; best found$'
 check "JSON says that it is not proved" says best.json '"optimal": false'
 run infer "$models/ising-8x8.uai" --method exact --memory 60K --json best.json
 check "no memory for the optimum" says err '^the most probable configuration was not looked for: not enough memory'

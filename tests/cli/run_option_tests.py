@@ -83,7 +83,7 @@ USES = [
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
              "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--query", "--map",
-             "--k-best", "--cases", "--cases-out", "--marginals-out", "--samples-out", "--compile", "--weights"}
+             "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out", "--marginals-out", "--samples-out", "--compile", "--weights"}
 
 
 @functools.lru_cache(maxsize=None)

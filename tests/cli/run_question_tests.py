@@ -5,6 +5,7 @@ Answers are compared with elimination in exact fractions, written independently 
 """
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -16,7 +17,7 @@ import tempfile
 from fractions import Fraction
 
 from checks import check, run_tests
-from network_truth import random_network
+from network_truth import Network, random_network
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ASIA = os.path.join(os.path.abspath(sys.argv[2]), "asia.bif")
@@ -262,7 +263,135 @@ def test_conversion():
         check(done.returncode == 64 and message in done.stderr and not os.path.exists(target), target, done.stderr)
 
 
+def changed(network, variable, key, index, step):
+    """The network with one entry moved, the others of its row in proportion."""
+    other = Network()
+    for name, (parents, rows) in network.tables.items():
+        rows = dict(rows)
+        if name == variable:
+            row = rows[key]
+            rest = sum(row) - row[index]
+            rows[key] = [p + step if i == index else p - step * p / rest for i, p in enumerate(row)]
+        other.add(name, network.states[name], parents, rows)
+    return other
+
+
+def test_sensitivity():
+    network = random_network(12, seed=11)
+    write("sense.bif", network.bif())
+    evidence, names = {"node_8": "s0", "node_2": "s1"}, list(network.states)
+    words = ["--evidence", "node_8=s0,node_2=s1"]
+    of_state = ask("sense.bif", *words, "--sensitivity", "node_5=s1")["sensitivity"]
+    of_evidence = ask("sense.bif", *words, "--sensitivity", "evidence")["sensitivity"]
+    step = Fraction(1, 10**7)
+
+    def values(changed_network):
+        table = changed_network.table(["node_5"], evidence)
+        return float(normalised(table)[("s1",)]), math.log(sum(table.values()))
+
+    largest, log_largest = 0.0, 0.0
+    for number, name in enumerate(names):
+        parents, rows = network.tables[name]
+        place = 0
+        for key, row in rows.items():
+            for i, p in enumerate(row):
+                if 0 < p < 1:
+                    up, down = values(changed(network, name, key, i, step)), values(changed(network, name, key, i, -step))
+                    truth, log_truth = ((a - b) / float(2 * step) for a, b in zip(up, down))
+                    check(abs(of_state["derivatives"][number][place] - truth) < 1e-5, f"{name} {key} {i}", truth)
+                    check(abs(of_evidence["derivatives"][number][place] - log_truth) < 1e-5, f"{name} {key} {i}", log_truth)
+                    largest, log_largest = max(largest, abs(truth)), max(log_largest, abs(log_truth))
+                place += 1
+    for result, most in ((of_state, largest), (of_evidence, log_largest)):
+        listed = [abs(one["derivative"]) for one in result["most_influential"]]
+        check(len(listed) == 10 and listed == sorted(listed, reverse=True) and abs(listed[0] - most) < 1e-5,
+              "the most influential come first", listed)
+
+
+def test_value_of_observations():
+    network = random_network(12, seed=12)
+    write("value.bif", network.bif())
+    result = ask("value.bif", "--evidence", "node_4=s0", "--value-for", "node_7")["observation_values"]
+
+    def entropy(table):
+        return -sum(float(p) * math.log(p) for p in table.values() if p > 0)
+
+    target = entropy(normalised(network.table(["node_7"], {"node_4": "s0"})))
+    check(near(result["entropy"], target), "entropy of the target")
+    check(set(result["information"]) == set(network.states) - {"node_4", "node_7"}, "all that is not observed")
+    for name, information in result["information"].items():
+        pair = entropy(normalised(network.table(["node_7", name], {"node_4": "s0"})))
+        alone = entropy(normalised(network.table([name], {"node_4": "s0"})))
+        check(near(information, target + alone - pair), f"mutual information with {name}", information)
+    listed = list(result["information"].values())
+    check(listed == sorted(listed, reverse=True) and listed[0] > 0, "the most informative first")
+
+
+def test_most_probable_states():
+    network = random_network(12, seed=13, zeros=0.1)
+    write("map.bif", network.bif())
+    evidence, wanted = {"node_9": "s0"}, ["node_3", "node_11", "node_0"]
+    answer = ask("map.bif", "--evidence", "node_9=s0", "--map", ",".join(wanted), "--k-best", "7", "--uai-out", "map.uai")
+    sums = network.table(wanted, evidence)
+    best = max(sums.values())
+    check(sums[tuple(answer["map"]["states"][v] for v in wanted)] == best and answer["map"]["optimal"], "marginal MAP")
+    check(answer["map"]["log_sum_lower"] <= math.log(best) + 1e-12 <= answer["map"]["log_upper"] + 2e-12, "its bounds")
+    densities = sorted(network.table(list(network.states), evidence).values(), reverse=True)[:7]
+    listed = [one["log_density"] for one in answer["k_best"]["configurations"]]
+    check(all(near(a, math.log(b)) for a, b in zip(listed, densities)) and len(listed) == 7, "the seven best", listed)
+    check(answer["k_best"]["optimal"], "are known to be")
+    with open("map.uai.MMAP") as file:
+        words = file.read().split()
+    names = list(network.states)
+    check(words == ["MMAP", "3"] + [w for v in wanted for w in (str(names.index(v)), answer["map"]["states"][v][1:])], "MMAP", words)
+
+
+def test_standard_input_and_packed_files():
+    with open(ASIA) as file:
+        asia = file.read()
+    done = run("infer", "-", "--query", "lung", "--evidence", "xray=yes", stdin=asia)
+    check("lung        yes: 0.4887  no: 0.5113" in done.stdout, "a model from standard input", done.stderr)
+    with gzip.open("asia.bif.gz", "wt") as file:
+        file.write(asia)
+    done = run("infer", "asia.bif.gz", "--query", "lung", "--evidence", "xray=yes")
+    check("lung        yes: 0.4887  no: 0.5113" in done.stdout, "a packed model", done.stderr)
+    with open("asia.bif.gz", "rb") as file:
+        write_bytes("half.bif.gz", file.read()[:100])
+    write_bytes("none.bif.gz", b"network")
+    for file in ("half.bif.gz", "none.bif.gz"):
+        done = run("infer", file)
+        check(done.returncode == 65 and "what gzip writes" in done.stderr, file, done.stderr)
+    done = run("infer", "-", stdin="")
+    check(done.returncode == 65 and "standard input is empty" in done.stderr, "no standard input", done.stderr)
+
+
+def test_help_and_docs():
+    short, long = run("infer", "--help").stdout, run("infer", "--help-all").stdout
+    check("--query" in short and "--epsilon" not in short and "more options: treesample infer --help-all" in short, "short help")
+    check(run("help", "infer").stdout == short, "help infer is infer --help")
+    check("--epsilon" in long and len(long) > len(short), "all of it")
+    check(max(len(line) for line in short.splitlines() if not line.startswith("  treesample")) <= 100, "lines fit")
+    check(not any(line != line.rstrip() for line in long.splitlines()), "no blanks at the ends of lines")
+    page = run("docs", "man").stdout
+    options = {word for word in long.split() if word.startswith("--") and word[2:].replace("-", "").isalpha()}
+    missing = {o for o in options - {"--help-all"} if o.replace("-", "\\-") not in page}
+    check(not missing, "the man page has every option", missing)
+    script = run("docs", "bash").stdout + (
+        'COMP_WORDS=(treesample infer --que); COMP_CWORD=2; _treesample; echo "${COMPREPLY[@]}";'
+        'COMP_WORDS=(treesample con); COMP_CWORD=1; _treesample; echo "${COMPREPLY[@]}";'
+        'COMP_WORDS=(treesample infer --method ex); COMP_CWORD=3; _treesample; echo "${COMPREPLY[@]}"')
+    words = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
+    check(words == ["--query", "convert", "exact"], "completion", words)
+
+
+def write_bytes(name, contents):
+    with open(name, "wb") as file:
+        file.write(contents)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     run_tests([test_forty_variables, test_soft_evidence, test_odd_names, test_cases, test_impossible_evidence,
-               test_mistakes, test_outputs, test_networks_that_are_none, test_conversion])
+               test_mistakes, test_outputs, test_networks_that_are_none, test_conversion, test_sensitivity,
+               test_value_of_observations, test_most_probable_states, test_standard_input_and_packed_files,
+               test_help_and_docs])

@@ -35,6 +35,7 @@ struct MapOptions {
   std::uint64_t seed = 0;                 // of the order
   std::vector<int> order = {};            // of elimination, M last; empty: looked for
   std::vector<Assignment> first = {};     // configurations of the whole model that are known to be good
+  std::size_t bucket_bytes = SIZE_MAX;    // for messages, where that is less than half of the memory
   std::int64_t max_expanded = INT64_MAX;  // a limit that is the same on every machine
   // Certified bounds of log S(y), where the buckets of the other variables are split: states by the index in M.
   // Null: what elimination says, within the memory; y that does not fit then has no lower bound.
