@@ -69,6 +69,9 @@ double predicted_seconds(const EliminationCost& cost, const Limits& limits, bool
 // to fit into the time. `cost` becomes what it would take.
 std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
                                                      const Run& run, double seconds, EliminationCost& cost);
+// Whether elimination, if need be of the model without its barren variables, can answer everything; else whether it has
+// log Z before a search. Fills in what the plan says about it.
+bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run);
 // Ends where the rest would not be done by `end` of the time limit, as the share that is done after a while (`look`)
 // tells, and a moment after an interruption.
 Observer unless_late(const Run& run, const char* phase, double look, double end);
