@@ -29,7 +29,7 @@ inline constexpr double kMostOfTheRest = 0.5;  // no step takes more than this s
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
 inline constexpr int kEliminationRestarts = 4096;  // at most: fewer where elimination is cheap
-inline constexpr double kCostShare = 0.05;         // for the order
+inline constexpr double kCostShare = 0.04;         // for the order
 // What the prediction of the time rests on: bucket entries, summed, by one thread; by several, so many to this power
 // times as many; what marginals take, in the time of log Z; and memory that was not in use before.
 inline constexpr double kEntriesPerSecond = 6e8;
@@ -45,6 +45,7 @@ inline constexpr double kSlicedMarginalsEnd = 0.95;  // marginals after it
 inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
 inline constexpr double kEliminationLook = 0.3;   // from when on elimination that would take too long is given up ...
 inline constexpr double kEliminationEnd = 0.9;    // ... and when it must be done
+inline constexpr double kPaceShare = 0.1;         // of the time, before the pace of a phase says anything
 inline constexpr double kMostProbableLook = 0.5;  // the same for the most probable configuration, which comes last
 inline constexpr double kMostProbableEnd = 0.95;
 inline constexpr double kMostProbableSeconds = 20.0;
