@@ -377,7 +377,7 @@ def test_help_and_docs():
     missing = {o for o in options - {"--help-all"} if o.replace("-", "\\-") not in page}
     check(not missing, "the man page has every option", missing)
     script = run("docs", "bash").stdout + (
-        'COMP_WORDS=(treesample infer --que); COMP_CWORD=2; _treesample; echo "${COMPREPLY[@]}";'
+        'COMP_WORDS=(treesample infer --quer); COMP_CWORD=2; _treesample; echo "${COMPREPLY[@]}";'
         'COMP_WORDS=(treesample con); COMP_CWORD=1; _treesample; echo "${COMPREPLY[@]}";'
         'COMP_WORDS=(treesample infer --method ex); COMP_CWORD=3; _treesample; echo "${COMPREPLY[@]}"')
     words = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
