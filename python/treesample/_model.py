@@ -21,7 +21,8 @@ from . import _core
 from ._answer import Answer
 
 State = Union[str, int]
-Evidence = Mapping[str, State]
+Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
+Evidence = Mapping[str, Union[State, Weights]]
 Function = TypeVar("Function", bound=Callable[..., Any])
 OnFailure = Union[str, float]
 
@@ -83,6 +84,7 @@ class Model:
         self._by_name: "dict[str, Variable]" = {}
         self._functions: "dict[int, _FunctionFactor]" = {}
         self._evidence: "dict[int, int]" = {}
+        self._weights: "dict[int, list[float]]" = {}  # soft evidence
         self._program_file: Optional[str] = None  # a JSON model whose programs may run
 
     # ---- building
@@ -162,8 +164,10 @@ class Model:
 
         return declare
 
-    def observe(self, evidence: Optional[Evidence] = None, **named: State) -> "Model":
+    def observe(self, evidence: Optional[Evidence] = None, **named: Union[State, Weights]) -> "Model":
         """Fixes variables to states, by label or by number. Returns the model.
+
+        Weights of the states, as a mapping or in their order, are soft evidence: the model is multiplied by them.
 
         >>> import treesample as ts
         >>> m = ts.Model()
@@ -171,14 +175,16 @@ class Model:
         >>> m.observe(load="high").evidence
         {'load': 'high'}
         """
-        for variable, state in self._pairs({**(evidence or {}), **named}):
-            self._evidence[variable] = state
+        states, weights = self._seen({**(evidence or {}), **named})
+        self._evidence.update(states)
+        self._weights.update(weights)
         return self
 
     def forget(self, *names: str) -> "Model":
         """Takes observations back; all of them without names."""
-        for name in names or list(self.evidence):
+        for name in names or list(self._by_name):
             self._evidence.pop(self[name].index, None)
+            self._weights.pop(self[name].index, None)
         return self
 
     # ---- looking
@@ -244,6 +250,8 @@ class Model:
         self,
         *,
         evidence: Optional[Evidence] = None,
+        query: Sequence[Sequence[str]] = (),
+        map: Sequence[str] = (),
         time: Optional[float] = None,
         calls: Optional[int] = None,
         samples: int = 0,
@@ -259,7 +267,8 @@ class Model:
         """Answers all that can be asked of the model within the limits.
 
         `time` are seconds, `calls` how often functions may be called. `evidence` holds for this call, beside what was
-        observed. Functions are called by `executor` (any concurrent.futures.Executor), up to `workers` at a time, and
+        observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable states of some
+        variables with all others summed out (`Answer.map`). Functions are called by `executor` (any concurrent.futures.Executor), up to `workers` at a time, and
         their values are kept in the file `journal`, so that no call is ever paid twice; `version` is a text that
         changes when the functions do. Every other keyword is an option of the program (`infer_options()` has their
         help): method, gap, budget, memory, ...
@@ -274,7 +283,8 @@ class Model:
         True
         """
         keywords = dict(options, time=time, calls=calls, samples=samples or None, seed=seed)
-        run = _Run(self, evidence, executor, workers, journal, retry_failed, version)
+        names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
+        run = _Run(self, evidence, executor, workers, journal, retry_failed, version, names, list(map))
         return run.infer(keywords, progress)
 
     def plan(self, *, evidence: Optional[Evidence] = None, **options: Any) -> str:
@@ -382,11 +392,29 @@ class Model:
             f"{' ...' if len(known) > 20 else ''}{_suggestion(str(state), known)}"
         )
 
-    def _pairs(self, evidence: Evidence) -> "list[tuple[int, int]]":
-        return [(self[name].index, self._state(self[name], state)) for name, state in evidence.items()]
+    def _pairs(self, states: Mapping[str, State]) -> "list[tuple[int, int]]":
+        return [(self[name].index, self._state(self[name], state)) for name, state in states.items()]
 
-    def _observed(self, evidence: Optional[Evidence]) -> "list[tuple[int, int]]":
-        return list({**self._evidence, **dict(self._pairs(evidence or {}))}.items())
+    def _seen(self, evidence: Evidence) -> "tuple[dict[int, int], dict[int, list[float]]]":
+        """States and weights by variable."""
+        states: "dict[int, int]" = {}
+        weights: "dict[int, list[float]]" = {}
+        for name, seen in evidence.items():
+            variable = self[name]
+            if isinstance(seen, Mapping):
+                of_state = {self._state(variable, state): float(weight) for state, weight in seen.items()}
+                weights[variable.index] = [of_state.get(s, 0.0) for s in range(len(variable.states))]
+            elif isinstance(seen, (list, tuple, np.ndarray)):
+                weights[variable.index] = [float(weight) for weight in seen]
+            else:
+                states[variable.index] = self._state(variable, seen)  # type: ignore[arg-type]
+        return states, weights
+
+    def _observed(self, evidence: Optional[Evidence]) -> Any:
+        states, weights = self._seen(evidence or {})
+        kept = {v: s for v, s in self._evidence.items() if v not in weights}
+        soft = {v: w for v, w in self._weights.items() if v not in states}
+        return _core.Seen(list({**kept, **states}.items()), list({**soft, **weights}.items()))
 
     def _row(self, configuration: Mapping[str, State]) -> "npt.NDArray[np.int32]":
         missing = [v.name for v in self._variables if v.name not in configuration]
@@ -394,6 +422,13 @@ class Model:
             raise _core.Error(f"the configuration has no state of {missing[0]!r}")
         pairs = sorted(self._pairs({name: configuration[name] for name in self._by_name}))
         return np.array([[state for _, state in pairs]], dtype=np.int32)
+
+    def _factor_name(self, name: str) -> str:
+        """The function's, of a factor that the library calls "factor 3"."""
+        functions = list(self._functions.values())
+        place = name.rpartition(" ")[2]
+        index = int(place) - int(self._graph.num_factors) if place.isdigit() else -1
+        return getattr(functions[index].function, "__name__", name) if 0 <= index < len(functions) else name
 
     def _call(self, factor: _FunctionFactor) -> Callable[..., Any]:
         """The function of single states that a factor is to the search, its rule for failures included."""
@@ -448,8 +483,12 @@ class _Run:
         journal: Union[str, "os.PathLike[str]", None],
         retry_failed: bool,
         version: str,
+        query: "list[list[str]]",
+        map: "list[str]",
     ) -> None:
         self.model = model
+        self.query = query
+        self._map = map
         self._evidence = model._observed(evidence)
         self._executor = executor
         if workers is None:
@@ -488,10 +527,12 @@ class _Run:
         # A journal knows what was paid, and another run may want it; else the library's model does.
         self._problem = None if self._journal else problem
         try:
-            found, error = _core.infer(problem, _as_text(keywords), show or progress or None, None)
-        except Exception as raised:
-            raised.answer = None  # type: ignore[attr-defined]
-            raise
+            found, error = _core.infer(problem, _as_text(keywords), self.query, self._map, show or progress or None)
+        except Exception as refused:
+            # The library hands on a message; what the function raised says more.
+            original = self._raised[-1] if self._raised and isinstance(refused, _core.Error) else refused
+            original.answer = None  # type: ignore[attr-defined]
+            raise original from None
         finally:
             if show is not None:
                 show.end()
@@ -599,7 +640,7 @@ def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) 
     if name.endswith(".json") and _core.has_programs(name):
         if not allow_programs:
             raise _core.Error(f"{name}: the model runs programs; allow_programs=True lets it")
-        problem = _core.programs_of(name, [], _core.OracleOptions(1, "", "", False))
+        problem = _core.programs_of(name, _core.Seen([], []), _core.OracleOptions(1, "", "", False))
         model = _from_graph(_core.program_graph(problem))
         model._program_file = name
     else:

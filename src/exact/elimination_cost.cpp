@@ -57,6 +57,9 @@ class OrderSearch {
 
  private:
   void try_order(int restart, bool is_caller);
+  void ask_to_settle() {
+    if (!is_settled_ && options_.should_settle && options_.should_settle()) is_settled_ = true;
+  }
   [[nodiscard]] bool is_cheap(std::size_t num_tried) const {
     return !kept_.empty() &&
            num_steps_ * static_cast<double>(num_tried) * kEntriesPerStep >= kept_.front().cost.num_entries;
@@ -75,7 +78,7 @@ class OrderSearch {
 
 void OrderSearch::try_order(int restart, bool is_caller) {
   const auto is_settled = [&] {
-    if (is_caller && options_.should_settle && options_.should_settle()) is_settled_ = true;
+    if (is_caller && restart > 0) ask_to_settle();
     return restart > 0 && is_settled_;
   };
   StopCheck settle(is_settled);
@@ -106,6 +109,7 @@ std::vector<Found> OrderSearch::run() {
   most_entries_ = options_.most_entries;
   ThreadTeam team(options_.threads);
   try_order(0, true);
+  StopCheck stop(should_stop_);
   const auto count = static_cast<std::size_t>(options_.restarts);
   for (std::size_t done = 1; done < count && !is_settled_;) {
     if (options_.stops_when_cheap && done >= kFirstRound && is_cheap(done)) break;
@@ -114,10 +118,10 @@ std::vector<Found> OrderSearch::run() {
         end - done, 1,
         [&](std::size_t first, std::size_t, int worker) {
           const bool is_caller = worker == 0;
-          if (is_caller && options_.should_settle && options_.should_settle()) is_settled_ = true;
+          if (is_caller) ask_to_settle();
           if (!is_settled_) try_order(static_cast<int>(done + first), is_caller);
         },
-        should_stop_);
+        [&] { return stop.is_asked(1 + static_cast<std::int64_t>(num_steps_)); });
     done = end;
   }
   return std::move(kept_);

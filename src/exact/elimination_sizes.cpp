@@ -120,7 +120,7 @@ void slice(EliminationCost& cost, const ModelSizes& whole, const EliminationOpti
       least = key;
       best = std::move(sliced);
     }
-    if (!(best.num_entries <= options.most_entries) || best.num_slices > kMostSlices) {
+    if (!std::isfinite(least) || best.num_entries > options.most_entries || best.num_slices > kMostSlices) {
       cost.num_entries = kInf;
       return;
     }

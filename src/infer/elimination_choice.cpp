@@ -1,10 +1,13 @@
 // What elimination would cost, whether that fits, and when it is given up.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <memory>
 
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -55,21 +58,65 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
 }
 
 std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                     const Run& run, double seconds,
-                                                     std::optional<EliminationCost>* found) {
+                                                     const Run& run, double seconds, EliminationCost& cost) {
+  if (std::ssize(cost.order) != graph.num_variables()) return {};  // none was cheap enough
   EliminationOptions elimination = elimination_options(request, run);
   const double most_seconds = policy::kLogZShare * seconds;
+  elimination.order = cost.order;
   elimination.most_entries = most_seconds * entries_per_second(request.limits);
   elimination.keep_messages = false;
   elimination.most_bytes = static_cast<double>(request.limits.bytes);
-  const std::optional<EliminationCost> cost = cost_in_time(graph, elimination, run);
-  if (!cost || predicted_seconds(*cost, request.limits, false) > most_seconds) return {};
-  if (found != nullptr) *found = cost;
-  elimination.order = cost->order;
-  elimination.slice_variables = cost->slice_variables;
+  std::optional<EliminationCost> sliced = cost_in_time(graph, elimination, run);
+  if (!sliced || predicted_seconds(*sliced, request.limits, false) > most_seconds) return {};
+  cost = *std::move(sliced);
+  elimination.slice_variables = cost.slice_variables;
   elimination.may_slice = true;
   elimination.keep_messages = true;  // where they fit
   return elimination;
+}
+
+namespace {
+
+// Where elimination with all that is asked for does not fit, log Z alone may.
+void plan_log_z_first(Plan& plan, const FactorGraph& graph, const Run& run, double seconds) {
+  if (plan.elimination) {
+    plan.elimination_options = sliced_elimination(graph, plan.request, run, seconds, *plan.elimination);
+  }
+  plan.eliminates_first = plan.elimination_options.has_value();
+  if (plan.eliminates_first) {
+    plan.reasons.push_back(
+        fmt::format("elimination has log Z: width {}, {:.2g} table entries in {}; the rest is for a search",
+                    plan.elimination->width, plan.elimination->num_entries,
+                    counted(static_cast<std::int64_t>(plan.elimination->num_slices), "slice")));
+    return;
+  }
+  plan.reasons.push_back(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
+                                     bytes_text(static_cast<double>(plan.request.limits.bytes))));
+}
+
+}  // namespace
+
+bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
+  const double seconds = run.has_time_limit() ? run.time_limit() : policy::kDefaultEliminationSeconds;
+  plan.elimination_options = cheap_elimination(graph, plan.request, run, seconds, &plan.elimination);
+  if (plan.elimination_options) {
+    plan.sums_out = false;
+    plan.reasons.push_back(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan.elimination->width,
+                                       plan.elimination->num_entries));
+    return true;
+  }
+  const auto summed = sum_out(graph, plan);
+  if (summed) {
+    plan.elimination_options = cheap_elimination(summed->graph(), plan.request, run, seconds, &plan.elimination);
+  }
+  if (!plan.elimination_options) {
+    plan_log_z_first(plan, summed ? summed->graph() : graph, run, seconds);
+    return false;
+  }
+  plan.reasons.push_back(fmt::format("elimination is cheap once {} summed out: width {}, {:.2g} table entries",
+                                     counted(summed->num_summed_out(), "barren variable"), plan.elimination->width,
+                                     plan.elimination->num_entries));
+  return true;
 }
 
 Observer unless_late(const Run& run, const char* phase, double look, double end) {
@@ -86,9 +133,11 @@ Observer unless_late(const Run& run, const char* phase, double look, double end)
                 run.tell(named);
               },
           .should_stop =
-              [=, look = look * run.time_limit(), end = end * run.time_limit()] {
+              [=, look = look * run.time_limit(), end = end * run.time_limit(),
+               least = policy::kPaceShare * run.time_limit()] {
                 if (run.is_overdue()) return true;
                 const double now = run.seconds();
+                if (now <= end && now < pace->start + least) return false;
                 const double expected_end = pace->share > 0.0 ? pace->start + (now - pace->start) / pace->share : now;
                 return now > end || (now > look && expected_end > end);
               }};

@@ -184,6 +184,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   const ProgramWatch watch(model.programs.get(), run);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
+  if (graph.has_only_tables()) draft.add_first_bounds(graph);
   draft.widen(run.log_error());
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
   if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
@@ -199,12 +200,12 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   return lifted(std::move(draft), prepared, model.graph);
 }
 
-// Nothing can be added to a circuit.
-Answer by_circuit(const AskedModel& asked, const Model& model, InferRequest request, const Observer& observer) {
-  if (&asked.model() != &model) {
-    throw OptionError(model.soft_evidence.empty() ? "query" : "evidence",
-                      "a circuit answers for single variables, and takes weights instead of soft evidence");
-  }
+// Nothing but evidence can be added to a circuit.
+Answer by_circuit(const Model& model, InferRequest request, const Observer& observer) {
+  Model hard = model;
+  hard.soft_evidence.clear();
+  const AskedModel asked(hard, request.question);
+  if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
   request.question.query.clear();  // put to the marginals
   return asked.answered(model.circuit ? infer_circuit(model, request, observer)
                                       : compile_and_answer(model, request, observer));
@@ -245,11 +246,17 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  const AskedModel asked(model, question, options);
   const InferRequest request{question, limits, options};
   static_cast<void>(map_variables(model, question));
   check_sensitivity(model, question);
-  if (model.circuit || options.compile == true) return by_circuit(asked, model, request, observer);
+  const bool asks_more =
+      !question.map.empty() || question.k_best > 1 || !question.sensitivity.empty() || !question.value_for.empty();
+  if (options.compile == true && asks_more) {
+    throw OptionError("compile",
+                      "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
+  }
+  if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
+  const AskedModel asked(model, question, options);
   const Run run(limits.seconds, observer);
   InferRequest first{asked.question(), limits, options};
   first.limits.seconds *= method_share(model, request);

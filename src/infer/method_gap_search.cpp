@@ -85,8 +85,7 @@ bool GapSearch::count_first() {
                    std::min(first_bounds_.upper, report.log_z.upper)};
   if (!counted.is_solved) return false;
   set_counted(draft_, counted, task_, count_time(run_, policy::kCircuitTryEnd, policy::kCircuitEnd));
-  const bool wants_more = task_.question().marginals || task_.question().best || task_.question().samples > 0;
-  return draft_.log_z == kNegInf || draft_.approximation || !wants_more;
+  return draft_.log_z == kNegInf || draft_.approximation || !wants_more(task_.question());
 }
 
 // Log Z, where that is all that elimination can tell in time, and marginals where they can follow. What is found before
@@ -201,7 +200,14 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
   const double end_with_samples =
       chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
-  Observer observer{.should_stop = run_.until(task_.question().samples > 0 ? end_with_samples : 1.0)};
+  const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
+  Observer observer{.should_stop = run_.until(end)};
+  if (fills_time) {
+    importance.expected_samples = [run = run_, start = run_.seconds(), end](std::int64_t num_drawn) {
+      const double passed = std::max(run.seconds() - start, 1e-6);
+      return static_cast<double>(num_drawn) * std::max(1.0, (end * run.time_limit() - start) / passed);
+    };
+  }
   if (!run_.has_time_limit()) {
     // More than were asked for only as long as they are cheap. What is solved needs none of them: a sample of a
     // variable with a million states takes a hundredth of a second.
@@ -327,6 +333,9 @@ Draft GapSearch::run() {
 
 }  // namespace
 
-Draft run_gap_search(const Task& task) { return GapSearch(task).run(); }
+Draft run_gap_search(const Task& task) {
+  const bool has_portfolio = task.plan.counts_first && task.limits().threads > 1 && task.run.has_time_limit();
+  return has_portfolio ? run_portfolio(task) : GapSearch(task).run();
+}
 
 }  // namespace treesample

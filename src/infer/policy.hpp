@@ -29,7 +29,7 @@ inline constexpr double kMostOfTheRest = 0.5;  // no step takes more than this s
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
 inline constexpr int kEliminationRestarts = 4096;  // at most: fewer where elimination is cheap
-inline constexpr double kCostShare = 0.05;         // for the order
+inline constexpr double kCostShare = 0.04;         // for the order
 // What the prediction of the time rests on: bucket entries, summed, by one thread; by several, so many to this power
 // times as many; what marginals take, in the time of log Z; and memory that was not in use before.
 inline constexpr double kEntriesPerSecond = 6e8;
@@ -45,6 +45,7 @@ inline constexpr double kSlicedMarginalsEnd = 0.95;  // marginals after it
 inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
 inline constexpr double kEliminationLook = 0.3;   // from when on elimination that would take too long is given up ...
 inline constexpr double kEliminationEnd = 0.9;    // ... and when it must be done
+inline constexpr double kPaceShare = 0.1;         // of the time, before the pace of a phase says anything
 inline constexpr double kMostProbableLook = 0.5;  // the same for the most probable configuration, which comes last
 inline constexpr double kMostProbableEnd = 0.95;
 inline constexpr double kMostProbableSeconds = 20.0;
@@ -56,14 +57,20 @@ inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
 inline constexpr double kZerosToCount = 0.08;   // share of the table entries from which on it is tried before a search
+inline constexpr double kHardToCount = 0.5;     // the same of tables that say nothing but what is impossible
 inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the search ...
 inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
 inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker
 inline constexpr double kReducedShare = 0.5;    // of that time: elimination of what the reductions leave
 inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of what was solved
 inline constexpr double kCircuitEnd = 0.6;
-inline constexpr double kCompileEnd = 0.7;  // a circuit that is wanted; then the usual way
-inline constexpr double kCountEnd = 0.9;    // as a method of its own
+inline constexpr double kLeastElimination = 0.5;     // seconds of elimination from which on counting is tried first,
+inline constexpr double kPassesOfElimination = 2.0;  // for log Z, marginals and the best configuration together:
+inline constexpr double kCountBesideElimination = 0.02;  // for this share of its time,
+inline constexpr double kCountOptimismBeside = 3.0;
+inline constexpr double kCountForElimination = 0.6;  // and for up to this one where it promises an end
+inline constexpr double kCompileEnd = 0.7;           // a circuit that is wanted; then the usual way
+inline constexpr double kCountEnd = 0.9;             // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
@@ -112,7 +119,6 @@ inline constexpr double kShowReserve = 0.05;           // of the limit, for what
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
 
 // ---- Learned models ------------------------------------------------------------------------------------------------
-inline constexpr double kOptimalGap = 1e-9;  // in nats: a configuration this close to a bound is the best
 
 // ---- Belief propagation --------------------------------------------------------------------------------------------
 inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "surrogate/configuration_queue.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/surrogate/learned_function.hpp"
 
@@ -61,6 +62,9 @@ class LearnedModel {
   LearnedModelLimits limits_;
   std::vector<Function> functions_;
 };
+
+// With the limits of a learned model.
+Elimination eliminate(const FactorGraph& graph, const LearnedModelLimits& limits);
 
 // The tables of a model, and none of its functions.
 FactorGraph tables_alone(const FactorGraph& graph, double scale);

@@ -8,23 +8,17 @@
 #include <utility>
 
 #include "space/run_watch.hpp"
+#include "surrogate/best_proposals.hpp"
 #include "surrogate/configuration_queue.hpp"
 #include "surrogate/difference_estimate.hpp"
 #include "surrogate/learned_model.hpp"
+#include "surrogate/learned_samplers.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-constexpr double kFlatScale = 0.5;  // the square root of the learned model
-constexpr double kSharpScale = 4.0;
-// What is asked next: from P_X, from its square root, otherwise uniformly. The same mixture tells the errors.
-constexpr double kFromLearned = 0.6, kFromFlat = 0.3;
-// Where only the best configuration is wanted: from sharpened draws of the posterior, from neighbours of the best.
-constexpr double kFromDrawn = 0.5, kFromNeighbours = 0.25;
-constexpr std::size_t kBestKept = 5;
-constexpr int kDrawnEach = 8;  // configurations from one draw
 constexpr int kMostTries = 300;
 constexpr double kMostListed = 1 << 20;                      // configurations that are gone through one by one
 constexpr std::int64_t kFirstDivisor = 6;                    // of the budget: asked before it learns ...
@@ -44,10 +38,11 @@ class LearnedSearch {
         budget_(limits.budget, limits.unit),
         queue_(graph, budget_, options.answer_order),
         random_(options.seed, "learned search"),
-        model_(graph, queue_.functions(),
-               {.max_entries = options.max_entries,
-                .max_bytes = static_cast<double>(limits.bytes) / 4.0,
-                .seed = options.seed}) {}
+        model_limits_{.max_entries = options.max_entries,
+                      .max_bytes = static_cast<double>(limits.bytes) / 4.0,
+                      .seed = options.seed},
+        model_(graph, queue_.functions(), model_limits_),
+        best_proposals_(graph, model_limits_) {}
 
   LearnedResult run() {
     learn();
@@ -57,28 +52,20 @@ class LearnedSearch {
   }
 
  private:
-  // Configurations that were drawn: asked, or under way.
-  enum class Purpose : std::int64_t { kSearch, kErrors };
-
   void search();
   void sample_errors();
   void learn();
-  void rebuild();
+  void rebuild() { samplers_.make(model_, graph_, asked_, model_limits_); }
+  [[nodiscard]] const LearnedApproximation& approximation() const { return *samplers_.learned(); }
   bool wait();
   bool is_over();
   [[nodiscard]] bool has_share_left() const;
   void take(const AskedConfiguration& asked);
-  std::optional<Assignment> next();
-  Assignment propose(int tries);
-  Assignment propose_best(int tries);
+  std::optional<BestProposals::Proposal> next();
   std::optional<Assignment> first_unasked();
-  WeighedSample weigh(Assignment x) const;
   void add_bounds(LearnedResult& result) const;
   Marginals marginals() const;
   LearnedResult result();
-  Elimination eliminate(const FactorGraph& graph) const {
-    return Elimination(graph, {.bytes = limits_.bytes}, {.restarts = 4, .seed = options_.seed});
-  }
   static std::string key(std::span<const int> x) { return {reinterpret_cast<const char*>(x.data()), x.size_bytes()}; }
 
   const FactorGraph& graph_;
@@ -89,27 +76,18 @@ class LearnedSearch {
   Budget budget_;
   ConfigurationQueue queue_;
   Random random_;
+  LearnedModelLimits model_limits_;
   LearnedModel model_;
   std::vector<Configuration> asked_;
-  std::unordered_map<std::string, std::optional<double>> densities_;            // by states; none of what is under way
-  std::shared_ptr<const LearnedApproximation> approximation_, flat_, uniform_;  // without what was asked
-  std::optional<Elimination> drawn_;
-  int num_from_drawn_ = 0;
+  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none of what is under way
+  LearnedSamplers samplers_;
+  BestProposals best_proposals_;
   std::int64_t next_learning_ = 0;
   double learning_seconds_ = 0.0;
   LearnedReport report_;
   std::optional<StopReason> stop_;
   Configuration best_{{}, kNegInf};
 };
-
-void LearnedSearch::rebuild() {
-  const auto cut = [&](double scale) {
-    return std::make_shared<const LearnedApproximation>(eliminate(model_.graph(scale)), graph_, asked_);
-  };
-  approximation_ = cut(1.0);
-  flat_ = cut(kFlatScale);
-  uniform_ = cut(0.0);
-}
 
 void LearnedSearch::learn() {
   const double start = watch_.seconds();
@@ -118,7 +96,7 @@ void LearnedSearch::learn() {
     ++report_.num_learned;
   }
   rebuild();
-  drawn_.reset();
+  best_proposals_.forget_draw();
   const std::int64_t count = std::ssize(asked_);
   next_learning_ = count == 0 ? std::clamp(limits_.budget / kFirstDivisor, kFewestFirst, kMostFirst)
                               : count + std::max<std::int64_t>(kLearnEvery, count / kLearnEvery);
@@ -143,9 +121,9 @@ void LearnedSearch::search() {
   bool is_exhausted = false;
   while (!is_over()) {
     while (!is_exhausted && queue_.has_room() && queue_.can_pay() && has_share_left()) {
-      std::optional<Assignment> x = next();
-      is_exhausted = !x;
-      if (x) queue_.submit(*std::move(x), static_cast<std::int64_t>(Purpose::kSearch));
+      std::optional<BestProposals::Proposal> proposal = next();
+      is_exhausted = !proposal;
+      if (proposal) queue_.submit(std::move(proposal->x), proposal->way);
     }
     if (queue_.num_pending() == 0) break;
     if (!wait()) return;
@@ -163,7 +141,7 @@ bool LearnedSearch::wait() {
   }
   watch_.tell({.phase = "asking what was learned",
                .spent = budget_.spent(),
-               .estimate = approximation_->log_value(),
+               .estimate = approximation().log_value(),
                .num_samples = std::ssize(asked_)});
   return !stop_;
 }
@@ -178,95 +156,55 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   model_.add(asked);
   densities_[key(asked.x)] = asked.log_density;
   asked_.push_back({asked.x, asked.log_density});
+  if (options_.wants_best) best_proposals_.note(static_cast<BestProposals::Way>(asked.tag), asked_.back());
   if (asked.log_density <= best_.log_density) return;
   best_ = asked_.back();
   report_.best_by_calls.emplace_back(budget_.spent().calls, best_.log_density);
 }
 
-Assignment LearnedSearch::propose(int tries) {
-  const double u = report_.num_learned == 0 ? 1.0 : random_.uniform();
-  if (u < kFromLearned && tries < kMostTries / 3 && approximation_->log_elsewhere() != kNegInf) {
-    return approximation_->sample_elsewhere(random_);
-  }
-  if (u < kFromLearned + kFromFlat && tries < kMostTries * 2 / 3 && flat_->log_elsewhere() != kNegInf) {
-    return flat_->sample_elsewhere(random_);
-  }
-  return uniform_->sample_elsewhere(random_);
-}
-
-Assignment LearnedSearch::propose_best(int tries) {
-  const double u = report_.num_learned == 0 ? 1.0 : random_.uniform();
-  if (u < kFromDrawn && tries < kMostTries / 2) {
-    if (!drawn_ || ++num_from_drawn_ % kDrawnEach == 0) drawn_.emplace(eliminate(model_.draw(kSharpScale, random_)));
-    if (drawn_->log_z() != kNegInf) return drawn_->sample(random_);
-  }
-  if (u < kFromDrawn + kFromNeighbours && best_.log_density != kNegInf) {
-    std::vector<const Configuration*> order;
-    for (const Configuration& known : asked_) order.push_back(&known);
-    const std::size_t kept = std::min(kBestKept, order.size());
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                      [](const auto* a, const auto* b) { return a->log_density > b->log_density; });
-    Assignment x = order[random_.below(kept)]->x;
-    const auto v = static_cast<int>(random_.below(x.size()));
-    x[v] = static_cast<int>(random_.below(static_cast<std::uint64_t>(graph_.num_states(v))));
-    return x;
-  }
-  return propose(tries);
-}
-
 // One that was not drawn before; none when there is none.
-std::optional<Assignment> LearnedSearch::next() {
-  if (uniform_->log_elsewhere() == kNegInf) return {};
+std::optional<BestProposals::Proposal> LearnedSearch::next() {
+  if (!samplers_.has_any()) return {};
+  const bool has_learned = report_.num_learned > 0;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    Assignment x = options_.wants_best && graph_.num_variables() > 0 ? propose_best(tries) : propose(tries);
-    if (densities_.emplace(key(x), std::nullopt).second) return x;
+    std::optional<BestProposals::Proposal> proposal;
+    if (options_.wants_best && has_learned && tries < kMostTries / 2) proposal = best_proposals_.next(model_, random_);
+    if (!proposal) {
+      const bool is_uniform = !has_learned || tries > kMostTries * 3 / 4;
+      proposal = BestProposals::Proposal{is_uniform ? samplers_.draw_uniform(random_) : samplers_.draw(random_),
+                                         BestProposals::kOther};
+    }
+    if (densities_.emplace(key(proposal->x), std::nullopt).second) return proposal;
   }
-  return first_unasked();
+  std::optional<Assignment> x = first_unasked();
+  if (!x) return {};
+  return BestProposals::Proposal{*std::move(x), BestProposals::kOther};
 }
 
 std::optional<Assignment> LearnedSearch::first_unasked() {
   if (graph_.log_num_configurations() > std::log(kMostListed)) return {};
   Assignment x(static_cast<std::size_t>(graph_.num_variables()), 0);
   while (true) {
-    if (uniform_->learned().log_prob(x) != kNegInf && densities_.emplace(key(x), std::nullopt).second) return x;
+    if (samplers_.is_possible(x) && densities_.emplace(key(x), std::nullopt).second) return x;
     auto v = static_cast<int>(x.size()) - 1;
     while (v >= 0 && ++x[v] == graph_.num_states(v)) x[v--] = 0;
     if (v < 0) return {};
   }
 }
 
-// Under the mixture q of what is elsewhere; the target is filled in when it is known.
-WeighedSample LearnedSearch::weigh(Assignment x) const {
-  const auto log_part = [&](double share, const LearnedApproximation& part) {
-    if (part.log_elsewhere() == kNegInf) return kNegInf;
-    return std::log(share) + part.learned().log_prob(x) + part.learned().log_z() - part.log_elsewhere();
-  };
-  const double parts[] = {log_part(kFromLearned, *approximation_), log_part(kFromFlat, *flat_),
-                          log_part(1.0 - kFromLearned - kFromFlat, *uniform_)};
-  const double log_q = log_sum_exp(parts);
-  const double log_learned = approximation_->learned().log_prob(x) + approximation_->learned().log_z() - log_q;
-  return {std::move(x), -log_q, log_learned};
-}
-
 void LearnedSearch::sample_errors() {
   if (report_.num_learned == 0 || std::ssize(asked_) < next_learning_) learn();
-  if (options_.wants_best || options_.error_share == 0.0 || approximation_->log_elsewhere() == kNegInf) return;
+  if (options_.wants_best || options_.error_share == 0.0 || approximation().log_elsewhere() == kNegInf) return;
   Random random(options_.seed, "errors");
   std::vector<WeighedSample> samples;
   const Marginals before = marginals();
-  const double log_asked = approximation_->log_asked(), log_elsewhere = approximation_->log_elsewhere();
+  const double log_asked = approximation().log_asked(), log_elsewhere = approximation().log_elsewhere();
   const std::size_t most = static_cast<std::size_t>(4 * std::ssize(asked_));
   while (!is_over()) {
     while (queue_.has_room() && queue_.can_pay() && samples.size() < most) {
-      const double u = random.uniform();
-      const LearnedApproximation& part = u < kFromLearned               ? *approximation_
-                                         : u < kFromLearned + kFromFlat ? *flat_
-                                                                        : *uniform_;
-      if (part.log_elsewhere() == kNegInf) continue;
-      samples.push_back(weigh(part.sample_elsewhere(random)));
+      samples.push_back(samplers_.weigh(samplers_.draw(random)));
       const Assignment& x = samples.back().x;
-      if (densities_.emplace(key(x), std::nullopt).second)
-        queue_.submit(x, static_cast<std::int64_t>(Purpose::kErrors));
+      if (densities_.emplace(key(x), std::nullopt).second) queue_.submit(x, BestProposals::kOther);
     }
     if (queue_.num_pending() == 0 || !wait()) break;
   }
@@ -278,14 +216,14 @@ void LearnedSearch::sample_errors() {
 
 // Of P_X: those of the learned model, with what was asked in its place.
 Marginals LearnedSearch::marginals() const {
-  Marginals result = approximation_->learned().marginals();
-  const double log_z = approximation_->log_value();
-  const double share = std::exp(approximation_->learned().log_z() - log_z);
+  Marginals result = approximation().learned().marginals();
+  const double log_z = approximation().log_value();
+  const double share = std::exp(approximation().learned().log_z() - log_z);
   for (std::vector<double>& probabilities : result) {
     for (double& p : probabilities) p *= share;
   }
   for (const Configuration& known : asked_) {
-    const double learned = approximation_->learned().log_prob(known.x) + approximation_->learned().log_z();
+    const double learned = approximation().learned().log_prob(known.x) + approximation().learned().log_z();
     const double more = std::exp(known.log_density - log_z) - std::exp(learned - log_z);
     for (std::size_t v = 0; v < result.size(); ++v) result[v][known.x[v]] += more;
   }
@@ -306,10 +244,10 @@ void LearnedSearch::add_bounds(LearnedResult& result) const {
   }
   const double error = kRounding * count * magnitude;
   LogBounds& bounds = result.report.log_z;
-  bounds = LogBounds::around(approximation_->log_asked(), error);
+  bounds = LogBounds::around(approximation().log_asked(), error);
   bounds.upper = HUGE_VAL;
   if (result.report.stop == StopReason::kExact) {
-    bounds = LogBounds::around(approximation_->log_asked(), error);
+    bounds = LogBounds::around(approximation().log_asked(), error);
     if (result.best) result.log_most = result.best->log_density;
     return;
   }
@@ -320,25 +258,25 @@ void LearnedSearch::add_bounds(LearnedResult& result) const {
     if (!factor.is_table()) most_functions += *factor.log_max();
   }
   result.log_most = most + kRounding * count * (1.0 + std::abs(most));
-  const LogBounds all = eliminate(tables_alone(graph_, 1.0)).bounds();
+  const LogBounds all = eliminate(tables_alone(graph_, 1.0), model_limits_).bounds();
   bounds.upper = std::max(bounds.lower, all.upper + most_functions + kRounding * count * (1.0 + std::abs(most)));
 }
 
 LearnedResult LearnedSearch::result() {
-  if (approximation_->log_asked() == kNegInf && approximation_->log_elsewhere() == kNegInf && !asked_.empty())
+  if (approximation().log_asked() == kNegInf && approximation().log_elsewhere() == kNegInf && !asked_.empty())
     rebuild();
   if (stop_ && stop_ != StopReason::kTime) rebuild();
-  LearnedResult result{report_, approximation_, {}, {}, {}};
+  LearnedResult result{report_, samplers_.learned(), {}, {}, {}};
   result.report.spent = budget_.spent();
   result.report.stop = stop_.value_or(StopReason::kBudget);
   result.report.seconds = watch_.seconds();
-  result.report.estimate = report_.errors ? report_.errors->log_z : approximation_->log_value();
+  result.report.estimate = report_.errors ? report_.errors->log_z : approximation().log_value();
   result.report.num_asked = std::ssize(asked_);
   result.report.num_terms = model_.num_terms();
-  result.report.width = approximation_->learned().cost().width;
+  result.report.width = approximation().learned().cost().width;
   if (best_.log_density != kNegInf) result.best = best_;
   add_bounds(result);
-  if (approximation_->log_value() == kNegInf) {
+  if (approximation().log_value() == kNegInf) {
     result.approximation = nullptr;
   } else {
     result.marginals = marginals();

@@ -79,6 +79,7 @@ class TermRegression {
   void begin();
   [[nodiscard]] std::vector<RegressionTerm> main_effects() const;
   void improve();
+  void calibrate();
   void append(std::vector<RegressionTerm> terms);
   void solve();
   void update_variances();
@@ -107,8 +108,6 @@ class TermRegression {
   bool has_main_effects_ = false;  // which then stay
 };
 
-// The contrasts psi of a variable, one row for each state.
-Eigen::MatrixXd contrasts(int num_states);
 // The values of a term at all states of its scope, row-major.
 std::vector<double> term_table(const RegressionTerm& term, std::span<const int> num_states);
 

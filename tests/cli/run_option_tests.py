@@ -57,6 +57,7 @@ USES = [
     Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs"}),
     Use("--budget-unit", "factor", {"bp"}, ["--samples", "2", "--budget", "400000"], shows=False),
     Use("--memory", "2G", RULES | PARTICLES | {"exact"}, shows=False),
+    Use("--threads", "2", ALL, shows=False),
     Use("--importance", "70", RULES, drops=["--importance"], shows=False),
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),

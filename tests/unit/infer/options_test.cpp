@@ -25,13 +25,14 @@ TEST(InferOptions, EverythingIsOpenAtFirstAndTheDefaultsAreNot) {
   const InferRequest open, filled = default_request();
   for (const OptionRow& row : option_rows()) {
     EXPECT_FALSE(row.is_given(open)) << row.name;
-    EXPECT_FALSE(row.text(filled).empty()) << row.name;
+    EXPECT_EQ(row.text(filled).empty(), row.is_repeated) << row.name;  // nothing is asked for in particular
   }
 }
 
 TEST(InferOptions, TextComesBack) {
   const InferRequest filled = default_request();
   for (const OptionRow& row : option_rows()) {
+    if (row.is_repeated) continue;
     InferRequest request;
     set_option(request, row.name, row.text(filled));
     EXPECT_EQ(option_text(request, row.name), row.text(filled)) << row.name;
