@@ -201,6 +201,9 @@ void print_queries(const Answer& answer, const FactorGraph& graph) {
       print_marginal(graph, query.variables.front(), query.probabilities);
       continue;
     }
+    if (query.probabilities.empty()) fmt::print("  no joint distribution by this method\n");
+    if (!query.probabilities.empty() && !query.error)
+      fmt::print("  frequencies of samples; their error is not known\n");
     for (std::size_t i = 0; i < std::min(query.probabilities.size(), kMostRows); ++i) {
       fmt::print("  {:.4f}  {}\n", query.probabilities[i],
                  printable(observations_text(graph, {query_states(query, graph, i), {}})));

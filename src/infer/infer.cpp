@@ -240,22 +240,29 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
           const Observer& observer) {
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
-  const AskedModel asked(model, question);
+  const AskedModel asked(model, question, options);
   return planned(asked.model(), {question, limits, options}, prepare(asked.model(), options, run), run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  if (model.circuit || options.compile == true) return by_circuit(model, {question, limits, options}, observer);
-  const AskedModel asked(model, question);
   const InferRequest request{question, limits, options};
   static_cast<void>(map_variables(model, question));
   check_sensitivity(model, question);
+  const bool asks_more =
+      !question.map.empty() || question.k_best > 1 || !question.sensitivity.empty() || !question.value_for.empty();
+  if (options.compile == true && asks_more) {
+    throw OptionError("compile",
+                      "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
+  }
+  if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
+  const AskedModel asked(model, question, options);
   const Run run(limits.seconds, observer);
   InferRequest first{asked.question(), limits, options};
   first.limits.seconds *= method_share(model, request);
   Run method(first.limits.seconds, observer);
   Answer answer = asked.answered(answer_of(asked.model(), first, method));
+  asked.add_frequencies(answer, options.seed, run.until());
   if (run.has_time_limit()) answer.plan.request.limits.seconds = limits.seconds;
   answer.is_evidence_probability =
       !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();

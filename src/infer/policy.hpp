@@ -126,6 +126,10 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
 
+// ---- Joint queries of methods that sample
+// ----------------------------------------------------------------------------
+inline constexpr int kJointSamples = 10'000;
+
 // ---- Most probable states, after the answer of a method -------------------------------------------------------------
 inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof
 inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for

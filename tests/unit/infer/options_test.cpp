@@ -7,6 +7,7 @@
 
 #include "infer/option_table.hpp"
 #include "treesample/error.hpp"
+#include "treesample/infer/option_groups.hpp"
 
 namespace treesample {
 namespace {
@@ -90,6 +91,23 @@ TEST(InferOptions, EveryOptionIsUsedBySomeWayAndExplained) {
     EXPECT_FALSE(option.meta.empty()) << option.name;
     EXPECT_EQ(&infer_option(option.name), &option);
   }
+}
+
+TEST(InferOptions, EveryOptionHasItsGroup) {
+  for (const OptionInfo& option : infer_options()) {
+    EXPECT_STRNE(option_group(option.name), option_group("no such option")) << option.name;
+  }
+}
+
+TEST(InferOptions, NamesAreLists) {
+  InferRequest request;
+  set_option(request, "query", "lung");
+  set_option(request, "query", "lung, \"to be, or\"");
+  set_option(request, "map", "a,b");
+  EXPECT_EQ(request.question.query, (std::vector<std::vector<std::string>>{{"lung"}, {"lung", "to be, or"}}));
+  EXPECT_EQ(request.question.map, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(option_text(request, "query"), "lung; lung,\"to be, or\"");
+  EXPECT_THROW(set_option(request, "map", "a,,b"), OptionError);
 }
 
 }  // namespace
