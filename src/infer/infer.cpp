@@ -12,9 +12,11 @@
 #include "infer/conflict.hpp"
 #include "infer/infer_circuit.hpp"
 #include "infer/methods.hpp"
+#include "infer/most_probable.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
+#include "infer/sensitivity.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
@@ -224,7 +226,11 @@ Model& Model::observe_soft(std::string_view variable, std::vector<double> weight
 Model& Model::observe(const Observations& more) {
   Observations known{evidence, soft_evidence};
   treesample::observe(known, Names(graph), more);
-  for (const SoftObservation& seen : more.soft) static_cast<void>(with_soft_evidence(graph, {seen}));
+  for (const SoftObservation& seen : more.soft) {
+    check_range("Model::observe_soft", "variable", seen.variable, 0, graph.num_variables() - 1);
+    const std::string problem = weights_problem(seen.weights, graph.num_states(seen.variable));
+    check_argument(problem.empty(), "Model::observe_soft", problem);
+  }
   evidence = std::move(known.states);
   soft_evidence = std::move(known.soft);
   return *this;
@@ -240,16 +246,25 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  if (model.circuit || options.compile == true) return by_circuit(model, {question, limits, options}, observer);
+  const InferRequest request{question, limits, options};
+  static_cast<void>(map_variables(model, question));
+  check_sensitivity(model, question);
+  if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
   const AskedModel asked(model, question);
-  Run run(limits.seconds, observer);
-  Answer answer = asked.answered(answer_of(asked.model(), {asked.question(), limits, options}, run));
+  const Run run(limits.seconds, observer);
+  InferRequest first{asked.question(), limits, options};
+  first.limits.seconds *= method_share(model, request);
+  Run method(first.limits.seconds, observer);
+  Answer answer = asked.answered(answer_of(asked.model(), first, method));
+  if (run.has_time_limit()) answer.plan.request.limits.seconds = limits.seconds;
   answer.is_evidence_probability =
       !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();
   const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
   if (is_impossible && model.graph.has_only_tables()) {
     answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
   }
+  if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
+  add_sensitivity(answer, model, request, run);
   return answer;
 }
 

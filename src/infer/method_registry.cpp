@@ -19,6 +19,7 @@ Draft run_particle_filter(const Task& task);  // SIS and SMC
 Draft run_gibbs(const Task& task);
 Draft run_belief_propagation(const Task& task);
 Draft run_count(const Task& task);
+Draft run_learned(const Task& task);
 Draft run_elimination(const Task& task);  // throws Error (kInterrupted) when it would not be done within the time
 
 namespace {
@@ -74,6 +75,12 @@ Phases belief_phases(const Plan& plan) {
   return phases_of(plan, {{"messages", has_samples(plan) ? policy::kBeliefsEnd : 1.0}, {"samples", 1.0}});
 }
 
+Phases learned_phases(const Plan& plan) {
+  return phases_of(plan, {{"asking and learning", 1.0 - *plan.request.options.error_share},
+                          {"samples for the errors", 1.0},
+                          {"samples", 1.0}});
+}
+
 Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.0}}); }
 
 // In the order in which a rule is chosen where several would do.
@@ -87,6 +94,7 @@ constexpr std::array kRegistry = {
     MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
     MethodRow{Method::kExact, {}, "exact", run_elimination, elimination_phases},
     MethodRow{Method::kCount, {}, "count", run_count, count_phases},
+    MethodRow{Method::kLearned, {}, "learned", run_learned, learned_phases},
 };
 
 }  // namespace

@@ -63,6 +63,15 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan&
 std::string summed_out_text(const SummedModel* summed);
 
 EliminationOptions elimination_options(const InferRequest& request, const Run& run);
+// What elimination is predicted to take: log Z alone, or marginals too.
+double predicted_seconds(const EliminationCost& cost, const Limits& limits, bool has_marginals);
+// Log Z alone, in slices where it does not fit into the memory; nothing unless it is predicted to fit into the time.
+std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
+                                                     const Run& run, double seconds,
+                                                     std::optional<EliminationCost>* cost = nullptr);
+// Ends where the rest would not be done by `end` of the time limit, as the share that is done after a while (`look`)
+// tells, and a moment after an interruption.
+Observer unless_late(const Run& run, const char* phase, double look, double end);
 // The same with an order; nothing unless elimination and its marginals fit into the memory and, by a prediction, into
 // the time. `cost` receives what it would take, where that was found.
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
@@ -71,6 +80,9 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
 
 // Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);
+
+// Whether functions are to be learned: one has more states than there are calls, and elimination can take the tables.
+bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 
 // Calls that the density of one configuration takes.
 std::int64_t num_functions(const FactorGraph& graph);

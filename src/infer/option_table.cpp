@@ -144,6 +144,7 @@ struct Field {
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) return all_words<Type>();
     if constexpr (kIsSize) return "SIZE";
     if constexpr (kIsNames) return "NAMES";
+    if constexpr (std::is_same_v<Type, std::string>) return "WORD";
     return std::is_integral_v<Type> ? "N" : "X";
   }
 };
@@ -195,7 +196,8 @@ std::vector<OptionRow> make_rows() {
   constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
   constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
-  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp;
+  constexpr Ways kLearned = way(Method::kLearned);
+  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kLearned;
   return {
       limit<&Limits::seconds>("time", kEveryWay,
                               "Seconds until the answer, from the start of the program; 0 is no limit",
@@ -206,7 +208,7 @@ std::vector<OptionRow> make_rows() {
                            .is_common = true,
                            .matters = ends_at_gap,
                            .why_not = "there is no upper bound, because a factor declares no maximum (log_max)"}),
-      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs,
+      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kLearned,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.high = kMostCount, .is_common = true}),
       limit<&Limits::budget>("budget", kPaid,
@@ -218,12 +220,17 @@ std::vector<OptionRow> make_rows() {
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount),
+      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kLearned,
                             "Memory that the method may use, such as 512M", {.is_common = true}),
-      limit<&Limits::threads>("threads", kGap + kExact,
-                              "Threads that may be used: by elimination, and by a search for counting beside it where "
-                              "many entries are zero, whichever answers first",
-                              {.low = 1, .high = 1024, .is_common = true}),
+      limit<&Limits::threads>(
+          "threads", kEveryWay,
+          "Threads, for elimination and its orders, with the same bits, and for counting beside a search where many "
+          "entries are zero, whichever answers first; 0 is one per core",
+          {.high = 4096, .is_common = true}),
+      row<&InferRequest::question, &Question::aim>(
+          "question", kEveryWay,
+          "all: log Z, marginals and the best configuration; best: that one alone, which programs are then called for",
+          {.is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
       row<&InferRequest::question, &Question::query>(
@@ -235,8 +242,15 @@ std::vector<OptionRow> make_rows() {
           "map", kEveryWay,
           "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
           {.is_common = true}),
-      row<&InferRequest::question, &Question::k_best>(
-          "k-best", kEveryWay, "How many of the most probable configurations", {.low = 1, .high = 1e6}),
+      row<&InferRequest::question, &Question::sensitivity>("sensitivity", kEveryWay,
+                                                           "Which numbers of the model P(NAME=STATE | evidence) "
+                                                           "depends on most, by exact derivatives; 'evidence' asks for "
+                                                           "those of log P(evidence)"),
+      row<&InferRequest::question, &Question::value_for>(
+          "value-for", kEveryWay, "What observing each other variable would tell about this one, in nats"),
+      row<&InferRequest::question, &Question::k_best>("k-best", kEveryWay,
+                                                      "How many of the most probable configurations",
+                                                      {.low = 1, .high = 1e6, .is_common = true}),
       option<&InferOptions::seed>("seed", kEveryWay, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
           "method", kEveryWay,
@@ -277,6 +291,10 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::importance>(
           "importance", kRules, "Samples for the importance-sampling estimate of log Z when a search is not exact",
           {.high = 1e9}),
+      option<&InferOptions::error_share>(
+          "error-share", kLearned,
+          "Share of the calls for samples of the learned model whose true values tell its errors (learned)",
+          {.high = 0.9}),
       option<&InferOptions::trace>("trace", kRules,
                                    "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
                                    "both bounds)"),
@@ -298,11 +316,11 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::damping>("damping", kBp, "Weight of the old message (bp)", {.high = 0.999}),
       option<&InferOptions::simplify>("simplify", kEveryWay,
                                       "Leave out states that are impossible and factors that are constant"),
-      option<&InferOptions::workers>("oracle-workers", kGap + kMass,
+      option<&InferOptions::workers>("oracle-workers", kGap + kMass + kLearned,
                                      "Programs that compute factors at the same time (.json models)",
                                      {.low = 1, .high = OracleSet::kMaxWorkers}),
       option<&InferOptions::answer_order>(
-          "oracle-order", kGap + kMass,
+          "oracle-order", kGap + kMass + kLearned,
           "With several workers: use values as they arrive, or in the order in which they were asked for, which gives "
           "the same result every time",
           {.matters = has_workers, .why_not = "there is one program at a time (--oracle-workers)"}),
@@ -348,6 +366,7 @@ InferRequest default_request() {
                      .messages = 5,
                      .damping = 0.0,
                      .importance = 1000,
+                     .error_share = 0.1,
                      .workers = 1,
                      .answer_order = AnswerOrder::kArrival,
                      .trace = false,

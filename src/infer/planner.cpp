@@ -42,6 +42,7 @@ class Planner {
   Plan make() {
     take_calls();
     check();
+    if (asked_.question.aim == Aim::kBest) plan_.request.question.marginals = false;
     couple_mass_and_calibration();
     plan_.sums_out = is_simplified_ && options().method != Method::kExact;
     plan_.is_open = !is_given("method");
@@ -78,8 +79,10 @@ class Planner {
   void choose_to_compile();
   void choose_method();
   void choose_for_functions();
+  bool choose_to_learn();
   void choose_for_tables();
   bool can_eliminate();
+  void plan_log_z_first(const FactorGraph& graph, double seconds);
   std::vector<Claim> claims(Ways allowed) const;
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
@@ -160,11 +163,28 @@ void Planner::choose_method() {
 
 void Planner::choose_for_functions() {
   reason("factors are functions: elimination would have to ask for every state of them");
+  if (choose_to_learn()) return;
   if (is_given("select") || options().prior == "calibrated") return;
   options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
   couple_mass_and_calibration();
   if (!plan_.is_open || options().select != SelectRule::kMass) return;
   remark(fmt::format("factors can only be evaluated: --select mass --prior {}", *options().prior));
+}
+
+// Where no option of the search is given.
+bool Planner::choose_to_learn() {
+  const std::int64_t calls = options().budget_unit == BudgetUnit::kCall && limits().budget != Limits::kUnlimited
+                                 ? limits().budget
+                                 : defaults_.limits.calls;
+  std::string why;
+  const Ways search_alone = kRules;
+  const bool is_set_up = std::any_of(option_rows().begin(), option_rows().end(), [&](const OptionRow& row) {
+    return (row.ways & way(Method::kLearned)) == 0 && (row.ways & search_alone) != 0 && row.is_given(asked_);
+  });
+  if (!plan_.is_open || is_set_up || !wants_learning(graph_, calls, why)) return false;
+  reason(why);
+  options().method = Method::kLearned;
+  return true;
 }
 
 void Planner::choose_for_tables() {
@@ -212,14 +232,27 @@ bool Planner::can_eliminate() {
     plan_.elimination_options = cheap_elimination(summed->graph(), plan_.request, run_, seconds, &plan_.elimination);
   }
   if (!plan_.elimination_options) {
-    reason(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
-                       bytes_text(static_cast<double>(limits().bytes))));
+    plan_log_z_first(summed ? summed->graph() : graph_, seconds);
     return false;
   }
   reason(fmt::format("elimination is cheap once {} summed out: width {}, {:.2g} table entries",
                      counted(summed->num_summed_out(), "barren variable"), plan_.elimination->width,
                      plan_.elimination->num_entries));
   return true;
+}
+
+// Where elimination with all that is asked for does not fit, log Z alone may.
+void Planner::plan_log_z_first(const FactorGraph& graph, double seconds) {
+  plan_.elimination_options = sliced_elimination(graph, plan_.request, run_, seconds, &plan_.elimination);
+  plan_.eliminates_first = plan_.elimination_options.has_value();
+  if (plan_.eliminates_first) {
+    reason(fmt::format("elimination has log Z: width {}, {:.2g} table entries in {}; the rest is for a search",
+                       plan_.elimination->width, plan_.elimination->num_entries,
+                       counted(static_cast<std::int64_t>(plan_.elimination->num_slices), "slice")));
+    return;
+  }
+  reason(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
+                     bytes_text(static_cast<double>(limits().bytes))));
 }
 
 std::vector<Claim> Planner::claims(Ways allowed) const {
@@ -309,7 +342,7 @@ void Planner::choose_budget() {
   if (!has_budget) {
     plan_.min_samples = std::clamp<std::int64_t>(asked_.question.samples, 1, policy::kLeastDrawn);
   }
-  if (plan_.has_programs) choose_program_budget(has_other_limit);
+  if (plan_.has_programs || plan_.method == Method::kLearned) choose_program_budget(has_other_limit);
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
   if (plan_.has_programs) pay_importance();

@@ -12,6 +12,7 @@ namespace treesample {
 namespace {
 
 constexpr std::size_t kMostPoints = 4000;  // of a regression
+constexpr double kAnewGrowth = 1.3;        // values from when on it is tried to learn from nothing again
 constexpr double kWeightScale = 8.0;       // nats in which a value's weight falls by e ...
 constexpr double kLeastWeight = 0.02;      // ... but no further than this
 constexpr double kLowQuantile = 0.05;      // values below are hardly told apart
@@ -40,7 +41,10 @@ class LearnedFunction::Impl {
     const RegressionOptions options{.should_stop = should_stop};
     auto best = std::make_unique<TermRegression>(
         data_, regression_ ? regression_->terms() : std::vector<RegressionTerm>(), options);
-    if (regression_ && !best->is_perfect()) {
+    const bool is_due = static_cast<double>(num_values()) >= kAnewGrowth * static_cast<double>(num_anew_);
+    if (!regression_) num_anew_ = num_values();
+    if (regression_ && is_due && !best->is_perfect()) {
+      num_anew_ = num_values();
       auto anew = std::make_unique<TermRegression>(data_, std::vector<RegressionTerm>(), options);
       if (anew->log_evidence() > best->log_evidence()) best = std::move(anew);
     }
@@ -71,6 +75,7 @@ class LearnedFunction::Impl {
   RegressionData data_;
   std::unique_ptr<TermRegression> regression_;  // of data_
   LearnedTerms learned_;
+  std::int64_t num_anew_ = 0;  // values when it was learned from nothing
 };
 
 // What impossible states, and others far down, count as.

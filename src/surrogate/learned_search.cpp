@@ -4,17 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "space/run_watch.hpp"
+#include "surrogate/best_proposals.hpp"
 #include "surrogate/configuration_queue.hpp"
+#include "surrogate/difference_estimate.hpp"
+#include "surrogate/learned_model.hpp"
+#include "surrogate/learned_samplers.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/surrogate/learned_function.hpp"
 
 namespace treesample {
 namespace {
+
+constexpr int kMostTries = 300;
+constexpr double kMostListed = 1 << 20;                      // configurations that are gone through one by one
+constexpr std::int64_t kFirstDivisor = 6;                    // of the budget: asked before it learns ...
+constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // ... but so many
+constexpr std::int64_t kLearnEvery = 8;                      // it learns when there is 1 / 8 more
+constexpr double kRounding = 0x1.0p-50;
 
 class LearnedSearch {
  public:
@@ -24,215 +34,252 @@ class LearnedSearch {
         limits_(limits),
         options_(options),
         watch_(limits, observer),
-        observer_(observer),
+        should_stop_(observer.should_stop),
         budget_(limits.budget, limits.unit),
         queue_(graph, budget_, options.answer_order),
-        random_(options.seed, "learned search") {
-    for (const int m : queue_.functions()) {
-      std::vector<int> num_states;
-      for (const int v : graph_.factor(m).scope()) num_states.push_back(graph_.num_states(v));
-      functions_.push_back({m, LearnedFunction(num_states)});
-    }
-  }
+        random_(options.seed, "learned search"),
+        model_limits_{.max_entries = options.max_entries,
+                      .max_bytes = static_cast<double>(limits.bytes) / 4.0,
+                      .seed = options.seed},
+        model_(graph, queue_.functions(), model_limits_),
+        best_proposals_(graph, model_limits_) {}
 
   LearnedResult run() {
     learn();
-    ask_until(limits_.budget);
-    learn();
+    search();
+    if (!stop_) sample_errors();
     return result();
   }
 
  private:
-  struct Function {
-    int factor = 0;
-    LearnedFunction learned;
-  };
-
+  void search();
+  void sample_errors();
   void learn();
-  void ask_until(std::int64_t num_calls);
-  std::optional<Assignment> next();
-  FactorGraph learned_graph(double scale) const;
-  void keep_terms();
-  LearnedResult result();
+  void rebuild() { samplers_.make(model_, graph_, asked_, model_limits_); }
+  [[nodiscard]] const LearnedApproximation& approximation() const { return *samplers_.learned(); }
+  bool wait();
   bool is_over();
+  [[nodiscard]] bool has_share_left() const;
   void take(const AskedConfiguration& asked);
+  std::optional<BestProposals::Proposal> next();
+  std::optional<Assignment> first_unasked();
+  void add_bounds(LearnedResult& result) const;
+  Marginals marginals() const;
+  LearnedResult result();
   static std::string key(std::span<const int> x) { return {reinterpret_cast<const char*>(x.data()), x.size_bytes()}; }
 
   const FactorGraph& graph_;
   Limits limits_;
   LearnedSearchOptions options_;
   RunWatch watch_;
-  const Observer& observer_;
+  ShouldStop should_stop_;
   Budget budget_;
   ConfigurationQueue queue_;
   Random random_;
-  std::vector<Function> functions_;
+  LearnedModelLimits model_limits_;
+  LearnedModel model_;
   std::vector<Configuration> asked_;
-  std::unordered_set<std::string> keys_;
-  std::shared_ptr<const LearnedApproximation> approximation_;
-  std::optional<Elimination> flat_, uniform_;
+  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none of what is under way
+  LearnedSamplers samplers_;
+  BestProposals best_proposals_;
   std::int64_t next_learning_ = 0;
+  double learning_seconds_ = 0.0;
   LearnedReport report_;
   std::optional<StopReason> stop_;
+  Configuration best_{{}, kNegInf};
 };
 
-FactorGraph LearnedSearch::learned_graph(double scale) const {
-  FactorGraph learned;
-  const auto scaled = [&](std::vector<double> values) {
-    for (double& value : values) value = value == kNegInf ? kNegInf : scale * value;
-    return values;
-  };
-  for (int v = 0; v < graph_.num_variables(); ++v) learned.add_variable(graph_.num_states(v));
-  for (const Factor& factor : graph_.factors()) {
-    if (factor.is_table()) learned.add_factor(Factor::table_of_sums(factor.scope(), scaled(factor.log_values())));
-  }
-  if (scale == 0.0) return learned;
-  for (const Function& function : functions_) {
-    const std::vector<int>& scope = graph_.factor(function.factor).scope();
-    const LearnedTerms& terms = function.learned.learned();
-    learned.add_factor(Factor::table_of_sums({}, {scale * terms.constant}));
-    for (const LearnedTerm& term : terms.terms) {
-      std::vector<int> variables;
-      for (const int position : term.scope) variables.push_back(scope[position]);
-      learned.add_factor(Factor::table_of_sums(std::move(variables), scaled(term.log_values)));
-    }
-  }
-  return learned;
-}
-
-// The strongest terms that elimination can take.
-void LearnedSearch::keep_terms() {
-  const auto is_cheap = [&](const FactorGraph& learned) {
-    const EliminationCost cost =
-        elimination_cost(learned, {.restarts = 1, .seed = options_.seed, .most_entries = options_.max_entries});
-    return cost.num_entries <= options_.max_entries && cost.bytes <= static_cast<double>(limits_.bytes) / 4.0;
-  };
-  if (is_cheap(learned_graph(1.0))) return;
-  struct Place {
-    double strength;
-    std::size_t function, term;
-  };
-  std::vector<Place> places;
-  for (std::size_t f = 0; f < functions_.size(); ++f) {
-    const auto& terms = functions_[f].learned.learned().terms;
-    for (std::size_t t = 0; t < terms.size(); ++t) {
-      const double bonus = terms[t].scope.size() == 1 ? HUGE_VAL : 0.0;
-      places.push_back({terms[t].strength + bonus, f, t});
-    }
-  }
-  std::stable_sort(places.begin(), places.end(),
-                   [](const Place& a, const Place& b) { return a.strength > b.strength; });
-  FactorGraph tables;
-  for (int v = 0; v < graph_.num_variables(); ++v) tables.add_variable(graph_.num_states(v));
-  for (const Factor& factor : graph_.factors()) {
-    if (factor.is_table()) tables.add_factor(factor);
-  }
-  std::vector<std::vector<std::size_t>> kept(functions_.size());
-  for (const Place& place : places) {
-    const LearnedTerm& term = functions_[place.function].learned.learned().terms[place.term];
-    std::vector<int> variables;
-    for (const int position : term.scope) {
-      variables.push_back(graph_.factor(functions_[place.function].factor).scope()[position]);
-    }
-    FactorGraph larger = tables;
-    larger.add_factor(Factor::table_of_sums(std::move(variables), term.log_values));
-    if (!is_cheap(larger)) continue;
-    tables = std::move(larger);
-    kept[place.function].push_back(place.term);
-  }
-  for (std::size_t f = 0; f < functions_.size(); ++f) {
-    std::sort(kept[f].begin(), kept[f].end());
-    functions_[f].learned.keep(kept[f]);
-  }
-}
-
 void LearnedSearch::learn() {
+  const double start = watch_.seconds();
   if (!asked_.empty()) {
-    for (Function& function : functions_) function.learned.fit(observer_.should_stop);
-    keep_terms();
+    model_.learn(should_stop_);
     ++report_.num_learned;
   }
-  const EliminationOptions elimination{.restarts = 4, .seed = options_.seed};
-  approximation_ =
-      std::make_shared<LearnedApproximation>(Elimination(learned_graph(1.0), limits_, elimination), graph_, asked_);
-  flat_.emplace(learned_graph(0.5), limits_, elimination);
-  if (!uniform_) uniform_.emplace(learned_graph(0.0), limits_, elimination);
-  const auto count = std::ssize(asked_);
-  next_learning_ =
-      count == 0 ? std::clamp<std::int64_t>(limits_.budget / 6, 20, 150) : count + std::max<std::int64_t>(8, count / 8);
+  rebuild();
+  best_proposals_.forget_draw();
+  const std::int64_t count = std::ssize(asked_);
+  next_learning_ = count == 0 ? std::clamp(limits_.budget / kFirstDivisor, kFewestFirst, kMostFirst)
+                              : count + std::max<std::int64_t>(kLearnEvery, count / kLearnEvery);
+  learning_seconds_ = watch_.seconds() - start;
 }
 
-std::optional<Assignment> LearnedSearch::next() {
-  const bool is_first = report_.num_learned == 0;
-  for (int tries = 0; tries < 300; ++tries) {
-    const double u = is_first ? 1.0 : random_.uniform();
-    Assignment x;
-    if (u < 0.6 && tries < 100 && approximation_->log_elsewhere() != kNegInf) {
-      x = approximation_->sample_elsewhere(random_);
-    } else if (u < 0.9 && tries < 200) {
-      x = flat_->sample(random_);
-    } else {
-      x = uniform_->sample(random_);
+bool LearnedSearch::is_over() {
+  if (!stop_ && watch_.is_asked_to_stop()) stop_ = StopReason::kInterrupted;
+  if (!stop_ && watch_.is_time_over(2.0 * learning_seconds_)) stop_ = StopReason::kTime;
+  return stop_.has_value();
+}
+
+// Of the search: the rest is for errors.
+bool LearnedSearch::has_share_left() const {
+  const double share = options_.wants_best ? 1.0 : 1.0 - options_.error_share;
+  if (limits_.budget == Limits::kUnlimited) return watch_.seconds() < share * limits_.seconds;
+  const double under_way = queue_.num_pending();
+  return budget_.spent().in(limits_.unit) + under_way < share * static_cast<double>(limits_.budget);
+}
+
+void LearnedSearch::search() {
+  bool is_exhausted = false;
+  while (!is_over()) {
+    while (!is_exhausted && queue_.has_room() && queue_.can_pay() && has_share_left()) {
+      std::optional<BestProposals::Proposal> proposal = next();
+      is_exhausted = !proposal;
+      if (proposal) queue_.submit(std::move(proposal->x), proposal->way);
     }
-    if (keys_.insert(key(x)).second) return x;
+    if (queue_.num_pending() == 0) break;
+    if (!wait()) return;
+    if (std::ssize(asked_) >= next_learning_) learn();
   }
-  return {};
+  if (is_exhausted && !stop_) stop_ = StopReason::kExact;
+}
+
+bool LearnedSearch::wait() {
+  try {
+    for (const AskedConfiguration& asked : queue_.wait()) take(asked);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    stop_ = StopReason::kInterrupted;
+  }
+  watch_.tell({.phase = "asking what was learned",
+               .spent = budget_.spent(),
+               .estimate = approximation().log_value(),
+               .num_samples = std::ssize(asked_)});
+  return !stop_;
 }
 
 void LearnedSearch::take(const AskedConfiguration& asked) {
   if (asked.error) {
     report_.error = asked.error;
     stop_ = asked.error->code() == ErrorCode::kInterrupted ? StopReason::kInterrupted : StopReason::kFactorFailed;
+    densities_.erase(key(asked.x));
     return;
   }
-  for (Function& function : functions_) {
-    for (const auto& [factor, value] : asked.values) {
-      if (factor != function.factor) continue;
-      std::vector<int> states;
-      for (const int v : graph_.factor(factor).scope()) states.push_back(asked.x[v]);
-      function.learned.add(states, value, asked.log_density);
-    }
-  }
+  model_.add(asked);
+  densities_[key(asked.x)] = asked.log_density;
   asked_.push_back({asked.x, asked.log_density});
+  if (options_.wants_best) best_proposals_.note(static_cast<BestProposals::Way>(asked.tag), asked_.back());
+  if (asked.log_density <= best_.log_density) return;
+  best_ = asked_.back();
+  report_.best_by_calls.emplace_back(budget_.spent().calls, best_.log_density);
 }
 
-bool LearnedSearch::is_over() {
-  if (!stop_) stop_ = watch_.reason_to_stop();
-  return stop_.has_value();
-}
-
-void LearnedSearch::ask_until(std::int64_t) {
-  bool is_exhausted = false;
-  while (!is_over()) {
-    while (queue_.has_room() && queue_.can_pay() && !is_exhausted) {
-      std::optional<Assignment> x = next();
-      is_exhausted = !x;
-      if (x) queue_.submit(*std::move(x), 0);
+// One that was not drawn before; none when there is none.
+std::optional<BestProposals::Proposal> LearnedSearch::next() {
+  if (!samplers_.has_any()) return {};
+  const bool has_learned = report_.num_learned > 0;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    std::optional<BestProposals::Proposal> proposal;
+    if (options_.wants_best && has_learned && tries < kMostTries / 2) proposal = best_proposals_.next(model_, random_);
+    if (!proposal) {
+      const bool is_uniform = !has_learned || tries > kMostTries * 3 / 4;
+      proposal = BestProposals::Proposal{is_uniform ? samplers_.draw_uniform(random_) : samplers_.draw(random_),
+                                         BestProposals::kOther};
     }
-    if (queue_.num_pending() == 0) {
-      stop_ = StopReason::kBudget;
-      return;
-    }
-    for (const AskedConfiguration& asked : queue_.wait()) take(asked);
-    if (std::ssize(asked_) >= next_learning_) learn();
+    if (densities_.emplace(key(proposal->x), std::nullopt).second) return proposal;
   }
+  std::optional<Assignment> x = first_unasked();
+  if (!x) return {};
+  return BestProposals::Proposal{*std::move(x), BestProposals::kOther};
+}
+
+std::optional<Assignment> LearnedSearch::first_unasked() {
+  if (graph_.log_num_configurations() > std::log(kMostListed)) return {};
+  Assignment x(static_cast<std::size_t>(graph_.num_variables()), 0);
+  while (true) {
+    if (samplers_.is_possible(x) && densities_.emplace(key(x), std::nullopt).second) return x;
+    auto v = static_cast<int>(x.size()) - 1;
+    while (v >= 0 && ++x[v] == graph_.num_states(v)) x[v--] = 0;
+    if (v < 0) return {};
+  }
+}
+
+void LearnedSearch::sample_errors() {
+  if (report_.num_learned == 0 || std::ssize(asked_) < next_learning_) learn();
+  if (options_.wants_best || options_.error_share == 0.0 || approximation().log_elsewhere() == kNegInf) return;
+  Random random(options_.seed, "errors");
+  std::vector<WeighedSample> samples;
+  const Marginals before = marginals();
+  const double log_asked = approximation().log_asked(), log_elsewhere = approximation().log_elsewhere();
+  const std::size_t most = static_cast<std::size_t>(4 * std::ssize(asked_));
+  while (!is_over()) {
+    while (queue_.has_room() && queue_.can_pay() && samples.size() < most) {
+      samples.push_back(samplers_.weigh(samplers_.draw(random)));
+      const Assignment& x = samples.back().x;
+      if (densities_.emplace(key(x), std::nullopt).second) queue_.submit(x, BestProposals::kOther);
+    }
+    if (queue_.num_pending() == 0 || !wait()) break;
+  }
+  std::erase_if(samples, [&](const WeighedSample& sample) { return !densities_.at(key(sample.x)); });
+  for (WeighedSample& sample : samples) sample.log_target += *densities_.at(key(sample.x));
+  report_.errors = difference_estimate(log_asked, log_elsewhere, before, samples, options_.confidence);
+  if (!stop_ || stop_ == StopReason::kTime) learn();
+}
+
+// Of P_X: those of the learned model, with what was asked in its place.
+Marginals LearnedSearch::marginals() const {
+  Marginals result = approximation().learned().marginals();
+  const double log_z = approximation().log_value();
+  const double share = std::exp(approximation().learned().log_z() - log_z);
+  for (std::vector<double>& probabilities : result) {
+    for (double& p : probabilities) p *= share;
+  }
+  for (const Configuration& known : asked_) {
+    const double learned = approximation().learned().log_prob(known.x) + approximation().learned().log_z();
+    const double more = std::exp(known.log_density - log_z) - std::exp(learned - log_z);
+    for (std::size_t v = 0; v < result.size(); ++v) result[v][known.x[v]] += more;
+  }
+  for (std::vector<double>& probabilities : result) {
+    double total = 0.0;
+    for (double& p : probabilities) total += (p = std::max(p, 0.0));
+    for (double& p : probabilities) p = total > 0.0 ? p / total : 0.0;
+  }
+  return result;
+}
+
+// Complete configurations are a lower bound. Above there is the mass of the tables times the declared maxima.
+void LearnedSearch::add_bounds(LearnedResult& result) const {
+  const auto count = static_cast<double>(asked_.size() + graph_.factors().size());
+  double magnitude = 1.0;
+  for (const Configuration& known : asked_) {
+    if (known.log_density != kNegInf) magnitude = std::max(magnitude, std::abs(known.log_density));
+  }
+  const double error = kRounding * count * magnitude;
+  LogBounds& bounds = result.report.log_z;
+  bounds = LogBounds::around(approximation().log_asked(), error);
+  bounds.upper = HUGE_VAL;
+  if (result.report.stop == StopReason::kExact) {
+    bounds = LogBounds::around(approximation().log_asked(), error);
+    if (result.best) result.log_most = result.best->log_density;
+    return;
+  }
+  double most = 0.0, most_functions = 0.0;
+  for (const Factor& factor : graph_.factors()) {
+    if (!factor.log_max()) return;
+    most += *factor.log_max();
+    if (!factor.is_table()) most_functions += *factor.log_max();
+  }
+  result.log_most = most + kRounding * count * (1.0 + std::abs(most));
+  const LogBounds all = eliminate(tables_alone(graph_, 1.0), model_limits_).bounds();
+  bounds.upper = std::max(bounds.lower, all.upper + most_functions + kRounding * count * (1.0 + std::abs(most)));
 }
 
 LearnedResult LearnedSearch::result() {
-  LearnedResult result{report_, approximation_, {}};
+  if (approximation().log_asked() == kNegInf && approximation().log_elsewhere() == kNegInf && !asked_.empty())
+    rebuild();
+  if (stop_ && stop_ != StopReason::kTime) rebuild();
+  LearnedResult result{report_, samplers_.learned(), {}, {}, {}};
   result.report.spent = budget_.spent();
   result.report.stop = stop_.value_or(StopReason::kBudget);
   result.report.seconds = watch_.seconds();
-  result.report.estimate = approximation_->log_value();
+  result.report.estimate = report_.errors ? report_.errors->log_z : approximation().log_value();
   result.report.num_asked = std::ssize(asked_);
-  for (const Configuration& known : asked_) {
-    if (!result.best || known.log_density > result.best->log_density) result.best = known;
-  }
-  for (const Function& function : functions_) {
-    for (const LearnedTerm& term : function.learned.learned().terms) {
-      result.report.num_terms.resize(std::max(result.report.num_terms.size(), term.scope.size()));
-      ++result.report.num_terms[term.scope.size() - 1];
-    }
+  result.report.num_terms = model_.num_terms();
+  result.report.width = approximation().learned().cost().width;
+  if (best_.log_density != kNegInf) result.best = best_;
+  add_bounds(result);
+  if (approximation().log_value() == kNegInf) {
+    result.approximation = nullptr;
+  } else {
+    result.marginals = marginals();
   }
   return result;
 }
@@ -242,7 +289,14 @@ LearnedResult LearnedSearch::result() {
 void LearnedSearchOptions::validate() const {
   check_argument(error_share >= 0.0 && error_share < 1.0, "learned_search",
                  fmt::format("error_share is {}, allowed are numbers from 0 to below 1", error_share));
+  check_argument(confidence > 0.0 && confidence < 1.0, "learned_search",
+                 fmt::format("confidence is {}, allowed are numbers between 0 and 1", confidence));
   check_at_least("learned_search", "max_entries", max_entries, 1.0);
+}
+
+bool can_learn(const FactorGraph& graph, const LearnedSearchOptions& options) {
+  const LearnedModelLimits limits{.max_entries = options.max_entries, .max_bytes = HUGE_VAL};
+  return LearnedModel::can_hold(graph, limits);
 }
 
 LearnedResult learned_search(const FactorGraph& graph, const Limits& limits, const LearnedSearchOptions& options,

@@ -5,9 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "surrogate/term_features.hpp"
+
 namespace treesample {
 namespace {
 
+constexpr std::size_t kFewestAdded = 3;    // terms that a round takes up, if there are so many
+constexpr double kSharedFreedom = 4.0;     // what the shared variance of main effects counts beside one's own
 constexpr double kConstantVariance = 1e6;  // in the place of none, relative to the variance of the values
 constexpr double kLeastNoise = 1e-9;       // relative to the variance of the values
 constexpr double kLargestVariance = 10.0;  // of a term's features together, relative to the variance of the values
@@ -19,51 +23,22 @@ std::pair<double, double> best_gain(double squared, double precision, double num
   return {0.5 * num_features * (ratio - 1.0 - std::log(ratio)), (ratio - 1.0) / precision};
 }
 
-// All sets of `order` of the variables.
-std::vector<std::vector<int>> subsets(int num_variables, int order) {
-  std::vector<std::vector<int>> result;
-  std::vector<int> set(static_cast<std::size_t>(order));
-  for (int i = 0; i < order; ++i) set[i] = i;
-  while (order <= num_variables) {
-    result.push_back(set);
-    int i = order - 1;
-    while (i >= 0 && set[i] == num_variables - order + i) --i;
-    if (i < 0) break;
-    ++set[i];
-    for (int j = i + 1; j < order; ++j) set[j] = set[j - 1] + 1;
+// The lower triangle of a matrix becomes its inverse; what is above is not touched.
+void invert_lower(Eigen::Ref<Eigen::MatrixXd> matrix) {
+  const Eigen::Index size = matrix.rows(), half = size / 2;
+  if (size <= 32) {
+    const Eigen::MatrixXd lower = matrix.triangularView<Eigen::Lower>();
+    matrix.triangularView<Eigen::Lower>() =
+        lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(size, size));
+    return;
   }
-  return result;
-}
-
-}  // namespace
-
-// Helmert's: column j compares state j + 1 with the mean of those before it.
-Eigen::MatrixXd contrasts(int num_states) {
-  Eigen::MatrixXd psi = Eigen::MatrixXd::Zero(num_states, num_states - 1);
-  for (int j = 0; j + 1 < num_states; ++j) {
-    const double scale = std::sqrt(num_states / ((j + 1.0) * (j + 2.0)));
-    for (int a = 0; a <= j; ++a) psi(a, j) = -scale;
-    psi(j + 1, j) = (j + 1.0) * scale;
-  }
-  return psi;
-}
-
-namespace {
-
-// Rows: the cells of the scope, row-major; columns: features.
-Eigen::MatrixXd cell_features(std::span<const int> scope, std::span<const int> num_states) {
-  Eigen::MatrixXd cells = Eigen::MatrixXd::Ones(1, 1);
-  for (const int v : scope) {
-    const Eigen::MatrixXd psi = contrasts(num_states[v]);
-    Eigen::MatrixXd next(cells.rows() * psi.rows(), cells.cols() * psi.cols());
-    for (Eigen::Index r = 0; r < cells.rows(); ++r) {
-      for (Eigen::Index c = 0; c < cells.cols(); ++c) {
-        next.block(r * psi.rows(), c * psi.cols(), psi.rows(), psi.cols()) = cells(r, c) * psi;
-      }
-    }
-    cells = std::move(next);
-  }
-  return cells;
+  auto upper_left = matrix.topLeftCorner(half, half);
+  auto lower_right = matrix.bottomRightCorner(size - half, size - half);
+  invert_lower(upper_left);
+  invert_lower(lower_right);
+  const Eigen::MatrixXd corner = matrix.bottomLeftCorner(size - half, half);
+  const Eigen::MatrixXd right = corner * upper_left.triangularView<Eigen::Lower>();
+  matrix.bottomLeftCorner(size - half, half).noalias() = -(lower_right.triangularView<Eigen::Lower>() * right);
 }
 
 }  // namespace
@@ -88,6 +63,7 @@ TermRegression::TermRegression(const RegressionData& data, std::vector<Regressio
   append(std::move(terms));
   solve();
   improve();
+  calibrate();
 }
 
 std::vector<RegressionTerm> TermRegression::main_effects() const {
@@ -123,6 +99,34 @@ void TermRegression::improve() {
       ++num_settled;
     }
   }
+}
+
+// The slope of the values against what they are predicted to be without themselves: below 1 where the terms have
+// learned noise. All effects are then made smaller by it.
+void TermRegression::calibrate() {
+  Eigen::MatrixXd inverse = factor_.matrixLLT();
+  invert_lower(inverse);
+  const Eigen::MatrixXd half = inverse.triangularView<Eigen::Lower>() * scaled_features_.transpose();
+  double products = 0.0, squares = 0.0, weight = 0.0, mean_value = 0.0, mean_prediction = 0.0;
+  std::vector<std::pair<double, double>> points;  // value, prediction
+  for (Eigen::Index i = 0; i < data_.num_points(); ++i) {
+    const double leverage = std::min(half.col(i).squaredNorm() / noise_variance_, 1.0 - 1e-9);
+    const double root = std::sqrt(data_.weights[i]);
+    const double value = scaled_values_[i] / root;
+    points.emplace_back(value, value - residuals_[i] / root / (1.0 - leverage));
+    weight += data_.weights[i];
+    mean_value += data_.weights[i] * value;
+    mean_prediction += data_.weights[i] * points.back().second;
+  }
+  mean_value /= weight;
+  mean_prediction /= weight;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double w = data_.weights[static_cast<Eigen::Index>(i)], off = points[i].second - mean_prediction;
+    products += w * off * (points[i].first - mean_value);
+    squares += w * off * off;
+  }
+  const double slope = squares > 0.0 ? std::clamp(products / squares, 0.0, 1.0) : 1.0;
+  for (RegressionTerm& term : terms_) term.coefficients *= slope;
 }
 
 double TermRegression::log_evidence() const {
@@ -212,9 +216,12 @@ void TermRegression::solve() {
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     terms_[t].coefficients = mean_.segment(first_[t], num_features(terms_[t].scope));
   }
-  const Eigen::MatrixXd inverse =
-      factor_.matrixL().solve(Eigen::MatrixXd::Identity(precision.rows(), precision.cols()));
-  const Eigen::VectorXd variances = inverse.colwise().squaredNorm();
+  precision = factor_.matrixLLT();
+  invert_lower(precision);
+  Eigen::VectorXd variances(precision.cols());
+  for (Eigen::Index c = 0; c < precision.cols(); ++c) {
+    variances[c] = precision.col(c).tail(precision.rows() - c).squaredNorm();
+  }
   trace_.resize(terms_.size());
   num_determined_ = 1.0;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
@@ -224,13 +231,26 @@ void TermRegression::solve() {
   }
 }
 
+// Main effects were not chosen: they are all there. Few values say little about the variance of each of them, so that
+// what all of them say together counts as well.
 void TermRegression::update_variances() {
+  const auto determined = [&](std::size_t t) {
+    const auto size = static_cast<double>(terms_[t].coefficients.size());
+    return std::max(size - trace_[t] / terms_[t].variance, 1e-3 * size);
+  };
+  double squares = 0.0, freedom = 1e-9;
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    if (terms_[t].scope.size() > 1) continue;
+    squares += terms_[t].coefficients.squaredNorm();
+    freedom += determined(t);
+  }
+  const double shared = squares / freedom;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     RegressionTerm& term = terms_[t];
-    const auto size = static_cast<double>(term.coefficients.size());
-    const double determined = std::max(size - trace_[t] / term.variance, 1e-3 * size);
-    const double most = kLargestVariance * value_variance_ / size;
-    term.variance = std::clamp(term.coefficients.squaredNorm() / determined, 1e-9 * most, most);
+    const double most = kLargestVariance * value_variance_ / static_cast<double>(term.coefficients.size());
+    const double prior = has_main_effects_ && term.scope.size() == 1 ? kSharedFreedom : 0.0;
+    const double variance = (term.coefficients.squaredNorm() + prior * shared) / (determined(t) + prior);
+    term.variance = std::clamp(variance, 1e-9 * most, most);
   }
   const auto count = static_cast<double>(data_.num_points());
   const double free = std::max(count - num_determined_, 0.05 * count);
@@ -348,9 +368,11 @@ bool TermRegression::take_up(int max_order) {
   std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
   std::vector<RegressionTerm> added;
   Eigen::Index size = scaled_features_.cols();
+  // More at a time where there are many: a round costs the cube of the features.
+  const std::size_t most = std::max<std::size_t>(kFewestAdded, terms_.size() / 10);
   for (const Candidate& candidate : found) {
     const int more = num_features(candidate.scope);
-    if (static_cast<int>(added.size()) == options_.num_added) break;
+    if (added.size() == most) break;
     if (size + more > options_.max_features) continue;
     size += more;
     added.push_back({candidate.scope, std::min(candidate.variance, value_variance_ / more), {}});

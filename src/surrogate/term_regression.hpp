@@ -49,7 +49,6 @@ struct RegressionTerm {
 
 struct RegressionOptions {
   int num_rounds = 40;          // of terms being taken up and given up, and variances being improved, at most
-  int num_added = 3;            // terms that a round takes up at most
   int max_order = 6;            // variables of a term
   int max_features = 1500;      // of all terms
   int max_triples = 20'000;     // above, only triples that extend a pair are looked at
@@ -80,6 +79,7 @@ class TermRegression {
   void begin();
   [[nodiscard]] std::vector<RegressionTerm> main_effects() const;
   void improve();
+  void calibrate();
   void append(std::vector<RegressionTerm> terms);
   void solve();
   void update_variances();
@@ -108,8 +108,6 @@ class TermRegression {
   bool has_main_effects_ = false;  // which then stay
 };
 
-// The contrasts psi of a variable, one row for each state.
-Eigen::MatrixXd contrasts(int num_states);
 // The values of a term at all states of its scope, row-major.
 std::vector<double> term_table(const RegressionTerm& term, std::span<const int> num_states);
 

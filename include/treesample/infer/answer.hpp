@@ -11,6 +11,7 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/infer/sensitivity.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/oracle/oracle_set.hpp"
@@ -46,6 +47,12 @@ struct MapAnswer {
   std::string by;           // how it was found
 };
 
+// Of log Z, by samples and their spread: it holds about as often as it says, which is measured and not proved.
+struct SampledInterval {
+  LogBounds log_z;
+  double confidence = 0.0;
+};
+
 struct Answer {
   Plan plan;
   std::string method;  // one line on what was done
@@ -59,6 +66,7 @@ struct Answer {
   // What log_z is: "exact", "lower bound" (certified, and all that is known), "estimate", or "" where there is none.
   [[nodiscard]] const char* log_z_kind() const;
   std::optional<ImportanceEstimate> importance;
+  std::optional<SampledInterval> sampled_interval;      // of a learned model
   std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below
   std::optional<double> unexplored_mass;                // of a search of tables that is not exact: P_X's own share
   std::optional<EvaluatedShare> evaluated;              // of a search with programs that is not exact
@@ -87,6 +95,9 @@ struct Answer {
   std::vector<Configuration> k_best;  // where Question::k_best is more than one: as many as there are, best first
   bool is_k_best_optimal = false;     // no other configuration is better than these, but for rounding
   std::optional<MapAnswer> map;       // where Question::map names variables
+  // Where Question asks for them and elimination fits.
+  std::optional<Sensitivity> sensitivity;
+  std::optional<ObservationValues> observation_values;
 
   std::vector<Assignment> samples;
   std::vector<double> sample_log_probs;  // under `approximation`; none of exact samples: that takes an exact log Z

@@ -30,6 +30,7 @@ enum class Method {
   kSmc,
   kGibbs,
   kBp,
+  kLearned,  // functions over many variables, learned from the values that were paid for
 };
 
 // What samples are drawn from by the search with bounds.
@@ -39,8 +40,14 @@ enum class SampleSource {
   kRejection,  // exact samples, by rejection from P_U
 };
 
+enum class Aim {
+  kAll,
+  kBest,  // the most probable configuration alone: no marginals, and functions are called for nothing else
+};
+
 // What is asked, beside log Z. Variables are named as in model/names.hpp.
 struct Question {
+  Aim aim = Aim::kAll;
   bool marginals = true;
   // Each one variable, {"lung"}, or the joint distribution of several, {"lung", "tub"}; answered in Answer::queries.
   // The marginals of all variables are there too.
@@ -49,6 +56,9 @@ struct Question {
   std::int64_t k_best = 1;  // how many of them, best first; answered in Answer::k_best where it is more than one
   // Marginal MAP: the most probable states of these variables, with all others summed out; answered in Answer::map.
   std::vector<std::string> map = {};
+  // Derivatives of P(state | evidence), "lung=yes", or of log Z, "evidence", by the entries of all tables.
+  std::string sensitivity = {};
+  std::string value_for = {};  // what observing each other variable would tell about this one
   std::int64_t samples = 0;  // to be drawn
   // Seconds that the caller will take to show the samples in hand; they count within the time limit. May be empty.
   std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
@@ -76,6 +86,7 @@ struct InferOptions {
   std::optional<std::int64_t> messages = {};
   std::optional<double> damping = {};
   std::optional<std::int64_t> importance = {};
+  std::optional<double> error_share = {};    // of the calls of a learned model, for samples that tell its errors
   std::optional<std::int64_t> workers = {};  // of the model's programs; what it was read with
   std::optional<AnswerOrder> answer_order = {};
   std::optional<bool> trace = {};    // how bounds and estimate grow is wanted: a search

@@ -38,6 +38,7 @@ struct LearnedSearchOptions {
   std::uint64_t seed = 0;
   AnswerOrder answer_order = AnswerOrder::kArrival;
   double error_share = 0.1;  // of the calls, or of the time where these have no limit; 0: no errors
+  double confidence = 0.95;  // of the interval
   double max_entries = 2e6;  // bucket entries of the elimination of a learned model
   bool wants_best = false;   // the most probable configuration alone is looked for
 
@@ -45,22 +46,46 @@ struct LearnedSearchOptions {
   void validate() const;
 };
 
+// What samples of P_X with true values say about log Z and the marginals.
+struct SampledErrors {
+  double log_z = 0.0;
+  double std_error = 0.0;  // of log_z, by the delta method
+  LogBounds interval;      // of log_z, by Student's distribution: it holds about as often as it says
+  double confidence = 0.0;
+  double ess = 0.0;  // effective number of the samples: (sum w)^2 / sum w^2 with w = gamma_hat / q
+  std::int64_t num_samples = 0;
+  Marginals marginals;
+  std::vector<double> marginal_errors;  // by variable, the largest standard error of its probabilities
+  std::string no_error = {};            // why the errors are none; empty when they are
+};
+// Beyond these there are no errors, only guesses: the relative standard error of Z; and the share of Z that samples
+// stand for of which less than this share, or fewer than kFewestEffectiveSamples (evaluate/importance.hpp), are
+// effective.
+inline constexpr double kMostRelativeError = 0.5, kShareThatMatters = 0.05, kLeastEffectiveSamplesShare = 0.3;
+
 struct LearnedReport : RunReport {
-  double estimate = 0.0;            // of log Z, by samples where there are some
-  std::vector<int> num_terms = {};  // of the learned model: of 1 variable, of 2, ...
-  int width = 0;                    // of its elimination
-  std::int64_t num_asked = 0;       // configurations
-  std::int64_t num_learned = 0;     // times that it learned
+  double estimate = 0.0;                     // of log Z, by samples where there are some
+  std::optional<SampledErrors> errors = {};  // made with P_X before it learned from these samples too
+  std::vector<int> num_terms = {};           // of the learned model: of 1 variable, of 2, ...
+  int width = 0;                             // of its elimination
+  std::int64_t num_asked = 0;                // configurations
+  std::int64_t num_learned = 0;              // times that it learned
+  std::vector<std::pair<std::int64_t, double>> best_by_calls = {};  // calls, log density: whenever it got better
 };
 
 struct LearnedResult {
   LearnedReport report;
   std::shared_ptr<const LearnedApproximation> approximation;  // null when nothing possible was found
-  std::optional<Configuration> best;
+  std::optional<Configuration> best;                          // of those that were asked
+  Marginals marginals;                                        // of the approximation
+  std::optional<double> log_most;                             // certified: no configuration has a larger log density
 };
 
-// Of the limits it uses budget, unit, seconds and bytes. Throws Error (kArgument) when the tables of the model alone
-// take more than max_entries.
+// Whether elimination can take the tables of the model, which is what learned_search needs.
+bool can_learn(const FactorGraph& graph, const LearnedSearchOptions& options = {});
+
+// Ends early where everything was asked: log Z is then exact. Of the limits it uses budget, unit, seconds and bytes.
+// Throws Error (kArgument) when the tables of the model alone take more than max_entries.
 LearnedResult learned_search(const FactorGraph& graph, const Limits& limits, const LearnedSearchOptions& options = {},
                              const Observer& observer = {});
 

@@ -1,0 +1,119 @@
+// Functions over many variables, learned from the values that were paid for.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/methods.hpp"
+#include "infer/policy.hpp"
+#include "infer/words.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/surrogate/learned_search.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+std::string terms_text(const LearnedReport& report) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < report.num_terms.size(); ++i) {
+    if (report.num_terms[i] == 0) continue;
+    const std::string what = i == 0 ? "main effect" : i == 1 ? "pair" : fmt::format("term of {} variables", i + 1);
+    if (i < 2) {
+      parts.push_back(counted(report.num_terms[i], what));
+    } else {
+      parts.push_back(
+          fmt::format("{} term{} of {} variables", report.num_terms[i], report.num_terms[i] == 1 ? "" : "s", i + 1));
+    }
+  }
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// With their errors where samples told them; exact where everything was asked.
+void add_marginals(Draft& draft, const LearnedResult& result) {
+  const std::optional<SampledErrors>& errors = result.report.errors;
+  if (draft.is_exact) {
+    draft.set_exact_marginals(result.marginals);
+    return;
+  }
+  if (!errors) {
+    draft.marginals = result.marginals;
+    draft.marginals_from = "of P_X, by elimination";
+    return;
+  }
+  draft.marginals = errors->marginals;
+  const std::string from =
+      fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
+  if (!errors->no_error.empty()) {
+    draft.marginals_no_error = errors->no_error;
+    draft.marginals_from = fmt::format("guesses, {}; their error is not known: {}", from, errors->no_error);
+    return;
+  }
+  draft.marginal_errors = errors->marginal_errors;
+  draft.marginals_error = *std::max_element(errors->marginal_errors.begin(), errors->marginal_errors.end());
+  draft.marginals_from = fmt::format("{}, standard errors at most {:.2g}", from, *draft.marginals_error);
+}
+
+void add_best(Draft& draft, const LearnedResult& result) {
+  draft.best = result.best;
+  if (!result.best || !result.log_most) return;
+  draft.best_gap = std::max(0.0, *result.log_most - result.best->log_density);
+  draft.is_best_optimal = *draft.best_gap <= policy::kOptimalGap;
+}
+
+}  // namespace
+
+bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why) {
+  for (const Factor& factor : graph.factors()) {
+    if (factor.is_table()) continue;
+    double num_states = 1.0;
+    for (const int v : factor.scope()) num_states *= graph.num_states(v);
+    if (num_states <= static_cast<double>(calls) || !can_learn(graph)) continue;
+    why = fmt::format("a function has {:.3g} states, more than the {} calls: it is learned from those that are asked",
+                      num_states, calls);
+    return true;
+  }
+  return false;
+}
+
+Draft run_learned(const Task& task) {
+  const InferOptions& chosen = task.options();
+  const Run& run = task.run;
+  LearnedSearchOptions options;
+  options.seed = task.seed();
+  options.answer_order = *chosen.answer_order;
+  options.error_share = *chosen.error_share;
+  options.confidence = *chosen.confidence;
+  options.wants_best = task.question().aim == Aim::kBest;
+  const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
+  const LearnedResult result = learned_search(task.graph, task.limits(), options, observer);
+  const LearnedReport& report = result.report;
+  Draft draft;
+  draft.method = fmt::format("learned from {}: {} (width {})", counted(report.num_asked, "configuration"),
+                             terms_text(report), report.width);
+  if (chosen.workers > 1) {
+    draft.method +=
+        fmt::format(", {} programs at a time (order of {})", *chosen.workers, word_for(*chosen.answer_order));
+  }
+  draft.stop = report.stop;
+  draft.error = report.error;
+  draft.spent = report.spent;
+  draft.set_log_z(report.estimate, report.log_z);
+  add_best(draft, result);
+  if (!draft.is_exact) draft.evaluated = {0.0, report.estimate, "as it was learned"};
+  if (!result.approximation) return draft;
+  draft.approximation = result.approximation;
+  if (report.errors) {
+    draft.importance = ImportanceEstimate{.log_z = report.errors->log_z,
+                                          .std_error = report.errors->std_error,
+                                          .no_error = report.errors->no_error,
+                                          .ess = report.errors->ess,
+                                          .num_samples = static_cast<int>(report.errors->num_samples)};
+    if (report.errors->no_error.empty()) draft.sampled_interval = {report.errors->interval, report.errors->confidence};
+  }
+  if (task.question().marginals) add_marginals(draft, result);
+  return draft;
+}
+
+}  // namespace treesample

@@ -1,0 +1,52 @@
+#include "surrogate/best_proposals.hpp"
+
+#include <algorithm>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kSharpness = 4.0;
+constexpr int kFromOneDraw = 8;  // configurations
+constexpr std::size_t kBestKept = 5;
+constexpr double kOtherwise = 0.1;
+constexpr double kSuccess = 0.1;  // of all values
+
+}  // namespace
+
+Assignment BestProposals::neighbour(Random& random) const {
+  Assignment x = best_[random.below(best_.size())].x;
+  const auto v = static_cast<int>(random.below(x.size()));
+  x[v] = static_cast<int>(random.below(static_cast<std::uint64_t>(graph_.num_states(v))));
+  return x;
+}
+
+std::optional<BestProposals::Proposal> BestProposals::next(const LearnedModel& model, Random& random) {
+  if (best_.empty() || graph_.num_variables() == 0 || random.uniform() < kOtherwise) return {};
+  const auto share = [&](Way way) { return (successes_[way] + 1.0) / (tries_[way] + 2.0); };
+  const double shares[] = {share(kDrawn), share(kNeighbour)};
+  if (random.categorical(shares) == 1) return Proposal{neighbour(random), kNeighbour};
+  if (!drawn_ || ++num_from_drawn_ % kFromOneDraw == 0) {
+    drawn_.emplace(eliminate(model.draw(kSharpness, random), limits_));
+  }
+  if (drawn_->log_z() == kNegInf) return {};
+  return Proposal{drawn_->sample(random), kDrawn};
+}
+
+void BestProposals::note(Way way, const Configuration& asked) {
+  const auto place = std::lower_bound(values_.begin(), values_.end(), asked.log_density);
+  const auto num_better = static_cast<double>(values_.end() - place);
+  tries_[way] += 1.0;
+  if (num_better <= kSuccess * static_cast<double>(values_.size()) && asked.log_density != kNegInf) {
+    successes_[way] += 1.0;
+  }
+  values_.insert(place, asked.log_density);
+  if (asked.log_density == kNegInf) return;
+  best_.insert(std::find_if(best_.begin(), best_.end(),
+                            [&](const Configuration& other) { return other.log_density < asked.log_density; }),
+               asked);
+  if (best_.size() > kBestKept) best_.pop_back();
+}
+
+}  // namespace treesample

@@ -1,0 +1,104 @@
+#include "surrogate/difference_estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "treesample/evaluate/importance.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// Quantile of the normal distribution (Abramowitz and Stegun 26.2.23, to 4.5e-4) and of Student's, by Cornish and
+// Fisher's expansion in 1 / degrees.
+double student_quantile(double confidence, double degrees) {
+  const double t = std::sqrt(-2.0 * std::log((1.0 - confidence) / 2.0));
+  const double z =
+      t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+  const double z3 = z * z * z, z5 = z3 * z * z;
+  return z + (z3 + z) / (4.0 * degrees) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * degrees * degrees);
+}
+
+}  // namespace
+
+SampledErrors difference_estimate(double log_asked, double log_elsewhere, const Marginals& marginals,
+                                  const std::vector<WeighedSample>& samples, double confidence) {
+  SampledErrors result;
+  result.confidence = confidence;
+  result.num_samples = std::ssize(samples);
+  const double log_z_x = log_add_exp(log_asked, log_elsewhere);
+  result.log_z = log_z_x;
+  result.marginals = marginals;
+  const auto count = static_cast<double>(samples.size());
+  if (samples.size() < 2 || log_z_x == kNegInf) {
+    result.no_error = "there are too few samples";
+    return result;
+  }
+  // All masses as multiples of Z_X.
+  std::vector<double> targets, differences;
+  for (const WeighedSample& sample : samples) {
+    targets.push_back(std::exp(sample.log_target - log_z_x));
+    differences.push_back(targets.back() - std::exp(sample.log_learned - log_z_x));
+  }
+  const auto sum_of = [](const std::vector<double>& values) {
+    double sum = 0.0;
+    for (const double value : values) sum += value;
+    return sum;
+  };
+  const double mean = sum_of(differences) / count;
+  double squares = 0.0;
+  for (const double target : targets) squares += target * target;
+  const double target_sum = sum_of(targets);
+  result.ess = squares == 0.0 ? 0.0 : target_sum * target_sum / squares;
+  const double asked_share = std::exp(log_asked - log_z_x);
+  // At least what was asked, whatever the differences add up to.
+  const double z = std::max(1.0 + mean, std::max(asked_share, 1e-300));
+  result.log_z = log_z_x + std::log(z);
+  double variance = 0.0;
+  for (const double d : differences) variance += (d - mean) * (d - mean);
+  variance /= count - 1.0;
+  // What no sample showed may still be there: something that a sample meets with probability 1 / count, as large as the
+  // largest difference or, where all is as it was learned, as all that was not asked.
+  double largest = std::exp(log_elsewhere - log_z_x);
+  for (const double d : differences) largest = std::max(largest, std::abs(d));
+  const double std_error = std::sqrt(variance / count) + largest / count;
+  result.std_error = std_error / z;
+  const double half = student_quantile(confidence, count - 1.0) * std_error;
+  result.interval = {log_z_x + std::log(std::max(z - half, asked_share)), log_z_x + std::log(z + half)};
+  if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
+  for (std::size_t v = 0; v < marginals.size(); ++v) {
+    double worst = 0.0;
+    for (std::size_t a = 0; a < marginals[v].size(); ++a) {
+      double part = 0.0;
+      for (std::size_t k = 0; k < samples.size(); ++k) {
+        if (samples[k].x[v] == static_cast<int>(a)) part += differences[k];
+      }
+      const double p = std::clamp((marginals[v][a] + part / count) / z, 0.0, 1.0);
+      double deviation = 0.0;
+      for (std::size_t k = 0; k < samples.size(); ++k) {
+        const double d = (samples[k].x[v] == static_cast<int>(a) ? 1.0 - p : -p) * differences[k];
+        deviation += d * d;
+      }
+      result.marginals[v][a] = p;
+      worst = std::max(worst, std::sqrt(deviation / (count - 1.0) / count) / z + largest / count / z * 0.5);
+    }
+    double total = 0.0;
+    for (const double p : result.marginals[v]) total += p;
+    for (double& p : result.marginals[v]) p /= total;
+    result.marginal_errors.push_back(worst);
+  }
+  const double fewest = std::max(kFewestEffectiveSamples, kLeastEffectiveSamplesShare * count);
+  const double share_sampled = target_sum / count / z;
+  if (result.std_error > kMostRelativeError) {
+    result.no_error =
+        fmt::format("the relative standard error of Z is {:.2g}, which is no error any more", result.std_error);
+  } else if (result.ess < fewest && share_sampled > kShareThatMatters) {
+    result.no_error = fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {:.2g} % of Z", result.ess,
+                                  samples.size(), fewest, 100.0 * share_sampled);
+  }
+  return result;
+}
+
+}  // namespace treesample

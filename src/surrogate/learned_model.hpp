@@ -1,0 +1,72 @@
+// The learned model of a target: its tables as they are, its functions as far as they have been learned.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "surrogate/configuration_queue.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/model/factor_graph.hpp"
+#include "treesample/surrogate/learned_function.hpp"
+
+namespace treesample {
+
+// What elimination of a learned model may take.
+struct LearnedModelLimits {
+  double max_entries = 0.0;  // of its buckets
+  double max_bytes = 0.0;
+  std::uint64_t seed = 0;  // of its order
+};
+
+class LearnedModel {
+ public:
+  // Keeps a reference to the graph. Throws kArgument when its tables alone take more than the limits.
+  LearnedModel(const FactorGraph& graph, const std::vector<int>& functions, const LearnedModelLimits& limits);
+
+  // Whether the tables are within the limits.
+  static bool can_hold(const FactorGraph& graph, const LearnedModelLimits& limits);
+
+  // The values of one configuration.
+  void add(const AskedConfiguration& asked);
+  // Learns anew from all that was added.
+  void learn(const ShouldStop& should_stop);
+
+  // Tables only: all log-values times `scale`, -inf as it is. At 0 every configuration that the tables allow is equal.
+  [[nodiscard]] FactorGraph graph(double scale) const { return make_graph(scale, {}); }
+  // The same with functions drawn from what their values leave open.
+  [[nodiscard]] FactorGraph draw(double scale, Random& random) const;
+  // Of all functions: terms of 1 variable, of 2, ...
+  [[nodiscard]] std::vector<int> num_terms() const;
+
+ private:
+  struct Function {
+    int factor = 0;
+    LearnedFunction learned;
+    // Few states: a table of its own, true where it was asked.
+    bool is_table = false;
+    std::unordered_map<std::string, double> known = {};  // by states
+  };
+  using AllTerms = std::vector<LearnedTerms>;  // by function
+
+  [[nodiscard]] FactorGraph make_graph(double scale, const AllTerms& drawn) const;
+  void add_terms(FactorGraph& graph, const Function& function, const LearnedTerms& terms, double scale) const;
+  [[nodiscard]] std::vector<double> whole_table(const Function& function, const LearnedTerms& terms) const;
+  [[nodiscard]] std::vector<int> variables_of(const Function& function, const LearnedTerm& term) const;
+  [[nodiscard]] bool is_cheap(const FactorGraph& graph) const;
+  void keep_strongest();
+
+  const FactorGraph& target_;
+  LearnedModelLimits limits_;
+  std::vector<Function> functions_;
+};
+
+// With the limits of a learned model.
+Elimination eliminate(const FactorGraph& graph, const LearnedModelLimits& limits);
+
+// The tables of a model, and none of its functions.
+FactorGraph tables_alone(const FactorGraph& graph, double scale);
+
+}  // namespace treesample

@@ -1,0 +1,47 @@
+#include "surrogate/learned_samplers.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+void LearnedSamplers::make(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
+                           const LearnedModelLimits& limits) {
+  const auto cut = [&](double scale) {
+    return std::make_shared<const LearnedApproximation>(eliminate(model.graph(scale), limits), graph, asked);
+  };
+  learned_ = cut(1.0);
+  flat_ = cut(kFlatScale);
+  uniform_ = cut(0.0);
+}
+
+bool LearnedSamplers::has_any() const { return uniform_->log_elsewhere() != kNegInf; }
+
+bool LearnedSamplers::is_possible(std::span<const int> x) const { return uniform_->learned().log_prob(x) != kNegInf; }
+
+// A part that has nothing left gives its share to the uniform one.
+const LearnedApproximation& LearnedSamplers::pick(Random& random) const {
+  const double u = random.uniform();
+  const LearnedApproximation& part = u < kFromLearned ? *learned_ : u < kFromLearned + kFromFlat ? *flat_ : *uniform_;
+  return part.log_elsewhere() == kNegInf ? *uniform_ : part;
+}
+
+WeighedSample LearnedSamplers::weigh(Assignment x) const {
+  double uniform_share = 1.0 - kFromLearned - kFromFlat;
+  const auto log_part = [&](double share, const LearnedApproximation& part) {
+    if (part.log_elsewhere() == kNegInf) {
+      uniform_share += share;
+      return kNegInf;
+    }
+    return std::log(share) + part.learned().log_prob(x) + part.learned().log_z() - part.log_elsewhere();
+  };
+  double parts[] = {log_part(kFromLearned, *learned_), log_part(kFromFlat, *flat_), 0.0};
+  parts[2] = log_part(uniform_share, *uniform_);
+  const double log_q = log_sum_exp(parts);
+  const double log_learned = learned_->learned().log_prob(x) + learned_->learned().log_z() - log_q;
+  return {std::move(x), -log_q, log_learned};
+}
+
+}  // namespace treesample

@@ -1,0 +1,40 @@
+// What the search draws configurations from: P_X, its square root, and all that the tables allow, each without what was
+// asked.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "surrogate/difference_estimate.hpp"
+#include "surrogate/learned_model.hpp"
+#include "treesample/surrogate/learned_approximation.hpp"
+
+namespace treesample {
+
+class LearnedSamplers {
+ public:
+  static constexpr double kFlatScale = 0.5;                     // of the square root
+  static constexpr double kFromLearned = 0.6, kFromFlat = 0.3;  // the rest is uniform
+
+  // Of the learned model as it is now.
+  void make(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
+            const LearnedModelLimits& limits);
+
+  [[nodiscard]] const std::shared_ptr<const LearnedApproximation>& learned() const { return learned_; }
+  // Whether the tables allow anything that was not asked.
+  [[nodiscard]] bool has_any() const;
+  [[nodiscard]] bool is_possible(std::span<const int> x) const;
+
+  // From the mixture q. Pre: has_any().
+  [[nodiscard]] Assignment draw(Random& random) const { return pick(random).sample_elsewhere(random); }
+  [[nodiscard]] Assignment draw_uniform(Random& random) const { return uniform_->sample_elsewhere(random); }
+  // 1 / q and exp(S) / q; the caller makes gamma_hat / q of the first.
+  [[nodiscard]] WeighedSample weigh(Assignment x) const;
+
+ private:
+  [[nodiscard]] const LearnedApproximation& pick(Random& random) const;
+
+  std::shared_ptr<const LearnedApproximation> learned_, flat_, uniform_;
+};
+
+}  // namespace treesample

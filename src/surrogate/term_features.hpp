@@ -1,0 +1,19 @@
+// The features of terms: products of the contrasts of their variables (surrogate/term_regression.hpp).
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+namespace treesample {
+
+// The contrasts psi of a variable, one row for each state.
+Eigen::MatrixXd contrasts(int num_states);
+
+// Rows: the cells of the scope, row-major; columns: features.
+Eigen::MatrixXd cell_features(std::span<const int> scope, std::span<const int> num_states);
+
+// All sets of `order` of the variables, ascending.
+std::vector<std::vector<int>> subsets(int num_variables, int order);
+
+}  // namespace treesample
