@@ -61,15 +61,15 @@ inline constexpr double kHardToCount = 0.5;     // the same of tables that say n
 inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the search ...
 inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
 inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker
-inline constexpr double kReducedShare = 1.0;    // of that time: elimination of what the reductions leave
+inline constexpr double kReducedShare = 0.5;    // of that time: elimination of what the reductions leave
 inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of what was solved
 inline constexpr double kCircuitEnd = 0.6;
-inline constexpr double kLeastElimination = 0.5;         // seconds of elimination from which on counting is tried first
+inline constexpr double kLeastElimination = 2.0;         // seconds of elimination from which on counting is tried first
 inline constexpr double kCountBesideElimination = 0.02;  // for this share of its time,
-inline constexpr double kCountOptimismBeside = 3.0;
-inline constexpr double kCountForElimination = 0.6;  // and for up to this one where it promises an end
-inline constexpr double kCompileEnd = 0.7;           // a circuit that is wanted; then the usual way
-inline constexpr double kCountEnd = 0.9;             // as a method of its own
+inline constexpr double kCountOptimismBeside = 1.0;      // the same patience as above,
+inline constexpr double kCountForElimination = 0.6;      // and for up to this one where it promises an end
+inline constexpr double kCompileEnd = 0.7;               // a circuit that is wanted; then the usual way
+inline constexpr double kCountEnd = 0.9;                 // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
