@@ -35,18 +35,19 @@ inline constexpr double kCostShare = 0.04;         // for the order
 inline constexpr double kEntriesPerSecond = 6e8;
 inline constexpr double kThreadsPower = 0.85;
 inline constexpr double kMarginalsWork = 4.0;
-inline constexpr double kNewBytesPerSecond = 1e9;
-inline constexpr double kAllShare = 0.7;             // of the time: where all is predicted to be done within it
-inline constexpr double kLogZShare = 0.5;            // the same for log Z alone, before a search
+inline constexpr double kNewBytesPerSecond = 5e8;
+inline constexpr double kAllShare = 0.5;             // of the time: where all is predicted to be done within it
+inline constexpr double kLogZShare = 0.35;           // the same for log Z alone, before a search
 inline constexpr double kLogZLook = 0.15;            // from when on it is given up if it would not be done ...
-inline constexpr double kLogZEnd = 0.75;             // ... by then
+inline constexpr double kLogZEnd = 0.5;              // ... by then
 inline constexpr double kSlicedMarginalsEnd = 0.95;  // marginals after it
 // When all else is known: for a good configuration, of the time so far, and at least.
 inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
-inline constexpr double kEliminationLook = 0.3;   // from when on elimination that would take too long is given up ...
-inline constexpr double kEliminationEnd = 0.9;    // ... and when it must be done
-inline constexpr double kPaceShare = 0.1;         // of the time, before the pace of a phase says anything
-inline constexpr double kMostProbableLook = 0.5;  // the same for the most probable configuration, which comes last
+inline constexpr double kEliminationLook = 0.3;     // from when on elimination that would take too long is given up ...
+inline constexpr double kEliminationEnd = 0.9;      // ... and when it must be done;
+inline constexpr double kOpenEliminationEnd = 0.5;  // where a search would take its place, log Z by then
+inline constexpr double kPaceShare = 0.1;           // of the time, before the pace of a phase says anything
+inline constexpr double kMostProbableLook = 0.5;    // the same for the most probable configuration, which comes last
 inline constexpr double kMostProbableEnd = 0.95;
 inline constexpr double kMostProbableSeconds = 20.0;
 inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
