@@ -137,7 +137,7 @@ class Count {
     options.keep_messages = false;
     options.most_entries = options_.most_eliminated_entries;
     options.should_settle = should_stop();
-    const Limits limits{.bytes = limits_.bytes / 2};
+    const Limits limits{.bytes = limits_.bytes, .threads = limits_.threads};
     EliminationCost cost;
     bool fits = false;
     for (const int restarts : {kFewOrders, kManyOrders}) {  // the best of many is often several times cheaper

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kSmallTable = std::size_t{1} << 12;
 constexpr double kWideRange = 0x1.0p16;
 // Entries of a bucket that one thread works on at a time.
-constexpr std::size_t kGrainEntries = std::size_t{1} << 16;
+constexpr std::size_t kGrainEntries = std::size_t{1} << 15;
 
 class LinearPass final : public EliminationPass {
  public:

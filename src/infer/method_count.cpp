@@ -103,7 +103,7 @@ CountResult compile_within(const Task& task, const CountTime& time) {
 bool wants_more(const Question& question) { return question.marginals || question.best || question.samples > 0; }
 
 double elimination_seconds(const Plan& plan) {
-  return plan.elimination ? policy::kPassesOfElimination * plan.elimination->num_entries / policy::kEntriesPerSecond
+  return plan.elimination ? predicted_seconds(*plan.elimination, plan.request.limits, wants_more(plan.request.question))
                           : 0.0;
 }
 

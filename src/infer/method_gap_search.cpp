@@ -333,6 +333,8 @@ Draft GapSearch::run() {
 
 }  // namespace
 
+// Two threads are asked for by name: which of them answers depends on the machine, and without a word the same seed
+// gives the same bits.
 Draft run_gap_search(const Task& task) {
   const bool has_portfolio = task.plan.counts_first && task.limits().threads > 1 && task.run.has_time_limit();
   return has_portfolio ? run_portfolio(task) : GapSearch(task).run();

@@ -163,7 +163,7 @@ TEST(Threads, EliminationHasTheSameBits) {
       random,
       {.num_variables = 24, .min_states = 2, .max_states = 2, .num_factors = 160, .min_arity = 2, .max_arity = 3});
   const Elimination one(graph, {.threads = 1});
-  ASSERT_GT(one.cost().log2_largest_bucket, 16.5);  // shared: more than a grain of 2^16 entries
+  ASSERT_GT(one.cost().log2_largest_bucket, 16.5);  // shared: many grains of 2^15 entries
   const Marginals expected = one.marginals();
   for (const int num_threads : {2, 3, 7}) {
     const Elimination several(graph, {.threads = num_threads});
