@@ -126,7 +126,7 @@ std::vector<AskedConfiguration> ConfigurationQueue::wait() {
     for (const std::int64_t id : std::exchange(ready_, {})) take(id);
     return answers;
   }
-  while (!pending_.empty() && pending_.begin()->second.is_known) take(pending_.begin()->first);
+  take(pending_.begin()->first);  // one, so that what follows does not depend on how many are there
   std::erase_if(ready_, [&](std::int64_t id) { return !pending_.contains(id); });
   return answers;
 }
