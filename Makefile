@@ -1,23 +1,26 @@
 # The front door: each target installs what it needs from Debian's packages, builds, and runs.
 #   make demo     solve a bundled model
 #   make test     all fast tests
+#   make python   the Python module and its tests
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
-#   make reference  the public headers as pages (Doxygen)
+#   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
 #   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
 #   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
 #                 training under kills
 #   make fuzz     each parser's fuzzer for a minute
+#   make deb      Debian packages; make wheel: a Python wheel
 #   make install  to PREFIX (/usr/local)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test bench build lint lint-all reference format asan tsan torture fuzz install clean packages-build packages-test packages-lint
+.PHONY: demo test python bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-lint
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
-                  libsqlite3-dev libhiredis-dev libssl-dev gnuplot-nox
-TEST_PACKAGES := libgtest-dev redis-server python3
+                  libsqlite3-dev libhiredis-dev libssl-dev libeigen3-dev zlib1g-dev gnuplot-nox
+PYTHON_PACKAGES := python3-dev pybind11-dev python3-numpy python3-pytest mypy
+TEST_PACKAGES := libgtest-dev redis-server python3 $(PYTHON_PACKAGES)
 LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
 
 packages-build:
@@ -36,17 +39,26 @@ demo: build
 	@scripts/demo build/treesample
 
 test: packages-test
-	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -DTREESAMPLE_PYTHON=ON -B build > /dev/null
 	@cmake --build build
 	@ctest --test-dir build -L fast -j$$(nproc) --output-on-failure
 
+# The module alone; then PYTHONPATH=build/python finds it. `make install` afterwards installs it too.
+python: packages-build
+	@scripts/install-packages $(PYTHON_PACKAGES)
+	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
+	@cmake --build build
+	@PYTHONPATH=build/python TREESAMPLE_PROGRAM=$(CURDIR)/build/treesample TREESAMPLE_MODELS=$(CURDIR)/examples/models \
+	  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider python/tests
+
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
-	@cmake --build build --target search_bench bounds_bench nn_bench count_bench
+	@cmake --build build --target search_bench bounds_bench nn_bench count_bench elimination_bench
 	build/search_bench
 	build/bounds_bench
 	build/nn_bench
 	build/count_bench
+	build/elimination_bench
 
 lint: packages-lint
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 --dry-run -Werror
@@ -62,6 +74,13 @@ reference:
 	@mkdir -p build
 	doxygen docs/Doxyfile
 	@echo build/reference/html/index.html
+
+# All documentation as one site, in build/site.
+docs: packages-build reference
+	@scripts/install-packages $(PYTHON_PACKAGES) python3-sphinx python3-myst-parser
+	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
+	@cmake --build build
+	@scripts/make-docs build/treesample build/python build
 
 format: packages-lint
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 -i
@@ -88,6 +107,19 @@ fuzz: packages-lint
 	  mkdir -p build-fuzz/corpus-$$target; \
 	  build-fuzz/fuzz_$$target -max_total_time=60 -rss_limit_mb=512 -timeout=5 -max_len=300000 -len_control=0 \
 	    -dict=tests/fuzz/dictionary/$$target.dict build-fuzz/corpus-$$target tests/fuzz/corpus/$$target; done
+
+# Packages of this version in build-deb: treesample, libtreesample-dev, python3-treesample.
+deb: packages-build
+	@scripts/install-packages $(PYTHON_PACKAGES) dpkg-dev file
+	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build-deb > /dev/null
+	@cmake --build build-deb
+	@cd build-deb && cpack > cpack.log || { tail -20 cpack.log; exit 1; }
+	@ls build-deb/*.deb
+
+# A wheel for the Python that builds it, in build-wheel.
+wheel: packages-build
+	@scripts/install-packages $(PYTHON_PACKAGES)
+	@PYTHONPATH=python /usr/bin/python3 -c 'import wheel_backend; print("build-wheel/" + wheel_backend.build_wheel("build-wheel"))'
 
 install: build
 	@cmake --install build --prefix $(PREFIX)

@@ -33,7 +33,8 @@ std::string bound_text(double value, double direction) {
 
 // Of text of log Z: what is certified, and what is not.
 std::string certainty_text(const Answer& answer) {
-  if (!answer.is_exact) return ", estimate";
+  const bool has_error = answer.lower || answer.upper || answer.bounded_importance || answer.importance;
+  if (!answer.is_exact) return fmt::format(", {}{}", answer.log_z_kind(), has_error ? "" : "; its error is not known");
   const double width = *answer.log_z == kNegInf ? 0.0 : *answer.upper - *answer.lower;
   return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {})", tolerance_text(width, 1));
 }
@@ -98,6 +99,78 @@ std::string failed_text(const OracleCounts& counts) {
   return what;
 }
 
+// The best configuration, or the best of them.
+void print_best(const Answer& answer, const FactorGraph& graph) {
+  if (answer.best) {
+    fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
+               configuration_text(graph, answer.best->x), optimality_text(answer));
+  }
+  if (answer.k_best.empty()) return;
+  fmt::print("k best      {}{}\n", answer.k_best.size(),
+             answer.is_k_best_optimal ? ": no other configuration is better" : ", the best found");
+  for (std::size_t i = 0; i < answer.k_best.size(); ++i) {
+    fmt::print("  {:<4}log density {} at {}\n", i + 1, fixed(answer.k_best[i].log_density),
+               configuration_text(graph, answer.k_best[i].x));
+  }
+}
+
+void print_map(const Answer& answer, const FactorGraph& graph) {
+  if (!answer.map) return;
+  const MapAnswer& map = *answer.map;
+  if (map.states.empty()) {
+    const bool is_impossible = map.log_upper == kNegInf;
+    fmt::print("map         {}\n", is_impossible ? "none: nothing is possible" : "no possible states were found");
+    return;
+  }
+  Evidence states;
+  for (std::size_t i = 0; i < map.states.size(); ++i) states.push_back({map.variables[i], map.states[i]});
+  const double gap = map.log_upper - map.log_value.lower;
+  fmt::print("map         {}\n", printable(observations_text(graph, {states, {}})));
+  fmt::print("            log of the sum {}; {}; {}\n", fixed(map.log_value.lower),
+             map.is_optimal   ? fmt::format("optimal (certified to {})", tolerance_text(gap, 1))
+             : gap < HUGE_VAL ? fmt::format("best found, at most {} below the optimum", tolerance_text(gap, 3))
+                              : "best found",
+             map.by);
+  if (answer.is_exact && answer.log_z) {
+    fmt::print("            probability {:.6g}{}\n", std::exp(std::min(0.0, map.log_value.lower - *answer.log_z)),
+               map.log_value.is_exact() ? "" : " at least");
+  }
+}
+
+// "P(xray=yes | either=no)" in a network, else the states of a factor.
+std::string parameter_text(const Sensitivity& result, const Sensitivity::Parameter& one, const FactorGraph& graph) {
+  Evidence states = query_states({graph.factor(one.factor).scope(), {}, {}}, graph, one.entry);
+  if (!result.is_network) return fmt::format("factor {} at {}", one.factor, observations_text(graph, {states, {}}));
+  const std::string child = observations_text(graph, {{states.back()}, {}});
+  states.pop_back();
+  const std::string bar = states.empty() ? "" : " | " + observations_text(graph, {states, {}});
+  return fmt::format("P({}{})", child, bar);
+}
+
+void print_sensitivity(const Answer& answer, const FactorGraph& graph) {
+  constexpr std::size_t kMostValues = 12;
+  if (answer.sensitivity) {
+    const Sensitivity& result = *answer.sensitivity;
+    fmt::print("sensitivity of {}: derivatives by the entries of tables{}\n",
+               result.target.empty() ? "log Z"
+                                     : printable(fmt::format("P({})", observations_text(graph, {result.target, {}}))),
+               result.is_network ? ", rows adding up to 1" : "");
+    for (const Sensitivity::Parameter& one : result.most_influential) {
+      fmt::print("  {:>10.4f}  {} = {:.6g}\n", one.derivative, printable(parameter_text(result, one, graph)),
+                 one.value);
+    }
+  }
+  if (answer.observation_values) {
+    const ObservationValues& values = *answer.observation_values;
+    fmt::print("value for   {}: what an observation would tell, of {:.4f} nats of uncertainty\n",
+               printable(variable_name(graph, values.target)), values.entropy);
+    for (std::size_t i = 0; i < std::min(values.values.size(), kMostValues); ++i) {
+      fmt::print("  {:>10.4f}  {}\n", values.values[i].information,
+                 printable(variable_name(graph, values.values[i].variable)));
+    }
+  }
+}
+
 void print_marginal(const FactorGraph& graph, int v, const std::vector<double>& probs) {
   std::string line;
   for (std::size_t s = 0; s < std::min<std::size_t>(probs.size(), 8); ++s) {
@@ -128,6 +201,9 @@ void print_queries(const Answer& answer, const FactorGraph& graph) {
       print_marginal(graph, query.variables.front(), query.probabilities);
       continue;
     }
+    if (query.probabilities.empty()) fmt::print("  no joint distribution by this method\n");
+    if (!query.probabilities.empty() && !query.error)
+      fmt::print("  frequencies of samples; their error is not known\n");
     for (std::size_t i = 0; i < std::min(query.probabilities.size(), kMostRows); ++i) {
       fmt::print("  {:.4f}  {}\n", query.probabilities[i],
                  printable(observations_text(graph, {query_states(query, graph, i), {}})));
@@ -185,7 +261,8 @@ void print_log_z(const Answer& answer) {
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
   if (answer.is_evidence_probability && answer.log_z && !has_nothing) {
-    fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z), answer.is_exact ? "" : ", estimate");
+    fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z),
+               answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
   }
   print_importance(answer);
   if (answer.sampled_interval && !answer.is_exact) {
@@ -266,10 +343,9 @@ void print_summary(const Answer& answer, const ModelInput& input) {
                *answer.unexplored_mass);
   }
   print_evaluated(answer);
-  if (answer.best) {
-    fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
-               configuration_text(graph, answer.best->x), optimality_text(answer));
-  }
+  print_best(answer, graph);
+  print_map(answer, graph);
+  print_sensitivity(answer, graph);
   if (answer.queries.empty()) {
     print_marginals(answer, graph);
   } else {

@@ -60,6 +60,7 @@ Json log_z_json(const Answer& answer) {
   log_z["lower"] = answer.lower ? number(*answer.lower) : Json();
   log_z["upper"] = answer.upper ? number(*answer.upper) : Json();
   log_z["exact"] = answer.is_exact;
+  log_z["kind"] = answer.log_z ? Json(answer.log_z_kind()) : Json();
   log_z["importance"] = Json();
   if (answer.importance) {
     log_z["importance"] = {{"estimate", number(answer.importance->log_z)},
@@ -124,7 +125,7 @@ Json option_value(const OptionInfo& option, const std::string& text) {
   if (text.empty() || text == "inf" || text == fmt::format("{}", Limits::kUnlimited)) return {};
   if (option.meta == "yes|no") return text == "yes";
   const bool is_number = option.meta == "N" || option.meta == "X" || option.meta == "SIZE";
-  if (!is_number || option.name == "prior") return text;
+  if (!is_number) return text;
   if (const std::optional<std::int64_t> whole = parse_integer(text)) return *whole;
   if (const std::optional<double> real = parse_real(text)) return *real;
   return text;
@@ -209,6 +210,61 @@ Json best_json(const Answer& answer, const FactorGraph& graph) {
           {"gap", optional_number(answer.best_gap)}};
 }
 
+Json k_best_json(const Answer& answer, const FactorGraph& graph) {
+  if (answer.k_best.empty()) return {};
+  Json list = Json::array();
+  for (const Configuration& one : answer.k_best) {
+    list.push_back({{"states", named_json(graph, one.x)}, {"x", one.x}, {"log_density", number(one.log_density)}});
+  }
+  return {{"optimal", answer.is_k_best_optimal}, {"configurations", std::move(list)}};
+}
+
+Json map_json(const Answer& answer, const FactorGraph& graph) {
+  if (!answer.map) return {};
+  const MapAnswer& map = *answer.map;
+  Evidence states;
+  for (std::size_t i = 0; i < map.states.size(); ++i) states.push_back({map.variables[i], map.states[i]});
+  Json names = Json::array();
+  for (const int v : map.variables) names.push_back(variable_name(graph, v));
+  return {{"variables", std::move(names)},
+          {"states", map.states.empty() ? Json() : named_json(graph, states)},
+          {"log_sum_lower", number(map.log_value.lower)},
+          {"log_sum_upper", number(map.log_value.upper)},
+          {"log_upper", number(map.log_upper)},
+          {"optimal", map.is_optimal},
+          {"by", map.by}};
+}
+
+Json sensitivity_json(const Answer& answer, const FactorGraph& graph) {
+  if (!answer.sensitivity) return {};
+  const Sensitivity& result = *answer.sensitivity;
+  Json parameters = Json::array();
+  for (const Sensitivity::Parameter& one : result.most_influential) {
+    const std::vector<int>& scope = graph.factor(one.factor).scope();
+    Evidence states = query_states({scope, {}, {}}, graph, one.entry);
+    parameters.push_back({{"factor", one.factor},
+                          {"states", named_json(graph, states)},
+                          {"value", one.value},
+                          {"derivative", number(one.derivative)}});
+  }
+  return {{"of", result.target.empty() ? Json("log_z") : named_json(graph, result.target)},
+          {"value", number(result.value)},
+          {"rows_add_up", result.is_network},
+          {"most_influential", std::move(parameters)},
+          {"derivatives", result.derivatives}};
+}
+
+Json observation_values_json(const Answer& answer, const FactorGraph& graph) {
+  if (!answer.observation_values) return {};
+  Json values = Json::object();
+  for (const auto& [variable, information] : answer.observation_values->values) {
+    values[variable_name(graph, variable)] = information;
+  }
+  return {{"for", variable_name(graph, answer.observation_values->target)},
+          {"entropy", answer.observation_values->entropy},
+          {"information", std::move(values)}};
+}
+
 // What was asked, and of what.
 void add_question(Json& json, const Answer& answer, const ModelInput& input, const Settings& settings) {
   const FactorGraph& graph = input.model.graph;
@@ -263,6 +319,10 @@ void write_json(const Answer& answer, const ModelInput& input, const Settings& s
   }
   add_spending(json, answer);
   json["best"] = best_json(answer, graph);
+  json["k_best"] = k_best_json(answer, graph);
+  json["map"] = map_json(answer, graph);
+  json["sensitivity"] = sensitivity_json(answer, graph);
+  json["observation_values"] = observation_values_json(answer, graph);
   json["queries"] = queries_json(answer, graph);
   json["marginals_from"] = answer.marginals_from;
   json["marginals_error"] = optional_number(answer.marginals_error);

@@ -14,6 +14,7 @@
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
 #include "treesample/infer/cases.hpp"
+#include "treesample/infer/option_groups.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/text.hpp"
@@ -64,6 +65,7 @@ class InferCommand final : public Command {
 void InferCommand::declare_table(CommandLine& line) {
   for (const OptionInfo& option : infer_options()) {
     const std::string flag = "--" + option.name;
+    line.section(option_group(option.name), option.is_common);
     if (option.name == "trace") {
       line.option(flag, "FILE", "", option.help, [this](const std::string& file) {
         trace_ = file;
@@ -91,25 +93,30 @@ void InferCommand::declare_table(CommandLine& line) {
 }
 
 void InferCommand::declare(CommandLine& line) {
-  line.positional("MODEL", model_, "Model file (.uai, .bif, .json), or .circuit (--compile)");
+  line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .json), or .circuit (--compile)");
+  line.section("What was observed");
   declare_evidence(line, evidence_);
+  line.option("--cases", cases_, "FILE",
+              "Many cases of evidence, a row or object each (.csv, .json): a table comes out");
+  line.section("What was observed", false);
   line.option("--weights", weights_, "FILE",
               "Model file with tables over single variables of MODEL, which it is multiplied by");
   declare_table(line);
+  line.section("Programs as factors (.json models)", false);
   line.option("--journal", journal_, "FILE",
               "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
   line.flag("--retry-failed", is_retrying_failed_,
             "Make evaluations again that the journal has as failed (.json models, on_failure)");
   declare_consent(line, programs_);
+  line.section("Output");
   line.flag("--explain", is_explained_, "Show what would be done and why, and do none of it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
   line.option("--marginals-out", marginals_out_, "FILE", "Write the marginals, or what --query asks for, as CSV");
   line.option("--samples-out", samples_out_, "FILE", "Write the samples as CSV, states by name");
-  line.option("--cases", cases_, "FILE",
-              "Many cases of evidence, a row or object each (.csv, .json): a table comes out");
   line.option("--cases-out", cases_out_, "FILE", "Where the table of --cases goes, as CSV; default is standard output");
   line.option("--uai-out", uai_out_, "FILE",
-              "Write FILE.PR (log10 Z) and FILE.MAR (marginals) as the UAI competitions do");
+              "Write FILE.PR (log10 Z), FILE.MAR (marginals), FILE.MAP (most probable configuration) and, with --map, "
+              "FILE.MMAP as the UAI competitions do");
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
@@ -128,7 +135,11 @@ void InferCommand::check_request() {
                                                         {"--marginals-out", !marginals_out_.empty()},
                                                         {"--samples-out", !samples_out_.empty()},
                                                         {"--trace", !trace_.empty()},
-                                                        {"--explain", is_explained_}};
+                                                        {"--explain", is_explained_},
+                                                        {"--k-best", request_.question.k_best > 1},
+                                                        {"--sensitivity", !request_.question.sensitivity.empty()},
+                                                        {"--value-for", !request_.question.value_for.empty()},
+                                                        {"--samples", request_.question.samples > 0}};
   for (const auto& [option, is_given] : of_one_answer) {
     check_argument(!is_given, option, "is for one answer, and --cases gives many");
   }
@@ -141,8 +152,8 @@ void InferCommand::check_outputs() const {
     if (!file.empty()) check_writable(file);
   }
   if (uai_out_.empty()) return;
-  check_writable(uai_out_ + ".PR");
-  check_writable(uai_out_ + ".MAR");
+  for (const char* const extension : {".PR", ".MAR", ".MAP"}) check_writable(uai_out_ + extension);
+  if (!request_.question.map.empty()) check_writable(uai_out_ + ".MMAP");
 }
 
 ModelInput InferCommand::read() const {
@@ -213,7 +224,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   };
   const auto& [question, limits, options] = request_;
   Question asked = question;
-  asked.best = asked.k_best > 1;
+  asked.best = false;
   infer_cases(input.model, cases, asked, limits, options, observer,
               [&](const Case& now, const Answer& answer) { table.add(now.label, answer); });
   display.clear();

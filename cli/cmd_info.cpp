@@ -1,6 +1,7 @@
 // treesample info: what a model is made of, and what an exact answer would cost.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -9,6 +10,7 @@
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/reduce/simplify.hpp"
+#include "treesample/reduce/summed_model.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
@@ -31,6 +33,7 @@ class InfoCommand final : public Command {
 
  private:
   static void print_factors(const FactorGraph& graph);
+  void print_elimination(const FactorGraph& graph) const;
   void print_spaces(const FactorGraph& graph) const;
 
   std::string model_;
@@ -62,6 +65,35 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
              counted(static_cast<std::int64_t>(largest_scope), "variable"));
   fmt::print("table entries   {}, {:.0f} % of them zero\n", num_entries,
              num_entries == 0 ? 0.0 : 100.0 * static_cast<double>(num_zeros) / static_cast<double>(num_entries));
+}
+
+// As `infer` would do it: without barren variables, in the best of many orders, in slices where memory is short.
+void InfoCommand::print_elimination(const FactorGraph& graph) const {
+  constexpr int kRestarts = 500;
+  const SummedModel summed(graph);
+  if (summed.num_summed_out() > 0) {
+    fmt::print("barren          {} summed out before elimination\n", counted(summed.num_summed_out(), "variable"));
+  }
+  EliminationOptions options{.restarts = kRestarts,
+                             .stops_when_cheap = true,
+                             .seed = static_cast<std::uint64_t>(seed_),
+                             .keep_messages = false};
+  const EliminationCost cost = elimination_cost(summed.graph(), options);
+  fmt::print(
+      "elimination     width {}, largest table 2^{:.1f} entries, 2^{:.1f} in all, {} for log Z, {} for marginals\n",
+      cost.width, cost.log2_largest_bucket, std::log2(std::max(1.0, cost.num_entries)), bytes_text(cost.bytes),
+      bytes_text(cost.marginal_bytes));
+  options.most_bytes = static_cast<double>(Limits{}.bytes);
+  if (cost.bytes <= options.most_bytes) return;
+  options.order = cost.order;
+  const EliminationCost sliced = elimination_cost(summed.graph(), options);
+  const std::string memory = bytes_text(options.most_bytes);
+  if (!std::isfinite(sliced.num_entries)) {
+    fmt::print("slices          none that fit into {}\n", memory);
+    return;
+  }
+  fmt::print("slices          {} fit into {}: 2^{:.1f} entries in all of them\n",
+             static_cast<std::int64_t>(sliced.num_slices), memory, std::log2(sliced.num_entries));
 }
 
 void InfoCommand::print_spaces(const FactorGraph& graph) const {
@@ -100,9 +132,7 @@ int InfoCommand::run() {
                  counted(reduced.graph.num_variables(), "variable"), counted(reduced.graph.num_factors(), "factor"));
     }
   }
-  const EliminationCost cost = elimination_cost(reduced.graph, {.seed = static_cast<std::uint64_t>(seed_)});
-  fmt::print("elimination     width {}, largest table 2^{:.1f} entries, {} for log Z, {} for marginals\n", cost.width,
-             cost.log2_largest_bucket, bytes_text(cost.bytes), bytes_text(cost.marginal_bytes));
+  print_elimination(reduced.graph);
   print_spaces(reduced.graph);
   return 0;
 }

@@ -17,6 +17,8 @@ namespace treesample::cli {
 class CommandLine {
  public:
   virtual ~CommandLine() = default;
+  // What is declared from here on belongs under this title in --help; what is not common is only in --help-all.
+  virtual void section(const std::string& title, bool is_common = true) = 0;
   // A required word; `help` ends up under "Positionals".
   virtual void positional(const std::string& name, std::string& value, const std::string& help) = 0;
   // The same for a word that may be missing.
@@ -71,6 +73,7 @@ std::unique_ptr<Command> make_train_command();
 std::unique_ptr<Command> make_worker_command();
 std::unique_ptr<Command> make_journal_command();
 std::unique_ptr<Command> make_bench_command();
+std::unique_ptr<Command> make_docs_command();
 
 // Parses the line, runs the command that it names and returns the exit code (sysexits).
 int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands);

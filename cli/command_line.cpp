@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "command.hpp"
+#include "described.hpp"
 #include "standard_streams.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
@@ -50,6 +51,7 @@ class Cli11CommandLine final : public CommandLine {
  public:
   explicit Cli11CommandLine(CLI::App& app) : app_(app) {}
 
+  void section(const std::string&, bool) override {}  // help is made of described.hpp
   void positional(const std::string& name, std::string& value, const std::string& help) override {
     app_.add_option(name, value, help)->required()->type_name("");
   }
@@ -198,6 +200,24 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return fmt::format("{} ({})", message, see);
 }
 
+// The help that the line asks for; empty when it asks for none. A command may be behind `help` or before --help.
+std::string asked_help(const std::vector<std::string>& words, const std::vector<std::unique_ptr<Command>>& commands) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const bool has_all = std::find(words.begin(), end, "--help-all") != end;
+  if (!has_all && std::find(words.begin(), end, "--help") == end && std::find(words.begin(), end, "-h") == end)
+    return "";
+  for (const auto& command : commands) {
+    if (words[0] == command->name()) return help_text(described(*command), has_all);
+  }
+  std::string text =
+      "Answers questions about unnormalised discrete distributions under a budget of evaluations.\n\n"
+      "Usage: treesample COMMAND [OPTIONS]\n\nCommands:\n";
+  for (const auto& command : commands) text += fmt::format("  {:<12}{}\n", command->name(), command->summary());
+  return text +
+         "\n'treesample help COMMAND' explains one of them; 'treesample --version' says which program this is.\n"
+         "Begin with: treesample infer MODEL\n";
+}
+
 // Parses and runs.
 int run_command(CLI::App& app, int argc, const char* const* argv,
                 const std::vector<std::unique_ptr<Command>>& commands) {
@@ -205,13 +225,16 @@ int run_command(CLI::App& app, int argc, const char* const* argv,
   std::vector<std::pair<CLI::App*, Command*>> parsers;
   for (const auto& command : commands) {
     CLI::App* const sub = app.add_subcommand(command->name(), command->summary());
-    sub->footer("Examples:\n" + command->examples());
     lines.emplace_back(*sub);
     command->declare(lines.back());
     parsers.emplace_back(sub, command.get());
   }
   std::vector<std::string> words = words_of(argc, argv);
   check_command(words[0], commands);
+  if (const std::string help = asked_help(words, commands); !help.empty()) {
+    fmt::print("{}", help);
+    return 0;
+  }
   std::reverse(words.begin(), words.end());  // as the parser wants them
   try {
     app.parse(std::move(words));
@@ -232,7 +255,6 @@ int run_guarded(int argc, const char* const* argv, const std::vector<std::unique
   CLI::App app("Samples from, and scores, unnormalised discrete distributions under a budget of evaluations.",
                "treesample");
   app.set_version_flag("-v,--version", "treesample " TREESAMPLE_VERSION);
-  app.footer("'treesample help COMMAND' explains one of them.");
   app.require_subcommand(1);
   try {
     check_output();

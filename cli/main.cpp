@@ -16,6 +16,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_worker_command());
   commands.push_back(make_journal_command());
   commands.push_back(make_bench_command());
+  commands.push_back(make_docs_command());
   return commands;
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "model_text.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/evidence_file.hpp"
@@ -78,8 +79,11 @@ void declare_evidence(CommandLine& line, std::vector<std::string>& evidence) {
 ModelInput read_input(const std::string& model_file, const std::vector<std::string>& evidence,
                       const OracleOptions& options, const ProgramUse& use) {
   std::shared_ptr<OracleSet> programs;
-  if (std::filesystem::path(model_file).extension() == ".json") {
-    const JsonModel model = naming(model_file, [&] { return read_json_model(model_file); });
+  const std::optional<ModelText> text = naming(model_file, [&] { return model_text(model_file); });
+  const std::string extension = text ? text->extension : std::filesystem::path(model_file).extension().string();
+  if (extension == ".json") {
+    const JsonModel model = naming(
+        model_file, [&] { return text ? parse_json_model(text->contents, model_file) : read_json_model(model_file); });
     if (!model.programs.empty()) {
       require_consent(model, use);
       programs = std::make_shared<OracleSet>(model, options);
@@ -93,10 +97,12 @@ ModelInput read_input(const std::string& model_file, const std::vector<std::stri
   }
   ModelFile file;
   std::shared_ptr<const Circuit> circuit;
-  if (std::filesystem::path(model_file).extension() == ".circuit") {
+  if (extension == ".circuit") {
     circuit = naming(model_file, [&] { return std::make_shared<const Circuit>(read_circuit(model_file)); });
   } else if (!programs) {
-    file = naming(model_file, [&] { return read_model_file(model_file); });
+    file = naming(model_file, [&] {
+      return text ? parse_model_file(text->contents, text->extension, model_file) : read_model_file(model_file);
+    });
   }
   ModelInput input{programs  ? Model(programs)
                    : circuit ? Model(circuit)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "terminal.hpp"
+#include "treesample/io/file.hpp"
 #include "treesample/io/uai_result.hpp"
 
 namespace treesample::cli {
@@ -18,6 +19,17 @@ void write_uai_results(const Answer& answer, const ModelInput& input, const std:
   } else {
     note(is_quiet, fmt::format("there are no marginals: {}.MAR is not written", path));
   }
+  if (answer.best) {
+    write_file_atomically(path + ".MAP", format_uai_map(answer.best->x));
+  } else {
+    note(is_quiet, fmt::format("there is no configuration: {}.MAP is not written", path));
+  }
+  if (!answer.map) return;
+  Evidence states;
+  for (std::size_t i = 0; i < answer.map->states.size(); ++i) {
+    states.push_back({answer.map->variables[i], answer.map->states[i]});
+  }
+  write_file_atomically(path + ".MMAP", format_uai_mmap(states));
 }
 
 }  // namespace treesample::cli

@@ -18,9 +18,12 @@ int num_cores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-ThreadTeam::ThreadTeam(int num_threads) {
+ThreadTeam::ThreadTeam(int num_threads) : num_threads_(num_threads) {
   check_range("ThreadTeam", "num_threads", num_threads, 1, 4096);
-  for (int worker = 1; worker < num_threads; ++worker) {
+}
+
+void ThreadTeam::start() {
+  for (int worker = static_cast<int>(threads_.size()) + 1; worker < num_threads_; ++worker) {
     threads_.emplace_back([this, worker](const std::stop_token& stop) { serve(stop, worker); });
   }
 }
@@ -63,7 +66,8 @@ void ThreadTeam::take_ranges(int worker, const ShouldStop* should_stop) {
 
 void ThreadTeam::run(std::size_t count, std::size_t grain, const Work& work, const ShouldStop& should_stop) {
   TS_ASSERT(grain > 0);
-  const bool is_shared = !threads_.empty() && count > grain;
+  const bool is_shared = num_threads_ > 1 && count > grain;
+  if (is_shared) start();
   {
     const std::scoped_lock lock(mutex_);
     work_ = &work;

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "treesample/space/limits.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {
@@ -22,15 +23,18 @@ namespace treesample {
 // All cores that this process may use, at least 1.
 int num_cores();
 
+// Of Limits: 0 is one per core.
+inline int num_threads(const Limits& limits) { return limits.threads == 0 ? num_cores() : limits.threads; }
+
 class ThreadTeam {
  public:
-  // The calling thread is one of them: a team of one has no threads of its own.
+  // The calling thread is one of them; the others are started when there is something to share.
   explicit ThreadTeam(int num_threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  [[nodiscard]] int size() const { return static_cast<int>(threads_.size()) + 1; }
+  [[nodiscard]] int size() const { return num_threads_; }
 
   // work(first, last, worker) for ranges of at most `grain` that make up 0 .. count - 1; worker counts from 0 to
   // size() - 1. The calling thread asks should_stop after each of its own ranges; what is begun is then ended, and
@@ -43,6 +47,9 @@ class ThreadTeam {
   void serve(const std::stop_token& stop, int worker);
   void take_ranges(int worker, const ShouldStop* should_stop);
 
+  void start();
+
+  int num_threads_;
   std::mutex mutex_;
   std::condition_variable_any has_work_, is_done_;
   std::size_t round_ = 0;  // of run()

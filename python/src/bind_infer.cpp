@@ -18,12 +18,19 @@ namespace treesample::python {
 namespace {
 
 using Keywords = std::vector<std::pair<std::string, std::string>>;  // name, with dashes, and text
-using Observations = std::vector<std::pair<int, int>>;
 
-Evidence evidence_of(const Observations& pairs) {
-  Evidence evidence;
-  for (const auto& [variable, state] : pairs) evidence.push_back({variable, state});
-  return evidence;
+// What was observed: pairs of variable and state, and of variable and weights of its states.
+struct Seen {
+  std::vector<std::pair<int, int>> states;
+  std::vector<std::pair<int, std::vector<double>>> weights;
+};
+
+Model with_evidence(Model model, const Seen& seen) {
+  Observations observed;
+  for (const auto& [variable, state] : seen.states) observed.states.push_back({variable, state});
+  for (const auto& [variable, weights] : seen.weights) observed.soft.push_back({variable, weights});
+  model.observe(observed);
+  return model;
 }
 
 // Workers that run a Python function have to end before their set does, and need the interpreter for it.
@@ -34,23 +41,27 @@ std::shared_ptr<Model> kept(Model model) {
           }};
 }
 
-std::shared_ptr<Model> tables_and_functions(const FactorGraph& graph, const Observations& evidence) {
-  return kept(Model(graph, evidence_of(evidence)));
+std::shared_ptr<Model> tables_and_functions(const FactorGraph& graph, const Seen& seen) {
+  return kept(with_evidence(Model(graph), seen));
 }
 
 // Functions that are paid for: never twice, by several workers, with a journal.
-std::shared_ptr<Model> paid_functions(const FactorGraph& graph, const Observations& evidence, const std::string& version,
+std::shared_ptr<Model> paid_functions(const FactorGraph& graph, const Seen& seen, const std::string& version,
                                       const OracleOptions& options) {
-  return kept(Model(std::make_shared<OracleSet>(graph, version, options), evidence_of(evidence)));
+  return kept(with_evidence(Model(std::make_shared<OracleSet>(graph, version, options)), seen));
 }
 
-std::shared_ptr<Model> programs_of(const std::filesystem::path& path, const Observations& evidence,
-                                   const OracleOptions& options) {
-  return kept(Model(std::make_shared<OracleSet>(read_json_model(path), options), evidence_of(evidence)));
+std::shared_ptr<Model> programs_of(const std::filesystem::path& path, const Seen& seen, const OracleOptions& options) {
+  return kept(with_evidence(Model(std::make_shared<OracleSet>(read_json_model(path), options)), seen));
 }
 
-InferRequest request_of(const Keywords& keywords) {
+using Names = std::vector<std::string>;
+
+// Names may hold commas and quotes: they do not go through text.
+InferRequest request_of(const Keywords& keywords, const std::vector<Names>& query, const Names& map) {
   InferRequest request;
+  request.question.query = query;
+  request.question.map = map;
   for (const auto& [name, text] : keywords) set_option(request, name, text);
   return request;
 }
@@ -58,14 +69,15 @@ InferRequest request_of(const Keywords& keywords) {
 // The answer and, where a signal or a callable ended the run, what that raised. The answer is null when the run ended
 // before there was one.
 std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>& model, const Keywords& keywords,
-                                                   py::object progress, py::object remark) {
-  const InferRequest request = request_of(keywords);
-  Watcher watcher(std::move(progress), std::move(remark));
+                                                   const std::vector<Names>& query, const Names& map,
+                                                   py::object progress) {
+  const InferRequest request = request_of(keywords, query, map);
+  Watcher watcher(std::move(progress), py::none());
   std::shared_ptr<Answer> answer;
   try {
     const py::gil_scoped_release others_may_run;
-    answer = std::make_shared<Answer>(
-        infer(*model, request.question, request.limits, request.options, watcher.observer()));
+    answer =
+        std::make_shared<Answer>(infer(*model, request.question, request.limits, request.options, watcher.observer()));
   } catch (const Error& error) {
     if (watcher.error().is_none()) throw;
   }
@@ -73,7 +85,7 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
 }
 
 std::string plan_text(const Model& model, const Keywords& keywords) {
-  const InferRequest request = request_of(keywords);
+  const InferRequest request = request_of(keywords, {}, {});
   const py::gil_scoped_release others_may_run;
   return plan(model, request.question, request.limits, request.options).text();
 }
@@ -122,9 +134,45 @@ py::array_t<double> log_probs(const Answer& answer, const States& states, int nu
 }
 
 std::optional<std::pair<double, double>> interval_of(const Answer& answer) {
-  if (!answer.bounded_importance) return std::nullopt;
-  const LogBounds& interval = answer.bounded_importance->interval;
-  return std::pair(interval.lower, interval.upper);
+  if (answer.bounded_importance) {
+    const LogBounds& interval = answer.bounded_importance->interval;
+    return std::pair(interval.lower, interval.upper);
+  }
+  if (!answer.sampled_interval) return std::nullopt;
+  return std::pair(answer.sampled_interval->log_z.lower, answer.sampled_interval->log_z.upper);
+}
+
+// Variables, the probabilities of their configurations (the last variable fastest), and their standard error.
+py::list queries_of(const Answer& answer) {
+  py::list list;
+  for (const QueryAnswer& query : answer.queries) {
+    const auto size = static_cast<py::ssize_t>(query.probabilities.size());
+    list.append(
+        py::make_tuple(query.variables, to_array(std::vector<double>(query.probabilities), {size}), query.error));
+  }
+  return list;
+}
+
+py::object map_of(const Answer& answer) {
+  if (!answer.map) return py::none();
+  const MapAnswer& map = *answer.map;
+  return py::make_tuple(map.variables, map.states, map.log_value.lower, map.log_upper, map.is_optimal);
+}
+
+std::vector<std::pair<std::vector<int>, double>> k_best_of(const Answer& answer) {
+  std::vector<std::pair<std::vector<int>, double>> list;
+  for (const Configuration& configuration : answer.k_best) {
+    list.emplace_back(configuration.x, configuration.log_density);
+  }
+  return list;
+}
+
+// The variables that cannot all have been observed as they were.
+std::vector<int> conflict_of(const Answer& answer) {
+  std::vector<int> variables;
+  for (const Observation& seen : answer.conflict.states) variables.push_back(seen.variable);
+  for (const SoftObservation& seen : answer.conflict.soft) variables.push_back(seen.variable);
+  return variables;
 }
 
 std::optional<double> error_of(const Answer& answer) {
@@ -170,6 +218,11 @@ void bind_answer(py::module_& module) {
                              })
       .def_readonly("is_best_optimal", &Answer::is_best_optimal)
       .def_readonly("best_gap", &Answer::best_gap)
+      .def_property_readonly("queries", &queries_of)
+      .def_property_readonly("map", &map_of)
+      .def_property_readonly("k_best", &k_best_of)
+      .def_property_readonly("conflict", &conflict_of)
+      .def_readonly("is_evidence_probability", &Answer::is_evidence_probability)
       .def("samples", [](const Answer& answer, int num_variables) { return array_of(answer.samples, num_variables); })
       .def_readonly("has_exact_samples", &Answer::has_exact_samples)
       .def_readonly("sampler_divergence", &Answer::sampler_divergence)
@@ -183,8 +236,7 @@ void bind_answer(py::module_& module) {
                              })
       .def_property_readonly("plan", [](const Answer& answer) { return answer.plan.text(); })
       .def_property_readonly("remarks", [](const Answer& answer) { return answer.plan.remarks; })
-      .def_property_readonly("reward_evaluations",
-                             [](const Answer& answer) { return answer.spent.reward_evaluations; })
+      .def_property_readonly("reward_evaluations", [](const Answer& answer) { return answer.spent.reward_evaluations; })
       .def_property_readonly("calls", [](const Answer& answer) { return answer.spent.calls; })
       .def_readonly("seconds", &Answer::seconds)
       .def_property_readonly("programs", &programs_report);
@@ -195,15 +247,20 @@ void bind_answer(py::module_& module) {
 void bind_infer(py::module_& module) {
   bind_answer(module);
   py::class_<OracleOptions>(module, "OracleOptions")
-      .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
-                       bool retry_failed) {
-             OracleOptions options;
-             options.num_workers = workers;
-             options.journal = journal;
-             options.log = log;
-             options.retry_failed = retry_failed;
-             return options;
-           }));
+      .def(py::init(
+          [](int workers, const std::filesystem::path& journal, const std::filesystem::path& log, bool retry_failed) {
+            OracleOptions options;
+            options.num_workers = workers;
+            options.journal = journal;
+            options.log = log;
+            options.retry_failed = retry_failed;
+            return options;
+          }));
+  py::class_<Seen>(module, "Seen")
+      .def(py::init(
+          [](std::vector<std::pair<int, int>> states, std::vector<std::pair<int, std::vector<double>>> weights) {
+            return Seen{std::move(states), std::move(weights)};
+          }));
   py::class_<Model, std::shared_ptr<Model>>(module, "Problem");
   module.def("tables_and_functions", &tables_and_functions);
   module.def("paid_functions", &paid_functions);

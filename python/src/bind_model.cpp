@@ -28,7 +28,8 @@ int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object f
   std::vector<std::vector<py::object>> states;
   for (std::size_t i = 0; i < scope.size(); ++i) {
     names.push_back(graph.variable(scope[i]).name);
-    states.emplace_back(labels[i].begin(), labels[i].end());
+    std::vector<py::object>& of_variable = states.emplace_back();
+    for (const py::handle label : labels[i]) of_variable.push_back(py::reinterpret_borrow<py::object>(label));
   }
   PythonFactor factor(std::move(function), std::move(names), std::move(states));
   return graph.add_factor(Factor::function(scope, PythonFactor::as_function(std::move(factor)), log_max, cost));
@@ -44,7 +45,7 @@ py::object table_view(const py::object& self, int index) {
   for (const int v : factor.scope()) shape.push_back(graph.num_states(v));
   py::array_t<double> view(shape, factor.log_values().data(), self);
   view.attr("flags").attr("writeable") = false;
-  return std::move(view);
+  return view;
 }
 
 py::array_t<double> log_densities(const FactorGraph& graph, const States& states) {
@@ -97,7 +98,8 @@ void bind_model(py::module_& module) {
     return pairs;
   });
   module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });
-  module.def("format_json", [](const FactorGraph& graph) { return format_json_model(describe_tables(graph, "model")); });
+  module.def("format_json",
+             [](const FactorGraph& graph) { return format_json_model(describe_tables(graph, "model")); });
   module.def("family_names", &family_names);
   module.def("family", &family);
 }

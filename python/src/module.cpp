@@ -46,9 +46,8 @@ void bind_errors(py::module_& module) {
   error_type = py::exception<Error>(module, "Error", PyExc_RuntimeError);
   error_type.attr("__doc__") = "What the library refuses, or cannot do. `code` says of which kind it is.";
   const py::tuple bases = py::make_tuple(error_type, py::reinterpret_borrow<py::object>(PyExc_ValueError));
-  option_error_type = py::reinterpret_steal<py::object>(
-      PyErr_NewExceptionWithDoc("treesample.OptionError", "A keyword of `infer` that is not allowed as it is.",
-                                bases.ptr(), nullptr));
+  option_error_type = py::reinterpret_steal<py::object>(PyErr_NewExceptionWithDoc(
+      "treesample.OptionError", "A keyword of `infer` that is not allowed as it is.", bases.ptr(), nullptr));
   module.attr("OptionError") = option_error_type;
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {

@@ -35,9 +35,11 @@ void PythonFactor::add_note(std::span<const int> states) const {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
-  std::string text = "in factor " + py::str(py::getattr(function_, "__name__", py::repr(function_))).cast<std::string>();
+  std::string text =
+      "in factor " + py::str(py::getattr(function_, "__name__", py::repr(function_))).cast<std::string>();
   for (std::size_t i = 0; i < states.size(); ++i) {
-    text += (i == 0 ? "(" : ", ") + names_[i] + "=" + py::repr(labels_[i][static_cast<std::size_t>(states[i])]).cast<std::string>();
+    text += (i == 0 ? "(" : ", ") + names_[i] + "=" +
+            py::repr(labels_[i][static_cast<std::size_t>(states[i])]).cast<std::string>();
   }
   const auto note = py::reinterpret_steal<py::object>(
       PyObject_CallMethod(value, "add_note", "s", (text + (states.empty() ? "()" : ")")).c_str()));

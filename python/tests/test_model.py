@@ -45,6 +45,35 @@ def test_evidence_of_a_call_leaves_the_model_alone(sprinkler):
     assert float(during.log_z) < float(before.log_z)
 
 
+def test_joint_queries_map_and_k_best(sprinkler):
+    rows = np.array(list(itertools.product(range(2), range(2), range(3))), dtype=np.int32)
+    weights = np.exp(sprinkler.log_density(rows)).reshape(2, 2, 3)
+    answer = sprinkler.infer(query=[["rain", "grass"], "sprinkler"], map=["grass", "rain"], k_best=3)
+    assert np.allclose(answer.joint("rain", "grass"), weights.sum(axis=1) / weights.sum(), atol=1e-12)
+    assert np.allclose(answer.joint("sprinkler"), weights.sum(axis=(0, 2)) / weights.sum(), atol=1e-12)
+    with pytest.raises(KeyError, match="was not asked for"):
+        answer.joint("rain", "sprinkler")
+    summed = weights.sum(axis=1)  # rain, grass
+    rain, grass = np.unravel_index(int(summed.argmax()), summed.shape)
+    assert answer.map.states == {"grass": ["dry", "damp", "wet"][grass], "rain": ["no", "yes"][rain]}
+    assert answer.map.optimal and math.isclose(answer.map.log_value, math.log(summed.max()), abs_tol=1e-9)
+    assert np.allclose([value for _, value in answer.k_best], np.log(np.sort(weights.ravel())[::-1][:3]), atol=1e-12)
+    assert answer.k_best[0][0] == answer.best
+
+
+def test_soft_evidence_and_evidence_probability(sprinkler):
+    hard = sprinkler.infer(evidence={"grass": "wet"})
+    assert math.isclose(hard.evidence_probability, math.exp(float(hard.log_z)))
+    soft = sprinkler.infer(evidence={"grass": {"wet": 0.7, "dry": 0.3}})
+    for_list = sprinkler.infer(evidence={"grass": [0.3, 0.0, 0.7]})
+    assert float(soft.log_z) == float(for_list.log_z)
+    expected = 0.7 * math.exp(float(hard.log_z)) + 0.3 * math.exp(float(sprinkler.infer(evidence={"grass": "dry"}).log_z))
+    assert math.isclose(math.exp(float(soft.log_z)), expected, rel_tol=1e-12)
+    assert soft.evidence_probability is None
+    impossible = sprinkler.infer(evidence={"grass": "dry", "rain": "yes", "sprinkler": "on"})
+    assert float(impossible.log_z) == -math.inf and set(impossible.conflict) == {"grass", "rain", "sprinkler"}
+
+
 def test_tables_have_the_shape_of_their_variables():
     model = ts.Model()
     a, b = model.variable("a", 2), model.variable("b", 3)

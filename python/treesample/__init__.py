@@ -18,7 +18,7 @@ It is the same call as the program `treesample infer` and the C++ function `tree
 """
 
 from . import families, paper
-from ._answer import Answer, LogZ, Marginals
+from ._answer import Answer, LogZ, MapStates, Marginals
 from ._core import Error, OptionError, __version__
 from ._model import Model, Variable, infer_options, read
 from .paper import tree_sample
@@ -27,6 +27,7 @@ __all__ = [
     "Answer",
     "Error",
     "LogZ",
+    "MapStates",
     "Marginals",
     "Model",
     "OptionError",

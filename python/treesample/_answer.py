@@ -31,6 +31,19 @@ class LogZ(NamedTuple):
         return math.nan if self.estimate is None else self.estimate
 
 
+class MapStates(NamedTuple):
+    """The most probable states of some variables, all others summed out.
+
+    `log_value` is certified to be at most the logarithm of the sum over the configurations with these states, and
+    `log_upper` to be at least that of any other states.
+    """
+
+    states: "dict[str, Any]"
+    log_value: float
+    log_upper: float
+    optimal: bool
+
+
 class Marginals(Mapping[str, "dict[Any, float]"]):
     """Probabilities of the states of each variable, by name."""
 
@@ -68,7 +81,7 @@ class Marginals(Mapping[str, "dict[Any, float]"]):
 
     def to_pandas(self) -> Any:
         """A data frame with one row per state of each variable."""
-        import pandas
+        import pandas  # type: ignore[import]
 
         rows = [
             (name, state, probability, self.std_error(name))
@@ -127,6 +140,40 @@ class Answer:
         return gap
 
     @property
+    def k_best(self) -> "list[tuple[dict[str, State], float]]":
+        """Configurations and their log-densities, best first, where `k_best=N` asked for them."""
+        return [(self._named(x), float(value)) for x, value in self._core.k_best]
+
+    @property
+    def map(self) -> Optional[MapStates]:
+        """What `map=[...]` asked for."""
+        found = self._core.map
+        if found is None:
+            return None
+        variables, states, log_value, log_upper, is_optimal = found
+        named = {self._variables[v].name: self._variables[v].states[s] for v, s in zip(variables, states)}
+        return MapStates(named, log_value, log_upper, is_optimal)
+
+    def joint(self, *names: str) -> "npt.NDArray[np.float64]":
+        """A joint distribution that `query=[names, ...]` asked for, with an axis per variable."""
+        for asked, (variables, probabilities, _) in zip(self._run.query, self._core.queries):
+            if tuple(asked) == names:
+                shape = [len(self._variables[v].states) for v in variables]
+                result: "npt.NDArray[np.float64]" = probabilities.reshape(shape)
+                return result
+        raise KeyError(f"{names} was not asked for: infer(query=[{list(names)}])")
+
+    @property
+    def evidence_probability(self) -> Optional[float]:
+        """P(evidence) of a Bayesian network, as far as log Z is known; None for other models."""
+        return math.exp(float(self.log_z)) if self._core.is_evidence_probability else None
+
+    @property
+    def conflict(self) -> "list[str]":
+        """Of impossible evidence: the variables that cannot all have been observed as they were."""
+        return [self._variables[v].name for v in self._core.conflict]
+
+    @property
     def samples(self) -> "npt.NDArray[np.int32]":
         """Those that were asked for: rows of states (from 0), a column per variable of the model."""
         result: "npt.NDArray[np.int32]" = self._core.samples(len(self._variables))
@@ -173,7 +220,7 @@ class Answer:
             "seconds": c.seconds,
             "evaluations": c.reward_evaluations,
             "calls": c.calls,
-            "functions": list(c.programs),
+            "functions": [{**entry, "name": self._run.model._factor_name(entry["name"])} for entry in c.programs],
         }
 
     def extend(self, **limits: Any) -> "Answer":

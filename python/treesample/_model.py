@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import difflib
 import hashlib
 import html
@@ -10,7 +11,6 @@ import inspect
 import math
 import os
 import sys
-import threading
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
 
@@ -21,12 +21,14 @@ from . import _core
 from ._answer import Answer
 
 State = Union[str, int]
-Evidence = Mapping[str, State]
+Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
+Evidence = Mapping[str, Union[State, Weights]]
 Function = TypeVar("Function", bound=Callable[..., Any])
 OnFailure = Union[str, float]
 
 
-class Variable(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Variable:
     """A variable of a model: its name, the labels of its states, and its place in configurations.
 
     States are labelled by what was given, or 0, 1, ... where only their number was.
@@ -82,6 +84,7 @@ class Model:
         self._by_name: "dict[str, Variable]" = {}
         self._functions: "dict[int, _FunctionFactor]" = {}
         self._evidence: "dict[int, int]" = {}
+        self._weights: "dict[int, list[float]]" = {}  # soft evidence
         self._program_file: Optional[str] = None  # a JSON model whose programs may run
 
     # ---- building
@@ -133,7 +136,8 @@ class Model:
         The function gets the labels of the states, in the order of the variables. With `batch=N` it gets an array of
         integers instead, up to N rows with one state (from 0) per variable, and returns as many numbers.
 
-        `cost` are the seconds that a call takes, `log_max` is an upper bound of what it returns, from which certified
+        `cost` are the seconds that a call takes. A function of cost 0 is called by the search itself, as often as it
+        likes, which takes a microsecond; any other is called once for each of its states. `log_max` is an upper bound of what it returns, from which certified
         bounds are made. `on_failure` says what a call counts as that raises an exception or returns NaN: "stop" (the
         run ends with that exception, which has the answer so far), "impossible" (-inf), "skip" (the same, and the
         answer is one of the model without these configurations), or a number.
@@ -160,8 +164,10 @@ class Model:
 
         return declare
 
-    def observe(self, evidence: Optional[Evidence] = None, **named: State) -> "Model":
+    def observe(self, evidence: Optional[Evidence] = None, **named: Union[State, Weights]) -> "Model":
         """Fixes variables to states, by label or by number. Returns the model.
+
+        Weights of the states, as a mapping or in their order, are soft evidence: the model is multiplied by them.
 
         >>> import treesample as ts
         >>> m = ts.Model()
@@ -169,14 +175,16 @@ class Model:
         >>> m.observe(load="high").evidence
         {'load': 'high'}
         """
-        for variable, state in self._pairs({**(evidence or {}), **named}):
-            self._evidence[variable] = state
+        states, weights = self._seen({**(evidence or {}), **named})
+        self._evidence.update(states)
+        self._weights.update(weights)
         return self
 
     def forget(self, *names: str) -> "Model":
         """Takes observations back; all of them without names."""
-        for name in names or list(self.evidence):
+        for name in names or list(self._by_name):
             self._evidence.pop(self[name].index, None)
+            self._weights.pop(self[name].index, None)
         return self
 
     # ---- looking
@@ -242,6 +250,8 @@ class Model:
         self,
         *,
         evidence: Optional[Evidence] = None,
+        query: Sequence[Sequence[str]] = (),
+        map: Sequence[str] = (),
         time: Optional[float] = None,
         calls: Optional[int] = None,
         samples: int = 0,
@@ -257,7 +267,8 @@ class Model:
         """Answers all that can be asked of the model within the limits.
 
         `time` are seconds, `calls` how often functions may be called. `evidence` holds for this call, beside what was
-        observed. Functions are called by `executor` (any concurrent.futures.Executor), up to `workers` at a time, and
+        observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable states of some
+        variables with all others summed out (`Answer.map`). Functions are called by `executor` (any concurrent.futures.Executor), up to `workers` at a time, and
         their values are kept in the file `journal`, so that no call is ever paid twice; `version` is a text that
         changes when the functions do. Every other keyword is an option of the program (`infer_options()` has their
         help): method, gap, budget, memory, ...
@@ -272,7 +283,8 @@ class Model:
         True
         """
         keywords = dict(options, time=time, calls=calls, samples=samples or None, seed=seed)
-        run = _Run(self, evidence, executor, workers, journal, retry_failed, version)
+        names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
+        run = _Run(self, evidence, executor, workers, journal, retry_failed, version, names, list(map))
         return run.infer(keywords, progress)
 
     def plan(self, *, evidence: Optional[Evidence] = None, **options: Any) -> str:
@@ -380,11 +392,29 @@ class Model:
             f"{' ...' if len(known) > 20 else ''}{_suggestion(str(state), known)}"
         )
 
-    def _pairs(self, evidence: Evidence) -> "list[tuple[int, int]]":
-        return [(self[name].index, self._state(self[name], state)) for name, state in evidence.items()]
+    def _pairs(self, states: Mapping[str, State]) -> "list[tuple[int, int]]":
+        return [(self[name].index, self._state(self[name], state)) for name, state in states.items()]
 
-    def _observed(self, evidence: Optional[Evidence]) -> "list[tuple[int, int]]":
-        return list({**self._evidence, **dict(self._pairs(evidence or {}))}.items())
+    def _seen(self, evidence: Evidence) -> "tuple[dict[int, int], dict[int, list[float]]]":
+        """States and weights by variable."""
+        states: "dict[int, int]" = {}
+        weights: "dict[int, list[float]]" = {}
+        for name, seen in evidence.items():
+            variable = self[name]
+            if isinstance(seen, Mapping):
+                of_state = {self._state(variable, state): float(weight) for state, weight in seen.items()}
+                weights[variable.index] = [of_state.get(s, 0.0) for s in range(len(variable.states))]
+            elif isinstance(seen, (list, tuple, np.ndarray)):
+                weights[variable.index] = [float(weight) for weight in seen]
+            else:
+                states[variable.index] = self._state(variable, seen)  # type: ignore[arg-type]
+        return states, weights
+
+    def _observed(self, evidence: Optional[Evidence]) -> Any:
+        states, weights = self._seen(evidence or {})
+        kept = {v: s for v, s in self._evidence.items() if v not in weights}
+        soft = {v: w for v, w in self._weights.items() if v not in states}
+        return _core.Seen(list({**kept, **states}.items()), list({**soft, **weights}.items()))
 
     def _row(self, configuration: Mapping[str, State]) -> "npt.NDArray[np.int32]":
         missing = [v.name for v in self._variables if v.name not in configuration]
@@ -393,9 +423,16 @@ class Model:
         pairs = sorted(self._pairs({name: configuration[name] for name in self._by_name}))
         return np.array([[state for _, state in pairs]], dtype=np.int32)
 
+    def _factor_name(self, name: str) -> str:
+        """The function's, of a factor that the library calls "factor 3"."""
+        functions = list(self._functions.values())
+        place = name.rpartition(" ")[2]
+        index = int(place) - int(self._graph.num_factors) if place.isdigit() else -1
+        return getattr(functions[index].function, "__name__", name) if 0 <= index < len(functions) else name
+
     def _call(self, factor: _FunctionFactor) -> Callable[..., Any]:
         """The function of single states that a factor is to the search, its rule for failures included."""
-        function = factor.function
+        function: Callable[..., Any] = factor.function
         if factor.batch is not None:
             labels = [{label: i for i, label in enumerate(self._variables[v].states)} for v in factor.scope]
 
@@ -405,7 +442,9 @@ class Model:
 
             one.__name__ = getattr(factor.function, "__name__", "function")
             function = one
-        return function if factor.on_failure == "stop" else _Forgiving(function, factor.on_failure)
+        if factor.on_failure == "stop":
+            return function
+        return _Forgiving(function, factor.on_failure)
 
     def _built(self, wrap: Callable[[_FunctionFactor], Callable[..., Any]]) -> Any:
         """The graph with its functions, each as `wrap` makes it."""
@@ -444,52 +483,56 @@ class _Run:
         journal: Union[str, "os.PathLike[str]", None],
         retry_failed: bool,
         version: str,
+        query: "list[list[str]]",
+        map: "list[str]",
     ) -> None:
         self.model = model
-        self._raised: "list[BaseException]" = []
-        self._lock = threading.Lock()
-        observed = model._observed(evidence)
-        self.evidence = dict(observed)
+        self.query = query
+        self._map = map
+        self._evidence = model._observed(evidence)
+        self._executor = executor
         if workers is None:
             workers = getattr(executor, "_max_workers", None) or (os.cpu_count() or 1 if executor else 1)
-        self.workers = workers
-        options = _core.OracleOptions(workers, os.fspath(journal or ""), "", retry_failed)
-        if model._program_file is not None:
-            self.problem = _core.programs_of(model._program_file, observed, options)
-        elif model._functions:
-            graph = model._built(lambda factor: self._paid(factor, executor))
-            self.problem = _core.paid_functions(graph, observed, version or _fingerprint(model), options)
-        elif journal or executor:
+        self._workers = workers
+        self._journal = os.fspath(journal or "")
+        self._retry_failed = retry_failed
+        self._version = version
+        self._raised: "list[BaseException]" = []
+        self._problem: Any = None
+        has_calls = bool(model._functions) or model._program_file is not None
+        if not has_calls and (journal or executor):
             raise _core.OptionError(f"{'journal' if journal else 'executor'}: the model has no functions")
-        else:
-            self.problem = _core.tables_and_functions(model._graph, observed)
 
-    def _paid(self, factor: _FunctionFactor, executor: Optional[concurrent.futures.Executor]) -> Callable[..., Any]:
-        function = self.model._call(factor)
-
-        def call(*states: State) -> float:
-            try:
-                if executor is None:
-                    return float(function(*states))
-                return float(executor.submit(function, *states).result())
-            except BaseException as error:
-                names = (self.model._variables[v].name for v in factor.scope)
-                where = ", ".join(f"{name}={state!r}" for name, state in zip(names, states))
-                _add_note(error, f"in factor {getattr(function, '__name__', 'function')}({where})")
-                with self._lock:
-                    self._raised.append(error)
-                raise
-
-        call.__name__ = getattr(function, "__name__", "function")
-        return call
+    def problem(self) -> Any:
+        """The model of the library, with what it has paid for."""
+        model = self.model
+        if self._problem is not None:
+            return self._problem
+        options = _core.OracleOptions(self._workers, self._journal, "", self._retry_failed)
+        if model._program_file is not None:
+            return _core.programs_of(model._program_file, self._evidence, options)
+        if not model._functions:
+            return _core.tables_and_functions(model._graph, self._evidence)
+        if not self._journal and self._executor is None and all(f.cost == 0 for f in model._functions.values()):
+            return _core.tables_and_functions(model._built(model._call), self._evidence)
+        # The functions must not refer to this object, which keeps what refers to them.
+        graph = model._built(lambda factor: _paid(model, factor, self._executor, self._raised))
+        return _core.paid_functions(graph, self._evidence, self._version or _fingerprint(model), options)
 
     def infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
-        if self.workers != 1 and (self.model._functions or self.model._program_file):
-            keywords = {"oracle_workers": self.workers, **keywords}
+        if self._workers != 1 and (self.model._functions or self.model._program_file):
+            keywords = {"oracle_workers": self._workers, **keywords}
         show = _Progress() if progress is True else None
-        report = show if show is not None else (progress or None)
+        problem = self.problem()
+        # A journal knows what was paid, and another run may want it; else the library's model does.
+        self._problem = None if self._journal else problem
         try:
-            found, error = _core.infer(self.problem, _as_text(keywords), report, None)
+            found, error = _core.infer(problem, _as_text(keywords), self.query, self._map, show or progress or None)
+        except Exception as refused:
+            # The library hands on a message; what the function raised says more.
+            original = self._raised[-1] if self._raised and isinstance(refused, _core.Error) else refused
+            original.answer = None  # type: ignore[attr-defined]
+            raise original from None
         finally:
             if show is not None:
                 show.end()
@@ -501,6 +544,30 @@ class _Run:
             raise error
         assert answer is not None
         return answer
+
+
+def _paid(
+    model: Model,
+    factor: _FunctionFactor,
+    executor: Optional[concurrent.futures.Executor],
+    raised: "list[BaseException]",
+) -> Callable[..., Any]:
+    """The function as a worker calls it; what it raises is kept, because the library hands on only a message."""
+    function = model._call(factor)
+    name = getattr(function, "__name__", "function")
+    variables = [model._variables[v].name for v in factor.scope]
+
+    def call(*states: State) -> float:
+        try:
+            return float(function(*states) if executor is None else executor.submit(function, *states).result())
+        except BaseException as error:
+            where = ", ".join(f"{variable}={state!r}" for variable, state in zip(variables, states))
+            _add_note(error, f"in factor {name}({where})")
+            raised.append(error)
+            raise
+
+    call.__name__ = name
+    return call
 
 
 def _add_note(error: BaseException, note: str) -> None:
@@ -573,7 +640,7 @@ def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) 
     if name.endswith(".json") and _core.has_programs(name):
         if not allow_programs:
             raise _core.Error(f"{name}: the model runs programs; allow_programs=True lets it")
-        problem = _core.programs_of(name, [], _core.OracleOptions(1, "", "", False))
+        problem = _core.programs_of(name, _core.Seen([], []), _core.OracleOptions(1, "", "", False))
         model = _from_graph(_core.program_graph(problem))
         model._program_file = name
     else:

@@ -2,7 +2,7 @@
 
 >>> import treesample as ts
 >>> ts.families.factor_graphs_2(seed=3)
-<treesample.Model: 20 variables, 30 factors>
+<treesample.Model: 20 variables, 22 factors>
 """
 
 from __future__ import annotations

@@ -24,6 +24,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kShareOfSearch = 0.9;   // of the time; the rest is for the upper bound
+constexpr double kShareOfOrders = 0.03;  // when many orders of elimination are not looked for any longer
+constexpr int kFewOrders = 10, kManyOrders = 200;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Bounds of log Z without a search: everything is at most the product of the maxima.
@@ -51,6 +55,7 @@ class Count {
     }
     CountReport& report = result_.report;
     report.log_z.upper = std::min(report.log_z.upper, log_of_maxima_);
+    if (result_.is_solved) report.share_done = 1.0;
     report.stop = why_stopped();
     report.seconds = seconds_since(start_);
     tell();
@@ -75,7 +80,10 @@ class Count {
     if (!observer_.progress) return;
     Progress now{.phase = "counting", .log_z = {result_.report.log_z.lower, log_of_maxima_}};
     now.log_z.upper = std::min(now.log_z.upper, result_.report.log_z.upper);
-    if (search != nullptr) now.num_nodes = static_cast<std::uint64_t>(search->num_components());
+    if (search != nullptr) {
+      now.num_nodes = static_cast<std::uint64_t>(search->num_components());
+      now.share_done = search->share_done();
+    }
     now.seconds = seconds_since(start_);
     observer_.progress(now);
   }
@@ -96,7 +104,7 @@ class Count {
     FactorGraph graph = simplified(graph_);
     CountReport& report = result_.report;
     if (options_.has_reductions && !options_.keep_circuit && !result_.is_solved) {
-      CountReduction reduction = reduce_for_count(graph, should_stop());
+      CountReduction reduction = best_reduction(graph);
       log_error_ += reduction.log_error;
       report.num_merged_states = reduction.num_merged_states;
       report.num_inlined = reduction.num_inlined;
@@ -107,17 +115,39 @@ class Count {
     if (options_.keep_circuit || !eliminate(graph)) search(graph);
   }
 
+  // Gates that feed several tables can connect more than they save: the better way is the one whose elimination would
+  // be cheaper, whether it is done or not.
+  CountReduction best_reduction(const FactorGraph& graph) const {
+    CountReduction with_gates = reduce_for_count(graph, should_stop());
+    if (with_gates.num_inlined == 0 || with_gates.graph.num_variables() == 0 || should_stop()()) return with_gates;
+    CountReduction without = reduce_for_count(graph, should_stop(), {.inlines = false});
+    const auto cost = [&](const CountReduction& reduction) {
+      EliminationOptions options;
+      options.seed = options_.seed;
+      options.restarts = options_.order_restarts;
+      options.should_settle = should_stop(kShareOfOrders);
+      return elimination_cost(reduction.graph, options, should_stop()).num_entries;
+    };
+    return cost(with_gates) <= cost(without) ? std::move(with_gates) : std::move(without);
+  }
+
   bool eliminate(const FactorGraph& graph) {
     EliminationOptions options;
     options.seed = options_.seed;
     options.keep_messages = false;
     options.most_entries = options_.most_eliminated_entries;
     options.should_settle = should_stop();
-    const Limits limits{.bytes = limits_.bytes / 2};
-    const EliminationCost cost = elimination_cost(graph, options, should_stop());
-    if (!(cost.num_entries <= options.most_entries && cost.bytes <= static_cast<double>(limits.bytes))) {
-      return false;
+    const Limits limits{.bytes = limits_.bytes, .threads = limits_.threads};
+    EliminationCost cost;
+    bool fits = false;
+    for (const int restarts : {kFewOrders, kManyOrders}) {  // the best of many is often several times cheaper
+      options.restarts = restarts;
+      cost = elimination_cost(graph, options, should_stop());
+      fits = cost.num_entries <= options.most_entries && cost.bytes <= static_cast<double>(limits.bytes);
+      if (fits) break;
+      options.should_settle = should_stop(kShareOfOrders);
     }
+    if (!fits) return false;
     options.order = cost.order;
     const LogBounds bounds = Elimination(graph, limits, options, {.should_stop = should_stop()}).bounds();
     result_.report.log_z = {bounds.lower - log_error_, bounds.upper + log_error_};
@@ -146,7 +176,6 @@ class Count {
       CountSearch search(problem, guide, limits_.bytes, options_);
       std::optional<CircuitTrace> trace;
       if (options_.keep_circuit) search.set_trace(&trace.emplace(model_, limits_.bytes / 4));
-      constexpr double kShareOfSearch = 0.9;
       const CountBounds bounds = search.run([this, &search, is_over = should_stop(kShareOfSearch)] {
         tell(&search);
         return is_over();

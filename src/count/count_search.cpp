@@ -47,12 +47,32 @@ CountBounds CountSearch::run(const ShouldStop& should_stop) {
   StopCheck stop(should_stop);
   while (num_frames_ > 0) {
     const std::int64_t size = components_.component(frames_[num_frames_ - 1].component).num_atoms;
-    if (stop.is_asked(20 + 10 * size) || num_decisions_ >= options_.most_decisions || is_out_of_memory_)
+    if (stop.is_asked(20 + 10 * size) || num_decisions_ >= options_.most_decisions || is_out_of_memory_) {
+      share_done_ = share_done();
       return unwind();
+    }
     step();
   }
   is_solved_ = true;
+  share_done_ = 1.0;
   return {result_, result_};
+}
+
+double CountSearch::share_done() const {
+  double share = 0.0, open = 1.0;
+  for (std::size_t i = 0; i < num_frames_; ++i) {
+    const Frame& frame = frames_[i];
+    const int num_states = frame.variable < 0 ? 1 : problem_.variables[frame.variable].num_states;
+    const int num_branches = frame.num_done + (frame.is_branch_open ? 1 : 0) + num_states - frame.next_state;
+    if (num_branches == 0) return share + open;
+    open /= num_branches;
+    share += open * frame.num_done;
+    if (!frame.is_branch_open || frame.end_component == frame.first_component) return share;
+    open /= static_cast<double>(frame.end_component - frame.first_component);
+    const std::size_t num_begun = frame.next_component - frame.first_component;
+    share += open * static_cast<double>(num_begun > 0 && i + 1 < num_frames_ ? num_begun - 1 : num_begun);
+  }
+  return share;
 }
 
 void CountSearch::step() {
@@ -110,6 +130,7 @@ void CountSearch::close_branch(Frame& frame) {
   if (trace_ != nullptr) trace_->close_term(frame.trace, frame.branch.is_zero());
   frame.sum += frame.branch;
   frame.is_branch_open = false;
+  ++frame.num_done;
   components_.shrink(frame.first_component);
   trail_.undo(frame.branch_mark);
   frame.has_learned_end = !trail_.assert_learned();
@@ -135,7 +156,7 @@ void CountSearch::push_frame(std::size_t component) {
   Frame& frame = frames_[num_frames_];
   frame.component = component;
   frame.variable = num_frames_ == 0 ? -1 : choose_variable(component);
-  frame.next_state = 0;
+  frame.next_state = frame.num_done = 0;
   frame.is_branch_open = frame.has_learned_end = false;
   frame.mark = trail_.mark();
   frame.sum = {};
@@ -207,6 +228,7 @@ void CountSearch::fill(CountReport& report) const {
   report.num_components = num_components_;
   report.num_cache_hits = num_cache_hits_;
   report.num_evicted = cache_.num_evicted();
+  report.share_done = share_done_;
   report.peak_bytes = peak_bytes_;
 }
 

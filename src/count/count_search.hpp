@@ -32,6 +32,8 @@ class CountSearch {
   [[nodiscard]] bool is_solved() const { return is_solved_; }
   [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
   [[nodiscard]] std::int64_t num_components() const { return num_components_; }
+  // Of the branches, as if all were equally long.
+  [[nodiscard]] double share_done() const;
   // What the search knows of it.
   void fill(CountReport& report) const;
 
@@ -41,6 +43,7 @@ class CountSearch {
     std::size_t component = 0;
     int variable = -1;   // -1: the whole problem, where one branch without a decision is made
     int next_state = 0;  // to try
+    int num_done = 0;    // branches
     bool is_branch_open = false;
     bool has_learned_end = false;  // the states that are left are impossible by what was learned
     ZeroTrail::Mark mark;          // when the component was split off
@@ -89,12 +92,12 @@ class CountSearch {
   SplitTrace split_trace_;
   CountNumber result_;
   bool is_solved_ = false, is_out_of_memory_ = false;
-  double guide_weight_ = 0.0;
+  double guide_weight_ = 0.0, share_done_ = 0.0;
   std::vector<std::uint32_t> num_uses_;  // by variable, while one is chosen
   std::string key_;
   std::uint64_t hash_ = 0;
   std::int64_t num_decisions_ = 0, num_components_ = 0, num_cache_hits_ = 0;
-  std::int64_t num_tries_left_ = 0;  // decisions for single configurations
+  std::int64_t work_left_ = 0;  // for single configurations
   std::uint64_t peak_bytes_ = 0;
 };
 

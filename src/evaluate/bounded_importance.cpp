@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "evaluate/betting.hpp"
 #include "evaluate/sampled_density.hpp"
 #include "space/run_watch.hpp"
 #include "treesample/error.hpp"
@@ -46,7 +47,6 @@ class WeightSums {
   // The rest needs a weight above 0.
   [[nodiscard]] bool is_empty() const { return total_.weights == 0.0; }
   [[nodiscard]] double log_sum() const { return log_unit_ + std::log(total_.weights); }
-  [[nodiscard]] double log_sum_of_squares() const { return 2.0 * log_unit_ + std::log(total_.squares); }
   [[nodiscard]] double ess() const { return total_.weights * total_.weights / total_.squares; }
 
   [[nodiscard]] Marginals marginals() const {
@@ -93,15 +93,32 @@ class WeightSums {
   double log_unit_ = kNegInf;
 };
 
-// Empirical Bernstein limits of log Z. `mean` and `mean_square` are those of z in [0, 1].
-LogBounds bernstein_limits(double log_bound, double mean, double mean_square, double count, double delta) {
-  if (count < 2.0) return {kNegInf, log_bound};
-  const double variance = std::max(0.0, mean_square - mean * mean) * count / (count - 1.0);
-  const double log_term = std::log(4.0 / delta);
-  const double radius = std::sqrt(2.0 * variance * log_term / count) + 7.0 * log_term / (3.0 * (count - 1.0));
-  return {mean > radius ? log_bound + std::log(mean - radius) : kNegInf,
-          std::min(log_bound, log_bound + std::log(mean + radius))};
+// Limits of log Z from those of the mean of z, whose own rounding is moved outward.
+LogBounds log_limits(double log_bound, const MeanLimits& mean) {
+  const LogBounds limits{mean.lower > 0.0 ? log_bound + std::log(mean.lower) : kNegInf,
+                         mean.upper < 1.0 ? log_bound + std::log(mean.upper) : log_bound};
+  const LogBounds wider = limits.widened(1e-9);
+  return {wider.lower, std::min(log_bound, wider.upper)};
 }
+
+// How many samples are expected: asked for now and then.
+class ExpectedSamples {
+ public:
+  explicit ExpectedSamples(const BoundedImportanceOptions& options)
+      : options_(options), expected_(static_cast<double>(options.max_samples)) {}
+
+  double after(std::int64_t num_drawn) {
+    if (options_.expected_samples && num_drawn % kInterval == 0) {
+      expected_ = std::min(options_.expected_samples(num_drawn), static_cast<double>(options_.max_samples));
+    }
+    return expected_;
+  }
+
+ private:
+  static constexpr std::int64_t kInterval = BettingInterval::kPilot;
+  const BoundedImportanceOptions& options_;
+  double expected_;
+};
 
 // Empty when standard errors mean something.
 std::string why_no_error(const BoundedImportance& result, double log_bound) {
@@ -153,6 +170,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   result.interval = {kNegInf, sampler.log_bound};
   if (sampler.log_bound == kNegInf) return result;  // Z = 0
   WeightSums sums(graph);
+  BettingInterval betting(options.confidence);
+  ExpectedSamples expected(options);
   Assignment x(graph.num_variables(), -1);
   while (result.num_samples < options.max_samples) {
     const double log_prob = sampler.sample_into(x, random);
@@ -161,22 +180,21 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
     const double log_weight = *log_density == kNegInf ? kNegInf : *log_density - log_prob;
     sums.add(log_weight, x);
     ++result.num_samples;
+    betting.add(std::exp(log_weight - sampler.log_bound), expected.after(result.num_samples));
     if (*log_density > result.best.log_density) result.best = {x, *log_density};
     watch.tell({.phase = "samples", .spent = result.spent, .num_samples = result.num_samples});
     if (watch.is_asked_to_stop()) break;
   }
   const auto count = static_cast<double>(result.num_samples);
   const double log_bound = sampler.log_bound;
-  const double delta = 1.0 - options.confidence;
   result.no_error = result.num_samples == 0 ? "there are no samples" : "all samples are impossible";
   if (sums.is_empty()) {
-    result.interval = bernstein_limits(log_bound, 0.0, 0.0, count, delta);
+    result.interval = log_limits(log_bound, betting.limits());
     return result;
   }
   result.log_z = sums.log_sum() - std::log(count);
   result.ess = sums.ess();
-  result.interval = bernstein_limits(log_bound, std::exp(result.log_z - log_bound),
-                                     std::exp(sums.log_sum_of_squares() - 2.0 * log_bound) / count, count, delta);
+  result.interval = log_limits(log_bound, betting.limits());
   result.marginals = sums.marginals();
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
   result.no_error = why_no_error(result, log_bound);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <utility>
 
-#include "exact/elimination_pass.hpp"
+#include "exact/linear_table.hpp"
+#include "exact/slices.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
@@ -14,8 +16,8 @@
 namespace treesample {
 namespace {
 
-void check_memory(const char* function, double bytes, const EliminationCost& cost, std::uint64_t limit) {
-  if (bytes <= static_cast<double>(limit)) return;
+// `cost`: as it would be without slices.
+[[noreturn]] void refuse(const char* function, double bytes, const EliminationCost& cost, std::uint64_t limit) {
   throw Error(
       ErrorCode::kResource,
       fmt::format(
@@ -24,24 +26,161 @@ void check_memory(const char* function, double bytes, const EliminationCost& cos
           function, bytes, cost.width, cost.log2_largest_bucket, limit));
 }
 
+// From the last removed variable to the first.
+Assignment drawn(const EliminationPass& pass, const FactorGraph& graph, const std::vector<int>& order, Random& random) {
+  Assignment x(static_cast<std::size_t>(graph.num_variables()), 0);
+  std::vector<double> weights;
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    weights.resize(static_cast<std::size_t>(graph.num_states(*v)));
+    pass.conditional(*v, x, weights);
+    x[*v] = random.categorical(weights);
+  }
+  return x;
+}
+
 }  // namespace
 
 struct Elimination::State {
   State(const FactorGraph& model, const Limits& limits, EliminationOptions with, Observer watching)
       : graph(model),
-        most_bytes(limits.bytes),
         options(std::move(with)),
         observer(std::move(watching)),
-        team(limits.threads) {}
+        team(num_threads(limits)),
+        pool(std::make_shared<TablePool>(static_cast<double>(limits.bytes))) {
+    options.most_bytes = static_cast<double>(limits.bytes);
+    options.threads = team.size();
+  }
+
+  void choose_slices();
+  void run_slices();
+  // Slices in which all messages can be kept and, if need be, marginals made.
+  [[nodiscard]] Slices slices_for(EliminationGoal goal, const char* function) const;
+  [[nodiscard]] Marginals sliced_marginals() const;
+  [[nodiscard]] Assignment sliced_sample(Random& random);
 
   FactorGraph graph;
-  std::size_t most_bytes;
   EliminationOptions options;
   Observer observer;
   mutable ThreadTeam team;
+  std::shared_ptr<TablePool> pool;
   EliminationCost cost;
-  std::shared_ptr<const EliminationPass> pass;
+  bool keeps_messages = false;
+  std::shared_ptr<const EliminationPass> pass;  // of the whole model; null where it is in slices
+  double log_z = kNegInf;
+  LogBounds bounds;
+
+  // Of samples from slices: those of them that are known, and the last one that was drawn from.
+  std::mutex mutex;
+  std::optional<Slices> sample_slices;
+  std::vector<double> log_weights;
+  std::optional<std::size_t> last_index;
+  Slice last;
 };
+
+// Slices are chosen for log Z alone: what else is wanted gets its own. All messages are kept where they fit.
+void Elimination::State::choose_slices() {
+  EliminationOptions lean = options;
+  lean.keep_messages = false;
+  if (!options.slice_variables.empty()) {
+    cost = elimination_cost(graph, lean, observer.should_stop);
+    return;
+  }
+  EliminationOptions whole = options;
+  whole.most_bytes = HUGE_VAL;
+  cost = elimination_cost(graph, whole, observer.should_stop);
+  keeps_messages = options.keep_messages && cost.bytes <= options.most_bytes;
+  if (cost.bytes <= options.most_bytes) return;
+  if (options.may_slice) {
+    lean.order = cost.order;
+    if (EliminationCost sliced = elimination_cost(graph, lean, observer.should_stop);
+        std::isfinite(sliced.num_entries)) {
+      cost = std::move(sliced);
+      return;
+    }
+  }
+  refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
+}
+
+void Elimination::State::run_slices() {
+  const Slices slices(graph, cost);
+  EntryWatch watch(observer, cost.num_entries);
+  LogSum sum;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    watch.check_going_on();
+    const Slice slice = slices.run(i, {false, &team, pool}, watch);
+    sum.add(slice.log_z, slice.estimate);
+    // What is left is not negative.
+    watch.set_bounds({sum.bounds().lower, HUGE_VAL});
+  }
+  log_z = sum.estimate();
+  bounds = sum.bounds();
+}
+
+Slices Elimination::State::slices_for(EliminationGoal goal, const char* function) const {
+  EliminationOptions wanted = options;
+  wanted.order = cost.order;
+  wanted.slice_variables.clear();
+  wanted.keep_messages = true;
+  wanted.goal = goal;
+  EliminationCost sliced = elimination_cost(graph, wanted, observer.should_stop);
+  if (!std::isfinite(sliced.num_entries) || (sliced.num_slices > 1.0 && !options.may_slice)) {
+    wanted.most_bytes = HUGE_VAL;
+    const EliminationCost whole = elimination_cost(graph, wanted);
+    refuse(function, goal == EliminationGoal::kMarginals ? whole.marginal_bytes : whole.bytes, whole,
+           static_cast<std::uint64_t>(options.most_bytes));
+  }
+  return {graph, std::move(sliced)};
+}
+
+Marginals Elimination::State::sliced_marginals() const {
+  const Slices slices = slices_for(EliminationGoal::kMarginals, "Elimination::marginals");
+  EntryWatch watch(observer, 2.0 * slices.cost().num_entries);
+  Marginals result;
+  for (int v = 0; v < graph.num_variables(); ++v) result.emplace_back(graph.num_states(v), 0.0);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    watch.check_going_on();
+    const Slice slice = slices.run(i, {true, &team, pool}, watch);
+    const double end = watch.num_done() + slices.cost().num_entries / slices.cost().num_slices;
+    if (slice.estimate != kNegInf) {
+      const double share = std::exp(slice.estimate - log_z);
+      const Marginals part = slice.model.lift(slice.pass->marginals(watch));
+      for (std::size_t v = 0; v < part.size(); ++v) {
+        for (std::size_t a = 0; a < part[v].size(); ++a) result[v][a] += share * part[v][a];
+      }
+    }
+    watch.add(std::max(0.0, end - watch.num_done()));
+  }
+  for (std::vector<double>& probs : result) {
+    double total = 0.0;
+    for (const double p : probs) total += p;
+    for (double& p : probs) p /= total;
+  }
+  return result;
+}
+
+// The first one takes as long as log Z; another slice than that of the last sample takes its share of that.
+Assignment Elimination::State::sliced_sample(Random& random) {
+  const std::scoped_lock lock(mutex);
+  const Observer nobody;
+  if (!sample_slices) {
+    sample_slices.emplace(slices_for(EliminationGoal::kSamples, "Elimination::sample"));
+    EntryWatch watch(nobody, sample_slices->cost().num_entries);
+    for (std::size_t i = 0; i < sample_slices->size(); ++i) {
+      log_weights.push_back(sample_slices->run(i, {false, &team, pool}, watch).estimate);
+    }
+  }
+  std::vector<double> weights(log_weights.size());
+  softmax(log_weights, weights);
+  const auto index = static_cast<std::size_t>(random.categorical(weights));
+  if (last_index != index) {
+    last_index.reset();
+    last = {};
+    EntryWatch watch(nobody, sample_slices->cost().num_entries);
+    last = sample_slices->run(index, {true, &team, pool}, watch);
+    last_index = index;
+  }
+  return last.model.lift(drawn(*last.pass, last.model.graph, last.order, random));
+}
 
 Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
                          const Observer& observer) {
@@ -50,22 +189,23 @@ Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const E
     check_argument(graph.factor(m).is_table(), "Elimination",
                    fmt::format("factor {} is a function, elimination needs tables", m));
   }
-  const auto state = std::make_shared<State>(graph, limits, options, observer);
-  state->cost = elimination_cost(graph, options, observer.should_stop);
-  check_memory("Elimination", state->cost.bytes, state->cost, limits.bytes);
-  const PassOptions pass{options.keep_messages, &state->team};
-  EntryWatch watch(state->observer, state->cost.num_entries);
-  state->pass = linear_pass(graph, state->cost.order, pass, watch);
-  if (!state->pass) {
-    EntryWatch again(state->observer, state->cost.num_entries);
-    state->pass = log_pass(graph, state->cost.order, pass, again);
+  state_ = std::make_shared<State>(graph, limits, options, observer);
+  state_->choose_slices();
+  if (state_->cost.num_slices > 1.0) {
+    state_->run_slices();
+    state_->pool->release();
+    return;
   }
-  state_ = state;
+  EntryWatch watch(state_->observer, state_->cost.num_entries);
+  state_->pass = eliminate(graph, state_->cost.order, {state_->keeps_messages, &state_->team, state_->pool}, watch);
+  state_->pool->release();
+  state_->log_z = state_->pass->log_z();
+  state_->bounds = LogBounds::around(state_->log_z, state_->pass->error());
 }
 
-double Elimination::log_z() const { return state_->pass->log_z(); }
+double Elimination::log_z() const { return state_->log_z; }
 
-LogBounds Elimination::bounds() const { return LogBounds::around(log_z(), state_->pass->error()); }
+LogBounds Elimination::bounds() const { return state_->bounds; }
 
 const EliminationCost& Elimination::cost() const { return state_->cost; }
 
@@ -75,7 +215,7 @@ double Elimination::log_prob(std::span<const int> x) const {
 }
 
 void Elimination::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
-  check_argument(state_->options.keep_messages, "Elimination::conditional", "needs the option keep_messages");
+  check_argument(state_->keeps_messages, "Elimination::conditional", "needs the option keep_messages, and no slices");
   std::fill(probabilities.begin(), probabilities.end(), 0.0);
   if (log_z() != kNegInf) state_->pass->conditional(v, x, probabilities);
 }
@@ -84,25 +224,19 @@ Assignment Elimination::sample(Random& random) const {
   check_argument(state_->options.keep_messages, "Elimination::sample", "needs the option keep_messages");
   check_argument(log_z() != kNegInf, "Elimination::sample",
                  "the distribution has no configuration with positive probability");
-  Assignment x(static_cast<std::size_t>(state_->graph.num_variables()), 0);
-  std::vector<double> weights;
-  for (auto v = state_->cost.order.rbegin(); v != state_->cost.order.rend(); ++v) {
-    weights.resize(static_cast<std::size_t>(state_->graph.num_states(*v)));
-    conditional(*v, x, weights);
-    x[*v] = random.categorical(weights);
-  }
-  return x;
+  return state_->keeps_messages ? drawn(*state_->pass, state_->graph, state_->cost.order, random)
+                                : state_->sliced_sample(random);
 }
 
 Marginals Elimination::marginals() const {
   const State& s = *state_;
   check_argument(s.options.keep_messages, "Elimination::marginals", "needs the option keep_messages");
-  check_memory("Elimination::marginals", s.cost.marginal_bytes, s.cost, s.most_bytes);
   if (log_z() == kNegInf) {
     Marginals nothing;
     for (int v = 0; v < s.graph.num_variables(); ++v) nothing.emplace_back(s.graph.num_states(v), 0.0);
     return nothing;
   }
+  if (!s.keeps_messages || s.cost.marginal_bytes > s.options.most_bytes) return s.sliced_marginals();
   EntryWatch watch(s.observer, s.cost.num_entries);
   return s.pass->marginals(watch);
 }

@@ -17,12 +17,15 @@
 
 namespace treesample {
 
+class TablePool;
+
 // Tells the observer the share of all bucket entries that are done.
 class EntryWatch {
  public:
   EntryWatch(const Observer& observer, double num_entries) : observer_(&observer), num_entries_(num_entries) {}
 
   void add(double num_entries) { num_done_ += num_entries; }
+  [[nodiscard]] double num_done() const { return num_done_; }
   void set_bounds(const LogBounds& log_z) { log_z_ = log_z; }
   // Tells, then asks; `num_entries` are done beyond those that were added.
   [[nodiscard]] bool is_asked_to_stop(double num_entries = 0.0) const {
@@ -46,6 +49,7 @@ class EntryWatch {
 struct PassOptions {
   bool keep_messages = true;  // else only log Z is known
   ThreadTeam* team = nullptr;
+  std::shared_ptr<TablePool> pool;
 };
 
 class EliminationPass {

@@ -1,5 +1,6 @@
 // Elimination in the linear domain. Messages are kept as numbers with one power of two per table.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -21,7 +22,7 @@ namespace {
 constexpr std::size_t kSmallTable = std::size_t{1} << 12;
 constexpr double kWideRange = 0x1.0p16;
 // Entries of a bucket that one thread works on at a time.
-constexpr std::size_t kGrainEntries = std::size_t{1} << 16;
+constexpr std::size_t kGrainEntries = std::size_t{1} << 15;
 
 class LinearPass final : public EliminationPass {
  public:
@@ -167,7 +168,7 @@ bool LinearPass::eliminate(int v, EntryWatch& watch) {
   const Bucket& bucket = tree_.buckets[v];
   LinearTable& message = messages_[v];
   message.scope = bucket.separator;
-  message.values = TableMemory(num_table_entries(graph_, bucket.separator));
+  message.values = TableMemory(num_table_entries(graph_, bucket.separator), options_.pool);
   const Extent extent = fill(v, message, watch);
   message.largest = extent.largest;
   message.least = extent.least;
@@ -218,22 +219,41 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
   std::vector<int> places;
   for (const int c : bucket.children) {
     places.push_back(product.add_place(messages_[c].scope));
-    probs[c] = TableMemory(messages_[c].values.size());
+    probs[c] = TableMemory(messages_[c].values.size(), options_.pool);
     std::fill_n(probs[c].data(), probs[c].size(), 0.0);
   }
-  std::vector<double> marginal(product.num_states(), 0.0), block(product.block_size());
-  LinearBucket::Cursor cursor(product, 0);
-  StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(cursor.first_entry() * marginal.size())); });
-  for (std::size_t b = 0; b < product.num_blocks(); ++b, cursor.next()) {
-    for (std::size_t state = 0; state < marginal.size(); ++state) {
-      stop.go_on("Elimination::marginals", static_cast<std::int64_t>(8 * block.size()));
+  std::vector<double> marginal(product.num_states(), 0.0);
+  // A state of v has its own part of every child's table, and its own sums: states can be worked on side by side.
+  std::atomic<bool> is_stopped = false;
+  std::size_t num_done = 0;  // as the calling thread sees it, which is the one that asks
+  StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(num_done)); });
+  const auto sum_state = [&](std::size_t state, bool is_caller) {
+    std::vector<double> block(product.block_size());
+    LinearBucket::Cursor cursor(product, 0);
+    double sum = 0.0;
+    for (std::size_t b = 0; b < product.num_blocks() && !is_stopped; ++b, cursor.next()) {
+      if (is_caller) {
+        num_done = state * ratio.size() + cursor.first_entry();
+        if (stop.is_asked(static_cast<std::int64_t>(8 * block.size()))) is_stopped = true;
+      }
       cursor.multiply(state, ratio.data() + cursor.first_entry(), block.data());
-      marginal[state] += std::accumulate(block.begin(), block.end(), 0.0);
+      sum += std::accumulate(block.begin(), block.end(), 0.0);
       for (std::size_t c = 0; c < places.size(); ++c) {
         cursor.accumulate(places[c], state, block.data(), probs[bucket.children[c]].data());
       }
     }
+    marginal[state] = sum;
+  };
+  const bool is_large = product.num_blocks() * product.block_size() >= kGrainEntries;
+  const auto sum_states = [&](std::size_t first, std::size_t last, int worker) {
+    for (std::size_t state = first; state < last; ++state) sum_state(state, worker == 0);
+  };
+  if (is_large) {
+    options_.team->run(marginal.size(), 1, sum_states);
+  } else {
+    sum_states(0, marginal.size(), 0);
   }
+  if (is_stopped) throw Error(ErrorCode::kInterrupted, "Elimination::marginals: asked to end");
   return marginal;
 }
 
@@ -243,7 +263,7 @@ Marginals LinearPass::marginals(EntryWatch& watch) const {
   for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
     watch.check_going_on();
     if (tree_.buckets[*v].separator.empty()) {
-      probs[*v] = TableMemory(1);
+      probs[*v] = TableMemory(1, nullptr);
       probs[*v].data()[0] = 1.0;
     }
     result[*v] = sum_bucket(*v, probs, watch);

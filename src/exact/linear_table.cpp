@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -15,20 +16,79 @@
 
 namespace treesample {
 
-TableMemory::TableMemory(std::size_t num_entries) : size_(num_entries) {
-  constexpr std::size_t kPage = std::size_t{1} << 21, kLine = 64;
-  const std::size_t bytes = std::max<std::size_t>(num_entries, 1) * sizeof(double);
-  const std::size_t alignment = bytes >= 2 * kPage ? kPage : kLine;
-  void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+namespace {
+
+constexpr std::size_t kPage = std::size_t{1} << 21, kLine = 64;
+
+double* allocated(std::size_t bytes, std::size_t alignment) {
+  void* const memory = std::aligned_alloc(alignment, bytes);
   if (memory == nullptr) throw std::bad_alloc();
 #ifdef __linux__
-  // Touching a new page costs as much as computing a hundred of its entries; a large page is one touch for 512.
   if (alignment == kPage) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
-  values_.reset(static_cast<double*>(memory));
+  return static_cast<double*>(memory);
 }
 
-void TableMemory::Free::operator()(double* values) const { std::free(values); }
+}  // namespace
+
+TablePool::Block TablePool::take(std::size_t bytes) {
+  bytes = (bytes + kPage - 1) / kPage * kPage;
+  const auto fits = std::lower_bound(waiting_.begin(), waiting_.end(), bytes,
+                                     [](const Block& block, std::size_t wanted) { return block.bytes < wanted; });
+  // A block that is much too large would take its memory from others.
+  if (fits != waiting_.end() && fits->bytes <= bytes + bytes / 2) {
+    const Block block = *fits;
+    waiting_.erase(fits);
+    waiting_bytes_ -= static_cast<double>(block.bytes);
+    used_bytes_ += static_cast<double>(block.bytes);
+    return block;
+  }
+  release_down_to(std::max(0.0, most_bytes_ - used_bytes_ - static_cast<double>(bytes)));
+  const Block block{allocated(bytes, kPage), bytes};
+  used_bytes_ += static_cast<double>(bytes);
+  return block;
+}
+
+void TablePool::give_back(const Block& block) {
+  used_bytes_ -= static_cast<double>(block.bytes);
+  waiting_bytes_ += static_cast<double>(block.bytes);
+  waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), block,
+                                   [](const Block& a, const Block& b) { return a.bytes < b.bytes; }),
+                  block);
+  release_down_to(std::max(0.0, most_bytes_ - used_bytes_));
+}
+
+void TablePool::release_down_to(double bytes) {
+  while (!waiting_.empty() && waiting_bytes_ > bytes) {
+    waiting_bytes_ -= static_cast<double>(waiting_.back().bytes);
+    std::free(waiting_.back().values);
+    waiting_.pop_back();
+  }
+}
+
+TableMemory::TableMemory(std::size_t num_entries, const std::shared_ptr<TablePool>& pool) : size_(num_entries) {
+  const std::size_t bytes = std::max<std::size_t>(num_entries, 1) * sizeof(double);
+  if (bytes >= TablePool::kLeastBytes && pool) {
+    block_ = pool->take(bytes);
+    pool_ = pool;
+  } else {
+    block_ = {allocated((bytes + kLine - 1) / kLine * kLine, kLine), bytes};
+  }
+}
+
+TableMemory::~TableMemory() {
+  if (pool_) {
+    pool_->give_back(block_);
+  } else {
+    std::free(block_.values);
+  }
+}
+
+void TableMemory::swap(TableMemory& other) noexcept {
+  std::swap(block_, other.block_);
+  std::swap(size_, other.size_);
+  std::swap(pool_, other.pool_);
+}
 
 void LinearTable::normalise() {
   if (largest == 0.0) return;
@@ -46,7 +106,7 @@ LinearTable linear_table(const FactorGraph& graph, const Factor& factor, std::sp
   LinearTable table;
   table.scope = factor.scope();
   std::sort(table.scope.begin(), table.scope.end(), [&](int a, int b) { return time[a] < time[b]; });
-  table.values = TableMemory(factor.log_values().size());
+  table.values = TableMemory(factor.log_values().size(), nullptr);
   const double log_largest = *factor.log_max();
   const std::span<double> values = table.values.span();
   std::fill(values.begin(), values.end(), 0.0);

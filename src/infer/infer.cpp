@@ -12,9 +12,11 @@
 #include "infer/conflict.hpp"
 #include "infer/infer_circuit.hpp"
 #include "infer/methods.hpp"
+#include "infer/most_probable.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
+#include "infer/sensitivity.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
@@ -182,6 +184,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   const ProgramWatch watch(model.programs.get(), run);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
+  if (graph.has_only_tables()) draft.add_first_bounds(graph);
   draft.widen(run.log_error());
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
   if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
@@ -197,12 +200,12 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   return lifted(std::move(draft), prepared, model.graph);
 }
 
-// Nothing can be added to a circuit.
-Answer by_circuit(const AskedModel& asked, const Model& model, InferRequest request, const Observer& observer) {
-  if (&asked.model() != &model) {
-    throw OptionError(model.soft_evidence.empty() ? "query" : "evidence",
-                      "a circuit answers for single variables, and takes weights instead of soft evidence");
-  }
+// Nothing but evidence can be added to a circuit.
+Answer by_circuit(const Model& model, InferRequest request, const Observer& observer) {
+  Model hard = model;
+  hard.soft_evidence.clear();
+  const AskedModel asked(hard, request.question);
+  if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
   request.question.query.clear();  // put to the marginals
   return asked.answered(model.circuit ? infer_circuit(model, request, observer)
                                       : compile_and_answer(model, request, observer));
@@ -223,7 +226,11 @@ Model& Model::observe_soft(std::string_view variable, std::vector<double> weight
 Model& Model::observe(const Observations& more) {
   Observations known{evidence, soft_evidence};
   treesample::observe(known, Names(graph), more);
-  for (const SoftObservation& seen : more.soft) static_cast<void>(with_soft_evidence(graph, {seen}));
+  for (const SoftObservation& seen : more.soft) {
+    check_range("Model::observe_soft", "variable", seen.variable, 0, graph.num_variables() - 1);
+    const std::string problem = weights_problem(seen.weights, graph.num_states(seen.variable));
+    check_argument(problem.empty(), "Model::observe_soft", problem);
+  }
   evidence = std::move(known.states);
   soft_evidence = std::move(known.soft);
   return *this;
@@ -233,22 +240,38 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
           const Observer& observer) {
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
-  const AskedModel asked(model, question);
+  const AskedModel asked(model, question, options);
   return planned(asked.model(), {question, limits, options}, prepare(asked.model(), options, run), run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  const AskedModel asked(model, question);
-  if (model.circuit || options.compile == true) return by_circuit(asked, model, {question, limits, options}, observer);
-  Run run(limits.seconds, observer);
-  Answer answer = asked.answered(answer_of(asked.model(), {asked.question(), limits, options}, run));
+  const InferRequest request{question, limits, options};
+  static_cast<void>(map_variables(model, question));
+  check_sensitivity(model, question);
+  const bool asks_more =
+      !question.map.empty() || question.k_best > 1 || !question.sensitivity.empty() || !question.value_for.empty();
+  if (options.compile == true && asks_more) {
+    throw OptionError("compile",
+                      "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
+  }
+  if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
+  const AskedModel asked(model, question, options);
+  const Run run(limits.seconds, observer);
+  InferRequest first{asked.question(), limits, options};
+  first.limits.seconds *= method_share(model, request);
+  Run method(first.limits.seconds, observer);
+  Answer answer = asked.answered(answer_of(asked.model(), first, method));
+  asked.add_frequencies(answer, options.seed, run.until());
+  if (run.has_time_limit()) answer.plan.request.limits.seconds = limits.seconds;
   answer.is_evidence_probability =
       !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();
   const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
   if (is_impossible && model.graph.has_only_tables()) {
     answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
   }
+  if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
+  add_sensitivity(answer, model, request, run);
   return answer;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/counting.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -13,30 +14,6 @@
 
 namespace treesample {
 namespace {
-
-// Ends where the rest would not be done by `end` of the time limit, as the share that is done after a while (`look`)
-// tells, and a moment after an interruption.
-Observer unless_late(const Run& run, const char* phase, double look, double end) {
-  struct Pace {
-    double share = 0.0, start = 0.0;
-  };
-  const auto pace = std::make_shared<Pace>();
-  return {.progress =
-              [=](const Progress& now) {
-                pace->share = now.share_done.value_or(0.0);
-                if (pace->share == 0.0) pace->start = run.seconds();
-                Progress named = now;
-                named.phase = phase;
-                run.tell(named);
-              },
-          .should_stop =
-              [=, look = look * run.time_limit(), end = end * run.time_limit()] {
-                if (run.is_overdue()) return true;
-                const double now = run.seconds();
-                const double expected_end = pace->share > 0.0 ? pace->start + (now - pace->start) / pace->share : now;
-                return now > end || (now > look && expected_end > end);
-              }};
-}
 
 // Exact samples of the whole model, for what elimination does not tell: marginals, and a good configuration.
 void add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
@@ -128,6 +105,9 @@ void add_marginals(Draft& draft, const Elimination& elimination, const LogBounds
 }  // namespace
 
 Draft run_elimination(const Task& task) {
+  if (task.plan.counts_first) {
+    if (std::optional<Draft> counted = count_instead(task)) return *std::move(counted);
+  }
   Draft draft;
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;

@@ -10,10 +10,12 @@
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/first_bounds.hpp"
 #include "treesample/search/solved_marginals.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -32,6 +34,8 @@ class GapSearch {
  private:
   void look_for_a_configuration();
   bool count_first();
+  void eliminate_first();
+  void add_sliced_marginals(const Elimination& elimination);
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
   LogBounds certified(const LogBounds& bounds) const;
@@ -49,6 +53,7 @@ class GapSearch {
   const std::shared_ptr<const SummedModel> summed_;
   const FactorGraph& graph_;  // without barren variables
   std::optional<Configuration> first_;
+  std::optional<double> eliminated_log_z_;
   LogBounds first_bounds_;
   double last_estimate_ = kNegInf;
   double search_start_ = 0.0;
@@ -74,20 +79,51 @@ void GapSearch::look_for_a_configuration() {
 // True when nothing is left to find out. What is solved without a circuit still wants marginals from samples.
 bool GapSearch::count_first() {
   if (!task_.plan.counts_first || !run_.has_time_limit()) return false;
-  CountResult counted = count_within(task_, policy::kCountTryEnd);
+  const CountResult counted = count_within(task_, count_time(run_, policy::kCountTryEnd, policy::kCountFirstEnd));
   const CountReport& report = counted.report;
-  if (!counted.is_solved && report.num_clauses > policy::kClausesPerTable * report.num_soft_tables) {
-    const LogBounds tried = report.log_z;
-    counted = count_within(task_, policy::kCountFirstEnd);
-    LogBounds& log_z = counted.report.log_z;
-    log_z = {std::max(log_z.lower, tried.lower), std::min(log_z.upper, tried.upper)};
-  }
   first_bounds_ = {std::max(first_bounds_.lower, report.log_z.lower),
                    std::min(first_bounds_.upper, report.log_z.upper)};
   if (!counted.is_solved) return false;
-  set_counted(draft_, counted, task_, policy::kCircuitEnd);
-  const bool wants_more = task_.question().marginals || task_.question().best || task_.question().samples > 0;
-  return draft_.log_z == kNegInf || draft_.approximation || !wants_more;
+  set_counted(draft_, counted, task_, count_time(run_, policy::kCircuitTryEnd, policy::kCircuitEnd));
+  return draft_.log_z == kNegInf || draft_.approximation || !wants_more(task_.question());
+}
+
+// Log Z, where that is all that elimination can tell in time, and marginals where they can follow. What is found before
+// it is given up, a lower bound, is kept.
+void GapSearch::eliminate_first() {
+  if (!task_.plan.eliminates_first) return;
+  Observer watch = unless_late(run_, "elimination", policy::kLogZLook, policy::kLogZEnd);
+  watch.progress = [this, tell = watch.progress](Progress now) {
+    now.log_z = certified(now.log_z);
+    first_bounds_.lower = std::max(first_bounds_.lower, now.log_z.lower);
+    now.log_z = first_bounds_;
+    tell(now);
+  };
+  const auto eliminated =
+      unless_given_up([&] { return Elimination(graph_, task_.limits(), *task_.plan.elimination_options, watch); });
+  if (!eliminated) {
+    run_.remark(fmt::format("elimination, given up after {:.1f} seconds, would take too long", run_.seconds()));
+    return;
+  }
+  const EliminationCost& cost = eliminated->cost();
+  draft_.method = fmt::format("log Z by variable elimination, width {}", cost.width);
+  if (cost.num_slices > 1.0) {
+    draft_.method += fmt::format(", {}", counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
+  }
+  first_bounds_ = certified(eliminated->bounds());
+  eliminated_log_z_ = eliminated->log_z();
+  run_.tell({.phase = "elimination", .log_z = first_bounds_, .estimate = eliminated_log_z_});
+  if (task_.question().marginals && *eliminated_log_z_ != kNegInf && !summed_) add_sliced_marginals(*eliminated);
+}
+
+void GapSearch::add_sliced_marginals(const Elimination& elimination) {
+  const double log_z_seconds = predicted_seconds(elimination.cost(), task_.limits(), false);
+  const double seconds = run_.has_time_limit() ? policy::kSlicedMarginalsEnd * run_.time_limit() - run_.seconds()
+                                               : policy::kDefaultEliminationSeconds;
+  if ((1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
+  if (auto marginals = unless_given_up([&] { return elimination.marginals(); })) {
+    draft_.set_exact_marginals(std::move(*marginals));
+  }
 }
 
 // Of the whole model.
@@ -111,6 +147,11 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   limits.bytes /= policy::kSearchMemoryDivisor;
   search_start_ = run_.seconds();
   limits.seconds = std::max(0.0, policy::kGapSearchEnd * run_.time_limit() - search_start_);
+  const bool has_all = eliminated_log_z_ && (!draft_.marginals.empty() || !task_.question().marginals);
+  if (has_all) {
+    limits.seconds =
+        std::min(limits.seconds, std::max(policy::kBestSearchSeconds, policy::kBestSearchShare * search_start_));
+  }
   SearchOptions options;
   options.c = *task_.options().c;
   options.epsilon = *task_.options().epsilon;
@@ -159,7 +200,14 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
   const double end_with_samples =
       chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
-  Observer observer{.should_stop = run_.until(task_.question().samples > 0 ? end_with_samples : 1.0)};
+  const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
+  Observer observer{.should_stop = run_.until(end)};
+  if (fills_time) {
+    importance.expected_samples = [run = run_, start = run_.seconds(), end](std::int64_t num_drawn) {
+      const double passed = std::max(run.seconds() - start, 1e-6);
+      return static_cast<double>(num_drawn) * std::max(1.0, (end * run.time_limit() - start) / passed);
+    };
+  }
   if (!run_.has_time_limit()) {
     // More than were asked for only as long as they are cheap. What is solved needs none of them: a sample of a
     // variable with a million states takes a hundredth of a second.
@@ -244,6 +292,7 @@ void GapSearch::add_samplers(const SearchResult& result) {
 Draft GapSearch::run() {
   look_for_a_configuration();
   if (count_first()) return std::move(draft_);
+  eliminate_first();
   const InferOptions& chosen = task_.options();
   const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
                                                           : space_for(task_, graph_, *chosen.space);
@@ -266,7 +315,8 @@ Draft GapSearch::run() {
   const LogBounds bounds = certified(report.log_z);
   // A search that had no time may know less than what was known before it.
   const LogBounds known{std::max(bounds.lower, first_bounds_.lower), std::min(bounds.upper, first_bounds_.upper)};
-  draft_.set_log_z(bounds.is_exact() ? report.estimate : known.lower, known);
+  const double estimate = bounds.is_exact() ? report.estimate : known.lower;
+  draft_.set_log_z(known.clamp(eliminated_log_z_.value_or(estimate)), known);
   if (first_bounds_.is_exact() && !draft_.error) draft_.stop = StopReason::kExact;
   unless_given_up([&] {
     add_samplers(result);
@@ -283,6 +333,11 @@ Draft GapSearch::run() {
 
 }  // namespace
 
-Draft run_gap_search(const Task& task) { return GapSearch(task).run(); }
+// Two threads are asked for by name: which of them answers depends on the machine, and without a word the same seed
+// gives the same bits.
+Draft run_gap_search(const Task& task) {
+  const bool has_portfolio = task.plan.counts_first && task.limits().threads > 1 && task.run.has_time_limit();
+  return has_portfolio ? run_portfolio(task) : GapSearch(task).run();
+}
 
 }  // namespace treesample

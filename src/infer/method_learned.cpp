@@ -8,6 +8,7 @@
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/surrogate/learned_search.hpp"
 #include "treesample/text.hpp"
@@ -59,7 +60,7 @@ void add_best(Draft& draft, const LearnedResult& result) {
   draft.best = result.best;
   if (!result.best || !result.log_most) return;
   draft.best_gap = std::max(0.0, *result.log_most - result.best->log_density);
-  draft.is_best_optimal = *draft.best_gap <= policy::kOptimalGap;
+  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
 }
 
 }  // namespace

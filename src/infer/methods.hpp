@@ -63,6 +63,18 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan&
 std::string summed_out_text(const SummedModel* summed);
 
 EliminationOptions elimination_options(const InferRequest& request, const Run& run);
+// What elimination is predicted to take: log Z alone, or marginals too.
+double predicted_seconds(const EliminationCost& cost, const Limits& limits, bool has_marginals);
+// Log Z alone, in the order of `cost`, in slices where it does not fit into the memory; nothing unless it is predicted
+// to fit into the time. `cost` becomes what it would take.
+std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
+                                                     const Run& run, double seconds, EliminationCost& cost);
+// Whether elimination, if need be of the model without its barren variables, can answer everything; else whether it has
+// log Z before a search. Fills in what the plan says about it.
+bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run);
+// Ends where the rest would not be done by `end` of the time limit, as the share that is done after a while (`look`)
+// tells, and a moment after an interruption.
+Observer unless_late(const Run& run, const char* phase, double look, double end);
 // The same with an order; nothing unless elimination and its marginals fit into the memory and, by a prediction, into
 // the time. `cost` receives what it would take, where that was found.
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,

@@ -144,6 +144,7 @@ struct Field {
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) return all_words<Type>();
     if constexpr (kIsSize) return "SIZE";
     if constexpr (kIsNames) return "NAMES";
+    if constexpr (std::is_same_v<Type, std::string>) return "WORD";
     return std::is_integral_v<Type> ? "N" : "X";
   }
 };
@@ -221,6 +222,11 @@ std::vector<OptionRow> make_rows() {
           {.matters = has_bp_samples, .why_not = kNoSamples}),
       limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kLearned,
                             "Memory that the method may use, such as 512M", {.is_common = true}),
+      limit<&Limits::threads>("threads", kEveryWay,
+                              "Threads, for elimination and its orders, with the same bits, and, with 2 or more, for "
+                              "counting beside a search "
+                              "where many entries are zero, whichever answers first; 0 is one per core",
+                              {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::aim>(
           "question", kEveryWay,
           "all: log Z, marginals and the best configuration; best: that one alone, which programs are then called for",
@@ -236,8 +242,15 @@ std::vector<OptionRow> make_rows() {
           "map", kEveryWay,
           "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
           {.is_common = true}),
-      row<&InferRequest::question, &Question::k_best>(
-          "k-best", kEveryWay, "How many of the most probable configurations", {.low = 1, .high = 1e6}),
+      row<&InferRequest::question, &Question::sensitivity>("sensitivity", kEveryWay,
+                                                           "Which numbers of the model P(NAME=STATE | evidence) "
+                                                           "depends on most, by exact derivatives; 'evidence' asks for "
+                                                           "those of log P(evidence)"),
+      row<&InferRequest::question, &Question::value_for>(
+          "value-for", kEveryWay, "What observing each other variable would tell about this one, in nats"),
+      row<&InferRequest::question, &Question::k_best>("k-best", kEveryWay,
+                                                      "How many of the most probable configurations",
+                                                      {.low = 1, .high = 1e6, .is_common = true}),
       option<&InferOptions::seed>("seed", kEveryWay, "Seed of everything random", {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
           "method", kEveryWay,

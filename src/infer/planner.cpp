@@ -81,7 +81,6 @@ class Planner {
   void choose_for_functions();
   bool choose_to_learn();
   void choose_for_tables();
-  bool can_eliminate();
   std::vector<Claim> claims(Ways allowed) const;
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
@@ -200,8 +199,11 @@ void Planner::choose_for_tables() {
   if (wants_search) remark(fmt::format("a search with bounds, because of {}", *wants_search));
   if (wants_search) reason(fmt::format("{} means nothing to elimination", *wants_search));
   if (is_given("budget")) reason("--budget counts evaluations, which elimination does not make");
-  if (!is_given("budget") && !wants_search && can_eliminate()) {
+  if (!is_given("budget") && !wants_search && choose_elimination(plan_, graph_, run_)) {
     options().method = Method::kExact;
+    plan_.counts_first = elimination_seconds(plan_) > policy::kLeastElimination && wants_counting(graph_);
+    if (plan_.counts_first)
+      reason("many entries of the tables are zero: counting is tried, in case that it is quicker");
     return;
   }
   plan_search_instead(plan_, is_simplified_);
@@ -211,31 +213,6 @@ void Planner::choose_for_tables() {
   limits().seconds = policy::kDefaultSeconds;
   run_.set_time_limit(policy::kDefaultSeconds);
   remark(fmt::format("neither --time, --budget nor --gap is given: {} seconds", policy::kDefaultSeconds));
-}
-
-// Whether elimination is quick, if need be of the model without its barren variables.
-bool Planner::can_eliminate() {
-  const double seconds = run_.has_time_limit() ? run_.time_limit() : policy::kDefaultEliminationSeconds;
-  plan_.elimination_options = cheap_elimination(graph_, plan_.request, run_, seconds, &plan_.elimination);
-  if (plan_.elimination_options) {
-    plan_.sums_out = false;
-    reason(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan_.elimination->width,
-                       plan_.elimination->num_entries));
-    return true;
-  }
-  const auto summed = sum_out(graph_, plan_);
-  if (summed) {
-    plan_.elimination_options = cheap_elimination(summed->graph(), plan_.request, run_, seconds, &plan_.elimination);
-  }
-  if (!plan_.elimination_options) {
-    reason(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
-                       bytes_text(static_cast<double>(limits().bytes))));
-    return false;
-  }
-  reason(fmt::format("elimination is cheap once {} summed out: width {}, {:.2g} table entries",
-                     counted(summed->num_summed_out(), "barren variable"), plan_.elimination->width,
-                     plan_.elimination->num_entries));
-  return true;
 }
 
 std::vector<Claim> Planner::claims(Ways allowed) const {

@@ -28,11 +28,24 @@ inline constexpr double kOrderSeconds = 2.0;
 inline constexpr double kMostOfTheRest = 0.5;  // no step takes more than this share of what is left
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
-inline constexpr int kEliminationRestarts = 10;
-inline constexpr double kCostShare = 0.05;        // for the order
-inline constexpr double kEntriesPerSecond = 5e7;  // bucket entries, summed; what the prediction of the time rests on
+inline constexpr int kEliminationRestarts = 4096;  // at most: fewer where elimination is cheap
+inline constexpr double kCostShare = 0.04;         // for the order
+// What the prediction of the time rests on: bucket entries, summed, by one thread; by several, so many to this power
+// times as many; what marginals take, in the time of log Z; and memory that was not in use before.
+inline constexpr double kEntriesPerSecond = 6e8;
+inline constexpr double kThreadsPower = 0.85;
+inline constexpr double kMarginalsWork = 4.0;
+inline constexpr double kNewBytesPerSecond = 1e9;
+inline constexpr double kAllShare = 0.7;             // of the time: where all is predicted to be done within it
+inline constexpr double kLogZShare = 0.5;            // the same for log Z alone, before a search
+inline constexpr double kLogZLook = 0.15;            // from when on it is given up if it would not be done ...
+inline constexpr double kLogZEnd = 0.75;             // ... by then
+inline constexpr double kSlicedMarginalsEnd = 0.95;  // marginals after it
+// When all else is known: for a good configuration, of the time so far, and at least.
+inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
 inline constexpr double kEliminationLook = 0.3;   // from when on elimination that would take too long is given up ...
 inline constexpr double kEliminationEnd = 0.9;    // ... and when it must be done
+inline constexpr double kPaceShare = 0.1;         // of the time, before the pace of a phase says anything
 inline constexpr double kMostProbableLook = 0.5;  // the same for the most probable configuration, which comes last
 inline constexpr double kMostProbableEnd = 0.95;
 inline constexpr double kMostProbableSeconds = 20.0;
@@ -43,13 +56,20 @@ inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimina
 inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
-inline constexpr double kZerosToCount = 0.08;  // share of the table entries from which on it is tried before a search
-inline constexpr double kCountTryEnd = 0.1;    // before a search: reductions, cheap elimination and a first attempt ...
-inline constexpr double kCountFirstEnd = 0.4;  // ... and a second one where zeros are most of what the model says,
-inline constexpr int kClausesPerTable = 2;     // by clauses for each table that is not zeros alone
-inline constexpr double kCircuitEnd = 0.6;     // the same for the circuit of what was solved
-inline constexpr double kCompileEnd = 0.7;     // a circuit that is wanted; then the usual way
-inline constexpr double kCountEnd = 0.9;       // as a method of its own
+inline constexpr double kZerosToCount = 0.08;   // share of the table entries from which on it is tried before a search
+inline constexpr double kHardToCount = 0.5;     // the same of tables that say nothing but what is impossible
+inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the search ...
+inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
+inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker
+inline constexpr double kReducedShare = 1.0;    // of that time: elimination of what the reductions leave
+inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of what was solved
+inline constexpr double kCircuitEnd = 0.6;
+inline constexpr double kLeastElimination = 0.5;         // seconds of elimination from which on counting is tried first
+inline constexpr double kCountBesideElimination = 0.02;  // for this share of its time,
+inline constexpr double kCountOptimismBeside = 3.0;
+inline constexpr double kCountForElimination = 0.6;  // and for up to this one where it promises an end
+inline constexpr double kCompileEnd = 0.7;           // a circuit that is wanted; then the usual way
+inline constexpr double kCountEnd = 0.9;             // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
@@ -98,13 +118,29 @@ inline constexpr double kShowReserve = 0.05;           // of the limit, for what
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
 
 // ---- Learned models ------------------------------------------------------------------------------------------------
-inline constexpr double kOptimalGap = 1e-9;  // in nats: a configuration this close to a bound is the best
 
 // ---- Belief propagation --------------------------------------------------------------------------------------------
 inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
+
+// ---- Joint queries of methods that sample
+// ----------------------------------------------------------------------------
+inline constexpr int kJointSamples = 10'000;
+
+// ---- Most probable states, after the answer of a method -------------------------------------------------------------
+inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof
+inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for
+inline constexpr double kMapSeconds = 10.0;
+inline constexpr double kMapBucketShare = 0.5;  // of what is left, for the messages that bound them
+inline constexpr double kMostBestShare = 0.5;   // of the time from kMapStart on, for several configurations
+// Without a time limit the proof has one that is the same on every machine.
+inline constexpr std::int64_t kProofExpansions = 100'000;
+inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
+inline constexpr double kDerivativeEntries = 1e8;  // of elimination, for sensitivity and the value of observations
+inline constexpr double kSumEntries = 5e6;  // of elimination, for the sum over the others given the states of some
+inline constexpr double kSumSeconds = 0.5, kSumShare = 0.05;  // for its bounds where that is more
 
 // ---- Impossible evidence --------------------------------------------------------------------------------------------
 inline constexpr double kConflictShare = 0.1,

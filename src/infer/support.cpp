@@ -1,4 +1,4 @@
-// What several methods use: spaces, mini-buckets, barren variables, the cost of elimination.
+// What several methods use: spaces, mini-buckets, barren variables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -89,29 +89,6 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan&
 std::string summed_out_text(const SummedModel* summed) {
   if (summed == nullptr) return "";
   return fmt::format("; {} summed out before", counted(summed->num_summed_out(), "barren variable"));
-}
-
-EliminationOptions elimination_options(const InferRequest& request, const Run& run) {
-  const std::int64_t restarts = request.options.restarts.value_or(0);
-  return {.restarts = restarts > 0 ? static_cast<int>(restarts) : policy::kEliminationRestarts,
-          .seed = request.options.seed,
-          .should_settle = run.time_box(policy::kCostShare, policy::kOrderSeconds)};
-}
-
-std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                    const Run& run, double seconds,
-                                                    std::optional<EliminationCost>* found) {
-  EliminationOptions elimination = elimination_options(request, run);
-  elimination.most_entries = policy::kEntriesPerSecond * seconds;
-  const std::vector<int>& known = request.options.elimination_order;
-  if (std::ssize(known) == graph.num_variables()) elimination.order = known;
-  const std::optional<EliminationCost> cost =
-      unless_given_up([&] { return elimination_cost(graph, elimination, run.until(policy::kChoiceEnd)); });
-  if (found != nullptr) *found = cost;
-  if (!cost || cost->marginal_bytes > static_cast<double>(request.limits.bytes)) return {};
-  if (cost->num_entries > elimination.most_entries) return {};
-  elimination.order = cost->order;
-  return elimination;
 }
 
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task) {

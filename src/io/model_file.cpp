@@ -66,9 +66,13 @@ FactorGraph parse_model(std::string_view text, const std::string& extension, std
 }
 
 ModelFile read_model_file(const std::filesystem::path& path) {
-  const Format& format = format_of(path);
-  const std::string text = read_file(path, format.max_bytes);
-  ModelFile file{format.parse(text, path.string()), format.is_network(text)};
+  const std::string extension = path.extension().string();
+  return parse_model_file(read_file(path, format_of(path).max_bytes), extension, path.string());
+}
+
+ModelFile parse_model_file(std::string_view text, const std::string& extension, std::string_view source_name) {
+  const Format& format = format_of(source_name, extension);
+  ModelFile file{format.parse(text, source_name), format.is_network(text)};
   if (!file.is_network) return file;
   NetworkCheck check = check_network(file.graph);
   file.warnings = std::move(check.warnings);
@@ -77,6 +81,16 @@ ModelFile read_model_file(const std::filesystem::path& path) {
         "it is said to be a Bayesian network, but has not one table for each variable as its last one");
   }
   return file;
+}
+
+std::string extension_of_text(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (text.starts_with('{')) return ".json";
+  if (text.starts_with('<')) return ".xmlbif";
+  std::string word(text.substr(0, 6));
+  for (char& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return word.starts_with("MARKOV") || word.starts_with("BAYES") ? ".uai" : ".bif";
 }
 
 std::string format_model(const FactorGraph& graph, const std::filesystem::path& path) {

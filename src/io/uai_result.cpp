@@ -36,6 +36,24 @@ std::string format_uai_mar(const Marginals& marginals) {
   return text + "\n";
 }
 
+std::string format_uai_map(const Assignment& x) {
+  std::string text = fmt::format("MAP\n{}", x.size());
+  for (const int state : x) {
+    check_range("format_uai_map", "state", state, 0, INT32_MAX);
+    fmt::format_to(std::back_inserter(text), " {}", state);
+  }
+  return text + "\n";
+}
+
+std::string format_uai_mmap(const Evidence& states) {
+  std::string text = fmt::format("MMAP\n{}", states.size());
+  for (const auto& [variable, state] : states) {
+    check_range("format_uai_mmap", "state", state, 0, INT32_MAX);
+    fmt::format_to(std::back_inserter(text), " {} {}", variable, state);
+  }
+  return text + "\n";
+}
+
 void write_uai_pr(double log_z, const std::filesystem::path& path) {
   write_file_atomically(path, format_uai_pr(log_z));
 }

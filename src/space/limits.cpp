@@ -10,7 +10,7 @@ void Limits::validate() const {
                  fmt::format("calls is {}: to a method it is a budget in the unit kCall", calls));
   check_argument(seconds >= 0.0, "Limits", fmt::format("seconds is {}, allowed are values of at least 0", seconds));
   check_argument(gap >= 0.0, "Limits", fmt::format("gap is {}, allowed are values of at least 0", gap));
-  check_range("Limits", "threads", threads, 1, 1 << 20);
+  check_range("Limits", "threads", threads, 0, 4096);
 }
 
 const char* to_string(StopReason reason) {

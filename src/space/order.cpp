@@ -42,22 +42,32 @@ void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(l
 
 // The graph that is left while variables are eliminated, with the score of each variable:
 //   min-width  its number of neighbours,
-//   min-fill   the number of pairs of its neighbours that are not neighbours themselves, kept up to
-//              date edge by edge instead of being counted anew.
+//   min-fill   the number of pairs of its neighbours that are not neighbours themselves, each with the product of
+//              their weights, kept up to date edge by edge instead of being counted anew.
 class EliminationGraph {
  public:
-  EliminationGraph(const Adjacency& adjacency, OrderKind kind, StopCheck& stop)
-      : neighbours_(adjacency), counts_fill_(kind == OrderKind::kMinFill), fill_(adjacency.size(), 0), stop_(stop) {
+  EliminationGraph(const Adjacency& adjacency, OrderKind kind, std::vector<int> weights, StopCheck& stop)
+      : neighbours_(adjacency),
+        counts_fill_(kind == OrderKind::kMinFill),
+        weights_(std::move(weights)),
+        fill_(adjacency.size(), 0),
+        weight_around_(adjacency.size(), 0),
+        stop_(stop) {
     if (!counts_fill_) return;
+    if (weights_.empty()) weights_.assign(adjacency.size(), 1);
     for (std::size_t v = 0; v < neighbours_.size(); ++v) {
       const auto degree = static_cast<std::int64_t>(neighbours_[v].size());
-      fill_[v] += degree * (degree - 1) / 2;
+      std::int64_t squares = 0;
       for (const int u : neighbours_[v]) {
+        weight_around_[v] += weights_[u];
+        squares += pair_weight(u, u);
         // The triangle {u, v, x} is met once per edge: each meeting joins the pair (u, v) of x.
         if (u < static_cast<int>(v)) continue;
         stop_.go_on(kFunction, degree);
-        for_each_common(neighbours_[v], neighbours_[u], [&](int x) { --fill_[x]; });
+        for_each_common(neighbours_[v], neighbours_[u],
+                        [&](int x) { fill_[x] -= pair_weight(u, static_cast<int>(v)); });
       }
+      fill_[v] += (weight_around_[v] * weight_around_[v] - squares) / 2;
     }
   }
 
@@ -76,13 +86,14 @@ class EliminationGraph {
     if (counts_fill_) {
       const bool is_clique = fill_[v] == 0;
       for (const int u : clique) {
+        weight_around_[u] -= weights_[v];
         // The pairs (v, x) of u go away: those with x outside the clique were not joined.
-        auto num_inside = static_cast<std::int64_t>(clique.size()) - 1;
+        std::int64_t inside = weight_around_[v] - weights_[u];
         if (!is_clique) {
-          num_inside = 0;
-          for_each_common(neighbours_[u], clique, [&](int) { ++num_inside; });
+          inside = 0;
+          for_each_common(neighbours_[u], clique, [&](int x) { inside += weights_[x]; });
         }
-        fill_[u] -= static_cast<std::int64_t>(neighbours_[u].size()) - num_inside;
+        fill_[u] -= weights_[v] * (weight_around_[u] - inside);
       }
       if (is_clique) return;
     }
@@ -99,22 +110,30 @@ class EliminationGraph {
   void join(int u, int w, std::vector<int>& changed) {
     stop_.go_on(kFunction, static_cast<std::int64_t>(neighbours_[u].size()));
     if (counts_fill_) {
-      std::int64_t num_common = 0;
+      std::int64_t common = 0;
       for_each_common(neighbours_[u], neighbours_[w], [&](int x) {
-        --fill_[x];
+        fill_[x] -= pair_weight(u, w);
         changed.push_back(x);
-        ++num_common;
+        common += weights_[x];
       });
-      fill_[u] += static_cast<std::int64_t>(neighbours_[u].size()) - num_common;
-      fill_[w] += static_cast<std::int64_t>(neighbours_[w].size()) - num_common;
+      fill_[u] += weights_[w] * (weight_around_[u] - common);
+      fill_[w] += weights_[u] * (weight_around_[w] - common);
+      weight_around_[u] += weights_[w];
+      weight_around_[w] += weights_[u];
     }
     insert_sorted(neighbours_[u], w);
     insert_sorted(neighbours_[w], u);
   }
 
+  [[nodiscard]] std::int64_t pair_weight(int u, int w) const {
+    return static_cast<std::int64_t>(weights_[u]) * weights_[w];
+  }
+
   Adjacency neighbours_;
   bool counts_fill_;
+  std::vector<int> weights_;
   std::vector<std::int64_t> fill_;
+  std::vector<std::int64_t> weight_around_;  // of the neighbours
   StopCheck& stop_;
 };
 
@@ -153,23 +172,24 @@ std::vector<int> degree_order(const FactorGraph& graph) {
 }
 
 std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties,
-                                   const EliminationWatch& watch) {
+                                   const EliminationWatch& watch, const OrderVariation& variation) {
   check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, kFunction,
                  "kind is not a greedy one, allowed are min-fill and min-width");
   const int num_variables = static_cast<int>(adjacency.size());
   // Equally good variables go by a random rank that is drawn once.
   const std::vector<int> rank = ties.permutation(num_variables);
   StopCheck stop(watch.should_stop);
-  EliminationGraph graph(adjacency, kind, stop);
+  EliminationGraph graph(adjacency, kind, variation.weights, stop);
 
-  using Entry = std::tuple<std::int64_t, int, int>;  // score, rank, variable
+  using Entry = std::tuple<double, int, int, std::int64_t>;  // score with noise, rank, variable, score
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::vector<std::int64_t> queued_score(adjacency.size(), -1);
   const auto enqueue = [&](int v) {
     const std::int64_t score = graph.score(v);
     if (score == queued_score[v]) return;
     queued_score[v] = score;
-    queue.emplace(score, rank[v], v);
+    const double factor = variation.noise == 0.0 ? 1.0 : 1.0 + variation.noise * ties.uniform();
+    queue.emplace(static_cast<double>(score) * factor, rank[v], v, score);
   };
   for (int v = 0; v < num_variables; ++v) enqueue(v);
 
@@ -177,7 +197,7 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
   std::vector<bool> is_removed(adjacency.size(), false);
   std::vector<int> changed;
   while (!queue.empty()) {
-    const auto [score, unused_rank, v] = queue.top();
+    const auto [unused_number, unused_rank, v, score] = queue.top();
     queue.pop();
     if (is_removed[v] || score != queued_score[v]) continue;  // a later entry of v holds its score
     if (watch.goes_on && !watch.goes_on(v, graph.neighbours(v))) break;

@@ -64,8 +64,8 @@ def check_same(compiled, fresh, what):
     a, b = compiled["log_z"], fresh["log_z"]
     check(a["exact"] and b["exact"] and is_close(a["estimate"], b["estimate"]), f"{what}: log Z", f"{a} {b}")
     check(len(compiled["marginals"] or []) == len(fresh["marginals"] or []), f"{what}: marginals")
-    for left, right in zip(compiled["marginals"] or [], fresh["marginals"] or []):
-        check(all(is_close(x, y) for x, y in zip(left, right)), f"{what}: marginals", f"{left} {right}")
+    for left, right in zip(compiled["marginals"].values(), fresh["marginals"].values()):
+        check(all(is_close(x, y) for x, y in zip(left.values(), right.values())), f"{what}: marginals", f"{left} {right}")
     if fresh["best"]:
         check(is_close(compiled["best"]["log_density"], fresh["best"]["log_density"]), f"{what}: best")
 

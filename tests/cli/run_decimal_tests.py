@@ -308,8 +308,8 @@ def check_answer(answer, model, what):
             lost = log(max(model.weights.values())) - log(weight)
             check(lost <= decimal(best["gap"]) <= Decimal("1e-9"), f"{what}: optimal", f"{best} {lost}")
     if answer["marginals_from"] == "exact" and model.weights:
-        for v, row in enumerate(answer["marginals"]):
-            for state, value in enumerate(row):
+        for v, row in enumerate(answer["marginals"].values()):
+            for state, value in enumerate(row.values()):
                 difference = abs(decimal(value) - model.marginal(v, state))
                 check(difference <= TOLERANCE, f"{what}: marginal {v} {state}", f"{value} {difference}")
 

@@ -20,7 +20,7 @@ for name in sorted(os.listdir(models)):
     said = lines[0].split()
     mine = [float(word) for word in said[:3]] + [float(lines[1])] + [float(word) for word in lines[2].split()]
     theirs = [log_z["estimate"], log_z["lower"], log_z["upper"], answer["best"]["log_density"]]
-    theirs += [p for row in answer["marginals"] for p in row]
+    theirs += [p for row in answer["marginals"].values() for p in row.values()]
     samples = [state for sample in answer["samples"] for state in sample["x"]]
     is_same = (mine == theirs and " ".join(said[3:]) == answer["stop"] and
                [int(word) for word in lines[3].split()] == samples)

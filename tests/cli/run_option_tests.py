@@ -57,6 +57,9 @@ USES = [
     Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs"}),
     Use("--budget-unit", "factor", {"bp"}, ["--samples", "2", "--budget", "400000"], shows=False),
     Use("--memory", "2G", RULES | PARTICLES | {"exact"}, shows=False),
+    Use("--threads", "2", ALL, shows=False),
+    Use("--question", "best", ALL, shows=False),
+    Use("--error-share", "0.2", set()),  # of a learned model
     Use("--importance", "70", RULES, drops=["--importance"], shows=False),
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),
@@ -81,7 +84,9 @@ USES = [
 ]
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
-             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--compile", "--weights"}
+             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--query", "--map",
+             "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out", "--marginals-out", "--samples-out",
+             "--compile", "--weights"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -206,7 +211,7 @@ def check_rules():
 
 
 def check_complete():
-    help_text = subprocess.run([PROGRAM, "infer", "--help"], capture_output=True, text=True, check=True).stdout
+    help_text = subprocess.run([PROGRAM, "infer", "--help-all"], capture_output=True, text=True, check=True).stdout
     options = set(re.findall(r"^\s+(?:-\w,)?(--[a-z-]+)", help_text, re.MULTILINE))
     check(len(options) > 30, "the help lists options", options)
     missing = options - {use.option for use in USES} - ELSEWHERE

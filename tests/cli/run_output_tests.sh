@@ -169,9 +169,9 @@ run infr chain.uai
 check "unknown command" says err "did you mean infer?"
 run
 check "no word at all" exits 0
-check "no word at all: help" says out '^Subcommands:'
+check "no word at all: help" says out '^Commands:'
 run help
-check "help" says out '^Subcommands:'
+check "help" says out '^Commands:'
 run help infer
 check "help infer" says out '^Usage: treesample infer '
 run help nothing

@@ -16,8 +16,10 @@
 #include "treesample/count/circuit.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
+#include "treesample/io/evidence_file.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
+#include "treesample/io/xmlbif.hpp"
 #include "treesample/nn/safetensors.hpp"
 #include "treesample/text.hpp"
 
@@ -75,6 +77,59 @@ inline void check_uai_evidence_input(std::string_view text) {
   condition(graph, *evidence);  // accepts whatever was read
   const std::string written = format_uai_evidence(*evidence);
   require(format_uai_evidence(parse_uai_evidence(written, "written", graph)) == written, "the evidence returns");
+}
+
+inline void check_xmlbif_input(std::string_view text) {
+  const auto graph = parsed_or_refused([&] { return parse_xmlbif(text, "input"); });
+  if (!graph) return;
+  check_round_trip(*graph);
+  std::string written;
+  try {
+    written = format_xmlbif(*graph);
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kArgument, "what cannot be written is refused");
+    return;
+  }
+  check_same_tables(*graph, parse_xmlbif(written, "written"));
+  require(format_xmlbif(parse_xmlbif(written, "written")) == written, "the text returns");
+}
+
+// The first byte says which form the rest has: words of a command line, CSV, JSON, or lines and UAI.
+inline void check_evidence_input(std::string_view text) {
+  if (text.empty()) return;
+  FactorGraph graph;
+  graph.add_variable({.num_states = 2, .name = "aa", .state_names = {"yes", "no"}});
+  graph.add_variable({.num_states = 2, .name = "b, c", .state_names = {"1st", "2nd"}});
+  graph.add_variable({.num_states = 3, .name = "d", .state_names = {"=", "~", "?"}});
+  graph.add_variable(3);
+  graph.add_variable({.num_states = 2, .name = "x=y", .state_names = {"q \"r\"", " "}});
+  const Names names(graph);
+  const char form = text.front();
+  text.remove_prefix(1);
+  std::vector<Case> cases;
+  if (form == 'w') {
+    cases.resize(1);
+    try {
+      observe(cases.front().observed, names, text);
+    } catch (const Error& error) {
+      require(error.code() == ErrorCode::kArgument, "refused words are an argument");
+      require(std::string_view(error.what()).size() < 500, "a message stays short");
+      return;
+    }
+  } else {
+    const char* const extension = form == 'c' ? ".csv" : form == 'j' ? ".json" : "";
+    const auto read = parsed_or_refused([&] { return parse_cases(text, "input", extension, names); });
+    if (!read) return;
+    cases = *read;
+  }
+  for (const Case& one : cases) {
+    condition(with_soft_evidence(graph, one.observed.soft), one.observed.states);  // accepts whatever was read
+    if (one.observed.empty()) continue;
+    const std::string written = observations_text(graph, one.observed);
+    Observations again;
+    observe(again, names, written);
+    require(observations_text(graph, again) == written, "the evidence returns");
+  }
 }
 
 inline void check_bif_input(std::string_view text) {

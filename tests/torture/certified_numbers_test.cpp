@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "exact/elimination_pass.hpp"
 #include "torture/torture.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/reduce/simplify.hpp"
@@ -175,6 +176,46 @@ TEST(CertifiedNumbers, EliminationKnowsItsRounding) {
     if (HasFailure()) return;
   }
   EXPECT_GT(num_exact, num_trials(2000) / 2);
+}
+
+// The linear domain alone: it is right, or it says that it may not be.
+TEST(CertifiedNumbers, TheLinearDomainIsRightOrGivesUp) {
+  int num_given_up = 0, num_right = 0;
+  ThreadTeam team(1);
+  const Observer nobody;
+  for (int trial = 0; trial < num_trials(2000); ++trial) {
+    Random random(trial, "certified linear domain");
+    const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    EntryWatch watch(nobody, 1.0);
+    const auto pass =
+        linear_pass(model.graph, random.permutation(model.graph.num_variables()), {true, &team, nullptr}, watch);
+    ++(pass ? num_right : num_given_up);
+    if (!pass) continue;
+    expect_contains(LogBounds::around(pass->log_z(), pass->error()), model);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_right, num_trials(2000) / 3);
+  EXPECT_GT(num_given_up, 0);
+}
+
+TEST(CertifiedNumbers, SlicesKnowTheirRounding) {
+  for (int trial = 0; trial < num_trials(1000); ++trial) {
+    Random random(trial, "certified slices");
+    const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    EliminationOptions options{.may_slice = true};
+    const double bytes = elimination_cost(model.graph, {.keep_messages = false}).bytes;
+    Limits limits{.bytes = static_cast<std::size_t>(0.5 * bytes), .threads = 1};
+    try {
+      const Observer observer{
+          [&](const Progress& now) { EXPECT_LE(static_cast<Quad>(now.log_z.lower), model.most()); }};
+      expect_contains(Elimination(model.graph, limits, options, observer).bounds(), model);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kResource);  // a table of one entry cannot be cut
+    }
+    if (HasFailure()) return;
+  }
 }
 
 TEST(CertifiedNumbers, SmallerModelsKeepWhatTheyStandFor) {

@@ -3,13 +3,9 @@
 //
 //   w_i = gamma_hat(x_i) / P_U(x_i) <= exp(B),     z_i = w_i exp(-B) in [0, 1],     Z = exp(B) E[z]
 //
-// By the empirical Bernstein inequality (Maurer and Pontil 2009), for n samples with mean m and variance v, with
-// probability at least 1 - delta
-//
-//   |m - E[z]| <= sqrt(2 v log(4 / delta) / n) + 7 log(4 / delta) / (3 (n - 1)),
-//
-// which is no asymptotic statement. A draw accepted with probability z has the target's distribution; it takes
-// exp(B) / Z tries on average.
+// Limits of E[z] by betting (Waudby-Smith and Ramdas 2024; src/evaluate/betting.hpp) hold with probability at least
+// 1 - delta, at whatever moment the sampling ends: no asymptotic statement. A draw accepted with probability z has the
+// target's distribution; it takes exp(B) / Z tries on average.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +23,9 @@ namespace treesample {
 struct BoundedImportanceOptions {
   std::int64_t max_samples = 10'000;
   double confidence = 0.95;  // of the interval
+  // How many samples there will be, after so many, where that is not max_samples: makes the interval short. Not to be
+  // chosen by looking at the samples that are still to come.
+  std::function<double(std::int64_t num_drawn)> expected_samples = {};
 
   void validate() const;
 };

@@ -11,6 +11,7 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/infer/sensitivity.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/oracle/oracle_set.hpp"
@@ -62,6 +63,8 @@ struct Answer {
   std::optional<double> log_z;         // the estimate; Gibbs sampling has none
   std::optional<double> lower, upper;  // certified, where the method has them
   bool is_exact = false;               // these are as close as LogBounds::kExact
+  // What log_z is: "exact", "lower bound" (certified, and all that is known), "estimate", or "" where there is none.
+  [[nodiscard]] const char* log_z_kind() const;
   std::optional<ImportanceEstimate> importance;
   std::optional<SampledInterval> sampled_interval;      // of a learned model
   std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below
@@ -92,6 +95,9 @@ struct Answer {
   std::vector<Configuration> k_best;  // where Question::k_best is more than one: as many as there are, best first
   bool is_k_best_optimal = false;     // no other configuration is better than these, but for rounding
   std::optional<MapAnswer> map;       // where Question::map names variables
+  // Where Question asks for them and elimination fits.
+  std::optional<Sensitivity> sensitivity;
+  std::optional<ObservationValues> observation_values;
 
   std::vector<Assignment> samples;
   std::vector<double> sample_log_probs;  // under `approximation`; none of exact samples: that takes an exact log Z

@@ -56,6 +56,9 @@ struct Question {
   std::int64_t k_best = 1;  // how many of them, best first; answered in Answer::k_best where it is more than one
   // Marginal MAP: the most probable states of these variables, with all others summed out; answered in Answer::map.
   std::vector<std::string> map = {};
+  // Derivatives of P(state | evidence), "lung=yes", or of log Z, "evidence", by the entries of all tables.
+  std::string sensitivity = {};
+  std::string value_for = {};  // what observing each other variable would tell about this one
   std::int64_t samples = 0;  // to be drawn
   // Seconds that the caller will take to show the samples in hand; they count within the time limit. May be empty.
   std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};

@@ -32,6 +32,7 @@ struct Plan {
 
   // What only the methods need.
   std::optional<EliminationOptions> elimination_options = {};  // with the order that was found
+  bool eliminates_first = false;   // log Z by elimination, with these options, before a search for the rest
   bool is_open = false;            // the method was chosen here: another one may take its place
   bool sums_out = false;           // barren variables, before elimination or a search with bounds
   bool has_programs = false;       // factors are paid for

@@ -22,6 +22,9 @@ struct ModelFile {
   std::vector<std::string> warnings = {};  // of one that says so: rows that do not add up to 1, cycles
 };
 ModelFile read_model_file(const std::filesystem::path& path);
+ModelFile parse_model_file(std::string_view text, const std::string& extension, std::string_view source_name);
+// The extension of the format that a text without a name seems to have.
+std::string extension_of_text(std::string_view text);
 
 // The model as a text of the format that the extension of the path names. A UAI file has no names. Throws kArgument for
 // what the format cannot say: functions; in BIF and XMLBIF, what is no Bayesian network, and some names.

@@ -6,14 +6,21 @@
 //   MAR                                  all variables of the model in its order, observed ones included:
 //   N  K_0 p p ...  K_1 p p ...          the number of states, then the probability of each
 //
-// The name of the file is the model's with ".PR" or ".MAR" behind it. (Before 2012 a line with the number
-// of evidence samples came second; it is not written.)
+//   MAP                                  the most probable configuration: the number of variables, then the
+//   N  x_0 x_1 ...                       state of each
+//
+//   MMAP                                 marginal MAP: the number of variables that were asked for, then
+//   n  v x  v x ...                      each with its state
+//
+// The name of the file is the model's with ".PR", ".MAR", ".MAP" or ".MMAP" behind it. (Before 2012 a line with the
+// number of evidence samples came second; it is not written.)
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "treesample/model/approximation.hpp"
+#include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
 
@@ -21,6 +28,10 @@ namespace treesample {
 std::string format_uai_pr(double log_z);
 // Throws Error (kArgument) when a variable has no states or a probability is outside 0..1.
 std::string format_uai_mar(const Marginals& marginals);
+
+// Throw Error (kArgument) for a state below 0.
+std::string format_uai_map(const Assignment& x);
+std::string format_uai_mmap(const Evidence& states);
 
 // Replace the file as a whole, as write_file_atomically does.
 void write_uai_pr(double log_z, const std::filesystem::path& path);

@@ -27,7 +27,7 @@ struct Limits {
   double seconds = std::numeric_limits<double>::infinity();
   std::size_t bytes = std::size_t{4} << 30;  // of memory, for what grows with the model or the run
   double gap = 0.0;                          // of methods with certified bounds: U - L is small enough
-  int threads = 1;                           // at most; most methods use one
+  int threads = 0;                           // at most; 0: one per core. Most methods use one
 
   // What the methods themselves take. Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;

@@ -34,10 +34,18 @@ struct EliminationWatch {
   ShouldStop should_stop = {};  // Error (kInterrupted)
 };
 
+// How greedy orders are varied: many varied ones, of which the best is taken, are far better than the greedy one.
+struct OrderVariation {
+  // A score counts 1 + noise * u times, u uniform in [0, 1) and drawn anew whenever the score changes.
+  double noise = 0.0;
+  // Of min-fill: an edge that is added counts the product of these, one per variable; empty: 1. At most 2^15 each.
+  std::vector<int> weights = {};
+};
+
 // Greedy elimination order by min-fill or min-width. `ties` draws among equally good variables; the
 // same stream gives the same order.
 std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties,
-                                   const EliminationWatch& watch = {});
+                                   const EliminationWatch& watch = {}, const OrderVariation& variation = {});
 
 // What eliminating in this order produces: for each variable v the neighbours it has when it is
 // removed (all removed later), sorted by time of removal. Its bucket table is over v and separator[v].

@@ -79,6 +79,8 @@ void replay(const std::string& name, Check check) {
 TEST(FuzzCorpus, UaiInputIsReadOrRefused) { replay("uai", testing::check_uai_input); }
 TEST(FuzzCorpus, UaiEvidenceInputIsReadOrRefused) { replay("uai_evidence", testing::check_uai_evidence_input); }
 TEST(FuzzCorpus, BifInputIsReadOrRefused) { replay("bif", testing::check_bif_input); }
+TEST(FuzzCorpus, XmlBifInputIsReadOrRefused) { replay("xmlbif", testing::check_xmlbif_input); }
+TEST(FuzzCorpus, EvidenceInputIsReadOrRefused) { replay("evidence", testing::check_evidence_input); }
 TEST(FuzzCorpus, SafetensorsInputIsReadOrRefused) { replay("safetensors", testing::check_safetensors_input); }
 TEST(FuzzCorpus, CircuitInputIsReadOrRefused) { replay("circuit", testing::check_circuit_input); }
 TEST(FuzzCorpus, JsonModelInputIsReadOrRefused) { replay("json_model", testing::check_json_model_input); }

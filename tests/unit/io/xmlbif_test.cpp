@@ -88,7 +88,7 @@ TEST(XmlBif, OnlyNetworksAreWritten) {
   EXPECT_EQ(parse_xmlbif(format_xmlbif(quoted), "q").variable(0).name, "say \"a\"");
 }
 
-TEST(ModelFile, EveryFormatHoldsTheBundledNetwork) {
+TEST(ModelFormats, EveryOneHoldsTheBundledNetwork) {
   const FactorGraph graph = read_model(TREESAMPLE_SOURCE_DIR "/examples/models/asia.bif");
   for (const char* name : {"a.bif", "a.xmlbif", "a.json", "a.uai"}) {
     const std::string text = format_model(graph, name);

@@ -15,7 +15,7 @@ TEST(Limits, RefuseWhatMeansNothing) {
   EXPECT_NO_THROW(Limits().validate());
   EXPECT_NO_THROW((Limits{.budget = 0, .seconds = 0.0, .bytes = 0}.validate()));
   const Limits bad[] = {{.budget = -1}, {.seconds = -1.0},     {.seconds = std::nan("")},
-                        {.gap = -0.5},  {.gap = std::nan("")}, {.threads = 0}};
+                        {.gap = -0.5},  {.gap = std::nan("")}, {.threads = -1}};
   for (const Limits& limits : bad) {
     try {
       limits.validate();

@@ -1,0 +1,76 @@
+// The only file that includes the header of zlib.
+#include "model_text.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/io/model_file.hpp"
+
+namespace treesample::cli {
+namespace {
+
+class Inflation {
+ public:
+  Inflation() {
+    constexpr int kGzip = 16 + MAX_WBITS;  // its header, and the largest window
+    if (inflateInit2(&stream_, kGzip) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflation() { inflateEnd(&stream_); }
+  Inflation(const Inflation&) = delete;
+  Inflation& operator=(const Inflation&) = delete;
+  z_stream& stream() { return stream_; }
+
+ private:
+  z_stream stream_ = {};
+};
+
+// A few bytes may stand for gigabytes: the limit of files is that of what comes out, too.
+std::string unpacked(const std::string& packed, const std::string& name) {
+  constexpr std::size_t kChunk = std::size_t{1} << 16;
+  Inflation inflation;
+  z_stream& stream = inflation.stream();
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // which zlib does not write to
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::string contents;
+  for (int code = Z_OK; code != Z_STREAM_END || stream.avail_in > 0;) {
+    if (code == Z_STREAM_END && inflateReset(&stream) != Z_OK) break;  // files one behind the other are one
+    const std::size_t used = contents.size();
+    contents.resize(used + kChunk);
+    stream.next_out = reinterpret_cast<Bytef*>(contents.data() + used);
+    stream.avail_out = static_cast<uInt>(kChunk);
+    code = inflate(&stream, Z_NO_FLUSH);
+    contents.resize(contents.size() - stream.avail_out);
+    if (code != Z_OK && code != Z_STREAM_END) {
+      throw Error(ErrorCode::kParse, fmt::format("{}: it is not, or not all of, what gzip writes", name));
+    }
+    if (static_cast<std::int64_t>(contents.size()) > kMaxFileBytes) {
+      throw Error(ErrorCode::kResource,
+                  fmt::format("{}: too large to be unpacked, allowed are {} bytes", name, kMaxFileBytes));
+    }
+  }
+  return contents;
+}
+
+bool is_packed(std::string_view contents) { return contents.starts_with("\x1f\x8b"); }
+
+}  // namespace
+
+std::optional<ModelText> model_text(const std::string& model_file) {
+  const std::filesystem::path path(model_file);
+  if (model_file == "-") {
+    std::string contents = read_file("/dev/stdin");
+    if (is_packed(contents)) contents = unpacked(contents, "standard input");
+    if (contents.empty()) throw Error(ErrorCode::kParse, "standard input is empty, and '-' is the model from there");
+    std::string extension = extension_of_text(contents);
+    return ModelText{std::move(contents), std::move(extension)};
+  }
+  if (path.extension() != ".gz") return {};
+  return ModelText{unpacked(read_file(path), model_file), path.stem().extension().string()};
+}
+
+}  // namespace treesample::cli

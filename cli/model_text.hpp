@@ -1,0 +1,18 @@
+// Models that are no plain files: from standard input, and packed by gzip.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace treesample::cli {
+
+struct ModelText {
+  std::string contents;
+  std::string extension;  // of the format
+};
+
+// The text of "-" and of a file whose name ends in .gz; nothing for all others. Throws Error as read_file does, and
+// kParse for a file that is not what gzip writes.
+std::optional<ModelText> model_text(const std::string& model_file);
+
+}  // namespace treesample::cli

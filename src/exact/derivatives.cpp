@@ -1,0 +1,183 @@
+#include "treesample/exact/derivatives.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "model/dense_table.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/space/order.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr const char* kFunction = "table_derivatives";
+
+class Passes {
+ public:
+  Passes(const FactorGraph& graph, std::vector<int> order, const Observer& observer)
+      : graph_(graph), order_(std::move(order)), observer_(observer), buckets_(order_.size()) {
+    const auto sep = separators(adjacency_of(graph_), order_);
+    std::vector<int> time(order_.size());
+    for (std::size_t t = 0; t < order_.size(); ++t) {
+      const int v = order_[t];
+      time[v] = static_cast<int>(t);
+      buckets_[v].scope.assign(sep[v].rbegin(), sep[v].rend());
+      buckets_[v].scope.push_back(v);
+      if (!sep[v].empty()) buckets_[sep[v].front()].children.push_back(v);
+    }
+    for (int m = 0; m < graph_.num_factors(); ++m) {
+      const std::vector<int>& scope = graph_.factor(m).scope();
+      if (scope.empty()) continue;
+      const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });
+      buckets_[first].factors.push_back(m);
+    }
+  }
+
+  TableDerivatives run() {
+    TableDerivatives result;
+    for (const Factor& factor : graph_.factors()) {
+      if (factor.scope().empty()) log_constant_ += factor.log_values().front();
+    }
+    double log_z = log_constant_;
+    for (const int v : order_) {
+      check_going_on();
+      Bucket& bucket = buckets_[v];
+      bucket.message = summed(bucket, bucket.separator(), nullptr);
+      if (bucket.separator().empty()) log_z += bucket.message.front();
+    }
+    result.log_z = log_z;
+    for (int m = 0; m < graph_.num_factors(); ++m) {
+      result.log_derivatives.emplace_back(graph_.factor(m).log_values().size(), kNegInf);
+    }
+    for (auto v = order_.rbegin(); v != order_.rend(); ++v) down(*v, result);
+    add_constants(result);
+    return result;
+  }
+
+ private:
+  struct Bucket {
+    std::vector<int> scope;                // the last removed variable first, v itself last
+    std::vector<int> factors;              // that belong to v
+    std::vector<int> children;             // the variables whose messages go to v
+    std::vector<double> message, outside;  // over the separator
+
+    [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
+  };
+
+  void check_going_on() const {
+    if (observer_.progress) observer_.progress({.phase = "derivatives"});
+    if (observer_.should_stop && observer_.should_stop()) {
+      throw Error(ErrorCode::kInterrupted, fmt::format("{}: asked to end", kFunction));
+    }
+  }
+
+  // The log of the sum of the bucket's product over all but `kept`, without the input whose values are `left_out`.
+  [[nodiscard]] std::vector<double> summed(const Bucket& bucket, std::span<const int> kept,
+                                           const double* left_out) const {
+    std::vector<TableView> inputs;
+    const auto add = [&](std::span<const int> scope, const double* values) {
+      if (values != left_out) inputs.push_back({scope, values});
+    };
+    for (const int m : bucket.factors) add(graph_.factor(m).scope(), graph_.factor(m).log_values().data());
+    for (const int c : bucket.children) add(buckets_[c].separator(), buckets_[c].message.data());
+    if (!bucket.outside.empty()) add(bucket.separator(), bucket.outside.data());
+    const std::size_t size = num_table_entries(graph_, kept);
+    std::vector<double> largest(size, kNegInf), sums(size, 0.0);
+    TableProduct product(graph_, bucket.scope, inputs);
+    BlockWalk& walk = product.walk();
+    const int id = walk.add_table(kept);
+    std::vector<double> block(walk.block_size());
+    do {
+      product.fill(0.0, block);
+      walk.accumulate_max(id, block, largest.data());
+    } while (walk.next());
+    // Less the largest of each, so that nothing overflows.
+    std::vector<double> shift(size);
+    for (std::size_t i = 0; i < size; ++i) shift[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
+    do {
+      product.fill(0.0, block);
+      walk.add(id, shift.data(), block);
+      for (double& value : block) value = std::exp(value);
+      walk.accumulate(id, block, sums.data());
+    } while (walk.next());
+    for (std::size_t i = 0; i < size; ++i) sums[i] = largest[i] == kNegInf ? kNegInf : std::log(sums[i]) + largest[i];
+    return sums;
+  }
+
+  void down(int v, TableDerivatives& result) {
+    check_going_on();
+    Bucket& bucket = buckets_[v];
+    if (bucket.separator().empty()) bucket.outside = {outside_of_root(v)};
+    for (const int c : bucket.children) {
+      buckets_[c].outside = summed(bucket, buckets_[c].separator(), buckets_[c].message.data());
+    }
+    for (const int m : bucket.factors) {
+      const Factor& factor = graph_.factor(m);
+      result.log_derivatives[m] = summed(bucket, factor.scope(), factor.log_values().data());
+    }
+  }
+
+  // The product of all other parts that are not connected, and of the constants.
+  [[nodiscard]] double outside_of_root(int v) const {
+    double sum = log_constant_;
+    for (const int u : order_) {
+      if (u != v && buckets_[u].separator().empty()) sum += buckets_[u].message.front();
+    }
+    return sum;
+  }
+
+  void add_constants(TableDerivatives& result) const {
+    for (int m = 0; m < graph_.num_factors(); ++m) {
+      if (!graph_.factor(m).scope().empty()) continue;
+      double sum = 0.0;
+      for (int other = 0; other < graph_.num_factors(); ++other) {
+        if (other != m && graph_.factor(other).scope().empty()) sum += graph_.factor(other).log_values().front();
+      }
+      for (const int u : order_) {
+        if (buckets_[u].separator().empty()) sum += buckets_[u].message.front();
+      }
+      result.log_derivatives[m] = {sum};
+    }
+  }
+
+  const FactorGraph& graph_;
+  const std::vector<int> order_;
+  const Observer& observer_;
+  std::vector<Bucket> buckets_;  // by variable
+  double log_constant_ = 0.0;
+};
+
+}  // namespace
+
+TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evidence, const Limits& limits,
+                                   const EliminationOptions& options, const Observer& observer) {
+  limits.validate();
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    check_argument(graph.factor(m).is_table(), kFunction, fmt::format("factor {} is a function", m));
+  }
+  const EliminationCost cost = elimination_cost(graph, options, observer.should_stop);
+  constexpr double kTables = 2.0;  // messages up and down
+  if (kTables * cost.bytes > static_cast<double>(limits.bytes)) {
+    throw Error(ErrorCode::kResource, fmt::format("{}: {:.4g} bytes are needed for messages (width {}), allowed are {}",
+                                                  kFunction, kTables * cost.bytes, cost.width, limits.bytes));
+  }
+  // What was observed as tables, behind those of the model.
+  FactorGraph observed = graph;
+  const Assignment states = observed_states(graph, evidence);
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    if (states[v] < 0) continue;
+    std::vector<double> table(static_cast<std::size_t>(graph.num_states(v)), kNegInf);
+    table[states[v]] = 0.0;
+    observed.add_table({v}, std::move(table));
+  }
+  TableDerivatives result = Passes(observed, cost.order, observer).run();
+  result.log_derivatives.resize(static_cast<std::size_t>(graph.num_factors()));
+  return result;
+}
+
+}  // namespace treesample

@@ -1,0 +1,317 @@
+#include "exact/map_buckets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "model/dense_table.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+#include "treesample/space/order.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+constexpr const char* kFunction = "map_search";
+
+double log2_entries(const FactorGraph& graph, const std::vector<int>& scope) {
+  double sum = 0.0;
+  for (const int v : scope) sum += std::log2(graph.num_states(v));
+  return sum;
+}
+
+double largest_magnitude(std::span<const double> values) {
+  double largest = 0.0;
+  for (const double value : values) {
+    if (value != kNegInf) largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+std::vector<int> without(std::vector<int> scope, int v) {
+  scope.erase(std::find(scope.begin(), scope.end(), v));
+  return scope;
+}
+
+std::vector<int> united(const std::vector<int>& a, const std::vector<int>& b) {
+  std::set<int> all(a.begin(), a.end());
+  all.insert(b.begin(), b.end());
+  return {all.begin(), all.end()};
+}
+
+// What is left of the graph between the variables of M once all others are gone.
+Adjacency map_graph(const Adjacency& adjacency, const std::vector<int>& others, const std::vector<int>& map,
+                    const ShouldStop& should_stop) {
+  std::vector<int> place(adjacency.size(), -1);
+  for (std::size_t i = 0; i < map.size(); ++i) place[map[i]] = static_cast<int>(i);
+  std::vector<int> order = others;
+  order.insert(order.end(), map.begin(), map.end());
+  const auto sep = separators(adjacency, order, should_stop);
+  std::vector<std::set<int>> linked(map.size());
+  const auto link = [&](int a, int b) {
+    if (place[a] < 0 || place[b] < 0 || a == b) return;
+    linked[place[a]].insert(place[b]);
+    linked[place[b]].insert(place[a]);
+  };
+  for (const int v : map) {
+    for (const int u : adjacency[v]) link(v, u);
+  }
+  for (const int v : others) {
+    for (const int a : sep[v]) {
+      for (const int b : sep[v]) link(a, b);
+    }
+  }
+  Adjacency left(map.size());
+  for (std::size_t i = 0; i < map.size(); ++i) left[i].assign(linked[i].begin(), linked[i].end());
+  return left;
+}
+
+}  // namespace
+
+std::vector<int> map_order(const FactorGraph& graph, const std::vector<char>& is_map, std::uint64_t seed,
+                           const ShouldStop& should_stop) {
+  constexpr int kOrders = 4;
+  const Adjacency adjacency = adjacency_of(graph);
+  Random ties(seed, "map order");
+  std::vector<int> best;
+  double least = HUGE_VAL;
+  for (int i = 0; i < kOrders; ++i) {
+    if (i > 0 && should_stop && should_stop()) break;
+    std::vector<int> others, map;
+    const EliminationWatch watch{.should_stop = i == 0 ? should_stop : ShouldStop()};
+    for (const int v : elimination_order(adjacency, OrderKind::kMinFill, ties, watch)) {
+      (is_map[v] != 0 ? map : others).push_back(v);
+    }
+    if (!others.empty() && !map.empty()) {
+      const Adjacency left = map_graph(adjacency, others, map, should_stop);
+      std::vector<int> ordered;
+      for (const int place : elimination_order(left, OrderKind::kMinFill, ties)) ordered.push_back(map[place]);
+      map = std::move(ordered);
+    }
+    others.insert(others.end(), map.begin(), map.end());
+    const double cost = elimination_cost(graph, {.order = others}, should_stop).num_entries;
+    if (cost >= least && !best.empty()) continue;
+    least = cost;
+    best = std::move(others);
+  }
+  return best;
+}
+
+// First fit, the largest scopes first.
+std::vector<std::vector<int>> MapBuckets::clusters_of(const FactorGraph& graph,
+                                                      const std::vector<std::vector<int>>& scopes, double max_entries) {
+  std::vector<int> by_size(scopes.size());
+  for (std::size_t i = 0; i < scopes.size(); ++i) by_size[i] = static_cast<int>(i);
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](int a, int b) { return log2_entries(graph, scopes[a]) > log2_entries(graph, scopes[b]); });
+  std::vector<std::vector<int>> clusters, members;
+  for (const int i : by_size) {
+    bool is_placed = false;
+    for (std::size_t c = 0; c < clusters.size() && !is_placed; ++c) {
+      std::vector<int> joined = united(clusters[c], scopes[i]);
+      const bool fits = joined.size() == clusters[c].size() || log2_entries(graph, joined) <= std::log2(max_entries);
+      if (!fits) continue;
+      clusters[c] = std::move(joined);
+      members[c].push_back(i);
+      is_placed = true;
+    }
+    if (is_placed) continue;
+    clusters.push_back(united(scopes[i], {}));
+    members.push_back({i});
+  }
+  return members;
+}
+
+double MapBuckets::bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries) {
+  std::vector<int> time(order.size());
+  for (std::size_t t = 0; t < order.size(); ++t) time[order[t]] = static_cast<int>(t);
+  std::vector<std::vector<std::vector<int>>> buckets(order.size());
+  const auto place = [&](std::vector<int> scope) {
+    if (scope.empty()) return;
+    const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });
+    buckets[first].push_back(std::move(scope));
+  };
+  for (const Factor& factor : graph.factors()) place(factor.scope());
+  double bytes = 0.0;
+  for (const int v : order) {
+    for (const std::vector<int>& members : clusters_of(graph, buckets[v], max_entries)) {
+      std::vector<int> scope;
+      for (const int i : members) scope = united(scope, buckets[v][i]);
+      scope = without(std::move(scope), v);
+      bytes += sizeof(double) * std::exp2(std::min(log2_entries(graph, scope), 1000.0));
+      place(std::move(scope));
+    }
+  }
+  return bytes;
+}
+
+MapBuckets::MapBuckets(const FactorGraph& graph, std::vector<int> order, const std::vector<char>& is_map,
+                       double max_entries, const ShouldStop& should_stop)
+    : graph_(graph), time_(order.size()), buckets_(order.size()) {
+  for (std::size_t t = 0; t < order.size(); ++t) time_[order[t]] = static_cast<int>(t);
+  for (const Factor& factor : graph.factors()) {
+    error_ += 2.0 * kEps * (1.0 + largest_magnitude(factor.log_values()));
+    if (factor.scope().empty()) {
+      constant_ += factor.log_values().front();
+      error_ += kEps * std::abs(constant_ == kNegInf ? 0.0 : constant_);
+      continue;
+    }
+    const std::vector<int>& scope = factor.scope();
+    const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time_[a] < time_[b]; });
+    buckets_[first].inputs.push_back(static_cast<int>(tables_.size()));
+    tables_.push_back({scope, {}, factor.log_values().data()});
+  }
+  for (const int v : order) {
+    if (should_stop && should_stop()) throw Error(ErrorCode::kInterrupted, "map_search: asked to end");
+    eliminate(v, is_map[v] != 0, max_entries, should_stop);
+  }
+  for (auto v = order.rbegin(); v != order.rend() && is_map[*v] != 0; ++v) {
+    levels_.push_back(*v);
+    level_error_ += kEps * static_cast<double>(buckets_[*v].inputs.size() + buckets_[*v].outputs.size() + 1);
+  }
+  error_ *= 2.0;  // of second order
+}
+
+// The largest entry of the product of some tables for each state of v.
+std::vector<double> MapBuckets::largest_by_state(int v, const std::vector<int>& scope,
+                                                 const std::vector<int>& members) const {
+  std::vector<TableView> inputs;
+  for (const int i : members) inputs.push_back({tables_[i].scope, tables_[i].values});
+  TableProduct product(graph_, scope, inputs);
+  BlockWalk& walk = product.walk();
+  const std::vector<int> own = {v};
+  const int id = walk.add_table(own);
+  std::vector<double> block(walk.block_size());
+  std::vector<double> largest(static_cast<std::size_t>(graph_.num_states(v)), kNegInf);
+  do {
+    product.fill(0.0, block);
+    walk.accumulate_max(id, block, largest.data());
+  } while (walk.next());
+  return largest;
+}
+
+// Over the scope without v, which is its last variable: the maximum for weight 0, else the weighted sum.
+std::vector<double> MapBuckets::message(const std::vector<int>& scope, const std::vector<int>& members,
+                                        const std::vector<double>& shift, double weight,
+                                        const ShouldStop& should_stop) const {
+  const std::vector<int> own = {scope.back()};
+  std::vector<TableView> inputs;
+  for (const int i : members) inputs.push_back({tables_[i].scope, tables_[i].values});
+  if (!shift.empty()) inputs.push_back({own, shift.data()});
+  const auto num_states = static_cast<std::size_t>(graph_.num_states(scope.back()));
+  std::vector<double> result(num_table_entries(graph_, {scope.data(), scope.size() - 1}));
+  TableProduct product(graph_, scope, inputs);
+  BlockWalk& walk = product.walk();
+  std::vector<double> block(walk.block_size());
+  StopCheck stop(should_stop);
+  do {
+    stop.go_on(kFunction, static_cast<std::int64_t>(4 * block.size()));
+    product.fill(0.0, block);
+    double* const out = result.data() + walk.first_entry() / num_states;
+    if (weight > 0.0) {
+      log_sum_rows(block, static_cast<int>(num_states), weight, out);
+      continue;
+    }
+    for (std::size_t row = 0; row < block.size() / num_states; ++row) {
+      out[row] = *std::max_element(block.begin() + static_cast<std::ptrdiff_t>(row * num_states),
+                                   block.begin() + static_cast<std::ptrdiff_t>((row + 1) * num_states));
+    }
+  } while (walk.next());
+  return result;
+}
+
+void MapBuckets::send(std::vector<int> scope, std::vector<double> values, Bucket& from) {
+  from.outputs.push_back(static_cast<int>(tables_.size()));
+  if (scope.empty()) {
+    constant_ += values.front();
+    error_ += kEps * std::abs(constant_ == kNegInf ? 0.0 : constant_);
+  } else {
+    const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time_[a] < time_[b]; });
+    buckets_[first].inputs.push_back(static_cast<int>(tables_.size()));
+  }
+  tables_.push_back({std::move(scope), std::move(values), nullptr});
+  tables_.back().values = tables_.back().own.data();
+}
+
+void MapBuckets::eliminate(int v, bool is_max, double max_entries, const ShouldStop& should_stop) {
+  std::vector<std::vector<int>> scopes;
+  double magnitude = 0.0;
+  for (const int i : buckets_[v].inputs) {
+    scopes.push_back(tables_[i].scope);
+    magnitude += largest_magnitude({tables_[i].values, num_table_entries(graph_, tables_[i].scope)});
+  }
+  if (!(magnitude < 1e300)) {
+    throw Error(ErrorCode::kNumeric, "map_search: the factors are so large that their sums would overflow");
+  }
+  const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
+  std::vector<std::vector<int>> clusters = clusters_of(graph_, scopes, max_entries);
+  if (clusters.empty()) clusters.emplace_back();  // a variable without factors
+  const auto num_clusters = clusters.size();
+  if (num_clusters > 1) is_exact_ = false;
+  if (num_clusters > 1 && !is_max) has_exact_sums_ = false;
+  std::vector<std::vector<int>> members(num_clusters), cluster_scopes(num_clusters);
+  for (std::size_t c = 0; c < num_clusters; ++c) {
+    for (const int i : clusters[c]) {
+      members[c].push_back(buckets_[v].inputs[i]);
+      cluster_scopes[c] = united(cluster_scopes[c], scopes[i]);
+    }
+    if (!clusters[c].empty()) cluster_scopes[c] = without(std::move(cluster_scopes[c]), v);
+    // What is eliminated next in the last place.
+    std::sort(cluster_scopes[c].begin(), cluster_scopes[c].end(), [&](int a, int b) { return time_[a] > time_[b]; });
+    cluster_scopes[c].push_back(v);
+  }
+  std::vector<std::vector<double>> shifts(num_clusters);
+  if (num_clusters > 1) {
+    std::vector<double> mean(num_states, 0.0);
+    for (std::size_t c = 0; c < num_clusters; ++c) {
+      shifts[c] = largest_by_state(v, cluster_scopes[c], members[c]);
+      for (std::size_t s = 0; s < num_states; ++s) mean[s] += shifts[c][s] / static_cast<double>(num_clusters);
+    }
+    // A state that one cluster excludes is excluded from all.
+    for (std::vector<double>& shift : shifts) {
+      for (std::size_t s = 0; s < num_states; ++s) shift[s] = mean[s] == kNegInf ? kNegInf : mean[s] - shift[s];
+    }
+  }
+  const double num_terms = static_cast<double>(buckets_[v].inputs.size() + 4 * num_clusters + num_states) + 16.0;
+  // Once for the tables, and once for the level of the search that takes them off and adds its own.
+  error_ += 2.0 * num_terms * kEps * (1.0 + 2.0 * magnitude);
+  const double weight = is_max ? 0.0 : 1.0 / static_cast<double>(num_clusters);
+  for (std::size_t c = 0; c < num_clusters; ++c) {
+    std::vector<double> values = message(cluster_scopes[c], members[c], shifts[c], weight, should_stop);
+    cluster_scopes[c].pop_back();
+    send(std::move(cluster_scopes[c]), std::move(values), buckets_[v]);
+  }
+}
+
+double MapBuckets::value(const Table& table, std::span<const int> x) const {
+  std::size_t index = 0;
+  for (const int v : table.scope) {
+    index = index * static_cast<std::size_t>(graph_.num_states(v)) + static_cast<std::size_t>(x[v]);
+  }
+  return table.values[index];
+}
+
+void MapBuckets::children(int level, std::span<const int> x, double parent, std::span<double> values) const {
+  const int v = levels_[level];
+  const Bucket& bucket = buckets_[v];
+  for (const int i : bucket.outputs) parent -= value(tables_[i], x);
+  std::fill(values.begin(), values.end(), parent);
+  for (const int i : bucket.inputs) {
+    const Table& table = tables_[i];
+    std::size_t index = 0;  // of state 0 of v
+    std::size_t stride = 1;
+    for (const int u : table.scope) {
+      const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
+      index = index * num_states + static_cast<std::size_t>(u == v ? 0 : x[u]);
+      stride = u == v ? 1 : stride * num_states;
+    }
+    for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[index + a * stride];
+  }
+}
+
+}  // namespace treesample

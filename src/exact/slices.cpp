@@ -1,0 +1,59 @@
+#include "exact/slices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "treesample/math/log_domain.hpp"
+#include "treesample/reduce/simplify.hpp"
+
+namespace treesample {
+
+std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
+                                                 const PassOptions& options, EntryWatch& watch) {
+  const double before = watch.num_done();
+  if (auto pass = linear_pass(graph, order, options, watch)) return pass;
+  watch.add(before - watch.num_done());
+  return log_pass(graph, order, options, watch);
+}
+
+Slice Slices::run(std::size_t index, const PassOptions& options, EntryWatch& watch) const {
+  Evidence fixed;
+  for (const int v : cost_.slice_variables) {
+    const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
+    fixed.push_back({v, static_cast<int>(index % num_states)});
+    index /= num_states;
+  }
+  const double end = watch.num_done() + cost_.num_entries / cost_.num_slices;
+  SimplifiedModel simplified = simplify(graph_, fixed, [] { return true; });
+  Slice slice{std::move(simplified.model), {}, nullptr, {kNegInf, kNegInf}, kNegInf};
+  if (!simplified.report.is_impossible) {
+    std::vector<int> place(static_cast<std::size_t>(graph_.num_variables()), -1);
+    for (std::size_t i = 0; i < slice.model.variable_of.size(); ++i) {
+      place[slice.model.variable_of[i]] = static_cast<int>(i);
+    }
+    for (const int v : cost_.order) {
+      if (place[v] >= 0) slice.order.push_back(place[v]);
+    }
+    slice.pass = eliminate(slice.model.graph, slice.order, options, watch);
+    slice.estimate = slice.pass->log_z();
+    slice.log_z = LogBounds::around(slice.estimate, slice.pass->error()).widened(simplified.report.log_error);
+  }
+  watch.add(std::max(0.0, end - watch.num_done()));
+  return slice;
+}
+
+void LogSum::add(const LogBounds& log_value, double estimate) {
+  if (log_value.upper == kNegInf) return;
+  sum_ = {log_add_exp(sum_.lower, log_value.lower), log_add_exp(sum_.upper, log_value.upper)};
+  estimate_ = log_add_exp(estimate_, estimate);
+  count_ += 1.0;
+  for (const double bound : {sum_.lower, sum_.upper}) {
+    if (std::isfinite(bound)) magnitude_ = std::max(magnitude_, std::abs(bound));
+  }
+}
+
+// Each addition of logarithms is off by a few units in the last place of the result, and of 1.
+LogBounds LogSum::bounds() const { return sum_.widened(4.0 * kEpsilon * count_ * (1.0 + magnitude_)); }
+
+}  // namespace treesample

@@ -1,0 +1,59 @@
+// A model cut into slices: some variables fixed to one of their joint states (EliminationCost).
+//
+//   Z = sum over slices s of Z_s,      p(x_v) = sum over s of (Z_s / Z) p_s(x_v)
+//
+// What a slice makes impossible is taken out of it (reduce/simplify.hpp): its tables are smaller than the plan says,
+// and many slices of a model with zeros are nothing at all.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "exact/elimination_pass.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/reduce/reduced_model.hpp"
+
+namespace treesample {
+
+struct Slice {
+  ReducedModel model;
+  std::vector<int> order;                       // of its variables
+  std::shared_ptr<const EliminationPass> pass;  // of the model; null when it is impossible
+  LogBounds log_z;
+  double estimate = 0.0;  // of log_z
+};
+
+// The pass in the linear domain, or in the other one where that is not enough.
+std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
+                                                 const PassOptions& options, EntryWatch& watch);
+
+class Slices {
+ public:
+  Slices(const FactorGraph& graph, EliminationCost cost) : graph_(graph), cost_(std::move(cost)) {}
+
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(cost_.num_slices); }
+  [[nodiscard]] const EliminationCost& cost() const { return cost_; }
+  // Eliminates one of them; the entries that it turned out to have less than planned count as done.
+  [[nodiscard]] Slice run(std::size_t index, const PassOptions& options, EntryWatch& watch) const;
+
+ private:
+  const FactorGraph& graph_;
+  EliminationCost cost_;
+};
+
+// The sum of numbers that are known by bounds of their logarithms.
+class LogSum {
+ public:
+  void add(const LogBounds& log_value, double estimate);
+  // Rounded outward.
+  [[nodiscard]] LogBounds bounds() const;
+  [[nodiscard]] double estimate() const { return estimate_; }
+
+ private:
+  LogBounds sum_{kNegInf, kNegInf};
+  double estimate_ = kNegInf, count_ = 0.0, magnitude_ = 0.0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,241 @@
+#include "infer/most_probable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "infer/policy.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/map_search.hpp"
+#include "treesample/exact/max_product.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/names.hpp"
+#include "treesample/reduce/simplify.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+// Nobody has set the search up, so that what is open is decided here.
+bool is_left_open(const InferOptions& options) {
+  const bool has_method = options.method || options.space || options.order || options.prior;
+  const bool has_rule = options.select ? options.select != SelectRule::kGap : has_method;
+  return !has_rule && !options.c && !options.epsilon && !options.ties;
+}
+
+class Finder {
+ public:
+  Finder(Answer& answer, const Model& model, const InferRequest& request, const Run& run)
+      : answer_(answer),
+        model_(model),
+        request_(request),
+        run_(run),
+        simplified_(simplify(with_soft_evidence(model.graph, model.soft_evidence), model.evidence,
+                             run.time_box(policy::kSimplifyShare, HUGE_VAL))),
+        reduced_(simplified_.model) {}
+
+  void prove_best();
+  void add_k_best();
+  void add_map(const std::vector<int>& variables);
+
+ private:
+  [[nodiscard]] MapOptions options() const;
+  [[nodiscard]] Observer until(const ShouldStop& stop) const;
+  // Nothing when there was no time for it, or the numbers are beyond it.
+  std::optional<MapResult> search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const;
+  [[nodiscard]] LogBounds log_sum(const std::vector<int>& variables, const std::vector<int>& states);
+  [[nodiscard]] Configuration configuration(const std::vector<int>& x) const;
+  [[nodiscard]] double error() const { return 2.0 * simplified_.report.log_error; }
+
+  Answer& answer_;
+  const Model& model_;
+  const InferRequest& request_;
+  const Run& run_;
+  const SimplifiedModel simplified_;
+  const ReducedModel& reduced_;
+  std::vector<int> sum_order_;  // of elimination of the others
+  bool has_sum_order_ = false, is_sum_cheap_ = false;
+};
+
+MapOptions Finder::options() const {
+  MapOptions options;
+  options.seed = request_.options.seed;
+  const double seconds = policy::kMapBucketShare * (run_.has_time_limit() ? run_.seconds_left() : policy::kMapSeconds);
+  options.bucket_bytes = static_cast<std::size_t>(policy::kBucketBytesPerSecond * seconds);
+  if (answer_.best) {
+    if (const std::optional<Assignment> x = reduced_.lower(answer_.best->x)) options.first = {*x};
+  }
+  return options;
+}
+
+Observer Finder::until(const ShouldStop& stop) const {
+  return {.progress = [this](const Progress& now) { run_.tell(now); }, .should_stop = stop};
+}
+
+std::optional<MapResult> Finder::search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const {
+  try {
+    return map_search(reduced_.graph, limits, options, until(stop));
+  } catch (const Error& error) {
+    const bool is_beyond = error.code() == ErrorCode::kResource || error.code() == ErrorCode::kNumeric;
+    if (error.code() != ErrorCode::kInterrupted && !is_beyond) throw;
+    return {};
+  }
+}
+
+Configuration Finder::configuration(const std::vector<int>& x) const {
+  Assignment lifted = reduced_.lift(x);
+  const double log_density = with_soft_evidence(model_.graph, model_.soft_evidence).log_density(lifted);
+  return {std::move(lifted), log_density};
+}
+
+// Of the best configuration that a search met.
+void Finder::prove_best() {
+  MapOptions options = this->options();
+  Limits limits = request_.limits;
+  if (!run_.has_time_limit()) {
+    options.max_expanded = policy::kProofExpansions;
+    limits.bytes = std::min<std::size_t>(limits.bytes, policy::kProofBytes);
+  }
+  const std::optional<MapResult> found = search(options, limits, run_.until());
+  if (!found || found->best.empty()) return;
+  const Configuration best = configuration(found->best.front().states);
+  if (!answer_.best || best.log_density > answer_.best->log_density) answer_.best = best;
+  const double gap = std::max(0.0, found->log_upper - answer_.best->log_density) + error() +
+                     found->best.front().log_value.upper - found->best.front().log_value.lower;
+  if (answer_.best_gap.value_or(HUGE_VAL) <= gap) return;
+  answer_.best_gap = gap;
+  answer_.is_best_optimal = gap <= MostProbable::kTolerance;
+}
+
+void Finder::add_k_best() {
+  MapOptions options = this->options();
+  options.k = static_cast<int>(request_.question.k_best);
+  const ShouldStop stop = run_.time_box(policy::kMostBestShare, policy::kMapSeconds);
+  const std::optional<MapResult> found = search(options, request_.limits, stop);
+  if (!found) {
+    if (answer_.best) answer_.k_best = {*answer_.best};
+    return;
+  }
+  answer_.is_k_best_optimal = found->is_done;
+  for (const MapResult::Found& one : found->best) answer_.k_best.push_back(configuration(one.states));
+  std::stable_sort(answer_.k_best.begin(), answer_.k_best.end(),
+                   [](const Configuration& a, const Configuration& b) { return a.log_density > b.log_density; });
+  if (!answer_.k_best.empty() && (!answer_.best || answer_.k_best.front().log_density > answer_.best->log_density)) {
+    answer_.best = answer_.k_best.front();
+  }
+}
+
+// By elimination where that is cheap, in an order that is the same for all states; else by a short search.
+LogBounds Finder::log_sum(const std::vector<int>& variables, const std::vector<int>& states) {
+  Evidence given;
+  for (std::size_t i = 0; i < variables.size(); ++i) given.push_back({variables[i], states[i]});
+  const ReducedModel rest = condition(reduced_.graph, given);
+  if (!has_sum_order_) {
+    has_sum_order_ = true;
+    const EliminationCost cost = elimination_cost(rest.graph, {.most_entries = policy::kSumEntries}, run_.until());
+    is_sum_cheap_ = cost.num_entries <= policy::kSumEntries && cost.bytes <= static_cast<double>(request_.limits.bytes);
+    sum_order_ = cost.order;
+  }
+  if (is_sum_cheap_) {
+    const EliminationOptions options{.keep_messages = false, .order = sum_order_};
+    return Elimination(rest.graph, request_.limits, options, {.should_stop = run_.until()}).bounds();
+  }
+  Limits limits;
+  limits.bytes = request_.limits.bytes / 2;
+  limits.seconds = std::max(run_.box_seconds(policy::kSumShare, policy::kSumSeconds), 1e-3);
+  const Answer sum = infer(Model(rest.graph), {.marginals = false, .best = false}, limits,
+                           {.importance = 0, .seed = request_.options.seed});
+  return {sum.lower.value_or(kNegInf), sum.upper.value_or(HUGE_VAL)};
+}
+
+void Finder::add_map(const std::vector<int>& variables) {
+  MapAnswer& map = answer_.map.emplace();
+  map.variables = variables;
+  map.by = "propagation of zeros";
+  if (simplified_.report.is_impossible || (answer_.log_z == kNegInf && answer_.is_exact)) {
+    map.log_value = {kNegInf, kNegInf};
+    map.log_upper = kNegInf;
+    map.is_optimal = true;
+    return;
+  }
+  std::vector<int> reduced_of(reduced_.fixed_states.size(), -1);
+  for (std::size_t i = 0; i < reduced_.variable_of.size(); ++i)
+    reduced_of[reduced_.variable_of[i]] = static_cast<int>(i);
+  MapOptions options = this->options();
+  for (const int v : variables) {
+    if (reduced_of[v] >= 0) options.variables.push_back(reduced_of[v]);
+  }
+  for (const int v : variables) map.states.push_back(reduced_.fixed_states[v]);
+  if (options.variables.empty()) {  // known already
+    map.log_value = {answer_.lower.value_or(kNegInf), answer_.upper.value_or(HUGE_VAL)};
+    map.log_upper = map.log_value.upper;
+    map.is_optimal = true;
+    return;
+  }
+  options.log_sum = [this](const std::vector<int>& m, const std::vector<int>& y) { return log_sum(m, y); };
+  const std::optional<MapResult> found =
+      search(options, request_.limits, run_.has_time_limit() ? run_.until() : run_.time_box(1.0, policy::kMapSeconds));
+  map.by = "mini-buckets, best first";
+  if (!found || found->best.empty()) {
+    map.states.clear();
+    map.log_value = {kNegInf, found ? found->log_upper : answer_.upper.value_or(HUGE_VAL)};
+    map.log_upper = map.log_value.upper;
+    return;
+  }
+  if (found->is_exact_heuristic) map.by = "exact: elimination, the variables in question last";
+  const LogBounds value = found->best.front().log_value.widened(error());
+  for (std::size_t i = 0, next = 0; i < variables.size(); ++i) {
+    const int reduced = reduced_of[variables[i]];
+    if (reduced >= 0) map.states[i] = reduced_.states_of[reduced][found->best.front().states[next++]];
+  }
+  map.log_value = value;
+  map.log_upper = std::max(value.upper, std::nextafter(found->log_upper + error(), HUGE_VAL));
+  map.is_optimal = map.log_upper - value.lower <= MapResult::kTolerance;
+}
+
+}  // namespace
+
+std::vector<int> map_variables(const Model& model, const Question& question) {
+  const Names names(model.graph);
+  std::vector<int> variables;
+  std::set<int> seen;
+  for (const std::string& name : question.map) {
+    try {
+      variables.push_back(names.variable(name));
+    } catch (const Error& error) {
+      throw OptionError("map", error.what());
+    }
+    if (seen.insert(variables.back()).second) continue;
+    throw OptionError("map", fmt::format("variable '{}' is named twice", shortened(name, 60)));
+  }
+  const char* const option = !variables.empty() ? "map" : question.k_best > 1 ? "k-best" : nullptr;
+  if (option != nullptr && !model.graph.has_only_tables()) {
+    throw OptionError(option, "needs a model of tables, and this one has factors that are computed by functions");
+  }
+  if (option != nullptr && model.circuit) throw OptionError(option, "is not for circuits");
+  return variables;
+}
+
+double method_share(const Model& model, const InferRequest& request) {
+  if (!request.question.map.empty() || request.question.k_best > 1) return policy::kMapStart;
+  const bool wants_proof = request.question.best && model.graph.has_only_tables() && is_left_open(request.options);
+  return wants_proof ? policy::kBestProofStart : 1.0;
+}
+
+bool add_most_probable(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
+  const Question& question = request.question;
+  const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
+  const bool wants_proof = question.best && answer.is_best_optimal != true && !is_impossible && answer.best &&
+                           model.graph.has_only_tables() && is_left_open(request.options);
+  if (!wants_proof && question.map.empty() && question.k_best == 1) return false;
+  if (run.is_interrupted() && question.map.empty()) return false;
+  Finder finder(answer, model, request, run);
+  if (question.k_best > 1 && !is_impossible) finder.add_k_best();
+  if (!question.map.empty()) finder.add_map(map_variables(model, question));
+  if (wants_proof) finder.prove_best();
+  return true;
+}
+
+}  // namespace treesample

@@ -1,0 +1,234 @@
+#include "infer/sensitivity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/policy.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/derivatives.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/io/evidence_file.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/names.hpp"
+#include "treesample/model/network.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr const char* kOfEvidence = "evidence";
+constexpr std::size_t kMostShown = 10;
+
+Evidence target_of(const FactorGraph& graph, const std::string& text) {
+  const Names names(graph);
+  if (text == kOfEvidence && names.find_variable(text) < 0) return {};
+  Observations named;
+  try {
+    observe(named, names, text);
+  } catch (const Error& error) {
+    throw OptionError("sensitivity", error.what());
+  }
+  if (named.states.size() != 1 || !named.soft.empty()) {
+    throw OptionError("sensitivity", fmt::format("allowed are one state, NAME=STATE, and '{}'", kOfEvidence));
+  }
+  return named.states;
+}
+
+int variable_of(const FactorGraph& graph, const std::string& name) {
+  try {
+    return Names(graph).variable(name);
+  } catch (const Error& error) {
+    throw OptionError("value-for", error.what());
+  }
+}
+
+double entropy(const std::vector<double>& probs) {
+  double sum = 0.0;
+  for (const double p : probs) sum -= p > 0.0 ? p * std::log(p) : 0.0;
+  return std::max(0.0, sum);
+}
+
+class Analysis {
+ public:
+  Analysis(const Model& model, const InferRequest& request, const Run& run)
+      : model_(model),
+        graph_(with_soft_evidence(model.graph, model.soft_evidence)),
+        limits_(request.limits),
+        observer_{.should_stop = run.until()} {
+    options_.seed = request.options.seed;
+    options_.most_entries = policy::kDerivativeEntries;
+    const EliminationCost cost = elimination_cost(graph_, options_, run.until());
+    is_cheap_ =
+        cost.num_entries <= policy::kDerivativeEntries && cost.marginal_bytes < static_cast<double>(limits_.bytes);
+    options_.order = cost.order;
+  }
+
+  [[nodiscard]] bool is_cheap() const { return is_cheap_; }
+  [[nodiscard]] Sensitivity sensitivity(const Evidence& target) const;
+  [[nodiscard]] ObservationValues values_for(int target) const;
+
+ private:
+  void keep_rows(Sensitivity& result) const;
+  void rank(Sensitivity& result) const;
+
+  const Model& model_;
+  const FactorGraph graph_;
+  const Limits limits_;
+  const Observer observer_;
+  EliminationOptions options_;
+  bool is_cheap_ = false;
+};
+
+// dP(q | e) = (dZ(q, e) - P(q | e) dZ(e)) / Z(e), and d log Z(e) = dZ(e) / Z(e).
+Sensitivity Analysis::sensitivity(const Evidence& target) const {
+  Sensitivity result;
+  result.target = target;
+  const TableDerivatives given = table_derivatives(graph_, model_.evidence, limits_, options_, observer_);
+  result.value = given.log_z;
+  for (const std::vector<double>& table : given.log_derivatives) {
+    std::vector<double>& rates = result.derivatives.emplace_back();
+    for (const double value : table) rates.push_back(value == kNegInf ? 0.0 : std::exp(value - given.log_z));
+  }
+  if (!target.empty()) {
+    Evidence both = model_.evidence;
+    both.insert(both.end(), target.begin(), target.end());
+    const TableDerivatives joint = table_derivatives(graph_, both, limits_, options_, observer_);
+    result.value = std::exp(joint.log_z - given.log_z);
+    for (std::size_t m = 0; m < joint.log_derivatives.size(); ++m) {
+      for (std::size_t e = 0; e < joint.log_derivatives[m].size(); ++e) {
+        const double log_joint = joint.log_derivatives[m][e];
+        const double rate = log_joint == kNegInf ? 0.0 : std::exp(log_joint - given.log_z);
+        result.derivatives[m][e] = rate - result.value * result.derivatives[m][e];
+      }
+    }
+  }
+  result.derivatives.resize(static_cast<std::size_t>(model_.graph.num_factors()));  // without soft evidence
+  result.is_network = check_network(model_.graph).is_network();
+  if (result.is_network) keep_rows(result);
+  rank(result);
+  return result;
+}
+
+// The others of a row change in proportion.
+void Analysis::keep_rows(Sensitivity& result) const {
+  for (int m = 0; m < model_.graph.num_factors(); ++m) {
+    const Factor& factor = model_.graph.factor(m);
+    const auto num_states = static_cast<std::size_t>(model_.graph.num_states(factor.scope().back()));
+    std::vector<double>& rates = result.derivatives[m];
+    for (std::size_t first = 0; first < rates.size(); first += num_states) {
+      const std::vector<double> free(rates.begin() + static_cast<std::ptrdiff_t>(first),
+                                     rates.begin() + static_cast<std::ptrdiff_t>(first + num_states));
+      for (std::size_t i = 0; i < num_states; ++i) {
+        double rest = 0.0;  // of the row, what the others have
+        for (std::size_t j = 0; j < num_states; ++j) rest += j == i ? 0.0 : std::exp(factor.log_values()[first + j]);
+        for (std::size_t j = 0; j < num_states; ++j) {
+          if (j == i) continue;
+          const double part =
+              rest > 0.0 ? std::exp(factor.log_values()[first + j]) / rest : 1.0 / static_cast<double>(num_states - 1);
+          rates[first + i] -= part * free[j];
+        }
+      }
+    }
+  }
+}
+
+void Analysis::rank(Sensitivity& result) const {
+  std::vector<std::pair<double, Sensitivity::Parameter>> all;
+  for (int m = 0; m < model_.graph.num_factors(); ++m) {
+    for (std::size_t e = 0; e < result.derivatives[m].size(); ++e) {
+      const double value = std::exp(model_.graph.factor(m).log_values()[e]);
+      const double rate = result.derivatives[m][e];
+      const double influence = std::abs(result.is_network ? rate : value * rate);
+      if (influence > 0.0) all.push_back({influence, {m, e, value, rate}});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) result.most_influential.push_back(all[i].second);
+}
+
+// I(T; X | e) = H(X) - sum over t of P(t) H(X | t), from the marginals given each state of the target.
+ObservationValues Analysis::values_for(int target) const {
+  ObservationValues result;
+  result.target = target;
+  const auto marginals_given = [&](const Evidence& evidence, double& log_z) {
+    const ReducedModel reduced = condition(graph_, evidence);
+    std::vector<int> reduced_of(reduced.fixed_states.size(), -1);
+    for (std::size_t i = 0; i < reduced.variable_of.size(); ++i)
+      reduced_of[reduced.variable_of[i]] = static_cast<int>(i);
+    EliminationOptions options = options_;
+    options.order.clear();
+    for (const int v : options_.order) {
+      if (reduced_of[v] >= 0) options.order.push_back(reduced_of[v]);
+    }
+    const Elimination elimination(reduced.graph, limits_, options, observer_);
+    log_z = elimination.log_z();
+    return log_z == kNegInf ? Marginals() : reduced.lift(elimination.marginals());
+  };
+  double log_z = 0.0;
+  const Marginals now = marginals_given(model_.evidence, log_z);
+  if (now.empty()) return result;
+  result.entropy = entropy(now[target]);
+  const Assignment observed = observed_states(graph_, model_.evidence);
+  for (int v = 0; v < graph_.num_variables(); ++v) {
+    if (observed[v] < 0 && v != target) result.values.push_back({v, entropy(now[v])});
+  }
+  for (int t = 0; t < graph_.num_states(target); ++t) {
+    if (now[target][t] <= 0.0 || observed[target] >= 0) continue;
+    Evidence both = model_.evidence;
+    both.push_back({target, t});
+    double ignored = 0.0;
+    const Marginals then = marginals_given(both, ignored);
+    if (then.empty()) continue;
+    for (ObservationValues::Value& value : result.values) {
+      value.information -= now[target][t] * entropy(then[value.variable]);
+    }
+  }
+  for (ObservationValues::Value& value : result.values) {
+    const bool is_known = observed[target] >= 0;
+    value.information = is_known ? 0.0 : std::clamp(value.information, 0.0, result.entropy);
+  }
+  std::stable_sort(result.values.begin(), result.values.end(),
+                   [](const auto& a, const auto& b) { return a.information > b.information; });
+  return result;
+}
+
+}  // namespace
+
+void check_sensitivity(const Model& model, const Question& question) {
+  const bool has_target = !question.sensitivity.empty();
+  if (!has_target && question.value_for.empty()) return;
+  const char* const option = has_target ? "sensitivity" : "value-for";
+  if (!model.graph.has_only_tables()) {
+    throw OptionError(option, "needs a model of tables, and this one has factors that are computed by functions");
+  }
+  if (model.circuit) throw OptionError(option, "is not for circuits");
+  for (const auto& [variable, state] : has_target ? target_of(model.graph, question.sensitivity) : Evidence()) {
+    if (observed_states(model.graph, model.evidence)[variable] < 0) continue;
+    throw OptionError("sensitivity", fmt::format("variable '{}' is observed: its probability depends on nothing",
+                                                 variable_name(model.graph, variable)));
+  }
+  if (!question.value_for.empty()) static_cast<void>(variable_of(model.graph, question.value_for));
+}
+
+void add_sensitivity(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
+  const Question& question = request.question;
+  if (question.sensitivity.empty() && question.value_for.empty()) return;
+  if (answer.log_z == kNegInf && answer.is_exact) return;
+  const bool is_done = unless_given_up([&] {
+                         const Analysis analysis(model, request, run);
+                         if (!analysis.is_cheap()) return false;
+                         if (!question.sensitivity.empty()) {
+                           answer.sensitivity = analysis.sensitivity(target_of(model.graph, question.sensitivity));
+                         }
+                         if (!question.value_for.empty()) {
+                           answer.observation_values =
+                               analysis.values_for(variable_of(model.graph, question.value_for));
+                         }
+                         return true;
+                       }).value_or(false);
+  if (!is_done)
+    run.remark("sensitivity and the value of observations are left out: elimination takes too long or too much memory");
+}
+
+}  // namespace treesample

@@ -1,0 +1,226 @@
+// Elimination in slices and by several threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exact/linear_table.hpp"
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+using testing::RandomModelOptions;
+
+RandomModelOptions dense(int num_variables, double zeros) {
+  return {.num_variables = num_variables,
+          .min_states = 2,
+          .max_states = 3,
+          .num_factors = 3 * num_variables,
+          .min_arity = 2,
+          .max_arity = 3,
+          .zero_probability = zeros};
+}
+
+// Half of what the messages need at least.
+Limits tight(const FactorGraph& graph, double share) {
+  const EliminationCost cost = elimination_cost(graph, {.keep_messages = false});
+  return {.bytes = static_cast<std::size_t>(share * cost.bytes), .threads = 1};
+}
+
+void expect_equal(const Marginals& actual, const Marginals& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t v = 0; v < expected.size(); ++v) {
+    for (std::size_t a = 0; a < expected[v].size(); ++a) ASSERT_NEAR(actual[v][a], expected[v][a], 1e-10);
+  }
+}
+
+TEST(SlicedElimination, EqualsEnumeration) {
+  Random random(51);
+  int num_zero = 0;
+  double most_slices = 0.0;
+  for (int trial = 0; trial < 40; ++trial) {
+    SCOPED_TRACE(trial);
+    const FactorGraph graph = random_model(random, dense(8 + trial % 2, 0.15 * (trial % 4)));
+    const Enumeration expected = enumerate(graph);
+    const Elimination actual(graph, tight(graph, trial % 2 == 0 ? 0.5 : 0.2), {.may_slice = true});
+    most_slices = std::max(most_slices, actual.cost().num_slices);
+    ASSERT_GT(actual.cost().num_slices, 1.0);
+    if (expected.log_z == kNegInf) {
+      ++num_zero;
+      ASSERT_EQ(actual.log_z(), kNegInf);
+      continue;
+    }
+    ASSERT_NEAR(actual.log_z(), expected.log_z, 1e-12 * (1.0 + std::abs(expected.log_z)));
+    ASSERT_LE(actual.bounds().lower, actual.log_z());
+    ASSERT_GE(actual.bounds().upper, actual.log_z());
+    ASSERT_TRUE(actual.bounds().is_exact());
+    ASSERT_NO_FATAL_FAILURE(expect_equal(actual.marginals(), expected.marginals));
+    const Assignment x = actual.sample(random);
+    ASSERT_NEAR(actual.log_prob(x), expected.log_probs[configuration_index(graph, x)], 1e-9);
+    ASSERT_NE(actual.log_prob(x), kNegInf);
+  }
+  EXPECT_GT(num_zero, 0);
+  EXPECT_GT(most_slices, 4.0);
+}
+
+// False alarms: a chi-square test at 1e-6.
+TEST(SlicedElimination, SamplesFollowTheDistribution) {
+  Random random(52);
+  const FactorGraph graph = random_model(random, dense(5, 0.1));
+  const Enumeration exact = enumerate(graph);
+  const Elimination elimination(graph, tight(graph, 0.5), {.may_slice = true});
+  ASSERT_GT(elimination.cost().num_slices, 1.0);
+  constexpr int kNumSamples = 20'000;
+  std::vector<double> counts(exact.log_probs.size(), 0.0);
+  for (int s = 0; s < kNumSamples; ++s) ++counts[configuration_index(graph, elimination.sample(random))];
+  double chi_square = 0.0, rare_expected = 0.0, rare_count = 0.0, degrees = 0.0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const double expected = kNumSamples * std::exp(exact.log_probs[i]);
+    if (expected < 10.0) {
+      rare_expected += expected;
+      rare_count += counts[i];
+      continue;
+    }
+    chi_square += (counts[i] - expected) * (counts[i] - expected) / expected;
+    degrees += 1.0;
+  }
+  if (rare_expected > 0.0) chi_square += (rare_count - rare_expected) * (rare_count - rare_expected) / rare_expected;
+  const double a = 2.0 / (9.0 * degrees);
+  EXPECT_LT(chi_square, degrees * std::pow(1.0 - a + 4.7534 * std::sqrt(a), 3.0));
+}
+
+TEST(SlicedElimination, LowerBoundsGrowWithEverySlice) {
+  Random random(53);
+  const FactorGraph graph = random_model(random, dense(8, 0.1));
+  const double log_z = enumerate(graph).log_z;
+  double last = kNegInf, last_share = 0.0;
+  int num_higher = 0;
+  const Observer observer{[&](const Progress& now) {
+    EXPECT_GE(now.log_z.lower, last);
+    EXPECT_LE(now.log_z.lower, log_z + 1e-12);
+    EXPECT_GE(now.share_done.value(), last_share);
+    EXPECT_LE(now.share_done.value(), 1.0 + 1e-12);
+    num_higher += now.log_z.lower > last ? 1 : 0;
+    last = now.log_z.lower;
+    last_share = now.share_done.value();
+  }};
+  const Elimination elimination(graph, tight(graph, 0.2), {.may_slice = true}, observer);
+  EXPECT_GE(num_higher, 3);
+  EXPECT_GT(last, log_z - 10.0);
+}
+
+TEST(SlicedElimination, IsGivenUpBetweenSlicesWhenAsked) {
+  Random random(54);
+  const FactorGraph graph = random_model(random, dense(8, 0.0));
+  int num_asked = 0;
+  const Observer observer{.should_stop = [&] { return ++num_asked > 12; }};
+  try {
+    const Elimination elimination(graph, tight(graph, 0.2), {.may_slice = true}, observer);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
+  }
+}
+
+TEST(SlicedElimination, IsRefusedUnlessAllowed) {
+  Random random(55);
+  const FactorGraph graph = random_model(random, dense(7, 0.0));
+  EXPECT_THROW(Elimination(graph, tight(graph, 0.5)), Error);
+  EXPECT_NO_THROW(Elimination(graph, tight(graph, 0.5), {.may_slice = true}));
+  const Elimination elimination(graph, tight(graph, 0.5), {.may_slice = true});
+  std::vector<double> probabilities(3);
+  const Assignment x(7, 0);
+  EXPECT_THROW(elimination.conditional(0, x, probabilities), Error);
+}
+
+TEST(SlicedElimination, MemoryOfASliceIsWithinTheLimit) {
+  Random random(56);
+  for (int trial = 0; trial < 20; ++trial) {
+    const FactorGraph graph = random_model(random, dense(9, 0.0));
+    for (const EliminationGoal goal : {EliminationGoal::kLogZ, EliminationGoal::kMarginals}) {
+      EliminationOptions options{.keep_messages = goal != EliminationGoal::kLogZ, .goal = goal};
+      const EliminationCost whole = elimination_cost(graph, options);
+      EXPECT_EQ(whole.num_slices, 1.0);
+      options.most_bytes = 0.3 * (goal == EliminationGoal::kLogZ ? whole.bytes : whole.marginal_bytes);
+      const EliminationCost cost = elimination_cost(graph, options);
+      EXPECT_GT(cost.num_slices, 1.0);
+      EXPECT_LE(goal == EliminationGoal::kLogZ ? cost.bytes : cost.marginal_bytes, options.most_bytes);
+      EXPECT_GE(cost.num_entries, 0.99 * whole.num_entries / whole.num_slices / 4.0);
+    }
+  }
+}
+
+TEST(Threads, EliminationHasTheSameBits) {
+  Random random(57);
+  const FactorGraph graph = random_model(
+      random,
+      {.num_variables = 24, .min_states = 2, .max_states = 2, .num_factors = 160, .min_arity = 2, .max_arity = 3});
+  const Elimination one(graph, {.threads = 1});
+  ASSERT_GT(one.cost().log2_largest_bucket, 16.5);  // shared: many grains of 2^15 entries
+  const Marginals expected = one.marginals();
+  for (const int num_threads : {2, 3, 7}) {
+    const Elimination several(graph, {.threads = num_threads});
+    EXPECT_EQ(several.cost().order, one.cost().order);
+    EXPECT_EQ(several.log_z(), one.log_z());
+    EXPECT_EQ(several.bounds().lower, one.bounds().lower);
+    EXPECT_EQ(several.marginals(), expected);
+  }
+}
+
+TEST(Threads, OrdersAreTheSame) {
+  Random random(58);
+  const FactorGraph graph =
+      random_model(random, {.num_variables = 60, .min_states = 2, .max_states = 4, .num_factors = 110, .max_arity = 3});
+  for (const bool stops : {false, true}) {
+    const EliminationCost one = elimination_cost(graph, {.restarts = 200, .stops_when_cheap = stops});
+    for (const int num_threads : {2, 5}) {
+      const EliminationCost several =
+          elimination_cost(graph, {.restarts = 200, .stops_when_cheap = stops, .threads = num_threads});
+      EXPECT_EQ(several.order, one.order);
+      EXPECT_EQ(several.num_entries, one.num_entries);
+    }
+  }
+}
+
+TEST(EliminationCost, MoreOrdersAreNeverWorse) {
+  Random random(59);
+  const FactorGraph graph =
+      random_model(random, {.num_variables = 60, .min_states = 2, .max_states = 4, .num_factors = 110, .max_arity = 3});
+  double last = HUGE_VAL;
+  for (const int restarts : {1, 10, 100, 400}) {
+    const EliminationCost cost = elimination_cost(graph, {.restarts = restarts});
+    EXPECT_LE(cost.num_entries, last);
+    std::vector<int> sorted = cost.order;
+    std::sort(sorted.begin(), sorted.end());
+    for (int v = 0; v < graph.num_variables(); ++v) EXPECT_EQ(sorted[v], v);
+    last = cost.num_entries;
+  }
+  EXPECT_LT(last, elimination_cost(graph, {.restarts = 1}).num_entries);
+}
+
+TEST(TablePool, UsesMemoryAgainWithinItsLimit) {
+  constexpr std::size_t kEntries = std::size_t{1} << 20;
+  const auto pool = std::make_shared<TablePool>(3.0 * 8.0 * kEntries);
+  TableMemory first(kEntries, pool);
+  const double* const place = first.data();
+  std::fill_n(first.data(), kEntries, 1.0);
+  first = TableMemory();
+  TableMemory second(kEntries - 100, pool);
+  EXPECT_EQ(second.data(), place);
+  TableMemory third(kEntries, pool), fourth(100, pool);
+  EXPECT_NE(third.data(), place);
+  fourth.data()[99] = 1.0;
+  TableMemory moved = std::move(second);
+  EXPECT_EQ(moved.data(), place);
+  EXPECT_EQ(second.size(), 0U);
+}
+
+}  // namespace
+}  // namespace treesample
