@@ -23,8 +23,7 @@ constexpr double kFromPosterior = 0.25;  // of what is asked: from models drawn 
 constexpr int kPosteriorDraws = 8;       // for the error that the values leave open
 constexpr int kMostTries = 300;
 constexpr double kMostListed = 1 << 20;                      // configurations that are gone through one by one
-constexpr std::int64_t kFirstDivisor = 6;                    // of the budget: asked before it learns ...
-constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // ... but so many
+constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // asked before it learns
 constexpr std::int64_t kLearnEvery = 8;                      // it learns when there is 1 / 8 more
 constexpr double kNoSurprise = 1e-4;                         // nats: what differs by less teaches nothing
 constexpr double kRounding = 0x1.0p-50;
@@ -63,6 +62,7 @@ class LearnedSearch {
   void rebuild() { samplers_.make(model_, graph_, asked_, model_limits_); }
   [[nodiscard]] const LearnedApproximation& approximation() const { return *samplers_.learned(); }
   bool wait();
+  [[nodiscard]] std::int64_t num_first() const;
   bool is_over();
   [[nodiscard]] bool has_share_left() const;
   void take(const AskedConfiguration& asked);
@@ -107,9 +107,15 @@ void LearnedSearch::learn() {
   best_proposals_.forget_draw();
   posterior_.forget();
   const std::int64_t count = std::ssize(asked_);
-  next_learning_ = count == 0 ? std::clamp(limits_.budget / kFirstDivisor, kFewestFirst, kMostFirst)
-                              : count + std::max<std::int64_t>(kLearnEvery, count / kLearnEvery);
+  next_learning_ = count == 0 ? num_first() : count + std::max<std::int64_t>(kLearnEvery, count / kLearnEvery);
   learning_seconds_ = watch_.seconds() - start;
+}
+
+// By the model, and not by the budget: a run with a larger budget asks what a smaller one asked, and a journal has it.
+std::int64_t LearnedSearch::num_first() const {
+  std::int64_t num_effects = 0;
+  for (int v = 0; v < graph_.num_variables(); ++v) num_effects += graph_.num_states(v) - 1;
+  return std::min(std::clamp(num_effects, kFewestFirst, kMostFirst), std::max<std::int64_t>(limits_.budget / 3, 1));
 }
 
 bool LearnedSearch::is_over() {
