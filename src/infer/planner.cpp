@@ -302,7 +302,10 @@ void Planner::choose_budget() {
   if (!has_budget) {
     plan_.min_samples = std::clamp<std::int64_t>(asked_.question.samples, 1, policy::kLeastDrawn);
   }
-  if (plan_.has_programs || plan_.method == Method::kLearned) choose_program_budget(has_other_limit);
+  const bool is_learned = plan_.method == Method::kLearned;
+  // What a smaller budget has asked, a larger one asks again: a journal then pays for it.
+  if (is_learned && !is_given("oracle-order")) options().answer_order = AnswerOrder::kSubmission;
+  if (plan_.has_programs || is_learned) choose_program_budget(has_other_limit);
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
   if (plan_.has_programs) pay_importance();
