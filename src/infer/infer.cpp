@@ -88,6 +88,7 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
         fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
                     run.seconds()));
     plan_search_instead(plan, is_simplified);
+    run.begin_phases();
     return method_row(plan.method, plan.select).run(task);
   } catch (const OptionError&) {
     throw;

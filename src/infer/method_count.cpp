@@ -86,7 +86,7 @@ bool wants_counting(const FactorGraph& graph) {
 }
 
 CountTime count_time(const Run& run, double trial_end, double end) {
-  const auto seconds_until = [&](double share) { return std::max(0.0, share * run.time_limit() - run.seconds()); };
+  const auto seconds_until = [&](double share) { return std::max(0.0, run.at(share) - run.seconds()); };
   return {seconds_until(trial_end), seconds_until(end), policy::kCountOptimism};
 }
 
