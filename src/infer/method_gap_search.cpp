@@ -91,7 +91,7 @@ bool GapSearch::count_first() {
 // Log Z, where that is all that elimination can tell in time, and marginals where they can follow. What is found before
 // it is given up, a lower bound, is kept.
 void GapSearch::eliminate_first() {
-  if (!task_.plan.eliminates_first) return;
+  if (!task_.plan.eliminates_first || first_bounds_.is_exact()) return;  // counting may have been quicker
   const auto rule = std::make_shared<LateRule>(LateRule{policy::kLogZLook, policy::kLogZEnd});
   Observer watch = unless_late(run_, "elimination", rule);
   watch.progress = [this, tell = watch.progress](Progress now) {
@@ -293,12 +293,10 @@ void GapSearch::add_samplers(const SearchResult& result) {
 
 Draft GapSearch::run() {
   look_for_a_configuration();
+  if (count_first()) return std::move(draft_);
+  run_.begin_phases();
   eliminate_first();
-  if (!eliminated_log_z_) {
-    run_.begin_phases();
-    if (count_first()) return std::move(draft_);
-    run_.begin_phases();
-  }
+  if (!eliminated_log_z_) run_.begin_phases();
   const InferOptions& chosen = task_.options();
   const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
                                                           : space_for(task_, graph_, *chosen.space);
