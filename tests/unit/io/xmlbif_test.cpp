@@ -16,7 +16,8 @@ constexpr const char* kHead = R"(<?xml version="1.0"?>
 <BIF VERSION="0.3" xmlns="http://www.cs.ubc.ca/labs/lci/fopi/ve/XMLBIFv0_3">
 <!-- a comment with <tags> -->
 <NETWORK><NAME>test</NAME>
-<VARIABLE TYPE="nature"><NAME>a &amp; b</NAME><OUTCOME>yes</OUTCOME><OUTCOME>&#110;&#x6F;</OUTCOME><PROPERTY>position = (1, 2)</PROPERTY></VARIABLE>
+<VARIABLE TYPE="nature"><NAME>a &amp; b</NAME><OUTCOME>yes</OUTCOME><OUTCOME>&#110;&#x6F;</OUTCOME>
+<PROPERTY>position = (1, 2)</PROPERTY></VARIABLE>
 <variable><name>c</name><outcome>u</outcome><outcome>v</outcome><outcome>w</outcome></variable>
 )";
 const std::string kGood =
@@ -58,8 +59,8 @@ TEST(XmlBif, MistakesAreNamedWithTheirLine) {
   const std::string head = kHead;
   EXPECT_EQ(refused(""), "n.xml:1: expected <BIF>, found the end of the file");
   EXPECT_EQ(refused("<html>"), "n.xml:1: expected <BIF>, found <HTML>");
-  EXPECT_EQ(refused(head + "</NETWORK></BIF>"), "n.xml:8: variable 'a & b' has no <DEFINITION>");
-  EXPECT_EQ(refused(head + "<DEFINITION><FOR>d</FOR>"), "n.xml:8: expected the name of a <VARIABLE> above, found 'd'");
+  EXPECT_EQ(refused(head + "</NETWORK></BIF>"), "n.xml:9: variable 'a & b' has no <DEFINITION>");
+  EXPECT_EQ(refused(head + "<DEFINITION><FOR>d</FOR>"), "n.xml:9: expected the name of a <VARIABLE> above, found 'd'");
   EXPECT_NE(refused(head + "<DEFINITION><FOR>c</FOR><TABLE>0.1 x</TABLE></DEFINITION>").find("found 'x'"),
             std::string::npos);
   EXPECT_NE(refused(head + "<DEFINITION><FOR>c</FOR><TABLE>0.1 0.9</TABLE></DEFINITION>").find("its scope needs 3"),
