@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
@@ -119,28 +120,26 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
   return true;
 }
 
-Observer unless_late(const Run& run, const char* phase, double look, double end) {
+Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const LateRule> rule) {
   struct Pace {
     double share = 0.0, start = 0.0;
   };
   const auto pace = std::make_shared<Pace>();
-  return {.progress =
-              [=](const Progress& now) {
-                pace->share = now.share_done.value_or(0.0);
-                if (pace->share == 0.0) pace->start = run.seconds();
-                Progress named = now;
-                named.phase = phase;
-                run.tell(named);
-              },
-          .should_stop =
-              [=, look = look * run.time_limit(), end = end * run.time_limit(),
-               least = policy::kPaceShare * run.time_limit()] {
-                if (run.is_overdue()) return true;
-                const double now = run.seconds();
-                if (now <= end && now < pace->start + least) return false;
-                const double expected_end = pace->share > 0.0 ? pace->start + (now - pace->start) / pace->share : now;
-                return now > end || (now > look && expected_end > end);
-              }};
+  const auto tell = [=](const Progress& now) {
+    pace->share = now.share_done.value_or(0.0);
+    if (pace->share == 0.0) pace->start = run.seconds();
+    Progress named = now;
+    named.phase = phase;
+    run.tell(named);
+  };
+  const auto is_late = [=, rule = std::move(rule)] {
+    if (run.is_overdue()) return true;
+    const double now = run.seconds(), limit = run.time_limit();
+    if (now > rule->end * limit) return true;
+    if (now < rule->look * limit || now < pace->start + policy::kPaceShare * limit || pace->share == 0.0) return false;
+    return pace->start + (now - pace->start) / pace->share > rule->end * limit;
+  };
+  return {.progress = tell, .should_stop = is_late};
 }
 
 }  // namespace treesample

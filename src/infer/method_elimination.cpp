@@ -72,7 +72,8 @@ std::string add_most_probable(Draft& draft, const Elimination& elimination, cons
   const auto found = unless_given_up([&] {
     return most_probable(
         task.graph, limits, pass,
-        unless_late(run, "most probable configuration", policy::kMostProbableLook, policy::kMostProbableEnd));
+        unless_late(run, "most probable configuration",
+                    std::make_shared<LateRule>(LateRule{policy::kMostProbableLook, policy::kMostProbableEnd})));
   });
   if (!found || !*found) return "time";
   const MostProbable& best = **found;
@@ -113,10 +114,12 @@ Draft run_elimination(const Task& task) {
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
   const EliminationOptions options =
       task.plan.elimination_options.value_or(elimination_options(task.plan.request, task.run));
-  // Marginals begin at 0 again.
-  const auto elimination = std::make_shared<const Elimination>(
-      graph, task.limits(), options,
-      unless_late(task.run, "elimination", policy::kEliminationLook, policy::kEliminationEnd));
+  // What a search could answer instead leaves it time. Marginals begin at 0 again.
+  const auto rule = std::make_shared<LateRule>(
+      LateRule{policy::kEliminationLook, task.plan.is_open ? policy::kOpenEliminationEnd : policy::kEliminationEnd});
+  const auto elimination =
+      std::make_shared<const Elimination>(graph, task.limits(), options, unless_late(task.run, "elimination", rule));
+  rule->end = policy::kEliminationEnd;
   draft.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
                              summed_out_text(draft.summed.get()));
   LogBounds bounds = elimination->bounds();

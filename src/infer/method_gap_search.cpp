@@ -92,7 +92,8 @@ bool GapSearch::count_first() {
 // it is given up, a lower bound, is kept.
 void GapSearch::eliminate_first() {
   if (!task_.plan.eliminates_first) return;
-  Observer watch = unless_late(run_, "elimination", policy::kLogZLook, policy::kLogZEnd);
+  const auto rule = std::make_shared<LateRule>(LateRule{policy::kLogZLook, policy::kLogZEnd});
+  Observer watch = unless_late(run_, "elimination", rule);
   watch.progress = [this, tell = watch.progress](Progress now) {
     now.log_z = certified(now.log_z);
     first_bounds_.lower = std::max(first_bounds_.lower, now.log_z.lower);
@@ -105,6 +106,7 @@ void GapSearch::eliminate_first() {
     run_.remark(fmt::format("elimination, given up after {:.1f} seconds, would take too long", run_.seconds()));
     return;
   }
+  rule->end = policy::kSlicedMarginalsEnd;
   const EliminationCost& cost = eliminated->cost();
   draft_.method = fmt::format("log Z by variable elimination, width {}", cost.width);
   if (cost.num_slices > 1.0) {

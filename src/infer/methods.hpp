@@ -72,9 +72,13 @@ std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, c
 // Whether elimination, if need be of the model without its barren variables, can answer everything; else whether it has
 // log Z before a search. Fills in what the plan says about it.
 bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run);
-// Ends where the rest would not be done by `end` of the time limit, as the share that is done after a while (`look`)
-// tells, and a moment after an interruption.
-Observer unless_late(const Run& run, const char* phase, double look, double end);
+// Shares of the time limit.
+struct LateRule {
+  double look = 0.0, end = 1.0;
+};
+// Ends where the rest would not be done by `end`, as the share that is done after a while (`look`) tells, and a moment
+// after an interruption. The rule may change while it is watched.
+Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const LateRule> rule);
 // The same with an order; nothing unless elimination and its marginals fit into the memory and, by a prediction, into
 // the time. `cost` receives what it would take, where that was found.
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,

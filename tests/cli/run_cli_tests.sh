@@ -43,7 +43,7 @@ check "the best that a search found is proved" says out '^best .*; optimal (cert
 run infer "$models/ising-8x8.uai" --select q-uct --budget 1000 --json best.json
 check "the paper's search has the best found" says out '^best .*; best found$'
 check "JSON says that it is not proved" says best.json '"optimal": false'
-run infer "$models/ising-8x8.uai" --method exact --memory 44K --json best.json
+run infer "$models/ising-8x8.uai" --method exact --memory 46K --json best.json
 check "no memory for the optimum" says err '^the most probable configuration was not looked for: not enough memory'
 check "a sample instead" says out '^best .*; best found$'
 check "JSON says that it was not looked into" says best.json '"optimal": null'
