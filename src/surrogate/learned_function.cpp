@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostPoints = 4000;  // of a regression
 constexpr double kAnewGrowth = 1.5;        // values from when on it is tried to learn from nothing again
+constexpr int kRoundsAgain = 10;           // of a regression that begins with the terms of the last one
 constexpr double kWeightScale = 8.0;       // nats in which a value's weight falls by e ...
 constexpr double kLeastWeight = 0.02;      // ... but no further than this
 constexpr double kLowQuantile = 0.05;      // values below are hardly told apart
@@ -40,8 +41,10 @@ class LearnedFunction::Impl {
   void fit(const ShouldStop& should_stop) {
     if (!choose_points()) return;
     const RegressionOptions options{.should_stop = should_stop};
+    RegressionOptions first = options;
+    if (regression_) first.num_rounds = kRoundsAgain;
     auto best = std::make_unique<TermRegression>(
-        data_, regression_ ? regression_->terms() : std::vector<RegressionTerm>(), options);
+        data_, regression_ ? regression_->terms() : std::vector<RegressionTerm>(), first);
     const bool is_due = static_cast<double>(num_values()) >= kAnewGrowth * static_cast<double>(num_anew_);
     if (!regression_) num_anew_ = num_values();
     if (regression_ && is_due && !best->is_perfect()) {

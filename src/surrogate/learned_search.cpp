@@ -24,7 +24,7 @@ constexpr int kPosteriorDraws = 8;       // for the error that the values leave 
 constexpr int kMostTries = 300;
 constexpr double kMostListed = 1 << 20;                      // configurations that are gone through one by one
 constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // asked before it learns
-constexpr std::int64_t kLearnEvery = 8;                      // it learns when there is 1 / 8 more
+constexpr std::int64_t kLearnEvery = 6;                      // it learns when there is 1 / 6 more
 constexpr double kNoSurprise = 1e-4;                         // nats: what differs by less teaches nothing
 constexpr double kRounding = 0x1.0p-50;
 

@@ -65,7 +65,7 @@ void TermRegression::improve() {
   int num_left = options_.num_rounds - kSettling;
   const auto is_asked_to_stop = [&] { return options_.should_stop && options_.should_stop(); };
   for (const int max_order : {std::min(2, options_.max_order), options_.max_order}) {
-    for (int num_idle = 0; options_.is_open && num_idle < 2 && num_left > 0 && !is_asked_to_stop(); --num_left) {
+    for (int num_idle = 0; options_.is_open && num_idle < 1 && num_left > 0 && !is_asked_to_stop(); --num_left) {
       update_variances();
       give_up();
       num_idle = take_up(max_order) ? 0 : num_idle + 1;

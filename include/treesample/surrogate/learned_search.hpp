@@ -8,7 +8,7 @@
 //   30 %  from the square root of the learned model, which is less sure of itself,
 //   10 %  uniformly
 //
-// (surrogate/learned_approximation.hpp). It learns anew whenever there is an eighth more to learn from. Of the learned
+// (surrogate/learned_approximation.hpp). It learns anew whenever there is a sixth more to learn from. Of the learned
 // terms those with the largest effects are used that elimination can take; so P_X is normalised exactly.
 //
 // The last share of the calls, a tenth, is kept for the error of log Z and of the marginals: with q a mixture of P_X
