@@ -33,7 +33,8 @@ std::string bound_text(double value, double direction) {
 
 // Of text of log Z: what is certified, and what is not.
 std::string certainty_text(const Answer& answer) {
-  if (!answer.is_exact) return ", estimate";
+  const bool has_error = answer.lower || answer.upper || answer.bounded_importance || answer.importance;
+  if (!answer.is_exact) return fmt::format(", {}{}", answer.log_z_kind(), has_error ? "" : "; its error is not known");
   const double width = *answer.log_z == kNegInf ? 0.0 : *answer.upper - *answer.lower;
   return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {})", tolerance_text(width, 1));
 }
@@ -200,6 +201,9 @@ void print_queries(const Answer& answer, const FactorGraph& graph) {
       print_marginal(graph, query.variables.front(), query.probabilities);
       continue;
     }
+    if (query.probabilities.empty()) fmt::print("  no joint distribution by this method\n");
+    if (!query.probabilities.empty() && !query.error)
+      fmt::print("  frequencies of samples; their error is not known\n");
     for (std::size_t i = 0; i < std::min(query.probabilities.size(), kMostRows); ++i) {
       fmt::print("  {:.4f}  {}\n", query.probabilities[i],
                  printable(observations_text(graph, {query_states(query, graph, i), {}})));
@@ -257,7 +261,8 @@ void print_log_z(const Answer& answer) {
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
   if (answer.is_evidence_probability && answer.log_z && !has_nothing) {
-    fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z), answer.is_exact ? "" : ", estimate");
+    fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z),
+               answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
   }
   print_importance(answer);
   if (answer.sampled_interval && !answer.is_exact) {

@@ -60,6 +60,7 @@ Json log_z_json(const Answer& answer) {
   log_z["lower"] = answer.lower ? number(*answer.lower) : Json();
   log_z["upper"] = answer.upper ? number(*answer.upper) : Json();
   log_z["exact"] = answer.is_exact;
+  log_z["kind"] = answer.log_z ? Json(answer.log_z_kind()) : Json();
   log_z["importance"] = Json();
   if (answer.importance) {
     log_z["importance"] = {{"estimate", number(answer.importance->log_z)},

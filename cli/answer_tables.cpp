@@ -85,6 +85,7 @@ void CaseTable::add(const std::string& label, const Answer& answer) {
   const std::vector<QueryAnswer> queries = asked(answer, graph_);
   if (num_rows_++ == 0) {
     std::vector<std::string> header = {"case", "log_z", "lower", "upper", "exact", "conflict", "error"};
+    if (answer.map) header.insert(header.end(), {"map", "map_log_sum", "map_log_upper"});
     for (const QueryAnswer& query : queries) {
       for (std::size_t i = 0; i < num_configurations(query, graph_); ++i) {
         header.push_back(fmt::format("P({})", observations_text(graph_, {query_states(query, graph_, i), {}})));
@@ -100,6 +101,15 @@ void CaseTable::add(const std::string& label, const Answer& answer) {
                                      answer.is_exact ? "yes" : "no",
                                      observations_text(graph_, answer.conflict),
                                      number(answer.marginals_error)};
+  if (answer.map) {
+    Observations states;
+    for (std::size_t i = 0; i < answer.map->states.size(); ++i) {
+      states.states.push_back({answer.map->variables[i], answer.map->states[i]});
+    }
+    fields.push_back(observations_text(graph_, states));
+    fields.push_back(number(answer.map->log_value.lower));
+    fields.push_back(number(answer.map->log_upper));
+  }
   for (const QueryAnswer& query : queries) {
     for (std::size_t i = 0; i < num_configurations(query, graph_); ++i) {
       fields.push_back(query.probabilities.empty() ? "" : number(query.probabilities[i]));

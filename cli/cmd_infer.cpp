@@ -135,7 +135,11 @@ void InferCommand::check_request() {
                                                         {"--marginals-out", !marginals_out_.empty()},
                                                         {"--samples-out", !samples_out_.empty()},
                                                         {"--trace", !trace_.empty()},
-                                                        {"--explain", is_explained_}};
+                                                        {"--explain", is_explained_},
+                                                        {"--k-best", request_.question.k_best > 1},
+                                                        {"--sensitivity", !request_.question.sensitivity.empty()},
+                                                        {"--value-for", !request_.question.value_for.empty()},
+                                                        {"--samples", request_.question.samples > 0}};
   for (const auto& [option, is_given] : of_one_answer) {
     check_argument(!is_given, option, "is for one answer, and --cases gives many");
   }
@@ -220,7 +224,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   };
   const auto& [question, limits, options] = request_;
   Question asked = question;
-  asked.best = asked.k_best > 1;
+  asked.best = false;
   infer_cases(input.model, cases, asked, limits, options, observer,
               [&](const Case& now, const Answer& answer) { table.add(now.label, answer); });
   display.clear();

@@ -15,6 +15,7 @@ namespace treesample {
 struct Circuit::Values {
   std::vector<CountNumber> weights;  // by state
   std::vector<CountNumber> nodes;
+  double log_range = 0.0;  // no product is beyond exp(+-this)
 };
 
 namespace {
@@ -45,17 +46,15 @@ double share(const CountNumber& part, const CountNumber& whole) {
 }  // namespace
 
 Circuit::Circuit(std::shared_ptr<const CircuitShape> shape) : shape_(std::move(shape)) {
-  StateWeights none;
-  for (const int count : shape_->num_states) none.emplace_back(static_cast<std::size_t>(count), 0.0);
-  *this = with(none);
+  *this = evaluated(shape_->state_weights, shape_->log_range);
 }
 
 Circuit Circuit::with(const StateWeights& weights) const {
   constexpr const char* kFunction = "Circuit::with";
   constexpr double kLargest = 1e6;
   check_argument(weights.size() == shape_->num_states.size(), kFunction, "needs weights for each variable");
-  std::vector<CountNumber> of_states = shape_->state_weights;
-  double log_range = shape_->log_range;
+  std::vector<CountNumber> of_states = values_->weights;
+  double log_range = values_->log_range;
   for (std::size_t v = 0; v < weights.size(); ++v) {
     check_argument(weights[v].size() == static_cast<std::size_t>(shape_->num_states[v]), kFunction,
                    fmt::format("variable {} has {} weights, {} states", v, weights[v].size(), shape_->num_states[v]));
@@ -72,11 +71,12 @@ Circuit Circuit::with(const StateWeights& weights) const {
     log_range += largest;
   }
   check_argument(log_range <= CountNumber::kLargestLog, kFunction, "the weights together are beyond exp(1e9)");
-  return evaluated(std::move(of_states));
+  return evaluated(std::move(of_states), log_range);
 }
 
-Circuit Circuit::evaluated(std::vector<CountNumber> weights) const {
+Circuit Circuit::evaluated(std::vector<CountNumber> weights, double log_range) const {
   auto values = std::make_shared<Values>();
+  values->log_range = log_range;
   values->weights = std::move(weights);
   values->nodes.reserve(shape_->num_nodes());
   for (std::size_t node = 0; node < shape_->num_nodes(); ++node) {
@@ -100,7 +100,7 @@ Circuit Circuit::given(const Evidence& evidence) const {
     const bool is_open = observed[v] < 0 || shape_->first_state[v] + static_cast<std::uint32_t>(observed[v]) == state;
     if (!is_open) weights[state] = {};
   }
-  return evaluated(std::move(weights));
+  return evaluated(std::move(weights), values_->log_range);
 }
 
 LogBounds Circuit::log_z() const {

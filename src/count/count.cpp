@@ -104,7 +104,7 @@ class Count {
     FactorGraph graph = simplified(graph_);
     CountReport& report = result_.report;
     if (options_.has_reductions && !options_.keep_circuit && !result_.is_solved) {
-      CountReduction reduction = reduce_for_count(graph, should_stop());
+      CountReduction reduction = best_reduction(graph);
       log_error_ += reduction.log_error;
       report.num_merged_states = reduction.num_merged_states;
       report.num_inlined = reduction.num_inlined;
@@ -115,13 +115,29 @@ class Count {
     if (options_.keep_circuit || !eliminate(graph)) search(graph);
   }
 
+  // Gates that feed several tables can connect more than they save: the better way is the one whose elimination would
+  // be cheaper, whether it is done or not.
+  CountReduction best_reduction(const FactorGraph& graph) const {
+    CountReduction with_gates = reduce_for_count(graph, should_stop());
+    if (with_gates.num_inlined == 0 || with_gates.graph.num_variables() == 0 || should_stop()()) return with_gates;
+    CountReduction without = reduce_for_count(graph, should_stop(), {.inlines = false});
+    const auto cost = [&](const CountReduction& reduction) {
+      EliminationOptions options;
+      options.seed = options_.seed;
+      options.restarts = options_.order_restarts;
+      options.should_settle = should_stop(kShareOfOrders);
+      return elimination_cost(reduction.graph, options, should_stop()).num_entries;
+    };
+    return cost(with_gates) <= cost(without) ? std::move(with_gates) : std::move(without);
+  }
+
   bool eliminate(const FactorGraph& graph) {
     EliminationOptions options;
     options.seed = options_.seed;
     options.keep_messages = false;
     options.most_entries = options_.most_eliminated_entries;
     options.should_settle = should_stop();
-    const Limits limits{.bytes = limits_.bytes / 2};
+    const Limits limits{.bytes = limits_.bytes, .threads = limits_.threads};
     EliminationCost cost;
     bool fits = false;
     for (const int restarts : {kFewOrders, kManyOrders}) {  // the best of many is often several times cheaper

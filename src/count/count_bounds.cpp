@@ -6,7 +6,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kMostTries = 20'000;  // decisions for single configurations: some milliseconds
+constexpr std::int64_t kMostWork = 4'000'000;  // atoms that are looked at for single configurations: some 10 ms
 
 }  // namespace
 
@@ -14,7 +14,7 @@ constexpr std::int64_t kMostTries = 20'000;  // decisions for single configurati
 // bound of the branches that were not opened.
 CountBounds CountSearch::unwind() {
   update_memory();
-  num_tries_left_ = kMostTries;
+  work_left_ = kMostWork;
   CountBounds inner{CountNumber::one(), CountNumber::one()};  // of the component that is searched in the branch
   for (; num_frames_ > 0; --num_frames_) {
     Frame& frame = frames_[num_frames_ - 1];
@@ -68,7 +68,7 @@ CountBounds CountSearch::bounds_of(std::size_t component) {
   return {lower, upper};
 }
 
-// The weight of one configuration of the component; 0 when none was found in some decisions.
+// The weight of one configuration of the component; 0 when none was found in some time.
 CountNumber CountSearch::some_configuration(std::size_t component) {
   struct Decision {
     ZeroTrail::Mark mark;
@@ -76,7 +76,9 @@ CountNumber CountSearch::some_configuration(std::size_t component) {
     bool is_last;  // the opposite was tried
   };
   std::vector<Decision> decisions;
-  while (num_tries_left_-- > 0) {
+  const auto size = static_cast<std::int64_t>(components_.atoms(component).size());
+  while (work_left_ > 0) {
+    work_left_ -= 1 + size;
     const int v = choose_variable(component);
     if (v < 0) {
       const std::size_t size = components_.size();
@@ -90,7 +92,8 @@ CountNumber CountSearch::some_configuration(std::size_t component) {
     bool is_possible = trail_.decide(decisions.back().literal);
     while (!is_possible) {
       while (!decisions.empty() && decisions.back().is_last) decisions.pop_back();
-      if (decisions.empty() || num_tries_left_-- <= 0) return {};
+      work_left_ -= 1 + size;
+      if (decisions.empty() || work_left_ <= 0) return {};
       Decision& last = decisions.back();
       trail_.undo(last.mark);
       last.is_last = true;

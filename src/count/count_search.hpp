@@ -97,7 +97,7 @@ class CountSearch {
   std::string key_;
   std::uint64_t hash_ = 0;
   std::int64_t num_decisions_ = 0, num_components_ = 0, num_cache_hits_ = 0;
-  std::int64_t num_tries_left_ = 0;  // decisions for single configurations
+  std::int64_t work_left_ = 0;  // for single configurations
   std::uint64_t peak_bytes_ = 0;
 };
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "count/reduce_table.hpp"
+#include "count/split_table.hpp"
 #include "count/zero_boxes.hpp"
 #include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -15,24 +18,13 @@ namespace {
 constexpr double kMostEntries = 1024;  // of a table that a gate was inlined into
 constexpr int kMostUses = 12;          // of a gate
 
-struct Table {
-  std::vector<int> scope;
-  std::vector<double> values;
-  double error = 0.0;  // of its logarithms, beyond what entries of a model are known to
-
-  [[nodiscard]] double magnitude() const {
-    double most = 0.0;
-    for (const double value : values) {
-      if (value != kNegInf) most = std::max(most, std::abs(value));
-    }
-    return most;
-  }
-};
-
 class Reducer {
  public:
-  Reducer(const FactorGraph& graph, const ShouldStop& should_stop)
-      : graph_(graph), stop_(should_stop), tables_of_(static_cast<std::size_t>(graph.num_variables())) {
+  Reducer(const FactorGraph& graph, const ShouldStop& should_stop, const ReduceSwitches& switches)
+      : graph_(graph),
+        stop_(should_stop),
+        switches_(switches),
+        tables_of_(static_cast<std::size_t>(graph.num_variables())) {
     for (int v = 0; v < graph.num_variables(); ++v) num_states_.push_back(graph.num_states(v));
     is_left_.assign(num_states_.size(), 1);
     states_.assign(num_states_.size(), 0);
@@ -45,8 +37,8 @@ class Reducer {
       for (int v = 0; v < graph_.num_variables(); ++v) {
         if (stop_.is_asked(1000)) return result();
         if (is_left_[v] == 0) continue;
-        merge_states(v);
-        if (sum_out(v) || inline_gate(v)) is_changed = true;
+        if (switches_.merges) merge_states(v);
+        if ((switches_.sums && sum_out(v)) || (switches_.inlines && inline_gate(v))) is_changed = true;
       }
     }
     return result();
@@ -54,7 +46,7 @@ class Reducer {
 
  private:
   // Leaves out variables on which the table does not depend.
-  void shrink(Table& table) const {
+  void shrink(ReduceTable& table) const {
     for (std::size_t i = table.scope.size(); i-- > 0;) {
       std::size_t stride = 1;
       for (std::size_t j = i + 1; j < table.scope.size(); ++j)
@@ -75,12 +67,26 @@ class Reducer {
       table.scope.erase(table.scope.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
-  void add(Table table) {
+  void add(ReduceTable table) {
     shrink(table);
+    if (switches_.splits) split(table);
     const int number = static_cast<int>(tables_.size());
     for (const int v : table.scope) tables_of_[v].push_back(number);
     tables_.push_back(std::move(table));
     is_table_left_.push_back(1);
+  }
+  void split(ReduceTable& table) {
+    for (std::size_t i = table.scope.size(); table.scope.size() > 1 && i-- > 0;) {
+      std::vector<int> num_states;
+      for (const int v : table.scope) num_states.push_back(num_states_[v]);
+      std::optional<SplitTable> parts = split_off(num_states, table.values, i);
+      if (!parts) continue;
+      ReduceTable own{.scope = {table.scope[i]}, .values = std::move(parts->own), .error = parts->error};
+      table.scope.erase(table.scope.begin() + static_cast<std::ptrdiff_t>(i));
+      table.values = std::move(parts->rest);
+      ++result_.num_split;
+      add(std::move(own));
+    }
   }
   void remove(int number) {
     is_table_left_[number] = 0;
@@ -92,7 +98,7 @@ class Reducer {
     return entries;
   }
   // Whether entries other than zeros differ.
-  static bool has_weights(const Table& table) {
+  static bool has_weights(const ReduceTable& table) {
     double common = kNegInf;
     for (const double value : table.values) {
       if (value == kNegInf || value == common) continue;
@@ -101,12 +107,12 @@ class Reducer {
     }
     return false;
   }
-  [[nodiscard]] std::size_t num_boxes(const Table& table) const {
+  [[nodiscard]] std::size_t num_boxes(const ReduceTable& table) const {
     std::vector<int> num_states;
     for (const int v : table.scope) num_states.push_back(num_states_[v]);
     return cover_zeros(num_states, table.values).size();
   }
-  [[nodiscard]] double at(const Table& table, const std::vector<int>& states) const {  // states by variable
+  [[nodiscard]] double at(const ReduceTable& table, const std::vector<int>& states) const {  // states by variable
     std::size_t index = 0;
     for (const int v : table.scope) {
       index = index * static_cast<std::size_t>(num_states_[v]) + static_cast<std::size_t>(states[v]);
@@ -132,48 +138,27 @@ class Reducer {
     }
   }
 
-  static void make_equal(Table& table);
   bool sum_out(int v);
   bool inline_gate(int v);
-  [[nodiscard]] std::vector<int> gate_states(const Table& gate, int v);
-  [[nodiscard]] Table inlined(const Table& table, const Table& gate, const std::vector<int>& outputs, int v);
+  [[nodiscard]] std::vector<int> gate_states(const ReduceTable& gate, int v);
+  [[nodiscard]] ReduceTable inlined(const ReduceTable& table, const ReduceTable& gate, const std::vector<int>& outputs,
+                                    int v);
   void merge_states(int v);
   [[nodiscard]] std::vector<int> classes_of(int v);
   CountReduction result();
 
   const FactorGraph& graph_;
   StopCheck stop_;
+  const ReduceSwitches switches_;
   std::vector<int> num_states_;
   std::vector<char> is_left_;
-  std::vector<Table> tables_;
+  std::vector<ReduceTable> tables_;
   std::vector<char> is_table_left_;
   std::vector<std::vector<int>> tables_of_;  // by variable
   std::vector<int> states_;                  // by variable, of for_each()
   CompensatedSum constant_;                  // what was taken off tables
   CountReduction result_;
 };
-
-// Numbers that differ by rounding alone become one, so that sums of 1 are seen to be constant.
-void Reducer::make_equal(Table& table) {
-  constexpr double kRounding = 16.0 * kEpsilon;
-  std::vector<double> sorted = table.values;
-  std::sort(sorted.begin(), sorted.end());
-  double first = kNegInf;
-  for (double& value : sorted) {  // the least of each run of close numbers
-    if (first == kNegInf || value - first > kRounding * (1.0 + std::abs(first))) first = value;
-    value = first;
-  }
-  std::vector<double> levels(sorted);
-  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-  double change = 0.0;
-  for (double& value : table.values) {
-    if (value == kNegInf) continue;
-    const double level = *(std::upper_bound(levels.begin(), levels.end(), value) - 1);
-    change = std::max(change, value - level);
-    value = level;
-  }
-  table.error += change;
-}
 
 bool Reducer::sum_out(int v) {
   const std::vector<int>& numbers = tables_of_[v];
@@ -190,7 +175,7 @@ bool Reducer::sum_out(int v) {
     error += tables_[number].error + kEpsilon * (1.0 + most);
     magnitude += most;
   }
-  Table sum{.scope = scope, .values = {}};
+  ReduceTable sum{.scope = scope, .values = {}};
   std::vector<double> terms(static_cast<std::size_t>(num_states_[v]));
   for_each(scope, [&] {
     for (int s = 0; s < num_states_[v]; ++s) {
@@ -202,12 +187,12 @@ bool Reducer::sum_out(int v) {
   });
   const auto num_tables = static_cast<double>(numbers.size());
   const double log_max = *std::max_element(sum.values.begin(), sum.values.end());
-  sum.error =
-      error + kEpsilon * (num_tables * magnitude + num_states_[v] + 16.0 + 2.0 * sum.magnitude() + std::abs(log_max));
+  sum.error = error + kEpsilon * (num_tables * magnitude + num_states_[v] + 16.0 + 2.0 * sum.magnitude());
   if (log_max != kNegInf) {  // large numbers would be off by more with each step
     for (double& value : sum.values) value -= log_max;
+    sum.error += kEpsilon * std::abs(log_max);
     constant_.add(log_max);
-    make_equal(sum);
+    sum.make_equal();
   }
   for (const int number : std::vector<int>(numbers)) remove(number);
   is_left_[v] = 0;
@@ -217,7 +202,7 @@ bool Reducer::sum_out(int v) {
 }
 
 // The state of v for each entry of the others, -1 where none is possible; empty unless the table determines it.
-std::vector<int> Reducer::gate_states(const Table& gate, int v) {
+std::vector<int> Reducer::gate_states(const ReduceTable& gate, int v) {
   std::vector<int> others, outputs;
   unite(others, gate.scope, v);
   bool is_gate = true;
@@ -236,10 +221,11 @@ std::vector<int> Reducer::gate_states(const Table& gate, int v) {
 }
 
 // The table with v replaced by what determines it.
-Table Reducer::inlined(const Table& table, const Table& gate, const std::vector<int>& outputs, int v) {
+ReduceTable Reducer::inlined(const ReduceTable& table, const ReduceTable& gate, const std::vector<int>& outputs,
+                             int v) {
   std::vector<int> inputs;
   unite(inputs, gate.scope, v);
-  Table result{.scope = {}, .values = {}, .error = table.error};
+  ReduceTable result{.scope = {}, .values = {}, .error = table.error};
   unite(result.scope, table.scope, v);
   unite(result.scope, inputs, v);
   for_each(result.scope, [&] {
@@ -257,12 +243,13 @@ bool Reducer::inline_gate(int v) {
   const std::vector<int> numbers = tables_of_[v];
   if (static_cast<int>(numbers.size()) > kMostUses) return false;
   for (const int number : numbers) {
-    const Table& gate = tables_[number];
+    const ReduceTable& gate = tables_[number];
     if (gate.scope.size() < 2 || static_cast<double>(gate.values.size()) > kMostEntries) continue;
     const std::vector<int> outputs = gate_states(gate, v);
     if (outputs.empty()) continue;
+    const std::size_t num_others = gate.scope.size() - 1;
     std::size_t before = num_boxes(gate), after = 0;
-    std::vector<Table> made;
+    std::vector<ReduceTable> made;
     bool fits = true;
     for (const int other : numbers) {
       std::vector<int> scope;
@@ -279,9 +266,10 @@ bool Reducer::inline_gate(int v) {
     }
     if (!fits || after > before) continue;
     for (const int other : numbers) remove(other);
-    for (Table& table : made) add(std::move(table));
+    for (ReduceTable& table : made) add(std::move(table));
     is_left_[v] = 0;
     ++result_.num_inlined;
+    result_.num_equivalent += num_others == 1 ? 1 : 0;
     return true;
   }
   return false;
@@ -296,7 +284,7 @@ std::vector<int> Reducer::classes_of(int v) {
       if (classes[t] != t) continue;
       bool is_equal = true;
       for (const int number : tables_of_[v]) {
-        const Table& table = tables_[number];
+        const ReduceTable& table = tables_[number];
         if (table.scope.size() < 2 || !is_equal) continue;
         std::vector<int> others;
         unite(others, table.scope, v);
@@ -327,9 +315,9 @@ void Reducer::merge_states(int v) {
   // Weights of the states: what tables over v alone say.
   std::vector<CompensatedSum> weights(classes.size());
   double error = 0.0, magnitude = 0.0;
-  std::vector<Table> made;
+  std::vector<ReduceTable> made;
   for (const int number : std::vector<int>(tables_of_[v])) {
-    Table table = tables_[number];
+    ReduceTable table = tables_[number];
     remove(number);
     if (table.scope.size() == 1) {
       for (std::size_t s = 0; s < weights.size(); ++s) weights[s].add(table.values[s]);
@@ -337,13 +325,13 @@ void Reducer::merge_states(int v) {
       magnitude += table.magnitude();
       continue;
     }
-    Table smaller{.scope = table.scope, .values = {}, .error = table.error};
+    ReduceTable smaller{.scope = table.scope, .values = {}, .error = table.error};
     for_each(table.scope, [&] {
       if (classes[states_[v]] == states_[v]) smaller.values.push_back(at(table, states_));
     });
     made.push_back(std::move(smaller));
   }
-  Table unary{.scope = {v}, .values = {}};
+  ReduceTable unary{.scope = {v}, .values = {}};
   for (const int s : kept) {
     std::vector<double> terms;
     for (std::size_t t = 0; t < classes.size(); ++t) {
@@ -354,7 +342,7 @@ void Reducer::merge_states(int v) {
   unary.error = error + kEpsilon * (2.0 * magnitude + static_cast<double>(classes.size()) + 16.0 + unary.magnitude());
   result_.num_merged_states += num_states_[v] - static_cast<int>(kept.size());
   num_states_[v] = static_cast<int>(kept.size());
-  for (Table& table : made) add(std::move(table));
+  for (ReduceTable& table : made) add(std::move(table));
   add(std::move(unary));
 }
 
@@ -377,8 +365,9 @@ CountReduction Reducer::result() {
 
 }  // namespace
 
-CountReduction reduce_for_count(const FactorGraph& graph, const ShouldStop& should_stop) {
-  return Reducer(graph, should_stop).run();
+CountReduction reduce_for_count(const FactorGraph& graph, const ShouldStop& should_stop,
+                                const ReduceSwitches& switches) {
+  return Reducer(graph, should_stop, switches).run();
 }
 
 }  // namespace treesample

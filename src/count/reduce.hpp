@@ -1,9 +1,11 @@
 // A smaller model with the same Z, before zeros are searched.
 //
+//   split tables     a variable on which the rest of a table does not depend gets a table of its own;
 //   merged states    two states of a variable in which all tables over several variables agree are one, with the sum of
 //                    their weights;
 //   inlined gates    a variable that one of its tables determines (for each state of the others at most one of its own
 //                    is possible) is replaced, in its other tables, by those others, where that takes no more clauses;
+//                    with one other, of which it is a copy or an image, it is an equivalent variable;
 //   summed variables one whose tables together reach no further than the largest of them is summed out.
 //
 // Inlining copies numbers; the others add some up, and their rounding is in log_error.
@@ -21,10 +23,18 @@ struct CountReduction {
   double log_error = 0.0;  // log Z differs from the original one by at most this
   int num_merged_states = 0;
   int num_inlined = 0;
+  int num_equivalent = 0;  // of these: with one other variable
   int num_summed = 0;
+  int num_split = 0;  // variables that left a table
+};
+
+// To be measured one by one.
+struct ReduceSwitches {
+  bool splits = true, merges = true, inlines = true, sums = true;
 };
 
 // Pre: tables only. `should_stop` ends it early.
-CountReduction reduce_for_count(const FactorGraph& graph, const ShouldStop& should_stop);
+CountReduction reduce_for_count(const FactorGraph& graph, const ShouldStop& should_stop,
+                                const ReduceSwitches& switches = {});
 
 }  // namespace treesample

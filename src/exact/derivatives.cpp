@@ -7,10 +7,10 @@
 #include <span>
 #include <utility>
 
+#include "exact/bucket_tree.hpp"
 #include "model/dense_table.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/space/order.hpp"
 
 namespace treesample {
 namespace {
@@ -21,20 +21,12 @@ class Passes {
  public:
   Passes(const FactorGraph& graph, std::vector<int> order, const Observer& observer)
       : graph_(graph), order_(std::move(order)), observer_(observer), buckets_(order_.size()) {
-    const auto sep = separators(adjacency_of(graph_), order_);
-    std::vector<int> time(order_.size());
-    for (std::size_t t = 0; t < order_.size(); ++t) {
-      const int v = order_[t];
-      time[v] = static_cast<int>(t);
-      buckets_[v].scope.assign(sep[v].rbegin(), sep[v].rend());
-      buckets_[v].scope.push_back(v);
-      if (!sep[v].empty()) buckets_[sep[v].front()].children.push_back(v);
-    }
-    for (int m = 0; m < graph_.num_factors(); ++m) {
-      const std::vector<int>& scope = graph_.factor(m).scope();
-      if (scope.empty()) continue;
-      const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });
-      buckets_[first].factors.push_back(m);
+    BucketTree tree(graph_, order_);
+    for (const int v : order_) {
+      BucketTree::Bucket& found = tree.buckets[v];
+      buckets_[v].scope = found.scope_ending_with(v);
+      buckets_[v].factors = std::move(found.factors);
+      buckets_[v].children = std::move(found.children);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
@@ -47,9 +48,18 @@ class ProjectedApproximation final : public Approximation {
   std::shared_ptr<const Approximation> whole_;
 };
 
+// Whether the method, as far as it is said, looks at the tables rather than at samples alone.
+bool is_reasoned(const FactorGraph& graph, const InferOptions& options) {
+  const bool is_search = options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
+  const bool is_exact = options.method == Method::kExact || options.method == Method::kCount;
+  return graph.has_only_tables() &&
+         (is_exact || (is_search && options.select.value_or(SelectRule::kGap) == SelectRule::kGap));
+}
+
 }  // namespace
 
-AskedModel::AskedModel(const Model& model, const Question& question) : original_(model), question_(question) {
+AskedModel::AskedModel(const Model& model, const Question& question, const InferOptions& options)
+    : original_(model), question_(question) {
   if (!model.soft_evidence.empty()) {
     added_ = model;
     added_->graph = with_soft_evidence(std::move(added_->graph), model.soft_evidence);
@@ -61,7 +71,7 @@ AskedModel::AskedModel(const Model& model, const Question& question) : original_
       Query query;
       for (const std::string& name : asked) query.variables.push_back(names.variable(name));
       if (query.variables.empty()) throw Error(ErrorCode::kArgument, "a query has no variables");
-      if (query.variables.size() > 1) add_joint(query);
+      if (query.variables.size() > 1) add_joint(query, is_reasoned(model.graph, options));
       queries_.push_back(std::move(query));
     }
   } catch (const OptionError&) {
@@ -71,7 +81,7 @@ AskedModel::AskedModel(const Model& model, const Question& question) : original_
   }
 }
 
-void AskedModel::add_joint(Query& query) {
+void AskedModel::add_joint(Query& query, bool has_variable) {
   const FactorGraph& graph = original_.graph;
   std::int64_t num_joint = 1;
   for (std::size_t i = 0; i < query.variables.size(); ++i) {
@@ -88,6 +98,7 @@ void AskedModel::add_joint(Query& query) {
                                                     kMostJointStates));
     }
   }
+  if (!has_variable) return;
   if (!added_) added_ = original_;
   const auto size = static_cast<std::size_t>(num_joint);
   query.joint = added_->graph.add_variable(static_cast<int>(num_joint));
@@ -116,7 +127,7 @@ Answer AskedModel::answered(Answer answer) const {
     QueryAnswer& result = answer.queries.emplace_back();
     result.variables = query.variables;
     const auto variable = static_cast<std::size_t>(query.joint < 0 ? query.variables.front() : query.joint);
-    if (answer.marginals.empty()) continue;
+    if (answer.marginals.empty() || (query.joint < 0 && query.variables.size() > 1)) continue;
     result.probabilities = answer.marginals[variable];
     if (!answer.marginal_errors.empty()) result.error = answer.marginal_errors[variable];
   }
@@ -140,6 +151,36 @@ Answer AskedModel::answered(Answer answer) const {
         std::make_shared<ProjectedApproximation>(num_original, queries_, std::move(answer.approximation));
   }
   return answer;
+}
+
+void AskedModel::add_frequencies(Answer& answer, std::uint64_t seed, const ShouldStop& should_stop) const {
+  const bool is_needed = std::any_of(queries_.begin(), queries_.end(),
+                                     [](const Query& query) { return query.joint < 0 && query.variables.size() > 1; });
+  if (!is_needed || !answer.approximation || answer.marginals.empty()) return;
+  Random random(seed, "joint queries");
+  std::vector<std::vector<double>> counts(queries_.size());
+  int num_samples = 0;
+  while (num_samples < policy::kJointSamples && (num_samples == 0 || !should_stop())) {
+    const Assignment x = answer.approximation->sample(random);
+    ++num_samples;
+    for (std::size_t q = 0; q < queries_.size(); ++q) {
+      const Query& query = queries_[q];
+      if (query.joint >= 0 || query.variables.size() < 2) continue;
+      std::size_t number = 0, size = 1;
+      for (std::size_t i = 0; i < query.variables.size(); ++i) {
+        const auto num_states = static_cast<std::size_t>(query.num_states[i]);
+        number = number * num_states + static_cast<std::size_t>(x[query.variables[i]]);
+        size *= num_states;
+      }
+      counts[q].resize(size, 0.0);
+      counts[q][number] += 1.0;
+    }
+  }
+  for (std::size_t q = 0; q < queries_.size(); ++q) {
+    if (counts[q].empty()) continue;
+    for (double& count : counts[q]) count /= num_samples;
+    answer.queries[q].probabilities = std::move(counts[q]);
+  }
 }
 
 }  // namespace treesample

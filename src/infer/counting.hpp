@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "infer/methods.hpp"
 #include "treesample/count/count.hpp"
@@ -11,11 +12,25 @@ namespace treesample {
 // Whether the zeros of its tables are many enough to try.
 bool wants_counting(const FactorGraph& graph);
 
+// What elimination is predicted to take; 0 where that is not known.
+double elimination_seconds(const Plan& plan);
+// Everything that is asked, by counting where it is quicker than elimination, which costs little more when it is not:
+// nothing then.
+std::optional<Draft> count_instead(const Task& task);
+
+// Whether more than log Z is asked.
+bool wants_more(const Question& question);
+
+// Counting beside the search with bounds, on two threads.
+Draft run_portfolio(const Task& task);
+Draft run_gap_search(const Task& task);
+
 // From now on: this many seconds in any case, and on to the last one as long as the share that is done promises an end
 // by then.
 struct CountTime {
   double trial_seconds = 0.0;
   double seconds = 0.0;
+  double optimism = 1.0;  // the branches that are left may be this many times quicker
 };
 // Until these shares of the time limit.
 CountTime count_time(const Run& run, double trial_end, double end);

@@ -8,6 +8,7 @@
 
 #include "infer/policy.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/search/first_bounds.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -23,10 +24,26 @@ void Draft::set_log_z(double estimate, const LogBounds& bounds) {
   log_z = bounds.clamp(estimate);
 }
 
+const char* Answer::log_z_kind() const {
+  if (!log_z) return "";
+  if (is_exact) return "exact";
+  return *log_z == lower.value_or(kNegInf) ? "lower bound" : "estimate";
+}
+
+void Draft::add_first_bounds(const FactorGraph& graph) {
+  if (!log_z || is_exact || (lower && upper)) return;
+  const LogBounds first = first_bounds(graph, best);
+  const LogBounds bounds{std::max(lower.value_or(kNegInf), first.lower),
+                         std::min(upper.value_or(HUGE_VAL), first.upper)};
+  if (bounds.lower != kNegInf || bounds.upper < HUGE_VAL) set_log_z(*log_z, bounds);
+}
+
 void Draft::widen(double log_error) {
   if (!log_z || log_error == 0.0) return;
   const LogBounds bounds{lower.value_or(-HUGE_VAL), upper.value_or(HUGE_VAL)};
-  if (lower || upper) set_log_z(*log_z, bounds.widened(log_error));
+  if (!lower && !upper) return;
+  const LogBounds widened = bounds.widened(log_error);
+  set_log_z(*log_z == bounds.lower ? widened.lower : *log_z, widened);
 }
 
 void Draft::set_exact_marginals(Marginals exact) {

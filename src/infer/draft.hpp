@@ -18,6 +18,8 @@ struct Draft : Answer {
 
   // Certified bounds, and an estimate that lies within them. Throws kNumeric when they contradict each other.
   void set_log_z(double estimate, const LogBounds& bounds);
+  // A point estimate is never alone: bounds by one look at each factor where the method has none.
+  void add_first_bounds(const FactorGraph& graph);
   // The model that was answered for has a log Z this far off.
   void widen(double log_error);
   void set_exact_marginals(Marginals exact);

@@ -88,6 +88,7 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
         fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
                     run.seconds()));
     plan_search_instead(plan, is_simplified);
+    run.begin_phases();
     return method_row(plan.method, plan.select).run(task);
   } catch (const OptionError&) {
     throw;
@@ -184,6 +185,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   const ProgramWatch watch(model.programs.get(), run);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
+  if (graph.has_only_tables()) draft.add_first_bounds(graph);
   draft.widen(run.log_error());
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
   if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
@@ -199,12 +201,12 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   return lifted(std::move(draft), prepared, model.graph);
 }
 
-// Nothing can be added to a circuit.
-Answer by_circuit(const AskedModel& asked, const Model& model, InferRequest request, const Observer& observer) {
-  if (&asked.model() != &model) {
-    throw OptionError(model.soft_evidence.empty() ? "query" : "evidence",
-                      "a circuit answers for single variables, and takes weights instead of soft evidence");
-  }
+// Nothing but evidence can be added to a circuit.
+Answer by_circuit(const Model& model, InferRequest request, const Observer& observer) {
+  Model hard = model;
+  hard.soft_evidence.clear();
+  const AskedModel asked(hard, request.question);
+  if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
   request.question.query.clear();  // put to the marginals
   return asked.answered(model.circuit ? infer_circuit(model, request, observer)
                                       : compile_and_answer(model, request, observer));
@@ -239,22 +241,29 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
           const Observer& observer) {
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
-  const AskedModel asked(model, question);
+  const AskedModel asked(model, question, options);
   return planned(asked.model(), {question, limits, options}, prepare(asked.model(), options, run), run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  const AskedModel asked(model, question);
   const InferRequest request{question, limits, options};
   static_cast<void>(map_variables(model, question));
   check_sensitivity(model, question);
-  if (model.circuit || options.compile == true) return by_circuit(asked, model, request, observer);
+  const bool asks_more =
+      !question.map.empty() || question.k_best > 1 || !question.sensitivity.empty() || !question.value_for.empty();
+  if (options.compile == true && asks_more) {
+    throw OptionError("compile",
+                      "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
+  }
+  if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
+  const AskedModel asked(model, question, options);
   const Run run(limits.seconds, observer);
   InferRequest first{asked.question(), limits, options};
   first.limits.seconds *= method_share(model, request);
   Run method(first.limits.seconds, observer);
   Answer answer = asked.answered(answer_of(asked.model(), first, method));
+  asked.add_frequencies(answer, options.seed, run.until());
   if (run.has_time_limit()) answer.plan.request.limits.seconds = limits.seconds;
   answer.is_evidence_probability =
       !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();

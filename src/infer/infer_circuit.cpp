@@ -29,6 +29,15 @@ Answer answer_by_circuit(Plan plan, const FactorGraph& graph, const std::shared_
   return std::move(static_cast<Answer&>(draft));
 }
 
+// Soft evidence is weights of states.
+std::shared_ptr<const Circuit> observed(const Circuit& circuit, const Model& model) {
+  if (model.soft_evidence.empty()) return std::make_shared<const Circuit>(circuit.given(model.evidence));
+  FactorGraph variables;
+  for (int v = 0; v < circuit.num_variables(); ++v) variables.add_variable(circuit.num_states(v));
+  const StateWeights weights = state_weights(with_soft_evidence(std::move(variables), model.soft_evidence));
+  return std::make_shared<const Circuit>(circuit.with(weights).given(model.evidence));
+}
+
 const char* why_no_circuit(const CountResult& counted) {
   if (counted.report.log_z.upper == kNegInf) return "the model without its evidence is impossible";
   if (counted.is_solved || counted.report.stop == StopReason::kMemory) return "it does not fit into the memory";
@@ -63,8 +72,8 @@ Answer infer_circuit(const Model& model, const InferRequest& request, const Obse
   Run run(request.limits.seconds, observer);
   Plan plan = plan_for_circuit(model, request, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
-  const auto circuit = std::make_shared<const Circuit>(model.circuit->given(model.evidence));
-  return answer_by_circuit(std::move(plan), model.graph, circuit, run);
+  return answer_by_circuit(std::move(plan), with_soft_evidence(model.graph, model.soft_evidence),
+                           observed(*model.circuit, model), run);
 }
 
 Answer compile_and_answer(const Model& model, const InferRequest& request, const Observer& observer) {
@@ -75,8 +84,8 @@ Answer compile_and_answer(const Model& model, const InferRequest& request, const
   const CountResult counted =
       compile_within({model.graph, plan, run}, count_time(run, policy::kCompileEnd, policy::kCompileEnd));
   if (counted.circuit) {
-    const auto given = std::make_shared<const Circuit>(counted.circuit->given(model.evidence));
-    Answer answer = answer_by_circuit(std::move(plan), model.graph, given, run);
+    Answer answer = answer_by_circuit(std::move(plan), with_soft_evidence(model.graph, model.soft_evidence),
+                                      observed(*counted.circuit, model), run);
     answer.method = fmt::format("count: {}; {}", counted.report.brief(), answer.method);
     answer.circuit = counted.circuit;
     return answer;

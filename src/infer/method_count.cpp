@@ -16,8 +16,8 @@ namespace treesample {
 namespace {
 
 // Branches that are done say how long the rest would take if it were like them. With a cache it is mostly quicker.
-bool is_promising(double share_done, double seconds, double seconds_allowed) {
-  return seconds <= policy::kCountOptimism * share_done * seconds_allowed;
+bool is_promising(double share_done, double seconds, const CountTime& time) {
+  return seconds <= time.optimism * share_done * time.seconds;
 }
 
 CountResult run_within(const Task& task, const CountTime& time, CountOptions options) {
@@ -41,7 +41,7 @@ CountResult run_within(const Task& task, const CountTime& time, CountOptions opt
                               [&] {
                                 if (task.run.is_interrupted()) return true;
                                 return share_done && seconds > time.trial_seconds &&
-                                       !is_promising(*share_done, seconds, time.seconds);
+                                       !is_promising(*share_done, seconds, time);
                               }};
   return count(task.graph, limits, options, observer);
 }
@@ -67,19 +67,27 @@ void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, c
 }  // namespace
 
 bool wants_counting(const FactorGraph& graph) {
-  std::size_t num_entries = 0, num_zeros = 0;
+  double num_entries = 0.0, num_zeros = 0.0, num_tables = 0.0, num_hard = 0.0;
   for (const Factor& factor : graph.factors()) {
     if (!factor.is_table()) return false;
     if (factor.scope().size() < 2) continue;
-    num_entries += factor.log_values().size();
-    num_zeros += static_cast<std::size_t>(std::count(factor.log_values().begin(), factor.log_values().end(), kNegInf));
+    const std::vector<double>& values = factor.log_values();
+    const auto zeros = static_cast<double>(std::count(values.begin(), values.end(), kNegInf));
+    const double log_max = *std::max_element(values.begin(), values.end());
+    const bool is_hard = zeros > 0.0 && std::all_of(values.begin(), values.end(),
+                                                    [&](double v) { return v == log_max || v == kNegInf; });
+    num_entries += static_cast<double>(values.size());
+    num_zeros += zeros;
+    num_tables += 1.0;
+    num_hard += is_hard ? 1.0 : 0.0;
   }
-  return static_cast<double>(num_zeros) >= policy::kZerosToCount * static_cast<double>(num_entries) && num_zeros > 0;
+  if (num_zeros == 0.0) return false;
+  return num_zeros >= policy::kZerosToCount * num_entries || num_hard >= policy::kHardToCount * num_tables;
 }
 
 CountTime count_time(const Run& run, double trial_end, double end) {
-  const auto seconds_until = [&](double share) { return std::max(0.0, share * run.time_limit() - run.seconds()); };
-  return {seconds_until(trial_end), seconds_until(end)};
+  const auto seconds_until = [&](double share) { return std::max(0.0, run.at(share) - run.seconds()); };
+  return {seconds_until(trial_end), seconds_until(end), policy::kCountOptimism};
 }
 
 CountResult count_within(const Task& task, const CountTime& time) {
@@ -90,6 +98,32 @@ CountResult count_within(const Task& task, const CountTime& time) {
 CountResult compile_within(const Task& task, const CountTime& time) {
   task.run.tell({.phase = "circuit"});
   return run_within(task, time, {.keep_circuit = true});
+}
+
+bool wants_more(const Question& question) { return question.marginals || question.best || question.samples > 0; }
+
+double elimination_seconds(const Plan& plan) {
+  return plan.elimination ? predicted_seconds(*plan.elimination, plan.request.limits, wants_more(plan.request.question))
+                          : 0.0;
+}
+
+std::optional<Draft> count_instead(const Task& task) {
+  const double seconds = elimination_seconds(task.plan);
+  const CountTime time{policy::kCountBesideElimination * seconds, policy::kCountForElimination * seconds,
+                       policy::kCountOptimismBeside};
+  const bool needs_circuit = wants_more(task.question());
+  const CountResult counted = needs_circuit ? compile_within(task, time) : count_within(task, time);
+  const bool is_impossible = counted.is_solved && counted.report.log_z.upper == kNegInf;
+  if (!counted.is_solved || (needs_circuit && !counted.circuit && !is_impossible)) return {};
+  Draft draft;
+  if (counted.circuit) {
+    set_compiled(draft, counted.circuit, task);
+  } else {
+    draft.stop = counted.report.stop;
+    set_exact_log_z(draft, counted.report.log_z);
+  }
+  draft.method = fmt::format("count: {}{}{}", counted.report.brief(), draft.method.empty() ? "" : "; ", draft.method);
+  return draft;
 }
 
 void set_compiled(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
@@ -104,8 +138,7 @@ void set_counted(Draft& draft, const CountResult& counted, const Task& task, con
   set_exact_log_z(draft, counted.report.log_z);
   draft.method = fmt::format("count: {}", counted.report.brief());
   if (draft.log_z == kNegInf) return;
-  const bool wants_more = task.question().marginals || task.question().best || task.question().samples > 0;
-  if (!wants_more || !(time.seconds > 0.0)) return;
+  if (!wants_more(task.question()) || !(time.seconds > 0.0)) return;
   if (const auto circuit = compile_within(task, time).circuit) {
     take_circuit(draft, circuit, task);
     draft.method += fmt::format("; circuit of {}", treesample::counted(circuit->num_nodes(), "node"));

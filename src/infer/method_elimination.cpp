@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/counting.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -105,6 +106,9 @@ void add_marginals(Draft& draft, const Elimination& elimination, const LogBounds
 }  // namespace
 
 Draft run_elimination(const Task& task) {
+  if (task.plan.counts_first) {
+    if (std::optional<Draft> counted = count_instead(task)) return *std::move(counted);
+  }
   Draft draft;
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;

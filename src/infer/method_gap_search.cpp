@@ -85,8 +85,7 @@ bool GapSearch::count_first() {
                    std::min(first_bounds_.upper, report.log_z.upper)};
   if (!counted.is_solved) return false;
   set_counted(draft_, counted, task_, count_time(run_, policy::kCircuitTryEnd, policy::kCircuitEnd));
-  const bool wants_more = task_.question().marginals || task_.question().best || task_.question().samples > 0;
-  return draft_.log_z == kNegInf || draft_.approximation || !wants_more;
+  return draft_.log_z == kNegInf || draft_.approximation || !wants_more(task_.question());
 }
 
 // Log Z, where that is all that elimination can tell in time, and marginals where they can follow. What is found before
@@ -136,8 +135,8 @@ LogBounds GapSearch::certified(const LogBounds& bounds) const {
 
 void GapSearch::report_progress(Progress now) {
   last_estimate_ = now.estimate.value_or(kNegInf);
-  const double far_end = std::max(policy::kFarSearchEnd * run_.time_limit(),
-                                  search_start_ + policy::kLeastSearchShare * run_.time_limit());
+  const double far_end =
+      std::max(run_.at(policy::kFarSearchEnd), search_start_ + policy::kLeastSearchShare * run_.time_limit());
   const bool is_late = run_.has_time_limit() && run_.seconds() > far_end;
   ends_far_ = is_late && task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
   now.phase = "search with bounds";
@@ -149,7 +148,7 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   Limits limits = task_.limits();
   limits.bytes /= policy::kSearchMemoryDivisor;
   search_start_ = run_.seconds();
-  limits.seconds = std::max(0.0, policy::kGapSearchEnd * run_.time_limit() - search_start_);
+  limits.seconds = std::max(0.0, run_.at(policy::kGapSearchEnd) - search_start_);
   const bool has_all = eliminated_log_z_ && (!draft_.marginals.empty() || !task_.question().marginals);
   if (has_all) {
     limits.seconds =
@@ -208,7 +207,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   if (fills_time) {
     importance.expected_samples = [run = run_, start = run_.seconds(), end](std::int64_t num_drawn) {
       const double passed = std::max(run.seconds() - start, 1e-6);
-      return static_cast<double>(num_drawn) * std::max(1.0, (end * run.time_limit() - start) / passed);
+      return static_cast<double>(num_drawn) * std::max(1.0, (run.at(end) - start) / passed);
     };
   }
   if (!run_.has_time_limit()) {
@@ -296,6 +295,14 @@ Draft GapSearch::run() {
   look_for_a_configuration();
   if (count_first()) return std::move(draft_);
   eliminate_first();
+<<<<<<< HEAD
+=======
+  if (!eliminated_log_z_) {
+    run_.begin_phases();
+    if (count_first()) return std::move(draft_);
+    run_.begin_phases();
+  }
+>>>>>>> main
   const InferOptions& chosen = task_.options();
   const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
                                                           : space_for(task_, graph_, *chosen.space);
@@ -336,6 +343,11 @@ Draft GapSearch::run() {
 
 }  // namespace
 
-Draft run_gap_search(const Task& task) { return GapSearch(task).run(); }
+// Two threads are asked for by name: which of them answers depends on the machine, and without a word the same seed
+// gives the same bits.
+Draft run_gap_search(const Task& task) {
+  const bool has_portfolio = task.plan.counts_first && task.limits().threads > 1 && task.run.has_time_limit();
+  return has_portfolio ? run_portfolio(task) : GapSearch(task).run();
+}
 
 }  // namespace treesample

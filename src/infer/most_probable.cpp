@@ -43,7 +43,7 @@ class Finder {
  private:
   [[nodiscard]] MapOptions options() const;
   [[nodiscard]] Observer until(const ShouldStop& stop) const;
-  // Nothing when there was no time for it.
+  // Nothing when there was no time for it, or the numbers are beyond it.
   std::optional<MapResult> search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const;
   [[nodiscard]] LogBounds log_sum(const std::vector<int>& variables, const std::vector<int>& states);
   [[nodiscard]] Configuration configuration(const std::vector<int>& x) const;
@@ -75,7 +75,13 @@ Observer Finder::until(const ShouldStop& stop) const {
 }
 
 std::optional<MapResult> Finder::search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const {
-  return unless_given_up([&] { return map_search(reduced_.graph, limits, options, until(stop)); });
+  try {
+    return map_search(reduced_.graph, limits, options, until(stop));
+  } catch (const Error& error) {
+    const bool is_beyond = error.code() == ErrorCode::kResource || error.code() == ErrorCode::kNumeric;
+    if (error.code() != ErrorCode::kInterrupted && !is_beyond) throw;
+    return {};
+  }
 }
 
 Configuration Finder::configuration(const std::vector<int>& x) const {

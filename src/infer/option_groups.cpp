@@ -13,7 +13,7 @@ struct Group {
 
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      {"What to ask", {"query", "map", "k-best", "sensitivity", "value-for", "samples"}},
+      {"What to ask", {"question", "query", "map", "k-best", "sensitivity", "value-for", "samples"}},
       {"Limits", {"time", "gap", "calls", "budget", "budget-unit", "memory", "threads"}},
       {"Method", {"method", "seed", "simplify", "compile"}},
       {"Search (treesample)",
@@ -21,7 +21,7 @@ const std::vector<Group>& groups() {
         "sampler", "max-tries"}},
       {"Baselines (smc, gibbs, bp)",
        {"ess-threshold", "resampling", "sweeps", "gibbs-mode", "burn-in", "messages", "damping"}},
-      {"Programs as factors (.json models)", {"oracle-workers", "oracle-order"}},
+      {"Programs as factors (.json models)", {"oracle-workers", "oracle-order", "error-share"}},
   };
   return all;
 }

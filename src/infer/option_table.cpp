@@ -222,10 +222,11 @@ std::vector<OptionRow> make_rows() {
           {.matters = has_bp_samples, .why_not = kNoSamples}),
       limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kLearned,
                             "Memory that the method may use, such as 512M", {.is_common = true}),
-      limit<&Limits::threads>(
-          "threads", kEveryWay,
-          "Threads, for elimination and its orders; 0 is one per core. The answer has the same bits",
-          {.high = 4096, .is_common = true}),
+      limit<&Limits::threads>("threads", kEveryWay,
+                              "Threads, for elimination and its orders, with the same bits, and, with 2 or more, for "
+                              "counting beside a search "
+                              "where many entries are zero, whichever answers first; 0 is one per core",
+                              {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::aim>(
           "question", kEveryWay,
           "all: log Z, marginals and the best configuration; best: that one alone, which programs are then called for",
@@ -339,66 +340,6 @@ const OptionRow& option_row(std::string_view name) {
   }
   throw OptionError(std::string(name), "is no option of infer");
 }
-
-InferRequest default_request() {
-  InferRequest request;
-  request.limits.budget = 100'000;
-  request.limits.calls = 1000;
-  request.options = {.method = Method::kTreeSample,
-                     .select = SelectRule::kQUct,
-                     .space = SpaceKind::kAndOr,
-                     .order = OrderKind::kMinFill,
-                     .restarts = 0,
-                     .prior = "uniform",
-                     .budget_unit = BudgetUnit::kReward,
-                     .c = 1.0,
-                     .epsilon = 0.1,
-                     .ties = TieRule::kLowest,
-                     .confidence = 0.95,
-                     .sampler = SampleSource::kLower,
-                     .max_tries = 10'000'000,
-                     .ess_threshold = 0.5,
-                     .resampling = ResamplingScheme::kSystematic,
-                     .sweeps = 10,
-                     .gibbs_mode = GibbsMode::kRestarts,
-                     .burn_in = 0,
-                     .messages = 5,
-                     .damping = 0.0,
-                     .importance = 1000,
-                     .error_share = 0.1,
-                     .workers = 1,
-                     .answer_order = AnswerOrder::kArrival,
-                     .trace = false,
-                     .compile = false,
-                     .simplify = true};
-  return request;
-}
-
-const std::vector<OptionInfo>& infer_options() {
-  static const std::vector<OptionInfo> options = [] {
-    std::vector<OptionInfo> list;
-    const InferRequest defaults = default_request();
-    for (const OptionRow& known : option_rows()) {
-      list.push_back({known.name, known.help, known.meta(), known.text(defaults), known.is_common, known.is_repeated});
-    }
-    return list;
-  }();
-  return options;
-}
-
-const OptionInfo& infer_option(std::string_view name) {
-  for (const OptionInfo& known : infer_options()) {
-    if (name == known.name) return known;
-  }
-  throw OptionError(std::string(name), "is no option of infer");
-}
-
-void set_option(InferRequest& request, std::string_view name, std::string_view text) {
-  const OptionRow& known = option_row(name);
-  known.set(request, known, text);
-}
-
-std::string option_text(const InferRequest& request, std::string_view name) { return option_row(name).text(request); }
 
 void InferRequest::validate() const {
   for (const OptionRow& known : option_rows()) {

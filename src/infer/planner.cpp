@@ -201,6 +201,9 @@ void Planner::choose_for_tables() {
   if (is_given("budget")) reason("--budget counts evaluations, which elimination does not make");
   if (!is_given("budget") && !wants_search && choose_elimination(plan_, graph_, run_)) {
     options().method = Method::kExact;
+    plan_.counts_first = elimination_seconds(plan_) > policy::kLeastElimination && wants_counting(graph_);
+    if (plan_.counts_first)
+      reason("many entries of the tables are zero: counting is tried, in case that it is quicker");
     return;
   }
   plan_search_instead(plan_, is_simplified_);
@@ -299,7 +302,10 @@ void Planner::choose_budget() {
   if (!has_budget) {
     plan_.min_samples = std::clamp<std::int64_t>(asked_.question.samples, 1, policy::kLeastDrawn);
   }
-  if (plan_.has_programs || plan_.method == Method::kLearned) choose_program_budget(has_other_limit);
+  const bool is_learned = plan_.method == Method::kLearned;
+  // What a smaller budget has asked, a larger one asks again: a journal then pays for it.
+  if (is_learned && !is_given("oracle-order")) options().answer_order = AnswerOrder::kSubmission;
+  if (plan_.has_programs || is_learned) choose_program_budget(has_other_limit);
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
   if (plan_.has_programs) pay_importance();

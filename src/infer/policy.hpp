@@ -58,14 +58,19 @@ inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
 inline constexpr double kZerosToCount = 0.08;   // share of the table entries from which on it is tried before a search
+inline constexpr double kHardToCount = 0.5;     // the same of tables that say nothing but what is impossible
 inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the search ...
 inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
 inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker
 inline constexpr double kReducedShare = 0.5;    // of that time: elimination of what the reductions leave
 inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of what was solved
 inline constexpr double kCircuitEnd = 0.6;
-inline constexpr double kCompileEnd = 0.7;  // a circuit that is wanted; then the usual way
-inline constexpr double kCountEnd = 0.9;    // as a method of its own
+inline constexpr double kLeastElimination = 2.0;         // seconds of elimination from which on counting is tried first
+inline constexpr double kCountBesideElimination = 0.02;  // for this share of its time,
+inline constexpr double kCountOptimismBeside = 1.0;      // the same patience as above,
+inline constexpr double kCountForElimination = 0.6;      // and for up to this one where it promises an end
+inline constexpr double kCompileEnd = 0.7;               // a circuit that is wanted; then the usual way
+inline constexpr double kCountEnd = 0.9;                 // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
@@ -120,6 +125,10 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
+
+// ---- Joint queries of methods that sample
+// ----------------------------------------------------------------------------
+inline constexpr int kJointSamples = 10'000;
 
 // ---- Most probable states, after the answer of a method -------------------------------------------------------------
 inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof

@@ -28,7 +28,7 @@ double Run::seconds_left() const { return std::max(0.0, state_->limit - seconds(
 
 double Run::box_seconds(double share, double without_limit) const {
   if (!has_time_limit()) return without_limit;
-  return std::min(share * state_->limit, policy::kMostOfTheRest * seconds_left());
+  return std::min(share * (state_->limit - state_->phases_begin), policy::kMostOfTheRest * seconds_left());
 }
 
 ShouldStop Run::time_box(double share, double without_limit) const {
@@ -38,7 +38,7 @@ ShouldStop Run::time_box(double share, double without_limit) const {
 }
 
 ShouldStop Run::until(double share) const {
-  return [state = state_, end = share * state_->limit] { return state->clock.seconds() > end || state->is_overdue(); };
+  return [state = state_, end = at(share)] { return state->clock.seconds() > end || state->is_overdue(); };
 }
 
 ShouldStop Run::search_end() const {

@@ -50,6 +50,11 @@ class Run {
   [[nodiscard]] bool is_interrupted() const { return state_->is_interrupted(); }
   [[nodiscard]] bool is_overdue() const { return state_->is_overdue(); }
 
+  // From now on shares of the time are those of what is left: something that was tried first has failed.
+  void begin_phases() const { state_->phases_begin = seconds(); }
+  // When this share of the time will be over.
+  [[nodiscard]] double at(double share) const { return state_->at(share); }
+
   // Seconds for one step: this share of the time limit, less where most of it is over; the given number without one.
   [[nodiscard]] double box_seconds(double share, double without_limit) const;
   // True once they are over, counted from now, or after an interruption: for what can end with what there is.
@@ -73,9 +78,11 @@ class Run {
   struct State {
     [[nodiscard]] bool is_interrupted();
     [[nodiscard]] bool is_overdue();
+    [[nodiscard]] double at(double share) const { return phases_begin + share * (limit - phases_begin); }
 
     Stopwatch clock;
     double limit = 0.0, log_error = 0.0;
+    std::atomic<double> phases_begin = 0.0;
     Observer observer;
     std::atomic<double> interrupted_at = -1.0;
   };

@@ -203,7 +203,11 @@ void check_sensitivity(const Model& model, const Question& question) {
     throw OptionError(option, "needs a model of tables, and this one has factors that are computed by functions");
   }
   if (model.circuit) throw OptionError(option, "is not for circuits");
-  if (has_target) static_cast<void>(target_of(model.graph, question.sensitivity));
+  for (const auto& [variable, state] : has_target ? target_of(model.graph, question.sensitivity) : Evidence()) {
+    if (observed_states(model.graph, model.evidence)[variable] < 0) continue;
+    throw OptionError("sensitivity", fmt::format("variable '{}' is observed: its probability depends on nothing",
+                                                 variable_name(model.graph, variable)));
+  }
   if (!question.value_for.empty()) static_cast<void>(variable_of(model.graph, question.value_for));
 }
 

@@ -7,8 +7,6 @@
 namespace treesample {
 namespace {
 
-constexpr double kSharpness = 4.0;
-constexpr int kFromOneDraw = 8;  // configurations
 constexpr std::size_t kBestKept = 5;
 constexpr double kOtherwise = 0.1;
 constexpr double kSuccess = 0.1;  // of all values
@@ -27,11 +25,9 @@ std::optional<BestProposals::Proposal> BestProposals::next(const LearnedModel& m
   const auto share = [&](Way way) { return (successes_[way] + 1.0) / (tries_[way] + 2.0); };
   const double shares[] = {share(kDrawn), share(kNeighbour)};
   if (random.categorical(shares) == 1) return Proposal{neighbour(random), kNeighbour};
-  if (!drawn_ || ++num_from_drawn_ % kFromOneDraw == 0) {
-    drawn_.emplace(eliminate(model.draw(kSharpness, random), limits_));
-  }
-  if (drawn_->log_z() == kNegInf) return {};
-  return Proposal{drawn_->sample(random), kDrawn};
+  std::optional<Assignment> x = draws_.sample(model, random);
+  if (!x) return {};
+  return Proposal{*std::move(x), kDrawn};
 }
 
 void BestProposals::note(Way way, const Configuration& asked) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "surrogate/learned_model.hpp"
-#include "treesample/exact/elimination.hpp"
+#include "surrogate/learned_samplers.hpp"
 
 namespace treesample {
 
@@ -22,22 +22,22 @@ class BestProposals {
     Way way = kOther;
   };
 
-  BestProposals(const FactorGraph& graph, const LearnedModelLimits& limits) : graph_(graph), limits_(limits) {}
+  BestProposals(const FactorGraph& graph, const LearnedModelLimits& limits)
+      : graph_(graph), draws_(kSharpness, limits) {}
 
   // Nothing where it is to be drawn as otherwise.
   std::optional<Proposal> next(const LearnedModel& model, Random& random);
   // What came of it.
   void note(Way way, const Configuration& asked);
   // The model has learned.
-  void forget_draw() { drawn_.reset(); }
+  void forget_draw() { draws_.forget(); }
 
  private:
+  static constexpr double kSharpness = 4.0;
   Assignment neighbour(Random& random) const;
 
   const FactorGraph& graph_;
-  LearnedModelLimits limits_;
-  std::optional<Elimination> drawn_;
-  int num_from_drawn_ = 0;
+  PosteriorDraws draws_;
   std::vector<Configuration> best_;  // the best first
   std::vector<double> values_;       // of all that was asked, sorted
   double tries_[3] = {}, successes_[3] = {};

@@ -37,7 +37,9 @@ std::optional<double> ConfigurationQueue::known(int factor, std::span<const int>
 
 bool ConfigurationQueue::has_room() const {
   const EvaluationQueue* const queue = graph_->evaluation_queue();
-  return num_pending() < (queue == nullptr ? 1 : std::max(1, queue->max_under_way()));
+  const int most = queue == nullptr ? 1 : std::max(1, queue->max_under_way());
+  // Where the oldest is waited for, others may be ahead of it by as many again, so that no worker waits as well.
+  return num_pending() < (order_ == AnswerOrder::kSubmission && most > 1 ? 2 * most : most);
 }
 
 void ConfigurationQueue::submit(Assignment x, std::int64_t tag) {
@@ -126,7 +128,7 @@ std::vector<AskedConfiguration> ConfigurationQueue::wait() {
     for (const std::int64_t id : std::exchange(ready_, {})) take(id);
     return answers;
   }
-  while (!pending_.empty() && pending_.begin()->second.is_known) take(pending_.begin()->first);
+  take(pending_.begin()->first);  // one, so that what follows does not depend on how many are there
   std::erase_if(ready_, [&](std::int64_t id) { return !pending_.contains(id); });
   return answers;
 }

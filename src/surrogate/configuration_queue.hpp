@@ -41,8 +41,8 @@ class ConfigurationQueue {
   // Should more be submitted before waiting?
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
-  // At least one, in the order of arrival or submission. Pre: num_pending() > 0. Throws kInterrupted and kIo as
-  // EvaluationQueue::wait_any.
+  // At least one in the order of arrival, one in the order of submission. Pre: num_pending() > 0. Throws kInterrupted
+  // and kIo as EvaluationQueue::wait_any.
   std::vector<AskedConfiguration> wait();
 
   // Of the graph, in the order in which they are asked.

@@ -24,9 +24,9 @@ double student_quantile(double confidence, double degrees) {
 }  // namespace
 
 SampledErrors difference_estimate(double log_asked, double log_elsewhere, const Marginals& marginals,
-                                  const std::vector<WeighedSample>& samples, double confidence) {
+                                  const std::vector<WeighedSample>& samples, const ErrorSettings& settings) {
   SampledErrors result;
-  result.confidence = confidence;
+  result.confidence = settings.confidence;
   result.num_samples = std::ssize(samples);
   const double log_z_x = log_add_exp(log_asked, log_elsewhere);
   result.log_z = log_z_x;
@@ -63,9 +63,10 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   // largest difference or, where all is as it was learned, as all that was not asked.
   double largest = std::exp(log_elsewhere - log_z_x);
   for (const double d : differences) largest = std::max(largest, std::abs(d));
-  const double std_error = std::sqrt(variance / count) + largest / count;
+  const double open = std::min(1.0, settings.log_spread) * std::exp(log_elsewhere - log_z_x);
+  const double std_error = std::hypot(std::sqrt(variance / count) + largest / count, open);
   result.std_error = std_error / z;
-  const double half = student_quantile(confidence, count - 1.0) * std_error;
+  const double half = student_quantile(settings.confidence, count - 1.0) * std_error;
   result.interval = {log_z_x + std::log(std::max(z - half, asked_share)), log_z_x + std::log(z + half)};
   if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
   for (std::size_t v = 0; v < marginals.size(); ++v) {
@@ -82,7 +83,8 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
         deviation += d * d;
       }
       result.marginals[v][a] = p;
-      worst = std::max(worst, std::sqrt(deviation / (count - 1.0) / count) / z + largest / count / z * 0.5);
+      worst = std::max(
+          worst, std::hypot(std::sqrt(deviation / (count - 1.0) / count) + 0.5 * largest / count, 0.5 * open) / z);
     }
     double total = 0.0;
     for (const double p : result.marginals[v]) total += p;

@@ -21,8 +21,13 @@ struct WeighedSample {
   double log_learned = 0.0;  // exp(S(x)) / q(x)
 };
 
+struct ErrorSettings {
+  double confidence = 0.95;
+  double log_spread = 0.0;  // standard deviation of log E over what the values leave open; counts as an error too
+};
+
 // `marginals` are those of P_X, whose Z_X is A + E: the result has them corrected.
 SampledErrors difference_estimate(double log_asked, double log_elsewhere, const Marginals& marginals,
-                                  const std::vector<WeighedSample>& samples, double confidence);
+                                  const std::vector<WeighedSample>& samples, const ErrorSettings& settings);
 
 }  // namespace treesample

@@ -12,10 +12,11 @@ namespace treesample {
 namespace {
 
 constexpr std::size_t kMostPoints = 4000;  // of a regression
-constexpr double kAnewGrowth = 1.3;        // values from when on it is tried to learn from nothing again
+constexpr double kAnewGrowth = 1.5;        // values from when on it is tried to learn from nothing again
 constexpr double kWeightScale = 8.0;       // nats in which a value's weight falls by e ...
 constexpr double kLeastWeight = 0.02;      // ... but no further than this
 constexpr double kLowQuantile = 0.05;      // values below are hardly told apart
+constexpr double kMostDepth = 1e7;         // of anything, below the best
 constexpr double kLeastDepth = 10.0;       // of impossible states, below that quantile
 
 }  // namespace
@@ -84,7 +85,7 @@ double LearnedFunction::Impl::lowest() const {
   std::copy_if(values_.begin(), values_.end(), std::back_inserter(finite), [](double y) { return y != kNegInf; });
   std::sort(finite.begin(), finite.end());
   const double low = finite[static_cast<std::size_t>(kLowQuantile * static_cast<double>(finite.size() - 1))];
-  return low - std::max(kLeastDepth, finite.back() - low);
+  return std::max(low - std::max(kLeastDepth, finite.back() - low), finite.back() - kMostDepth);
 }
 
 // All of them or, where there are too many, the best half and an even choice of the others.

@@ -17,6 +17,13 @@ void LearnedSamplers::make(const LearnedModel& model, const FactorGraph& graph, 
   uniform_ = cut(0.0);
 }
 
+std::optional<Assignment> PosteriorDraws::sample(const LearnedModel& model, Random& random) {
+  constexpr int kFromOne = 8;
+  if (!drawn_ || ++num_from_one_ % kFromOne == 0) drawn_.emplace(eliminate(model.draw(scale_, random), limits_));
+  if (drawn_->log_z() == kNegInf) return {};
+  return drawn_->sample(random);
+}
+
 bool LearnedSamplers::has_any() const { return uniform_->log_elsewhere() != kNegInf; }
 
 bool LearnedSamplers::is_possible(std::span<const int> x) const { return uniform_->learned().log_prob(x) != kNegInf; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "surrogate/difference_estimate.hpp"
@@ -35,6 +36,25 @@ class LearnedSamplers {
   [[nodiscard]] const LearnedApproximation& pick(Random& random) const;
 
   std::shared_ptr<const LearnedApproximation> learned_, flat_, uniform_;
+};
+
+// Configurations from models that are drawn from what the values leave open (Thompson's way): they are where much may
+// be.
+class PosteriorDraws {
+ public:
+  // All log-values of a drawn model times `scale`.
+  PosteriorDraws(double scale, const LearnedModelLimits& limits) : scale_(scale), limits_(limits) {}
+
+  // None where the drawn model allows none.
+  std::optional<Assignment> sample(const LearnedModel& model, Random& random);
+  // The model has learned.
+  void forget() { drawn_.reset(); }
+
+ private:
+  double scale_;
+  LearnedModelLimits limits_;
+  std::optional<Elimination> drawn_;
+  int num_from_one_ = 0;
 };
 
 }  // namespace treesample

@@ -19,11 +19,13 @@
 namespace treesample {
 namespace {
 
+constexpr double kFromPosterior = 0.25;  // of what is asked: from models drawn from the posterior
+constexpr int kPosteriorDraws = 8;       // for the error that the values leave open
 constexpr int kMostTries = 300;
 constexpr double kMostListed = 1 << 20;                      // configurations that are gone through one by one
-constexpr std::int64_t kFirstDivisor = 6;                    // of the budget: asked before it learns ...
-constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // ... but so many
+constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // asked before it learns
 constexpr std::int64_t kLearnEvery = 8;                      // it learns when there is 1 / 8 more
+constexpr double kNoSurprise = 1e-4;                         // nats: what differs by less teaches nothing
 constexpr double kRounding = 0x1.0p-50;
 
 class LearnedSearch {
@@ -42,7 +44,8 @@ class LearnedSearch {
                       .max_bytes = static_cast<double>(limits.bytes) / 4.0,
                       .seed = options.seed},
         model_(graph, queue_.functions(), model_limits_),
-        best_proposals_(graph, model_limits_) {}
+        best_proposals_(graph, model_limits_),
+        posterior_(1.0, model_limits_) {}
 
   LearnedResult run() {
     learn();
@@ -54,10 +57,12 @@ class LearnedSearch {
  private:
   void search();
   void sample_errors();
+  double posterior_spread(Random& random) const;
   void learn();
   void rebuild() { samplers_.make(model_, graph_, asked_, model_limits_); }
   [[nodiscard]] const LearnedApproximation& approximation() const { return *samplers_.learned(); }
   bool wait();
+  [[nodiscard]] std::int64_t num_first() const;
   bool is_over();
   [[nodiscard]] bool has_share_left() const;
   void take(const AskedConfiguration& asked);
@@ -82,7 +87,9 @@ class LearnedSearch {
   std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none of what is under way
   LearnedSamplers samplers_;
   BestProposals best_proposals_;
+  PosteriorDraws posterior_;
   std::int64_t next_learning_ = 0;
+  double surprise_ = 0.0;  // the largest difference between a value and what was learned before
   double learning_seconds_ = 0.0;
   LearnedReport report_;
   std::optional<StopReason> stop_;
@@ -91,16 +98,24 @@ class LearnedSearch {
 
 void LearnedSearch::learn() {
   const double start = watch_.seconds();
-  if (!asked_.empty()) {
+  if (!asked_.empty() && (surprise_ > kNoSurprise || report_.num_learned == 0)) {
     model_.learn(should_stop_);
     ++report_.num_learned;
+    surprise_ = 0.0;
   }
   rebuild();
   best_proposals_.forget_draw();
+  posterior_.forget();
   const std::int64_t count = std::ssize(asked_);
-  next_learning_ = count == 0 ? std::clamp(limits_.budget / kFirstDivisor, kFewestFirst, kMostFirst)
-                              : count + std::max<std::int64_t>(kLearnEvery, count / kLearnEvery);
+  next_learning_ = count == 0 ? num_first() : count + std::max<std::int64_t>(kLearnEvery, count / kLearnEvery);
   learning_seconds_ = watch_.seconds() - start;
+}
+
+// By the model, and not by the budget: a run with a larger budget asks what a smaller one asked, and a journal has it.
+std::int64_t LearnedSearch::num_first() const {
+  std::int64_t num_effects = 0;
+  for (int v = 0; v < graph_.num_variables(); ++v) num_effects += graph_.num_states(v) - 1;
+  return std::min(std::clamp(num_effects, kFewestFirst, kMostFirst), std::max<std::int64_t>(limits_.budget / 3, 1));
 }
 
 bool LearnedSearch::is_over() {
@@ -154,6 +169,8 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
     return;
   }
   model_.add(asked);
+  const Elimination& learned = approximation().learned();
+  surprise_ = std::max(surprise_, std::abs(asked.log_density - learned.log_prob(asked.x) - learned.log_z()));
   densities_[key(asked.x)] = asked.log_density;
   asked_.push_back({asked.x, asked.log_density});
   if (options_.wants_best) best_proposals_.note(static_cast<BestProposals::Way>(asked.tag), asked_.back());
@@ -168,7 +185,12 @@ std::optional<BestProposals::Proposal> LearnedSearch::next() {
   const bool has_learned = report_.num_learned > 0;
   for (int tries = 0; tries < kMostTries; ++tries) {
     std::optional<BestProposals::Proposal> proposal;
-    if (options_.wants_best && has_learned && tries < kMostTries / 2) proposal = best_proposals_.next(model_, random_);
+    if (options_.wants_best && has_learned && tries < kMostTries / 2) {
+      proposal = best_proposals_.next(model_, random_);
+    } else if (has_learned && tries < kMostTries / 2 && random_.uniform() < kFromPosterior) {
+      if (auto x = posterior_.sample(model_, random_))
+        proposal = BestProposals::Proposal{*std::move(x), BestProposals::kOther};
+    }
     if (!proposal) {
       const bool is_uniform = !has_learned || tries > kMostTries * 3 / 4;
       proposal = BestProposals::Proposal{is_uniform ? samplers_.draw_uniform(random_) : samplers_.draw(random_),
@@ -192,6 +214,21 @@ std::optional<Assignment> LearnedSearch::first_unasked() {
   }
 }
 
+// The standard deviation of log Z over models that are drawn from what the values leave open.
+double LearnedSearch::posterior_spread(Random& random) const {
+  double sum = 0.0, squares = 0.0;
+  int count = 0;
+  for (int i = 0; i < kPosteriorDraws; ++i) {
+    const double off = eliminate(model_.draw(1.0, random), model_limits_).log_z() - approximation().learned().log_z();
+    if (!std::isfinite(off)) continue;
+    ++count;
+    sum += off;
+    squares += off * off;
+  }
+  if (count < 2) return 0.0;
+  return std::sqrt(std::max(0.0, squares - sum * sum / count) / (count - 1));
+}
+
 void LearnedSearch::sample_errors() {
   if (report_.num_learned == 0 || std::ssize(asked_) < next_learning_) learn();
   if (options_.wants_best || options_.error_share == 0.0 || approximation().log_elsewhere() == kNegInf) return;
@@ -199,6 +236,7 @@ void LearnedSearch::sample_errors() {
   std::vector<WeighedSample> samples;
   const Marginals before = marginals();
   const double log_asked = approximation().log_asked(), log_elsewhere = approximation().log_elsewhere();
+  const double log_spread = posterior_spread(random);
   const std::size_t most = static_cast<std::size_t>(4 * std::ssize(asked_));
   while (!is_over()) {
     while (queue_.has_room() && queue_.can_pay() && samples.size() < most) {
@@ -210,7 +248,7 @@ void LearnedSearch::sample_errors() {
   }
   std::erase_if(samples, [&](const WeighedSample& sample) { return !densities_.at(key(sample.x)); });
   for (WeighedSample& sample : samples) sample.log_target += *densities_.at(key(sample.x));
-  report_.errors = difference_estimate(log_asked, log_elsewhere, before, samples, options_.confidence);
+  report_.errors = difference_estimate(log_asked, log_elsewhere, before, samples, {options_.confidence, log_spread});
   if (!stop_ || stop_ == StopReason::kTime) learn();
 }
 

@@ -5,6 +5,23 @@
 
 namespace treesample {
 
+void invert_lower(Eigen::Ref<Eigen::MatrixXd> matrix) {
+  const Eigen::Index size = matrix.rows(), half = size / 2;
+  if (size <= 32) {
+    const Eigen::MatrixXd lower = matrix.triangularView<Eigen::Lower>();
+    matrix.triangularView<Eigen::Lower>() =
+        lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(size, size));
+    return;
+  }
+  auto upper_left = matrix.topLeftCorner(half, half);
+  auto lower_right = matrix.bottomRightCorner(size - half, size - half);
+  invert_lower(upper_left);
+  invert_lower(lower_right);
+  const Eigen::MatrixXd corner = matrix.bottomLeftCorner(size - half, half);
+  const Eigen::MatrixXd right = corner * upper_left.triangularView<Eigen::Lower>();
+  matrix.bottomLeftCorner(size - half, half).noalias() = -(lower_right.triangularView<Eigen::Lower>() * right);
+}
+
 std::vector<std::vector<int>> subsets(int num_variables, int order) {
   std::vector<std::vector<int>> result;
   std::vector<int> set(static_cast<std::size_t>(order));

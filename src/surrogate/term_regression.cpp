@@ -10,6 +10,7 @@
 namespace treesample {
 namespace {
 
+constexpr std::size_t kShortlist = 200;    // terms of three variables that are looked at again
 constexpr std::size_t kFewestAdded = 3;    // terms that a round takes up, if there are so many
 constexpr double kSharedFreedom = 4.0;     // what the shared variance of main effects counts beside one's own
 constexpr double kConstantVariance = 1e6;  // in the place of none, relative to the variance of the values
@@ -21,24 +22,6 @@ std::pair<double, double> best_gain(double squared, double precision, double num
   const double ratio = squared / (precision * num_features);
   if (!(ratio > 1.0)) return {0.0, 0.0};
   return {0.5 * num_features * (ratio - 1.0 - std::log(ratio)), (ratio - 1.0) / precision};
-}
-
-// The lower triangle of a matrix becomes its inverse; what is above is not touched.
-void invert_lower(Eigen::Ref<Eigen::MatrixXd> matrix) {
-  const Eigen::Index size = matrix.rows(), half = size / 2;
-  if (size <= 32) {
-    const Eigen::MatrixXd lower = matrix.triangularView<Eigen::Lower>();
-    matrix.triangularView<Eigen::Lower>() =
-        lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(size, size));
-    return;
-  }
-  auto upper_left = matrix.topLeftCorner(half, half);
-  auto lower_right = matrix.bottomRightCorner(size - half, size - half);
-  invert_lower(upper_left);
-  invert_lower(lower_right);
-  const Eigen::MatrixXd corner = matrix.bottomLeftCorner(size - half, half);
-  const Eigen::MatrixXd right = corner * upper_left.triangularView<Eigen::Lower>();
-  matrix.bottomLeftCorner(size - half, half).noalias() = -(lower_right.triangularView<Eigen::Lower>() * right);
 }
 
 }  // namespace
@@ -76,28 +59,23 @@ std::vector<RegressionTerm> TermRegression::main_effects() const {
   return terms;
 }
 
-// Terms of one and two variables first; of more once these bring nothing any more.
+// Terms of one and two variables first; of more once these bring nothing any more; then the variances settle.
 void TermRegression::improve() {
   constexpr int kSettling = 3;
-  int max_order = options_.is_open ? 2 : 0;
-  int num_settled = 0;
-  for (int round = 0; round < options_.num_rounds && num_settled < kSettling; ++round) {
-    if (options_.should_stop && options_.should_stop()) return;
-    update_variances();
-    if (options_.is_open && round > 0) give_up();
-    const bool is_late = round + kSettling >= options_.num_rounds;
-    const bool is_changed = options_.is_open && !is_late && take_up(max_order);
-    solve();
-    if (is_changed) {
-      num_settled = 0;
-    } else if (options_.is_open && max_order == 2 && options_.max_order > 2 && !is_late) {
-      if (++num_settled == kSettling) {
-        max_order = options_.max_order;
-        num_settled = 0;
-      }
-    } else {
-      ++num_settled;
+  int num_left = options_.num_rounds - kSettling;
+  const auto is_asked_to_stop = [&] { return options_.should_stop && options_.should_stop(); };
+  for (const int max_order : {std::min(2, options_.max_order), options_.max_order}) {
+    for (int num_idle = 0; options_.is_open && num_idle < 2 && num_left > 0 && !is_asked_to_stop(); --num_left) {
+      update_variances();
+      give_up();
+      num_idle = take_up(max_order) ? 0 : num_idle + 1;
+      solve();
     }
+  }
+  for (int round = 0; round < kSettling && !is_asked_to_stop(); ++round) {
+    update_variances();
+    if (options_.is_open) give_up();
+    solve();
   }
 }
 
@@ -153,6 +131,10 @@ void TermRegression::begin() {
   least_noise_ = kLeastNoise * value_variance_ * data_.weights.mean();
   noise_variance_ = 0.1 * value_variance_ * data_.weights.mean();
   scaled_values_ = roots.cwiseProduct(centred);
+  columns_.resize(data_.states.size());
+  for (Eigen::Index i = 0; i < data_.num_points(); ++i) {
+    for (int v = 0; v < data_.num_variables(); ++v) columns_[v * data_.num_points() + i] = data_.state(i, v);
+  }
   scaled_features_ = roots;  // of the constant
   gram_ = scaled_features_.transpose() * scaled_features_;
   moments_ = scaled_features_.transpose() * scaled_values_;
@@ -313,7 +295,8 @@ std::vector<std::vector<int>> TermRegression::extensions(std::size_t order) cons
 }
 
 // The residuals, added up by cell and centred along each variable, have |phi_S^T r|^2 = prod K times their square.
-void TermRegression::score(const std::vector<std::vector<int>>& scopes, std::vector<Candidate>& found) const {
+void TermRegression::score(const std::vector<std::vector<int>>& scopes, double num_competitors,
+                           std::vector<Candidate>& found) const {
   std::set<std::vector<int>> present;
   for (const RegressionTerm& term : terms_) present.insert(term.scope);
   const Eigen::Index count = data_.num_points();
@@ -321,19 +304,22 @@ void TermRegression::score(const std::vector<std::vector<int>>& scopes, std::vec
       residuals_.cwiseProduct(data_.weights.cwiseSqrt()) / noise_variance_;  // C^-1 y, by the matrix inversion lemma
   const double share_free = std::max(1.0 - num_determined_ / static_cast<double>(count), 0.05);
   const double precision = data_.weights.sum() / noise_variance_ * share_free;
-  const double threshold = 1.0 + std::log(static_cast<double>(scopes.size()));
+  const double threshold = 1.0 + std::log(std::max(num_competitors, 1.0));
   std::vector<double> cells;
+  std::vector<int> places(static_cast<std::size_t>(count));
   for (const std::vector<int>& scope : scopes) {
     const int size = num_features(scope);
     if (size == 0 || size > count / 6 || size > options_.max_features / 4 || present.contains(scope)) continue;
     std::size_t num_cells = 1;
     for (const int v : scope) num_cells *= static_cast<std::size_t>(data_.num_states[v]);
     cells.assign(num_cells, 0.0);
-    for (Eigen::Index i = 0; i < count; ++i) {
-      std::size_t cell = 0;
-      for (const int v : scope) cell = cell * static_cast<std::size_t>(data_.num_states[v]) + data_.state(i, v);
-      cells[cell] += pull[i];
+    std::fill(places.begin(), places.end(), 0);
+    for (const int v : scope) {
+      const int num_states = data_.num_states[v];
+      const int* const column = columns_.data() + v * count;
+      for (Eigen::Index i = 0; i < count; ++i) places[i] = places[i] * num_states + column[i];
     }
+    for (Eigen::Index i = 0; i < count; ++i) cells[places[i]] += pull[i];
     std::size_t inner = num_cells;
     for (const int v : scope) {
       const auto k = static_cast<std::size_t>(data_.num_states[v]);
@@ -351,25 +337,38 @@ void TermRegression::score(const std::vector<std::vector<int>>& scopes, std::vec
     for (const double cell : cells) squared += cell * cell;
     squared *= static_cast<double>(num_cells);
     const auto [gain, variance] = best_gain(squared, precision, size);
-    if (gain > threshold) found.push_back({scope, gain - threshold, variance});
+    if (gain > 0.0) found.push_back({scope, gain - threshold, variance});
   }
 }
 
 bool TermRegression::take_up(int max_order) {
+  if (is_perfect()) return false;
+  const auto best_first = [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; };
   const int num_variables = data_.num_variables();
+  const double num_triples = num_variables * (num_variables - 1.0) * (num_variables - 2.0) / 6.0;
   std::vector<Candidate> found;
-  const auto all = [&](int order) {
-    return order == 1 || order == 2 ||
-           (order == 3 && num_variables * (num_variables - 1.0) * (num_variables - 2.0) <= 6.0 * options_.max_triples);
-  };
   for (int order = 1; order <= std::min(max_order, num_variables); ++order) {
-    score(all(order) ? subsets(num_variables, order) : extensions(static_cast<std::size_t>(order)), found);
+    if (order == 3 && num_triples <= options_.max_triples) {
+      // All of them once; from then on those that looked best.
+      const bool is_first = shortlist_.empty();
+      std::vector<Candidate> triples;
+      score(is_first ? subsets(num_variables, 3) : shortlist_, num_triples, triples);
+      std::stable_sort(triples.begin(), triples.end(), best_first);
+      for (std::size_t i = 0; is_first && i < std::min(triples.size(), kShortlist); ++i) {
+        shortlist_.push_back(triples[i].scope);
+      }
+      found.insert(found.end(), triples.begin(), triples.end());
+      continue;
+    }
+    const auto scopes = order <= 2 ? subsets(num_variables, order) : extensions(static_cast<std::size_t>(order));
+    score(scopes, static_cast<double>(scopes.size()), found);
   }
-  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
+  std::erase_if(found, [](const Candidate& candidate) { return candidate.gain <= 0.0; });
+  std::stable_sort(found.begin(), found.end(), best_first);
   std::vector<RegressionTerm> added;
   Eigen::Index size = scaled_features_.cols();
   // More at a time where there are many: a round costs the cube of the features.
-  const std::size_t most = std::max<std::size_t>(kFewestAdded, terms_.size() / 10);
+  const std::size_t most = std::max<std::size_t>(kFewestAdded, terms_.size() / 6);
   for (const Candidate& candidate : found) {
     const int more = num_features(candidate.scope);
     if (added.size() == most) break;

@@ -85,7 +85,7 @@ class TermRegression {
   void update_variances();
   bool give_up();
   bool take_up(int max_order);
-  void score(const std::vector<std::vector<int>>& scopes, std::vector<Candidate>& found) const;
+  void score(const std::vector<std::vector<int>>& scopes, double num_competitors, std::vector<Candidate>& found) const;
   [[nodiscard]] std::vector<std::vector<int>> extensions(std::size_t order) const;
   [[nodiscard]] int num_features(std::span<const int> scope) const;
   [[nodiscard]] Eigen::MatrixXd features(std::span<const int> scope) const;
@@ -95,6 +95,8 @@ class TermRegression {
   RegressionOptions options_;
   std::vector<RegressionTerm> terms_;
   std::vector<Eigen::Index> first_;  // feature of each term; feature 0 is the constant
+  std::vector<std::vector<int>> shortlist_;
+  std::vector<int> columns_;         // the states of each variable
   Eigen::MatrixXd scaled_features_;  // rows times the square root of their weights
   Eigen::VectorXd scaled_values_;
   Eigen::MatrixXd gram_;

@@ -58,6 +58,8 @@ USES = [
     Use("--budget-unit", "factor", {"bp"}, ["--samples", "2", "--budget", "400000"], shows=False),
     Use("--memory", "2G", RULES | PARTICLES | {"exact"}, shows=False),
     Use("--threads", "2", ALL, shows=False),
+    Use("--question", "best", ALL, shows=False),
+    Use("--error-share", "0.2", set()),  # of a learned model
     Use("--importance", "70", RULES, drops=["--importance"], shows=False),
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),
@@ -83,7 +85,8 @@ USES = [
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
              "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--query", "--map",
-             "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out", "--marginals-out", "--samples-out", "--compile", "--weights"}
+             "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out", "--marginals-out", "--samples-out",
+             "--compile", "--weights"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -127,6 +127,54 @@ TEST(CountCompile, EqualsEnumerationWithEvidence) {
   }
 }
 
+// Two threads: whichever answers, it is the answer.
+TEST(CountPortfolio, EqualsOneThread) {
+  for (int trial = 0; trial < num_trials(12); ++trial) {
+    SCOPED_TRACE(trial);
+    Random random(trial, "portfolio");
+    const FactorGraph graph =
+        trial % 3 == 0 ? testing::random_clauses(random, 24, 60) : testing::coloured_grid(4, 3 + trial % 4, 3);
+    const Question question{.samples = 2};
+    const InferOptions search{.select = SelectRule::kGap};
+    for (const InferOptions& options : {InferOptions(), search}) {
+      const Answer one = infer(Model(graph), question, {.seconds = 100.0}, options);
+      const Answer two = infer(Model(graph), question, {.seconds = 100.0, .threads = 2}, options);
+      EXPECT_TRUE(one.is_exact && two.is_exact);
+      EXPECT_LE(*one.lower, *two.upper);
+      EXPECT_GE(*one.upper, *two.lower);
+      EXPECT_EQ(two.samples.size(), 2U);
+    }
+  }
+}
+
+// A point estimate has certified bounds beside it, or is one, whatever the method.
+TEST(Estimates, AreNeverAlone) {
+  Random random(3, "estimates");
+  const FactorGraph graph = testing::random_clauses(random, 30, 80);
+  const double log_z = *infer(Model(graph)).log_z;
+  const std::vector<InferOptions> ways{{.method = Method::kSis},
+                                       {.method = Method::kSmc},
+                                       {.method = Method::kBp},
+                                       {.method = Method::kTreeSample, .select = SelectRule::kQUct},
+                                       {.method = Method::kTreeSample, .select = SelectRule::kGap},
+                                       {.method = Method::kTreeSample, .select = SelectRule::kMass},
+                                       {.method = Method::kCount}};
+  for (const InferOptions& way : ways) {
+    SCOPED_TRACE(to_string(*way.method));
+    const Answer answer = infer(Model(graph), {}, {.budget = 300}, way);
+    if (!answer.log_z) continue;
+    ASSERT_TRUE(answer.lower && answer.upper);
+    EXPECT_LE(*answer.lower, log_z + 1e-9);
+    EXPECT_GE(*answer.upper, log_z - 1e-9);
+    EXPECT_LE(*answer.lower, *answer.log_z);
+    EXPECT_GE(*answer.upper, *answer.log_z);
+    EXPECT_STRNE(answer.log_z_kind(), "");
+    EXPECT_EQ(std::string(answer.log_z_kind()) == "exact", answer.is_exact);
+  }
+  const Answer cut = infer(Model(testing::coloured_grid(9, 9, 4)), {}, {.seconds = 0.0}, {.method = Method::kCount});
+  EXPECT_TRUE(!cut.log_z || std::string(cut.log_z_kind()) == "lower bound");
+}
+
 TEST(CountCompile, WhatCannotBeCompiledIsAnsweredInTheUsualWay) {
   std::string remarks;
   const Observer observer{.remark = [&](const std::string& text) { remarks += text + "\n"; }};
@@ -143,6 +191,19 @@ TEST(CountCompile, WhatCannotBeCompiledIsAnsweredInTheUsualWay) {
   ASSERT_TRUE(small.lower && small.upper);
   EXPECT_LE(*small.lower, std::log(7812.0) + 1e-9);
   EXPECT_GE(*small.upper, std::log(7812.0) - 1e-9);
+}
+
+TEST(CountCompile, SoftEvidenceIsWeights) {
+  Random random(2, "compile soft");
+  const FactorGraph graph = testing::coloured_grid(3, 3, 3);
+  Model model(graph, {{0, 1}});
+  model.soft_evidence = {{4, {0.5, 0.0, 2.0}}, {8, {1.0, 3.0, 0.25}}};
+  const Answer fresh = infer(model);
+  const Answer compiled = infer(model, {}, {}, {.compile = true});
+  expect_same(compiled, fresh);
+  Model again(compiled.circuit, model.evidence);
+  again.soft_evidence = model.soft_evidence;
+  expect_same(infer(again), fresh);
 }
 
 TEST(CountCompile, RefusesWhatMakesNoSense) {

@@ -1,10 +1,14 @@
 // Larger models with many zeros, made here: what count() is measured on.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/trials.hpp"
 #include "support/zero_models.hpp"
 
 namespace treesample::testing {
@@ -86,10 +90,72 @@ inline FactorGraph coloured_random_graph(Random& random, int size, int num_edges
   return graph;
 }
 
+// A chain of parities: half of all inputs are odd.
+inline FactorGraph odd_inputs(int num_inputs) {
+  Circuit01 circuit;
+  int last = circuit.input();
+  for (int i = 1; i < num_inputs; ++i) last = circuit.parity({last, circuit.input()});
+  circuit.set(last, 1);
+  return circuit.graph;
+}
+
+// Random equations of three bits each, modulo 2: 2 to the number of bits less the rank, where they have a solution,
+// which they have: they are those of a random configuration. Returns the logarithm of that number too.
+inline std::pair<FactorGraph, double> parity_equations(Random& random, int num_bits, int num_equations) {
+  FactorGraph graph;
+  std::vector<int> x;
+  for (int v = 0; v < num_bits; ++v) {
+    graph.add_variable(2);
+    x.push_back(below(random, 2));
+  }
+  std::vector<std::vector<char>> rows;  // in echelon form
+  for (int e = 0; e < num_equations; ++e) {
+    std::vector<int> scope = random.permutation(num_bits);
+    scope.resize(3);
+    const int parity = x[scope[0]] ^ x[scope[1]] ^ x[scope[2]];
+    add_condition(graph, scope, [&](std::span<const int> y) { return (y[0] ^ y[1] ^ y[2]) == parity; });
+    std::vector<char> row(static_cast<std::size_t>(num_bits), 0);
+    for (const int v : scope) row[v] = 1;
+    for (const std::vector<char>& known : rows) {
+      const auto lead = std::find(known.begin(), known.end(), 1) - known.begin();
+      if (row[lead] == 0) continue;
+      for (int v = 0; v < num_bits; ++v) row[v] ^= known[v];
+    }
+    if (std::find(row.begin(), row.end(), 1) != row.end()) rows.push_back(std::move(row));
+  }
+  return {std::move(graph), (num_bits - static_cast<double>(rows.size())) * std::log(2.0)};
+}
+
 struct NamedModel {
   std::string name;
   FactorGraph graph;
+  std::optional<double> log_solutions = {};  // where the number of solutions is known
 };
+
+// Numbers of solutions that are known: by a formula, a table or a factorisation.
+inline std::vector<NamedModel> known_counts() {
+  std::vector<NamedModel> models;
+  for (const auto& [size, solutions] :
+       {std::pair(8, 92), std::pair(10, 724), std::pair(11, 2680), std::pair(12, 14200)}) {
+    models.push_back({"queens " + std::to_string(size), queens(size), std::log(solutions)});
+  }
+  models.push_back({"multiplier 8 x 8 bits, 233 times 241", multiplier(8, 56153), std::log(2.0)});
+  models.push_back({"multiplier 10 x 10 bits, 1,009 times 1,013", multiplier(10, 1022117), std::log(2.0)});
+  models.push_back({"multiplier 8 x 8 bits, product 0", multiplier(8, 0), std::log(511.0)});
+  models.push_back({"multiplier 6 x 6 bits, product 720", multiplier(6, 720), std::log(12.0)});
+  models.push_back({"parity of 200 inputs", odd_inputs(200), 199.0 * std::log(2.0)});
+  Random random(1, "parity equations");
+  for (const auto& [bits, equations] : {std::pair(40, 30), std::pair(60, 40)}) {
+    auto [graph, log_solutions] = parity_equations(random, bits, equations);
+    models.push_back({std::to_string(equations) + " random equations of " + std::to_string(bits) + " bits modulo 2",
+                      std::move(graph), log_solutions});
+  }
+  models.push_back({"5-colourings of a cycle of 200", coloured_cycle(200, 5), 200.0 * std::log(4.0)});
+  models.push_back({"3-colourings of a grid 5 x 5", coloured_grid(5, 5, 3), std::log(580986.0)});
+  models.push_back({"8 pigeons in 10 holes", pigeons(8, 10), std::log(1814400.0)});
+  models.push_back({"9 pigeons in 8 holes", pigeons(9, 8), kNegInf});
+  return models;
+}
 
 inline std::vector<NamedModel> zero_benchmarks() {
   std::vector<NamedModel> models;

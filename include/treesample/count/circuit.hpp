@@ -49,8 +49,8 @@ class Circuit final : public Approximation {
   // log of the density at x, weights included; exp of it sums to Z.
   [[nodiscard]] double log_density(std::span<const int> x) const;
 
-  // The same circuit with these weights beside the model's, in place of earlier ones. Throws kArgument for other
-  // numbers of states, NaN, and finite weights beyond 1e6 in magnitude.
+  // The same circuit with these weights beside those that it has. Throws kArgument for other numbers of states, NaN,
+  // and finite weights beyond 1e6 in magnitude.
   [[nodiscard]] Circuit with(const StateWeights& weights) const;
   // With its weights, and the other states of what was observed impossible. Throws as observed_states does.
   [[nodiscard]] Circuit given(const Evidence& evidence) const;
@@ -65,8 +65,8 @@ class Circuit final : public Approximation {
 
  private:
   struct Values;
-  // With weights for all states, by their numbers.
-  [[nodiscard]] Circuit evaluated(std::vector<CountNumber> weights) const;
+  // With weights for all states, by their numbers, whose products are within exp(log_range).
+  [[nodiscard]] Circuit evaluated(std::vector<CountNumber> weights, double log_range) const;
   // 0 where x is impossible.
   [[nodiscard]] CountNumber density(std::span<const int> x) const;
   std::shared_ptr<const CircuitShape> shape_;

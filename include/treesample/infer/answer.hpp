@@ -63,6 +63,8 @@ struct Answer {
   std::optional<double> log_z;         // the estimate; Gibbs sampling has none
   std::optional<double> lower, upper;  // certified, where the method has them
   bool is_exact = false;               // these are as close as LogBounds::kExact
+  // What log_z is: "exact", "lower bound" (certified, and all that is known), "estimate", or "" where there is none.
+  [[nodiscard]] const char* log_z_kind() const;
   std::optional<ImportanceEstimate> importance;
   std::optional<SampledInterval> sampled_interval;      // of a learned model
   std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below

@@ -59,7 +59,7 @@ struct Question {
   // Derivatives of P(state | evidence), "lung=yes", or of log Z, "evidence", by the entries of all tables.
   std::string sensitivity = {};
   std::string value_for = {};  // what observing each other variable would tell about this one
-  std::int64_t samples = 0;  // to be drawn
+  std::int64_t samples = 0;    // to be drawn
   // Seconds that the caller will take to show the samples in hand; they count within the time limit. May be empty.
   std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
 };

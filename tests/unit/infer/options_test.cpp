@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "infer/option_table.hpp"
 #include "treesample/error.hpp"
+#include "treesample/infer/option_groups.hpp"
 
 namespace treesample {
 namespace {
@@ -20,18 +24,23 @@ std::string refusal(const char* option, const char* text) {
   return "";
 }
 
+// Nothing is asked for in particular where nobody asks.
+bool is_question(const OptionRow& row) {
+  return std::set<std::string>{"query", "map", "sensitivity", "value-for"}.contains(row.name);
+}
+
 TEST(InferOptions, EverythingIsOpenAtFirstAndTheDefaultsAreNot) {
   const InferRequest open, filled = default_request();
   for (const OptionRow& row : option_rows()) {
     EXPECT_FALSE(row.is_given(open)) << row.name;
-    EXPECT_EQ(row.text(filled).empty(), row.is_repeated) << row.name;  // nothing is asked for in particular
+    EXPECT_EQ(row.text(filled).empty(), is_question(row)) << row.name;
   }
 }
 
 TEST(InferOptions, TextComesBack) {
   const InferRequest filled = default_request();
   for (const OptionRow& row : option_rows()) {
-    if (row.is_repeated) continue;
+    if (is_question(row)) continue;
     InferRequest request;
     set_option(request, row.name, row.text(filled));
     EXPECT_EQ(option_text(request, row.name), row.text(filled)) << row.name;
@@ -82,6 +91,23 @@ TEST(InferOptions, EveryOptionIsUsedBySomeWayAndExplained) {
     EXPECT_FALSE(option.meta.empty()) << option.name;
     EXPECT_EQ(&infer_option(option.name), &option);
   }
+}
+
+TEST(InferOptions, EveryOptionHasItsGroup) {
+  for (const OptionInfo& option : infer_options()) {
+    EXPECT_STRNE(option_group(option.name), option_group("no such option")) << option.name;
+  }
+}
+
+TEST(InferOptions, NamesAreLists) {
+  InferRequest request;
+  set_option(request, "query", "lung");
+  set_option(request, "query", "lung, \"to be, or\"");
+  set_option(request, "map", "a,b");
+  EXPECT_EQ(request.question.query, (std::vector<std::vector<std::string>>{{"lung"}, {"lung", "to be, or"}}));
+  EXPECT_EQ(request.question.map, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(option_text(request, "query"), "lung; lung,\"to be, or\"");
+  EXPECT_THROW(set_option(request, "map", "a,,b"), OptionError);
 }
 
 }  // namespace

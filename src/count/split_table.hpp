@@ -1,0 +1,21 @@
+// Tables that are products: a variable on which the rest of a table does not depend can have a table of its own.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace treesample {
+
+struct SplitTable {
+  std::vector<double> own;   // by the states of the variable
+  std::vector<double> rest;  // of the others, in their order
+  double error = 0.0;        // own + rest differ from the table by at most this
+};
+
+// log T(x) = own(x_v) + rest(others) for all entries, zeros included and up to rounding; nothing where that is not so.
+// `num_states` are those of the scope, the last variable fastest.
+std::optional<SplitTable> split_off(std::span<const int> num_states, std::span<const double> log_values,
+                                    std::size_t position);
+
+}  // namespace treesample

@@ -1,0 +1,84 @@
+// Counting beside the search with bounds, each on a thread of its own: whichever has everything first ends the other.
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+
+#include "infer/counting.hpp"
+#include "infer/policy.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+class Portfolio {
+ public:
+  explicit Portfolio(const Task& task) : task_(task), plan_(task.plan) {
+    plan_.counts_first = false;
+    plan_.request.limits.bytes /= 2;
+    plan_.request.limits.threads = 1;
+  }
+
+  Draft run() {
+    std::thread counting([this] { count(); });
+    Draft draft;
+    try {
+      draft = search();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    is_over_ = true;
+    counting.join();
+    if (is_answered_) return std::move(counted_);
+    if (error_) std::rethrow_exception(error_);
+    take_bounds(draft);
+    return draft;
+  }
+
+ private:
+  // Not watched: an observer hears one thread alone.
+  void count() {
+    try {
+      Run run(task_.run.seconds_left(), {.should_stop = [this] { return is_over_.load(); }});
+      run.set_log_error(task_.run.log_error());
+      const Task task{task_.graph, plan_, run};
+      const CountResult result = count_within(task, count_time(run, policy::kCountEnd, policy::kCountEnd));
+      bounds_ = result.report.log_z;
+      if (!result.is_solved) return;
+      set_counted(counted_, result, task, count_time(run, 1.0, 1.0));
+      is_answered_ = counted_.log_z == kNegInf || counted_.approximation != nullptr || !wants_more(task.question());
+    } catch (const Error&) {  // the search answers
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+  Draft search() {
+    const Run& watched = task_.run;
+    Run run(watched.seconds_left(), {.progress = [&](const Progress& now) { watched.tell(now); },
+                                     .should_stop = [&] { return is_answered_ || watched.is_interrupted(); },
+                                     .remark = [&](const std::string& text) { watched.remark(text); }});
+    run.set_log_error(watched.log_error());
+    return run_gap_search({task_.graph, plan_, run});
+  }
+
+  // What counting knows of log Z beside what the search does.
+  void take_bounds(Draft& draft) const {
+    const LogBounds known{std::max(bounds_.lower, draft.lower.value_or(kNegInf)),
+                          std::min(bounds_.upper, draft.upper.value_or(HUGE_VAL))};
+    draft.set_log_z(std::max(draft.log_z.value_or(kNegInf), known.lower), known);
+    if (draft.is_exact && !draft.error) draft.stop = StopReason::kExact;
+  }
+
+  const Task& task_;
+  Plan plan_;
+  std::atomic<bool> is_over_ = false, is_answered_ = false;
+  Draft counted_;
+  LogBounds bounds_;  // by counting
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+Draft run_portfolio(const Task& task) { return Portfolio(task).run(); }
+
+}  // namespace treesample

@@ -1,0 +1,301 @@
+// Functions over many variables, learned from a few calls: against enumeration, elimination and planted models.
+#include "treesample/surrogate/learned_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <thread>
+
+#include "treesample/error.hpp"
+#include "treesample/evaluate/divergence.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/oracle/oracle_set.hpp"
+
+namespace treesample {
+namespace {
+
+// All factors of a model in one function, which notes what it is asked.
+struct Hidden {
+  FactorGraph model, graph;
+  std::shared_ptr<std::vector<Assignment>> calls = std::make_shared<std::vector<Assignment>>();
+};
+
+Hidden hide(const FactorGraph& model) {
+  Hidden hidden{.model = model};
+  std::vector<int> scope;
+  for (int v = 0; v < model.num_variables(); ++v) scope.push_back(hidden.graph.add_variable(model.num_states(v)));
+  hidden.graph.add_factor(Factor::function(scope, [model, calls = hidden.calls](std::span<const int> x) {
+    calls->emplace_back(x.begin(), x.end());
+    return model.log_density(x);
+  }));
+  return hidden;
+}
+
+// Pairs of random variables with random values; -inf among them on request.
+FactorGraph planted(int num_variables, int num_states, std::uint64_t seed, double zero_probability = 0.0) {
+  Random random(seed, "planted");
+  FactorGraph graph;
+  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  for (int v = 1; v < num_variables; ++v) {
+    std::vector<double> values(static_cast<std::size_t>(num_states) * num_states);
+    for (double& value : values) value = random.uniform() < zero_probability ? kNegInf : 1.5 * random.normal();
+    graph.add_table({static_cast<int>(random.below(static_cast<std::uint64_t>(v))), v}, values);
+  }
+  return graph;
+}
+
+Limits calls(std::int64_t count) { return {.budget = count, .unit = BudgetUnit::kCall}; }
+
+double kl_of(const LearnedResult& result, const FactorGraph& model) {
+  Random random(3, "kl");
+  return Elimination(model).log_z() + sampled_divergence(model, *result.approximation, 2000, random).delta_kl;
+}
+
+TEST(LearnedSearch, SpendsItsCallsOnDifferentConfigurationsAndNoMore) {
+  for (const std::int64_t count : {1, 2, 19, 100}) {
+    const Hidden hidden = hide(planted(8, 3, 1));
+    const LearnedResult result = learned_search(hidden.graph, calls(count));
+    EXPECT_EQ(std::ssize(*hidden.calls), count);
+    EXPECT_EQ(result.report.spent.calls, count);
+    EXPECT_EQ(std::set(hidden.calls->begin(), hidden.calls->end()).size(), hidden.calls->size());
+    EXPECT_EQ(result.report.stop, StopReason::kBudget);
+    EXPECT_LE(result.report.log_z.lower, Elimination(hidden.model).log_z());
+  }
+}
+
+// 300 of 9.8 million configurations; the pairs are not known.
+TEST(LearnedSearch, FindsTheChainInAFunction) {
+  for (const char* const family : {"chain", "permuted-chain"}) {
+    const Hidden hidden = hide(make_family(family, {.seed = 0, .instance = 0}).graph);
+    const LearnedResult result = learned_search(hidden.graph, calls(300));
+    EXPECT_LT(kl_of(result, hidden.model), 0.02) << family;
+    ASSERT_TRUE(result.report.errors);
+    EXPECT_EQ(result.report.errors->no_error, "");
+    EXPECT_LE(result.report.errors->interval.lower, Elimination(hidden.model).log_z());
+    EXPECT_GE(result.report.errors->interval.upper, Elimination(hidden.model).log_z());
+  }
+}
+
+TEST(LearnedSearch, EverythingAskedIsExact) {
+  const Hidden hidden = hide(planted(5, 2, 4, 0.1));
+  const LearnedResult result = learned_search(hidden.graph, calls(1000));
+  const double log_z = enumerate(hidden.model).log_z;
+  EXPECT_EQ(result.report.spent.calls, 32);
+  EXPECT_EQ(result.report.stop, StopReason::kExact);
+  EXPECT_TRUE(result.report.log_z.is_exact());
+  EXPECT_LE(result.report.log_z.lower, log_z);
+  EXPECT_GE(result.report.log_z.upper, log_z);
+  const Marginals truth = enumerate(hidden.model).marginals;
+  for (std::size_t v = 0; v < truth.size(); ++v) {
+    for (std::size_t a = 0; a < truth[v].size(); ++a) EXPECT_NEAR(result.marginals[v][a], truth[v][a], 1e-9);
+  }
+  EXPECT_EQ(result.log_most, result.best->log_density);
+}
+
+TEST(LearnedSearch, ImpossibleStatesAreLearnedToo) {
+  const Hidden hidden = hide(planted(12, 3, 2, 0.1));
+  const LearnedResult result = learned_search(hidden.graph, calls(600));
+  Random random(1, "samples");
+  int num_possible = 0;
+  for (int i = 0; i < 1000; ++i) {
+    num_possible += hidden.model.log_density(result.approximation->sample(random)) != kNegInf ? 1 : 0;
+  }
+  EXPECT_GT(num_possible, 900);
+}
+
+TEST(LearnedSearch, AllImpossibleIsAnAnswer) {
+  FactorGraph model;
+  for (int v = 0; v < 12; ++v) model.add_variable(3);
+  model.add_table({0}, {kNegInf, kNegInf, kNegInf});
+  const LearnedResult result = learned_search(hide(model).graph, calls(50));
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.report.log_z.lower, kNegInf);
+}
+
+// 2^40 configurations. Compared by samples of both.
+TEST(LearnedSearch, FindsAPlantedModelOfFortyVariables) {
+  const Hidden hidden = hide(planted(40, 2, 5));
+  const LearnedResult result = learned_search(hidden.graph, calls(600));
+  EXPECT_LT(kl_of(result, hidden.model), 0.2);
+  const Elimination truth(hidden.model);
+  EXPECT_NEAR(result.report.estimate, truth.log_z(), 0.3);
+}
+
+TEST(LearnedSearch, TablesAreKnownAndOnlyFunctionsAreAsked) {
+  FactorGraph graph = planted(10, 3, 6, 0.2);
+  FactorGraph model = graph;
+  std::vector<int> scope(10);
+  std::iota(scope.begin(), scope.end(), 0);
+  const auto likelihood = [](std::span<const int> x) { return 0.7 * (x[0] == x[9]) - 0.4 * x[4]; };
+  std::int64_t num_calls = 0;
+  graph.add_factor(Factor::function(scope, [&](std::span<const int> x) {
+    ++num_calls;
+    EXPECT_NE(model.log_density(x), kNegInf);  // tables are read first
+    return likelihood(x);
+  }));
+  const LearnedResult result = learned_search(graph, calls(150));
+  EXPECT_EQ(num_calls, 150);
+  FactorGraph whole = model;
+  whole.add_table({0, 9}, {0.7, 0, 0, 0, 0.7, 0, 0, 0, 0.7});
+  whole.add_table({4}, {0.0, -0.4, -0.8});
+  EXPECT_LT(kl_of(result, whole), 0.05);
+}
+
+// A function with nine states is a table once it was asked; the other one has 3^8.
+TEST(LearnedSearch, SmallFunctionsAreTrueWhereTheyWereAsked) {
+  FactorGraph graph, model;
+  for (int v = 0; v < 10; ++v) {
+    graph.add_variable(3);
+    model.add_variable(3);
+  }
+  std::vector<double> small(9);
+  for (int i = 0; i < 9; ++i) small[i] = std::sin(5.0 * i);
+  int num_small = 0;
+  graph.add_factor(Factor::function({8, 9}, [&](std::span<const int> x) {
+    ++num_small;
+    return small[3 * x[0] + x[1]];
+  }));
+  graph.add_factor(
+      Factor::function({0, 1, 2, 3, 4, 5, 6, 7}, [](std::span<const int> x) { return -0.5 * x[0] * x[7]; }));
+  model.add_table({8, 9}, small);
+  model.add_table({0, 7}, {0, 0, 0, 0, -0.5, -1, 0, -1, -2});
+  const LearnedResult result = learned_search(graph, calls(120));
+  EXPECT_EQ(num_small, 9);
+  EXPECT_LE(result.report.spent.calls, 120);
+  EXPECT_GE(result.report.spent.calls, 119);
+  EXPECT_LT(kl_of(result, model), 0.02);
+}
+
+TEST(LearnedSearch, TheSameSeedGivesTheSameBits) {
+  const auto run = [](std::uint64_t seed) {
+    const Hidden hidden = hide(planted(10, 3, 7));
+    const double estimate = learned_search(hidden.graph, calls(120), {.seed = seed}).report.estimate;
+    return std::pair(*hidden.calls, estimate);
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_NE(run(1).first, run(2).first);
+}
+
+// Workers that are slow now and then; answers are used in the order of submission.
+TEST(LearnedSearch, ManyWorkersInTheOrderOfSubmissionGiveTheSameBits) {
+  const auto run = [](int milliseconds) {
+    const FactorGraph model = planted(9, 3, 8);
+    FactorGraph graph;
+    std::vector<int> scope;
+    for (int v = 0; v < 9; ++v) scope.push_back(graph.add_variable(3));
+    graph.add_factor(Factor::function(scope, [&model, milliseconds](std::span<const int> x) {
+      if ((x[0] + x[3]) % 3 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      return model.log_density(x);
+    }));
+    OracleSet set(graph, "1", {.num_workers = 4});
+    const LearnedResult result = learned_search(set.graph(), calls(100), {.answer_order = AnswerOrder::kSubmission});
+    EXPECT_EQ(set.counts().front().paid, 100);
+    return result.report.estimate;
+  };
+  EXPECT_EQ(run(0), run(2));
+}
+
+TEST(LearnedSearch, TheBestConfigurationIsFoundByFewCalls) {
+  const Hidden hidden = hide(planted(14, 3, 9));
+  const LearnedResult result = learned_search(hidden.graph, calls(400), {.wants_best = true});
+  double most = kNegInf;
+  Random random(2, "samples");
+  const Elimination truth(hidden.model);
+  for (int i = 0; i < 20'000; ++i) most = std::max(most, hidden.model.log_density(truth.sample(random)));
+  EXPECT_GE(result.best->log_density, most - 1e-12);
+  EXPECT_EQ(result.best->log_density, hidden.model.log_density(result.best->x));
+  EXPECT_EQ(result.report.best_by_calls.back().second, result.best->log_density);
+  EXPECT_FALSE(result.log_most);
+}
+
+// The declared maximum is reached: nothing can be better.
+TEST(LearnedSearch, AReachedMaximumProvesTheBest) {
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < 12; ++v) scope.push_back(graph.add_variable(2));
+  const auto ones = [](std::span<const int> x) { return -static_cast<double>(std::count(x.begin(), x.end(), 0)); };
+  graph.add_factor(Factor::function(scope, ones, 0.0));
+  const LearnedResult result = learned_search(graph, calls(100), {.wants_best = true});
+  EXPECT_EQ(result.best->log_density, 0.0);
+  ASSERT_TRUE(result.log_most);
+  EXPECT_NEAR(*result.log_most, 0.0, 1e-12);
+  EXPECT_GE(*result.log_most, 0.0);
+  const double log_z = 12.0 * std::log1p(std::exp(-1.0));
+  EXPECT_LE(result.report.log_z.lower, log_z);
+  EXPECT_GE(result.report.log_z.upper, log_z);
+}
+
+TEST(LearnedSearch, AFunctionThatFailsEndsItWithWhatThereIs) {
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < 9; ++v) scope.push_back(graph.add_variable(3));
+  int num_calls = 0;
+  graph.add_factor(Factor::function(scope, [&](std::span<const int>) -> double {
+    if (++num_calls == 40) throw std::runtime_error("the solver diverged");
+    return 0.0;
+  }));
+  OracleSet set(graph, "1", {});
+  const LearnedResult result = learned_search(set.graph(), calls(100));
+  EXPECT_EQ(result.report.stop, StopReason::kFactorFailed);
+  ASSERT_TRUE(result.report.error);
+  EXPECT_EQ(result.report.num_asked, 39);
+  EXPECT_TRUE(result.approximation);
+}
+
+TEST(LearnedSearch, AnInterruptionEndsItWithWhatThereIs) {
+  const Hidden hidden = hide(planted(10, 3, 3));
+  int num_asked = 0;
+  const LearnedResult result =
+      learned_search(hidden.graph, calls(1000), {}, {.should_stop = [&] { return ++num_asked > 60; }});
+  EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
+  EXPECT_GT(result.report.num_asked, 0);
+  EXPECT_LT(result.report.num_asked, 100);
+}
+
+TEST(LearnedSearch, ValuesOfAnySizeAreLegal) {
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < 9; ++v) scope.push_back(graph.add_variable(3));
+  graph.add_factor(Factor::function(scope, [](std::span<const int> x) {
+    return x[0] == 0 ? -1e300 : x[1] == 0 ? kNegInf : 1e6 * x[2] - 3.0 * (x[3] == x[4]);
+  }));
+  const LearnedResult result = learned_search(graph, calls(200));
+  EXPECT_FALSE(std::isnan(result.report.estimate));
+  EXPECT_GT(result.report.estimate, 1.9e6);
+  Random random(1, "samples");
+  const Assignment x = result.approximation->sample(random);
+  EXPECT_FALSE(std::isnan(result.approximation->log_prob(x)));
+}
+
+TEST(LearnedSearch, OneConfigurationAndNoFunctionAreLegal) {
+  FactorGraph one;
+  one.add_variable(1);
+  one.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.5; }));
+  const LearnedResult result = learned_search(one, calls(10));
+  EXPECT_EQ(result.report.stop, StopReason::kExact);
+  EXPECT_NEAR(result.report.estimate, 0.5, 1e-12);
+  const LearnedResult tables = learned_search(planted(3, 2, 1), calls(10));
+  EXPECT_NEAR(tables.report.estimate, Elimination(planted(3, 2, 1)).log_z(), 1e-9);
+}
+
+TEST(LearnedSearch, TablesThatAreTooWideAreRefused) {
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < 30; ++v) scope.push_back(graph.add_variable(2));
+  for (int a = 0; a < 30; ++a) {
+    for (int b = a + 1; b < 30; ++b) graph.add_table({a, b}, {0.0, 0.1, 0.2, 0.3});
+  }
+  graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
+  EXPECT_FALSE(can_learn(graph));
+  EXPECT_THROW(learned_search(graph, calls(10)), Error);
+  EXPECT_THROW(learned_search(graph, calls(10), {.error_share = 1.5}), Error);
+}
+
+}  // namespace
+}  // namespace treesample

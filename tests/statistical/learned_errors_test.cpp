@@ -1,0 +1,99 @@
+// The errors that a learned model is given by samples: what they estimate, and how often they cover the truth.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "surrogate/difference_estimate.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/surrogate/learned_search.hpp"
+
+namespace treesample {
+namespace {
+
+// A function with small effects that no few terms explain.
+FactorGraph rough_model(int num_variables, std::uint64_t seed, double roughness) {
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < num_variables; ++v) scope.push_back(graph.add_variable(3));
+  graph.add_factor(Factor::function(scope, [seed, roughness](std::span<const int> x) {
+    double value = -0.8 * std::abs(x[0] - x[1]) + 0.5 * x[2] * x[3];
+    std::uint64_t hash = seed;
+    for (const int a : x) hash = (hash ^ static_cast<std::uint64_t>(a + 1)) * 0x9E3779B97F4A7C15U;
+    return value + roughness * Random(hash, "roughness").normal();
+  }));
+  return graph;
+}
+
+double true_log_z(const FactorGraph& graph) {
+  Assignment x(static_cast<std::size_t>(graph.num_variables()), 0);
+  double log_z = kNegInf;
+  while (true) {
+    log_z = log_add_exp(log_z, graph.log_density(x));
+    int v = graph.num_variables() - 1;
+    while (v >= 0 && ++x[v] == graph.num_states(v)) x[v--] = 0;
+    if (v < 0) return log_z;
+  }
+}
+
+// 40 seeds of an interval that holds with probability 0.95: fewer than 32 with probability 1e-4.
+TEST(LearnedErrors, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
+  int num_given = 0, num_covered = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const FactorGraph graph = rough_model(7, seed, 0.4);
+    const LearnedResult result =
+        learned_search(graph, {.budget = 200, .unit = BudgetUnit::kCall}, {.seed = seed, .error_share = 0.2});
+    ASSERT_TRUE(result.report.errors);
+    if (!result.report.errors->no_error.empty()) continue;
+    const double log_z = true_log_z(graph);
+    ++num_given;
+    num_covered +=
+        result.report.errors->interval.lower <= log_z && log_z <= result.report.errors->interval.upper ? 1 : 0;
+  }
+  EXPECT_GE(num_given, 30);
+  EXPECT_GE(num_covered, num_given * 8 / 10);
+}
+
+// Whatever was learned, the mean of many estimates is Z: here of a model that is wrong by up to 1 nat. The standard
+// error of the mean is 1 / 60 of that of one estimate; five of them are exceeded once in 2e6.
+TEST(LearnedErrors, TheDifferenceEstimateIsUnbiased) {
+  FactorGraph learned;
+  for (int v = 0; v < 3; ++v) learned.add_variable(2);
+  learned.add_table({0, 1}, {0.3, -0.2, 0.9, 0.0});
+  const auto target = [](const Assignment& x) { return 0.5 * x[0] - 0.7 * x[1] * x[2] + 0.4; };
+  const Assignment asked = {0, 1, 0};
+  const LearnedApproximation approximation(Elimination(learned), learned, {{asked, target(asked)}});
+  double z = 0.0;
+  for (int i = 0; i < 8; ++i) z += std::exp(target({i >> 2, (i >> 1) & 1, i & 1}));
+  const Marginals marginals = Elimination(learned).marginals();
+  constexpr int kRuns = 3600;
+  double sum = 0.0, squares = 0.0;
+  Random random(4, "samples");
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<WeighedSample> samples;
+    for (int i = 0; i < 10; ++i) {
+      const Assignment x = approximation.sample_elsewhere(random);
+      const double log_q = approximation.log_prob(x) + approximation.log_value() - approximation.log_elsewhere();
+      samples.push_back({x, target(x) - log_q, learned.log_density(x) - log_q});
+    }
+    const double found = std::exp(
+        difference_estimate(approximation.log_asked(), approximation.log_elsewhere(), marginals, samples, {}).log_z);
+    sum += found;
+    squares += found * found;
+  }
+  const double mean = sum / kRuns;
+  const double error = std::sqrt((squares / kRuns - mean * mean) / kRuns);
+  EXPECT_NEAR(mean, z, 5.0 * error);
+  EXPECT_LT(error, 0.02 * z);
+}
+
+TEST(LearnedErrors, OneHeavySampleIsAGuess) {
+  std::vector<WeighedSample> samples(30, {{0}, -5.0, -1.0});
+  samples.front().log_target = 8.0;
+  const SampledErrors errors = difference_estimate(kNegInf, 0.0, {{0.5, 0.5}}, samples, {});
+  EXPECT_NE(errors.no_error, "");
+  EXPECT_LT(errors.ess, 1.1);
+}
+
+}  // namespace
+}  // namespace treesample
