@@ -294,15 +294,9 @@ void GapSearch::add_samplers(const SearchResult& result) {
 Draft GapSearch::run() {
   look_for_a_configuration();
   if (count_first()) return std::move(draft_);
+  run_.begin_phases();
   eliminate_first();
-<<<<<<< HEAD
-=======
-  if (!eliminated_log_z_) {
-    run_.begin_phases();
-    if (count_first()) return std::move(draft_);
-    run_.begin_phases();
-  }
->>>>>>> main
+  if (!eliminated_log_z_) run_.begin_phases();
   const InferOptions& chosen = task_.options();
   const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
                                                           : space_for(task_, graph_, *chosen.space);
