@@ -134,10 +134,11 @@ Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const La
   };
   const auto is_late = [=, rule = std::move(rule)] {
     if (run.is_overdue()) return true;
-    const double now = run.seconds(), limit = run.time_limit();
-    if (now > rule->end * limit) return true;
-    if (now < rule->look * limit || now < pace->start + policy::kPaceShare * limit || pace->share == 0.0) return false;
-    return pace->start + (now - pace->start) / pace->share > rule->end * limit;
+    const double now = run.seconds(), end = run.at(rule->end);
+    if (now > end) return true;
+    const bool is_early = now < run.at(rule->look) || now < pace->start + policy::kPaceShare * run.time_limit();
+    if (is_early || pace->share == 0.0) return false;
+    return pace->start + (now - pace->start) / pace->share > end;
   };
   return {.progress = tell, .should_stop = is_late};
 }
