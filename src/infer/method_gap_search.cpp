@@ -296,7 +296,7 @@ Draft GapSearch::run() {
   if (count_first()) return std::move(draft_);
   run_.begin_phases();
   eliminate_first();
-  if (!eliminated_log_z_) run_.begin_phases();
+  run_.begin_phases();
   const InferOptions& chosen = task_.options();
   const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
                                                           : space_for(task_, graph_, *chosen.space);
