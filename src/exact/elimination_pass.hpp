@@ -2,7 +2,7 @@
 //
 // Two kinds. In the linear domain an entry costs a nanosecond, but entries that are 240 orders of magnitude below the
 // largest of their table are lost: where that may matter, which the pass knows (linear_error.hpp), the one in the log
-// domain takes its place, ten times as slow and without such limits.
+// domain takes its place, slower and without such limits.
 #pragma once
 
 #include <memory>
