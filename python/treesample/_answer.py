@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import math
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -81,8 +82,7 @@ class Marginals(Mapping[str, "dict[Any, float]"]):
 
     def to_pandas(self) -> Any:
         """A data frame with one row per state of each variable."""
-        import pandas  # type: ignore[import]
-
+        pandas: Any = importlib.import_module("pandas")
         rows = [
             (name, state, probability, self.std_error(name))
             for name in self
@@ -245,8 +245,7 @@ class Answer:
 
     def to_xarray(self, count: int = 1000, seed: int = 0) -> Any:
         """Samples as an xarray Dataset with the dimensions chain and draw, as ArviZ takes them."""
-        import xarray
-
+        xarray: Any = importlib.import_module("xarray")
         draws = self.sample(count, seed)
         data = {v.name: (("chain", "draw"), draws[None, :, v.index]) for v in self._variables}
         data["log_prob"] = (("chain", "draw"), np.asarray(self.log_prob(draws))[None, :])
