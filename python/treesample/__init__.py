@@ -20,7 +20,8 @@ It is the same call as the program `treesample infer` and the C++ function `tree
 from . import families, paper
 from ._answer import Answer, LogZ, MapStates, Marginals
 from ._core import Error, OptionError, __version__
-from ._model import Model, Variable, infer_options, read
+from ._model import Model, Variable, read
+from ._options import infer_options
 from .paper import tree_sample
 
 __all__ = [

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from ._model import State, _Run
+    from ._model import State
+    from ._run import Run
 
 
 class LogZ(NamedTuple):
@@ -97,7 +98,7 @@ class Marginals(Mapping[str, "dict[Any, float]"]):
 class Answer:
     """What is known of a model after a run, and how far it can be trusted. Made by `Model.infer`."""
 
-    def __init__(self, core: Any, run: "_Run", keywords: "dict[str, Any]") -> None:
+    def __init__(self, core: Any, run: "Run", keywords: "dict[str, Any]") -> None:
         self._core = core
         self._run = run
         self._keywords = keywords
