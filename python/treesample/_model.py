@@ -13,7 +13,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _interop
 from ._answer import Answer
 from ._options import as_text, suggestion
 from ._run import Run
@@ -103,7 +103,8 @@ class Model:
         array = np.asarray(values, dtype=float)
         shape = tuple(len(self._variables[v].states) for v in scope)
         if array.shape != shape and array.shape != (math.prod(shape),):
-            raise _core.Error(f"the table of {self._names(scope)} has the shape {array.shape}, and must have {shape}")
+            names = self._names(scope)
+            raise _core.Error(f"the table of {names} has the shape {array.shape}, and must have {shape}")
         self._graph.add_table(list(scope), np.ascontiguousarray(array))
 
     def factor(
@@ -282,51 +283,9 @@ class Model:
 
     # ---- other libraries
 
-    @classmethod
-    def from_pgmpy(cls, network: Any) -> "Model":
-        """A Bayesian network of pgmpy (anything whose get_cpds() have variables, values and state_names)."""
-        model = cls()
-        tables = list(network.get_cpds())
-        for table in tables:
-            model.variable(table.variables[0], list(table.state_names[table.variables[0]]))
-        for table in tables:
-            order = list(table.state_names)  # of the variables, as the values have their axes
-            axes = [list(table.variables).index(name) for name in order]
-            model.table(order, np.transpose(np.asarray(table.values), axes))
-        return model
-
-    @classmethod
-    def from_pyagrum(cls, network: Any) -> "Model":
-        """A Bayesian network of pyAgrum (anything with nodes(), variable(), cpt())."""
-        model = cls()
-        for node in network.nodes():
-            variable = network.variable(node)
-            model.variable(variable.name(), [variable.label(i) for i in range(variable.domainSize())])
-        for node in network.nodes():
-            table = network.cpt(node)
-            # The axes of an array of pyAgrum are its variables, the last first.
-            model.table(list(reversed(list(table.names))), np.asarray(table.toarray()))
-        return model
-
-    @classmethod
-    def from_networkx(cls, graph: Any, states: int = 2, unary: str = "field", pair: str = "coupling") -> "Model":
-        """Spins on the nodes of a graph of NetworkX: log-values `unary` of nodes and `pair` of edges.
-
-        A number is taken as that of an Ising model, with the spins -1 and 1; an array as a table of logarithms.
-        """
-        model = cls()
-        spins = np.linspace(-1.0, 1.0, states)
-        for node in graph.nodes():
-            model.variable(str(node), states)
-        for node, data in graph.nodes(data=True):
-            if unary in data:
-                field = np.asarray(data[unary], dtype=float)
-                model.log_table([str(node)], field * spins if field.ndim == 0 else field)
-        for a, b, data in graph.edges(data=True):
-            coupling = np.asarray(data.get(pair, 0.0), dtype=float)
-            table = coupling * np.outer(spins, spins) if coupling.ndim == 0 else coupling
-            model.log_table([str(a), str(b)], table)
-        return model
+    from_pgmpy = classmethod(_interop.from_pgmpy)
+    from_pyagrum = classmethod(_interop.from_pyagrum)
+    from_networkx = classmethod(_interop.from_networkx)
 
     # ---- inside
 
