@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "train/episode_codec.hpp"
-#include "train/process_identity.hpp"
+#include "remote/process_identity.hpp"
 #include "train/run_channel.hpp"
 #include "treesample/error.hpp"
 #include "treesample/nn/network_file.hpp"

@@ -1,4 +1,4 @@
-#include "train/redis_client.hpp"
+#include "remote/redis_client.hpp"
 
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
