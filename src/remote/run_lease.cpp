@@ -70,7 +70,7 @@ RunLease::RunLease(RedisClient& client, std::string key, std::string run, const 
   }
 }
 
-RunLease::~RunLease() { client_.command_if_connected({"EVAL", kRelease, "1", key_, value_}); }
+void RunLease::release() noexcept { client_.command_if_connected({"EVAL", kRelease, "1", key_, value_}); }
 
 RunLease::Answer RunLease::ask(const std::string& replaceable) {
   const std::string milliseconds = fmt::format("{:.0f}", 1e3 * kLeaseSeconds);

@@ -22,13 +22,15 @@ class RunLease {
   // Waits for the run as said above. `role` says what this process is: "learner". Throws kIo naming run, owner and
   // expiry when another process has it.
   RunLease(RedisClient& client, std::string key, std::string run, const std::string& role);
-  ~RunLease();  // gives the run back, when it has it and the server is there
+  ~RunLease() { release(); }
   RunLease(const RunLease&) = delete;
   RunLease& operator=(const RunLease&) = delete;
 
   // Renews when it is time, or `now`. False when the lease had been lost meanwhile and was taken anew: the server may
   // have lost everything else too. Throws kIo when another process has the run.
   bool renew(bool now = false);
+  // Gives the run back, when it has it and the server is there.
+  void release() noexcept;
 
  private:
   struct Answer {
