@@ -63,6 +63,9 @@ class RedisEvaluators final : public Evaluators {
   void seal_batches();
   void send_step();
   void restore();
+  [[nodiscard]] bool is_stalled() const {  // the lock is held
+    return ledger_.num_open() > 0 && seconds_since(last_answer_) > kStallSeconds;
+  }
   void watch();
   void receive_loop();
   void receive_step();
@@ -318,14 +321,15 @@ void RedisEvaluators::watch() {
   watched_ = Clock::now();
   const int num_workers = board_.num_workers(std::max(kPresentSeconds, 2.0 * settings_.lease_seconds));
   const auto num_questions = static_cast<std::size_t>(board_.num_questions());
-  bool are_lost = false;
+  bool are_missing = false;
   {
     const std::lock_guard lock(mutex_);
     num_workers_ = num_workers;
-    are_lost =
-        outgoing_.empty() && num_questions < ledger_.num_batches() && seconds_since(last_answer_) > kStallSeconds;
+    if (!is_stalled()) return;
+    are_missing = outgoing_.empty() && num_questions < ledger_.num_batches();
   }
-  if (!are_lost) return;
+  board_.set("model", format_head(head_));  // somebody may have changed it
+  if (!are_missing) return;
   tell(fmt::format("key {}: questions are missing; they are asked again", board_.key("questions")));
   restore();
 }
@@ -341,12 +345,11 @@ void RedisEvaluators::receive_step() {
   const std::string key = receiver_.key("answers");
   const bool was_away =
       std::exchange(num_receiver_connections_, receiver_.client().num_connections()) != num_receiver_connections_;
-  bool is_stalled = false;
   {
     const std::lock_guard lock(mutex_);
-    is_stalled = ledger_.num_open() > 0 && seconds_since(last_answer_) > kStallSeconds;
+    is_stream_doubtful_ = is_stream_doubtful_ || was_away || is_stalled();
   }
-  if (was_away || is_stream_doubtful_ || is_stalled) position_ = repair_stream(receiver_.client(), key, position_);
+  if (is_stream_doubtful_) position_ = repair_stream(receiver_.client(), key, position_);
   is_stream_doubtful_ = false;
   for (const StreamEntry& entry : read_stream(receiver_.client(), key, position_, kAnswersAtOnce, kReadSeconds)) {
     position_ = entry.position;
