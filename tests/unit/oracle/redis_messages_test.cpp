@@ -11,7 +11,7 @@ namespace {
 
 OracleModel small_model() {
   OracleModel model{.name = "small", .parts = {{"the variables", "1"}, {kTablesPart, "2"}}};
-  model.variables = {{.name = "a", .num_states = 2}, {.name = "b", .num_states = 3}};
+  model.variables = {{.num_states = 2, .name = "a"}, {.num_states = 3, .name = "b"}};
   const auto zero = [](std::span<const int>) { return 0.0; };
   model.factors = {{"table", Factor::table({0}, {0.0, 0.0})}, {"f", Factor::function({0, 1}, zero), 0}};
   return model;
@@ -34,7 +34,9 @@ TEST(RedisMessages, AreReadBackToTheBit) {
     EXPECT_EQ(read.results[i].job.factor, 1);
     EXPECT_EQ(read.results[i].job.states, batch.results[i].job.states);
     EXPECT_EQ(read.results[i].seconds, batch.results[i].seconds);
-    if (i < 5) EXPECT_EQ(read.results[i].log_value, values[i]);
+    if (i < 5) {
+      EXPECT_EQ(read.results[i].log_value, values[i]);
+    }
   }
   ASSERT_TRUE(read.results[5].error);
   EXPECT_EQ(read.results[5].error->code(), ErrorCode::kNumeric);
