@@ -31,15 +31,16 @@ function makeScale(values, isLog, from, to) {
   if (isLog) {
     if (low === high) [low, high] = [low / 2, high * 2];
     const at = (v) => from + (to - from) * (Math.log(v / low) / Math.log(high / low));
-    return {at, ticks: logTicks(low, high)};
+    return {at, ticks: logTicks(low, high), label: (t) => plain(t, 3)};
   }
   const pad = high > low ? 0.04 * (high - low) : Math.max(1e-6, 0.05 * Math.abs(high));
   low -= pad;
   high += pad;
-  return {
-    at: (v) => from + (to - from) * ((v - low) / (high - low)),
-    ticks: linearTicks(low, high, Math.max(2, Math.abs(to - from) / 80)),
-  };
+  const ticks = linearTicks(low, high, Math.max(2, Math.abs(to - from) / 80));
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+  const decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const label = (t) => (Math.abs(t) >= 1e7 ? plain(t, 5) : signed(t.toFixed(decimals)));
+  return {at: (v) => from + (to - from) * ((v - low) / (high - low)), ticks, label};
 }
 
 function axisParts(x, y, box, labels) {
@@ -47,13 +48,13 @@ function axisParts(x, y, box, labels) {
   for (const t of y.ticks) {
     parts.push(
       svg("line", {class: "grid", x1: box.left, x2: box.right, y1: y.at(t), y2: y.at(t)}),
-      svg("text", {class: "tick", x: box.left - 6, y: y.at(t), dy: "0.32em", "text-anchor": "end"}, short(t, 4)),
+      svg("text", {class: "tick", x: box.left - 6, y: y.at(t), dy: "0.32em", "text-anchor": "end"}, y.label(t)),
     );
   }
   for (const t of x.ticks) {
     parts.push(
       svg("line", {class: "grid", x1: x.at(t), x2: x.at(t), y1: box.top, y2: box.bottom}),
-      svg("text", {class: "tick", x: x.at(t), y: box.bottom + 16, "text-anchor": "middle"}, short(t, 3)),
+      svg("text", {class: "tick", x: x.at(t), y: box.bottom + 16, "text-anchor": "middle"}, x.label(t)),
     );
   }
   parts.push(
@@ -64,7 +65,7 @@ function axisParts(x, y, box, labels) {
 }
 
 function seriesParts(series, x, y, canDraw) {
-  const color = `var(--series-${series.color % 8})`;
+  const color = `var(--series-${series.color % 10})`;
   const points = series.points.filter(canDraw);
   const at = (p, v) => `${x.at(p.x).toFixed(1)},${y.at(v).toFixed(1)}`;
   if (series.isBand) {
@@ -77,7 +78,7 @@ function seriesParts(series, x, y, canDraw) {
       points: points.map((p) => at(p, p.y)).join(" "),
       class: "line",
       style: {stroke: color},
-      "stroke-dasharray": series.isDashed ? "6 4" : null,
+      "stroke-dasharray": series.isDashed ? "6 4" : [null, "9 3", "2 3"][series.dashes || 0],
     }),
   ];
   if (!series.hasMarks && points.length > 2) return parts;
@@ -90,7 +91,7 @@ function seriesParts(series, x, y, canDraw) {
 
 function drawChart(chart, width) {
   const height = Math.max(220, Math.min(380, 0.5 * width));
-  const box = {left: 64, right: width - 12, top: 24, bottom: height - 44};
+  const box = {left: 64, right: width - 26, top: 24, bottom: height - 44};
   const isDrawable = (v, isLog) => Number.isFinite(v) && (!isLog || v > 0);
   const canDraw = (p) =>
     isDrawable(p.x, chart.isXLog) && [p.y, p.low, p.high].every((v) => v === undefined || isDrawable(v, chart.isYLog));
@@ -129,9 +130,9 @@ function chartFigure(chart) {
           "li",
           {},
           h("span", {
-            class: series.isBand ? "swatch area" : series.isDashed ? "swatch dashed" : "swatch",
+            class: `swatch ${series.isBand ? "area" : ["", "dashed", "dotted"][series.isDashed ? 1 : series.dashes || 0]}`,
             "aria-hidden": "true",
-            style: {color: `var(--series-${series.color % 8})`},
+            style: {color: `var(--series-${series.color % 10})`},
           }),
           series.name,
         ),

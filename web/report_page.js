@@ -11,8 +11,9 @@ function reportFigure(figure) {
       name: series.name,
       color: series.color >= 0 ? series.color : i,
       isDashed: series.is_dashed,
+      dashes: figure.series.length > 4 && !series.is_band ? i % 3 : 0,
       isBand: series.is_band,
-      hasMarks: series.points.length <= 60 && !series.is_band,
+      hasMarks: series.has_marks,
       points: series.points.map(([x, y, error]) => (series.is_band ? {x, low: y - error, high: y + error} : {x, y})),
     })),
   };
@@ -47,7 +48,7 @@ function reportTable(table) {
   const columns = table.header.map((title, c) => ({
     title,
     numeric: c > 0,
-    cell: (row) => row[c],
+    cell: (row) => row[c].replace(" +- ", " ± "),
     value: (row) => (c === 0 ? row[0] : number(row[c])),
   }));
   return h(

@@ -83,7 +83,7 @@ function richTable({label, columns, rows, found, filters = [], noun = "row", sor
   }
 
   const controls = [];
-  if (found && rows.length > 5) {
+  if (found && rows.length > 7) {
     const search = h("input", {
       type: "search",
       autocomplete: "off",
