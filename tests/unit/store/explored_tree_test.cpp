@@ -51,7 +51,9 @@ TEST(ExploredTree, MassesAreThoseOfPaths) {
       }
     }
     EXPECT_NEAR(sum, 1.0, 1e-12);
-    if (n == tree.roots[0]) EXPECT_NEAR(log_sum_exp(q), result.report.estimate, 1e-9);
+    if (n == tree.roots[0]) {
+      EXPECT_NEAR(log_sum_exp(q), result.report.estimate, 1e-9);
+    }
   };
   visit(tree.roots[0]);
   EXPECT_EQ(num_complete, 243);
@@ -69,7 +71,9 @@ TEST(ExploredTree, TheLargestMassesAreKept) {
   int num_left_out = 0;
   for (std::size_t i = 0; i < some.nodes.size(); ++i) {
     EXPECT_EQ(some.nodes[i].mass, all.nodes[i].mass);
-    if (i > 0) EXPECT_LE(some.nodes[i].mass, some.nodes[i - 1].mass);
+    if (i > 0) {
+      EXPECT_LE(some.nodes[i].mass, some.nodes[i - 1].mass);
+    }
     for (const ExploredTree::Edge& edge : some.nodes[i].edges) num_left_out += edge.num_children_left_out;
   }
   EXPECT_GT(num_left_out, 0);
