@@ -15,21 +15,21 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python web bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-lint
+.PHONY: demo test python web bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
                   libsqlite3-dev libhiredis-dev libssl-dev libeigen3-dev zlib1g-dev gnuplot-nox
 PYTHON_PACKAGES := python3-dev pybind11-dev python3-numpy python3-pytest mypy
-TEST_PACKAGES := libgtest-dev redis-server python3 $(PYTHON_PACKAGES)
-LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
+TEST_PACKAGES := libgtest-dev redis-server python3 clang-tidy-16 clang-format-16 $(PYTHON_PACKAGES)
+FUZZ_PACKAGES := clang-16 libclang-rt-16-dev
 
 packages-build:
 	@scripts/install-packages $(BUILD_PACKAGES)
 packages-test: packages-build
 	@scripts/install-packages $(TEST_PACKAGES)
-packages-lint: packages-test
-	@scripts/install-packages $(LINT_PACKAGES)
+packages-fuzz: packages-test
+	@scripts/install-packages $(FUZZ_PACKAGES)
 
 # The program alone: no test framework is needed.
 build: packages-build
@@ -68,14 +68,9 @@ bench: packages-test
 	build/count_bench
 	build/elimination_bench
 
-lint: packages-lint
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 --dry-run -Werror
+lint lint-all: packages-test
 	@cmake --preset tidy > /dev/null
-	@$(TIDY_FILES) | xargs -r -P$$(nproc) -n2 clang-tidy-16 -p build-tidy --quiet
-# What changed; `make lint-all` looks at everything.
-TIDY_FILES = scripts/changed-sources
-lint-all: TIDY_FILES = git ls-files 'src/*.cpp' 'cli/*.cpp' 'experiments/*.cpp'
-lint-all: lint
+	@scripts/lint build-tidy $(if $(filter lint-all,$@),--all)
 
 reference:
 	@scripts/install-packages doxygen
@@ -90,7 +85,7 @@ docs: packages-build reference
 	@cmake --build build
 	@scripts/make-docs build/treesample build/python build
 
-format: packages-lint
+format: packages-test
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 -i
 
 asan tsan: packages-test
@@ -108,7 +103,7 @@ torture: packages-test
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
 
 FUZZERS := $(notdir $(wildcard tests/fuzz/corpus/*))
-fuzz: packages-lint
+fuzz: packages-fuzz
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz --target $(FUZZERS:%=fuzz_%)
 	@for target in $(FUZZERS); do \

@@ -63,6 +63,7 @@ InferRequest reference_request(const FactorGraph& graph, const CompareOptions& o
                        .options = {.method = Method::kTreeSample, .space = SpaceKind::kAndOr, .simplify = false}};
   request.options.seed = options.seed;
   request.limits.bytes = static_cast<std::size_t>(options.max_elimination_bytes);
+  request.limits.threads = 1;  // there is a thread for each model
   if (!graph.has_only_tables()) {
     const ReferencePlan plan = reference_plan(graph, options);
     request.limits.budget = plan.search_calls;
