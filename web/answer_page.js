@@ -3,10 +3,10 @@
 function answerPage(data) {
   const answer = data.answer,
     model = modelOf(data);
-  const file = answer.model.file.split("/").pop() || "a model";
+  const file = answer.model.file.split("/").pop();
   const intro = [alerts(answer), summaryCards(data)];
   return {
-    title: `Answer: ${file}`,
+    title: file ? `Answer: ${file}` : "Answer",
     intro,
     parts: [
       ["asked", "What was asked", askedSection(data)],

@@ -107,7 +107,7 @@ function askedSection(data) {
     facts([
       [
         "Model",
-        `${answer.model.file} (${plural(answer.model.num_variables, "variable")}, ` +
+        `${answer.model.file || "made by a program"} (${plural(answer.model.num_variables, "variable")}, ` +
           `${plural(answer.model.num_factors, "factor")}${data.graph.is_network ? ", a Bayesian network" : ""})`,
       ],
       [
