@@ -259,7 +259,7 @@ def test_hostile_names(browser):
 
 def test_large(browser):
     treesample("generate", "ising", "--n", "60", "--out", "large.uai")
-    path, answer = page("large", "large.uai", "--time", "1")
+    path, answer = page("large", "large.uai", "--method", "smc", "--order", "given", "--budget", "360000")
     opened(browser, path)
     drawn_graph(browser)
     check_clean(browser, path, "3,600 variables")
