@@ -214,8 +214,11 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
   report.tables.push_back(table);
   const std::string script = plot_script(plot);
   if (script.empty()) return;
-  report.figures.push_back(
-      {.name = measure, .title = title, .caption = "Mean over runs with standard errors.", .script = script});
+  report.figures.push_back({.name = measure,
+                            .title = title,
+                            .caption = "Mean over runs with standard errors.",
+                            .script = script,
+                            .plot = plot});
 }
 
 CsvFile cells_csv(const CompareOptions& options, const Results& results) {
