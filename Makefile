@@ -2,6 +2,7 @@
 #   make demo     solve a bundled model
 #   make test     all fast tests
 #   make python   the Python module and its tests
+#   make web      the page of answers in headless Chromium
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
 #   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
@@ -14,7 +15,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
+.PHONY: demo test python web bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
@@ -50,6 +51,13 @@ python: packages-build
 	@cmake --build build
 	@PYTHONPATH=build/python TREESAMPLE_PROGRAM=$(CURDIR)/build/treesample TREESAMPLE_MODELS=$(CURDIR)/examples/models \
 	  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider python/tests
+
+# Chromium is large: `make test` runs these tests where it is installed already.
+web: packages-build
+	@scripts/install-packages chromium python3
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
+	@cmake --build build --target treesample_cli
+	@web/tests/run_page_tests.py build/treesample examples/models
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null

@@ -18,6 +18,7 @@
 #include "treesample/infer/option_groups.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
+#include "treesample/page/answer_page.hpp"
 #include "treesample/text.hpp"
 #include "uai_output.hpp"
 
@@ -54,12 +55,12 @@ class InferCommand final : public Command {
   void answer_cases(const ModelInput& input, InferDisplay& display) const;
   void leave_time(double seconds_used);
   static void finish_programs(const Model& model, Answer& answer);
-  void show(const Answer& answer, const ModelInput& input) const;
+  void show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace) const;
 
   InferRequest request_;
   std::map<std::string, std::vector<std::string>> repeated_;  // options of the table that may be given several times
   std::vector<std::string> evidence_;
-  std::string model_, weights_, json_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
+  std::string model_, weights_, json_, html_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
       samples_out_;
   bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
   ProgramUse programs_;
@@ -123,6 +124,8 @@ void InferCommand::declare(CommandLine& line) {
   line.section("Output");
   line.flag("--explain", is_explained_, "Show what would be done and why, and do none of it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
+  line.option("--html", html_, "FILE",
+              "Write a page to look at: marginals, graph, bounds over time, the explored tree");
   line.option("--marginals-out", marginals_out_, "FILE", "Write the marginals, or what --query asks for, as CSV");
   line.option("--samples-out", samples_out_, "FILE", "Write the samples as CSV, states by name");
   line.option("--cases-out", cases_out_, "FILE", "Where the table of --cases goes, as CSV; default is standard output");
@@ -143,6 +146,7 @@ void InferCommand::check_request() {
   check_argument(cases_out_.empty() || !cases_.empty(), "--cases-out", "there are no cases (--cases FILE)");
   if (cases_.empty()) return;
   const std::pair<const char*, bool> of_one_answer[] = {{"--json", !json_.empty()},
+                                                        {"--html", !html_.empty()},
                                                         {"--uai-out", !uai_out_.empty()},
                                                         {"--marginals-out", !marginals_out_.empty()},
                                                         {"--samples-out", !samples_out_.empty()},
@@ -160,7 +164,7 @@ void InferCommand::check_request() {
 // Better now than after the work.
 void InferCommand::check_outputs() const {
   if (!json_.empty() && json_ != "-") check_writable(json_);
-  for (const std::string& file : {trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
+  for (const std::string& file : {html_, trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
     if (!file.empty()) check_writable(file);
   }
   if (uai_out_.empty()) return;
@@ -213,7 +217,7 @@ int InferCommand::run() {
   const ModelInput input = read();
   const Interruption interruption;  // before there is a model there is nothing to answer
   leave_time(process_seconds() - start);
-  InferDisplay display(request_, is_quiet_, trace_);
+  InferDisplay display(request_, is_quiet_, trace_, !html_.empty());
   const auto& [question, limits, options] = request_;
   if (is_explained_) {
     fmt::print("{}", plan(input.model, question, limits, options, display.observer()).text());
@@ -229,7 +233,7 @@ int InferCommand::run() {
   Answer answer = infer(input.model, question, limits, options, display.observer());
   display.finish(answer);
   finish_programs(input.model, answer);
-  show(answer, input);
+  show(answer, input, display.trace());
   if (answer.error) throw Error(*answer.error);
   if (!compile_.empty() && !answer.circuit) {
     throw Error(ErrorCode::kResource, fmt::format("--compile: {} was not written", printable(compile_)));
@@ -273,15 +277,21 @@ void InferCommand::finish_programs(const Model& model, Answer& answer) {
 }
 
 // Files first: standard output may be a pipe that nobody reads any more.
-void InferCommand::show(const Answer& answer, const ModelInput& input) const {
-  const Settings settings = {
-      {"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}};
-  if (!json_.empty()) write_json(answer, input, settings, json_);
+void InferCommand::show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace) const {
+  const AnswerSource source{
+      input.model_file,
+      {{"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}}};
+  if (!json_.empty() && json_ != "-") write_file_atomically(json_, answer_json(answer, input.model, source));
+  if (!html_.empty()) write_file_atomically(html_, answer_page(answer, input.model, source, trace));
   if (answer.circuit) write_circuit(*answer.circuit, compile_);
   if (!marginals_out_.empty()) write_marginals(answer, input.model.graph, marginals_out_);
   if (!samples_out_.empty()) write_samples(answer, input.model.graph, samples_out_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, is_quiet_);
-  if (json_ != "-") print_summary(answer, input);
+  if (json_ == "-") {
+    fmt::print("{}", answer_json(answer, input.model, source));
+  } else {
+    print_summary(answer, input);
+  }
 }
 
 }  // namespace
