@@ -23,12 +23,15 @@ end
 return 'added'
 )";
 
-// KEYS: questions, answers. ARGV: group, position of the question, answer.
+// KEYS: questions, answers. ARGV: group, position of the question, answer, and the worker, where it wants the next one.
 constexpr const char* kAnswer = R"(
 local position = redis.call('XADD', KEYS[2], '*', 'answer', ARGV[3])
 redis.pcall('XACK', KEYS[1], ARGV[1], ARGV[2])
 redis.pcall('XDEL', KEYS[1], ARGV[2])
-return position
+if ARGV[4] == '' then return {position} end
+local next = redis.pcall('XREADGROUP', 'GROUP', ARGV[1], ARGV[4], 'COUNT', '1', 'STREAMS', KEYS[1], '>')
+if not next or next.err or not next[1] then return {position} end
+return {position, next[1][2]}
 )";
 
 // KEYS: questions. ARGV: group, position, question. Only what is still there is put back.
@@ -169,10 +172,14 @@ void QuestionBoard::hold(const std::string& worker, const std::string& position)
   client().command_if_connected({"XCLAIM", key("questions"), kWorkerGroup, worker, "0", position, "JUSTID"});
 }
 
-std::string QuestionBoard::answer(const std::string& position, const std::string& sealed) {
-  return client()
-      .command({"EVAL", kAnswer, "2", key("questions"), key("answers"), kWorkerGroup, position, sealed})
-      .text;
+QuestionBoard::Answered QuestionBoard::answer(const std::string& position, const std::string& sealed,
+                                              const std::string& worker) {
+  const RedisValue reply = client().command(
+      {"EVAL", kAnswer, "2", key("questions"), key("answers"), kWorkerGroup, position, sealed, worker});
+  Answered answered;
+  if (!reply.items.empty()) answered.position = reply.items[0].text;
+  if (reply.items.size() == 2) answered.next = first_of(stream_entries(reply.items[1]));
+  return answered;
 }
 
 void QuestionBoard::drop(const std::string& position) {

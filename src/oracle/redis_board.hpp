@@ -46,8 +46,13 @@ class QuestionBoard : public SealedChannel {
   std::int64_t num_deliveries(const std::string& position);
   // A sign of life.
   void hold(const std::string& worker, const std::string& position) noexcept;
-  // Adds the answer and takes the question away, in one step. Returns where the answer is.
-  std::string answer(const std::string& position, const std::string& sealed);
+  // Adds the answer, takes the question away and, unless `worker` is empty, takes the next one, if there is any, in one
+  // step.
+  struct Answered {
+    std::string position;  // of the answer
+    std::optional<StreamEntry> next;
+  };
+  Answered answer(const std::string& position, const std::string& sealed, const std::string& worker);
   // For what is no question.
   void drop(const std::string& position);
   // Puts a question that was begun back, for others.
