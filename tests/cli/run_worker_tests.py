@@ -239,8 +239,9 @@ def test_secrets():
         with open(lab.path("wrong"), "w") as file:
             file.write("wrong\n")
         for make in (lab.coordinator, lab.answerer):
-            none, wrong = make(), make("--password-file", lab.path("wrong"))
+            none = make()
             check(none.wait() == 66 and "give the password by --password-file" in none.text(), "no password", none.text())
+            wrong = make("--password-file", lab.path("wrong"))
             check(wrong.wait() == 66 and "the password is wrong" in wrong.text(), "a wrong password", wrong.text())
         coordinator = lab.coordinator("--password-file", lab.path("password"))
         lab.answerer("--password-file", lab.path("password"))
