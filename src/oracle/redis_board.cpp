@@ -42,6 +42,15 @@ end
 return 1
 )";
 
+// KEYS: questions. ARGV: group, worker. With the worker go the questions that it has in hand: where there are any, as
+// after a command whose reply was not waited for, the worker is left to its lease.
+constexpr const char* kLeave = R"(
+if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', '1', ARGV[2]) == 0 then
+  redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+end
+return 1
+)";
+
 // KEYS: a stream. An answer of a worker that finished late stays, for the next run.
 constexpr const char* kDeleteEmpty = "if redis.call('XLEN', KEYS[1]) == 0 then redis.call('DEL', KEYS[1]) end return 1";
 
@@ -103,6 +112,11 @@ bool QuestionBoard::add(const std::string& session, std::int64_t number, const s
 }
 
 std::int64_t QuestionBoard::num_questions() { return client().command({"XLEN", key("questions")}).integer; }
+
+std::int64_t QuestionBoard::num_in_hand() {
+  const RedisValue reply = client().command({"XPENDING", key("questions"), kWorkerGroup});
+  return reply.items.empty() ? 0 : reply.items[0].integer;
+}
 
 int QuestionBoard::num_workers(double seconds) {
   int count = 0;
@@ -169,7 +183,7 @@ std::int64_t QuestionBoard::num_deliveries(const std::string& position) {
 }
 
 void QuestionBoard::hold(const std::string& worker, const std::string& position) noexcept {
-  client().command_if_connected({"XCLAIM", key("questions"), kWorkerGroup, worker, "0", position, "JUSTID"});
+  client().command_once({"XCLAIM", key("questions"), kWorkerGroup, worker, "0", position, "JUSTID"});
 }
 
 QuestionBoard::Answered QuestionBoard::answer(const std::string& position, const std::string& sealed,
@@ -193,7 +207,7 @@ void QuestionBoard::give_back(const StreamEntry& entry) noexcept {
 }
 
 void QuestionBoard::leave(const std::string& worker) noexcept {
-  client().command_if_connected({"XGROUP", "DELCONSUMER", key("questions"), kWorkerGroup, worker});
+  client().command_if_connected({"EVAL", kLeave, "1", key("questions"), kWorkerGroup, worker});
 }
 
 }  // namespace treesample

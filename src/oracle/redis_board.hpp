@@ -23,6 +23,7 @@ class QuestionBoard : public SealedChannel {
   // Adds entries to the questions, once for each number. False when the server has lost what `rebuild` made.
   bool add(const std::string& session, std::int64_t number, const std::vector<std::string>& sealed);
   std::int64_t num_questions();
+  std::int64_t num_in_hand();  // of workers
   // Workers that have looked for questions or shown signs of life within so many seconds.
   int num_workers(double seconds);
   // They are safe: workers need not keep them, nor the server.
@@ -44,7 +45,7 @@ class QuestionBoard : public SealedChannel {
   std::optional<StreamEntry> next(const std::string& worker, double wait_seconds);
   // How often it has been given to a worker.
   std::int64_t num_deliveries(const std::string& position);
-  // A sign of life.
+  // A sign of life, also when the connection was lost meanwhile.
   void hold(const std::string& worker, const std::string& position) noexcept;
   // Adds the answer, takes the question away and, unless `worker` is empty, takes the next one, if there is any, in one
   // step.
