@@ -302,7 +302,7 @@ def test_interrupted():
 def test_questions_that_nobody_has_are_asked_again():
     with WorkerLab() as lab:
         coordinator, client = lab.coordinator(), lab.server.client()
-        wait_for(lambda: client("XLEN", key("questions")) == 3, "the questions")
+        wait_for(lambda: client("XLEN", key("questions")) > 0, "the questions")
         client("XREADGROUP", "GROUP", "workers", "ghost", "COUNT", "2", "STREAMS", key("questions"), ">")
         client("XGROUP", "DELCONSUMER", key("questions"), "workers", "ghost")
         lab.answerer()
