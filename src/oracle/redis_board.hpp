@@ -39,7 +39,7 @@ class QuestionBoard : public SealedChannel {
     bool has_coordinator = false;
     std::string safe;
   };
-  View look();
+  View look(const std::string& worker);  // a sign of life too
   // A question whose worker has shown no sign of life for so long, or a new one, waited for up to `wait_seconds`.
   std::optional<StreamEntry> claim(const std::string& worker, double lease_seconds);
   std::optional<StreamEntry> next(const std::string& worker, double wait_seconds);

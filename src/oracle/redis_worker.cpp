@@ -160,7 +160,7 @@ auto Lane::patiently(const Work& work) -> decltype(work()) {
 bool Lane::join() {
   if (head_ && seconds_since(looked_) < kLookSeconds) return true;
   while (true) {
-    const QuestionBoard::View view = board_.look();
+    const QuestionBoard::View view = board_.look(name_);
     send_kept_again();
     while (!kept_.empty() && !view.safe.empty() && !is_before(view.safe, kept_.front().position)) kept_.pop_front();
     looked_ = Clock::now();
@@ -243,7 +243,7 @@ void Lane::handle(const StreamEntry& entry, bool is_claimed) {
   }
   if (batch.session != head_->session) {  // of a coordinator that has ended, or of one that has just begun
     patiently([&] {
-      const QuestionBoard::View view = board_.look();
+      const QuestionBoard::View view = board_.look(name_);
       const bool is_new = view.head && view.head->session == batch.session;
       is_new ? board_.give_back(entry) : board_.drop(entry.position);
     });
