@@ -179,6 +179,11 @@ OracleOptions InferCommand::oracle_options() {
                         .retry_failed = is_retrying_failed_,
                         .question_lease_seconds = lease_,
                         .remark = [this](const std::string& text) { note(is_quiet_, text); }};
+  for (const char* const option : {"--run", "--password-file", "--key-file", "--insecure", "--tls-ca", "--tls-cert",
+                                   "--tls-key", "--patience", "--lease"}) {
+    check_argument(line_->is_given("--redis") || !line_->is_given(option), option,
+                   "is for workers on other machines (--redis ADDRESS)");
+  }
   if (line_->is_given("--redis") && !is_explained_) {
     if (!request_.options.workers) set_option(request_, "oracle-workers", fmt::format("{}", kQuestionsUnderWay));
     options.redis = redis_.options();

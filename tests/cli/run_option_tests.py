@@ -84,6 +84,8 @@ USES = [
 ]
 # Tested by their effect, in other ways.
 ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--html", "--uai-out", "--trace",
+             "--redis", "--run", "--password-file", "--key-file", "--insecure", "--tls-ca", "--tls-cert", "--tls-key",
+             "--patience", "--lease",  # run_worker_tests.py
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
              "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out",
              "--marginals-out", "--samples-out", "--compile", "--weights"}

@@ -328,6 +328,9 @@ def test_refusals():
             file.write("MARKOV\n1\n2\n1\n1 0\n2\n1 2\n")
         tables = lab.run("infer", lab.path("tables.uai"), "--redis", lab.address())
         check(tables.wait() == 64 and "--redis: the model has no factors" in tables.text(), "tables", tables.text())
+        for option in ("--run", "--lease", "--patience", "--key-file"):
+            alone = lab.run("infer", lab.path("model.json"), option, "1", environment={"TREESAMPLE_ALLOW_PROGRAMS": "1"})
+            check(alone.wait() == 64 and f"{option}: is for workers on other machines" in alone.text(), option, alone.text())
         worker = lab.run("worker", "--redis", lab.address(), "--stay")
         check(worker.wait() == 64 and "--stay: is for questions" in worker.text(), "options of --model", worker.text())
 
