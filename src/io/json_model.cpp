@@ -93,16 +93,18 @@ FailureRule parse_failure_rule(const JsonField& field) {
 
 ProgramDescription parse_program(const JsonField& field, const std::string& name) {
   constexpr double kShortest = 0.001;
-  field.require_object({"command", "python", "files", "timeout_seconds", "start_timeout_seconds", "max_retries",
-                        "max_batch", "on_failure", "max_failure_share"});
+  field.require_object({"command", "python", "interpreter", "files", "timeout_seconds", "start_timeout_seconds",
+                        "max_retries", "max_batch", "on_failure", "max_failure_share"});
   if (field.has("command") == field.has("python"))
     field.fail("a program has exactly one of the fields command, python");
   ProgramDescription program{.name = name, .command = {}};
   if (field.has("python")) {
     program.python = field.at("python").text();
-    program.command = {"python3", program.python};
+    if (field.has("interpreter")) program.interpreter = field.at("interpreter").text();
+    program.command = {program.interpreter.empty() ? "python3" : program.interpreter, program.python};
   } else {
     program.command = parse_texts(field.at("command"));
+    if (field.has("interpreter")) field.at("interpreter").fail("only a program with the field python has this one");
     if (program.command.empty()) field.at("command").fail("the list is empty, its first entry is the program");
   }
   if (field.has("files")) program.files = parse_texts(field.at("files"));
@@ -204,8 +206,34 @@ bool has_small_value(const json& factors) {
   });
 }
 
+constexpr const char* kIncreasing = "increasing";
+constexpr const char* kDecreasing = "decreasing";
+
+// true, or a direction for each variable of the scope.
+std::vector<Direction> parse_directions(const JsonField& field, const JsonModel& model, const std::vector<int>& scope) {
+  if (field.json().is_boolean()) {
+    if (!field.json().get<bool>()) return {};
+    return std::vector<Direction>(scope.size(), Direction::kIncreasing);
+  }
+  if (!field.json().is_object()) {
+    field.fail("allowed are true, false and an object with \"increasing\" or \"decreasing\" for each variable");
+  }
+  std::vector<Direction> directions;
+  for (const int v : scope) {
+    const std::string& name = model.variables[v].name;
+    if (!field.has(name.c_str())) field.fail(fmt::format("the direction of the variable '{}' is missing", name));
+    const std::string word = field.at(name).text();
+    if (word != kIncreasing && word != kDecreasing) {
+      field.at(name).fail(fmt::format("allowed are \"{}\" and \"{}\", found '{}'", kIncreasing, kDecreasing, word));
+    }
+    directions.push_back(word == kIncreasing ? Direction::kIncreasing : Direction::kDecreasing);
+  }
+  if (field.json().size() > scope.size()) field.fail("a variable is named that is not in the scope");
+  return directions;
+}
+
 FactorDescription parse_factor(const JsonField& field, const JsonModel& model, Names& names) {
-  field.require_object({"name", "scope", "values", "log_values", "program", "log_max", "cost"});
+  field.require_object({"name", "scope", "values", "log_values", "program", "log_max", "cost", "monotone"});
   const int kinds = int(field.has("values")) + int(field.has("log_values")) + int(field.has("program"));
   if (kinds != 1) field.fail("a factor has exactly one of the fields values, log_values, program");
   FactorDescription factor;
@@ -226,7 +254,7 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
     factor.scope.push_back(found->second);
   }
   if (!field.has("program")) {
-    for (const char* key : {"log_max", "cost"}) {
+    for (const char* key : {"log_max", "cost", "monotone"}) {
       if (field.has(key)) field.at(key).fail("only a factor with a program has this field");
     }
     factor.log_values = parse_table(field, model, factor.scope);
@@ -245,6 +273,7 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
         fmt::format("{} is below {}, the on_failure of the program '{}'", *factor.log_max, rule.log_value, program));
   }
   if (field.has("cost")) factor.cost = field.at("cost").number(0.0, kMaxProgramSeconds);
+  if (field.has("monotone")) factor.directions = parse_directions(field.at("monotone"), model, factor.scope);
   return factor;
 }
 
@@ -264,6 +293,7 @@ json program_to_json(const ProgramDescription& program) {
     object["command"] = program.command;
   } else {
     object["python"] = program.python;
+    if (!program.interpreter.empty()) object["interpreter"] = program.interpreter;
   }
   if (!program.files.empty()) object["files"] = program.files;
   return object;
@@ -281,6 +311,10 @@ json factor_to_json(const FactorDescription& factor, const JsonModel& model) {
     object["program"] = model.programs[factor.program].name;
     if (factor.log_max) object["log_max"] = log_value_to_json(*factor.log_max);
     if (factor.cost) object["cost"] = *factor.cost;
+    for (std::size_t i = 0; i < factor.directions.size(); ++i) {
+      object["monotone"][model.variables[factor.scope[i]].name] =
+          factor.directions[i] == Direction::kIncreasing ? kIncreasing : kDecreasing;
+    }
   }
   return object;
 }

@@ -18,6 +18,8 @@ OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path
                                  ? Factor::table(factor.scope, factor.log_values)
                                  : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
                              factor.program});
+    Factor& made = model.factors.back().factor;
+    if (!factor.directions.empty()) made = made.monotone(factor.directions);
   }
   return model;
 }

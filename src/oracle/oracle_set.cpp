@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <unordered_map>
@@ -46,6 +47,7 @@ class OracleSet::Impl {
   };
   struct FactorState {
     std::unordered_map<std::string, double> known;  // log-values by states_key
+    std::unordered_map<std::string, std::vector<int>> witnesses;
     std::unordered_map<std::string, std::vector<Slot>> under_way;
     OracleCounts counts;
     Journal::Totals recorded;  // in the journal when it was opened
@@ -59,6 +61,7 @@ class OracleSet::Impl {
     double log_value = 0.0;
     double cost = 0.0;
     std::optional<Error> error = {};
+    std::optional<std::vector<int>> witness = {};
   };
   // Of one program: evaluations that this run has used, its own and recorded ones.
   struct Reliability {
@@ -66,6 +69,9 @@ class OracleSet::Impl {
     std::int64_t num_failures = 0;
   };
 
+  void note_witness(int factor, const std::string& key, const std::optional<std::vector<int>>& witness,
+                    Outcome& outcome);
+  static void fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome);
   void check_question(const OracleQuestion& question) const;
   [[nodiscard]] const OracleSource& source(int factor) const { return model_.sources[model_.factors[factor].source]; }
   [[nodiscard]] std::string subject(const Job& job) const;
@@ -111,7 +117,8 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
       continue;
     }
     const auto ask = [this, m](std::span<const int> states) { return evaluate(m, states); };
-    graph_.add_factor(Factor::function(factor.scope(), ask, factor.log_max(), factor.cost()));
+    const Factor asked = Factor::function(factor.scope(), ask, factor.log_max(), factor.cost());
+    graph_.add_factor(factor.directions().empty() ? asked : asked.monotone(factor.directions()));
     header.factors.emplace_back(name, describe_scope(model_, factor.scope()));
     factors_[m].counts.factor = m;
     factors_[m].counts.name = name;
@@ -191,7 +198,11 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
   const auto known = state.known.find(key);
   if (known != state.known.end()) {
     ++state.counts.repeated;
-    return Outcome{known->second};
+    Outcome outcome{known->second};
+    if (const auto witness = state.witnesses.find(key); witness != state.witnesses.end()) {
+      outcome.witness = witness->second;
+    }
+    return outcome;
   }
   if (!journal_ || state.under_way.contains(key)) return {};
   const std::optional<Journal::Value> value = journal_->find(state.counts.name, key);
@@ -202,6 +213,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
     ++state.counts.from_journal;
     state.counts.journal_seconds += value->seconds;
     outcome = use_value(job, key, value->log_value);
+    note_witness(question.factor, key, value->witness, outcome);
   } else {
     // What stopped a run is tried again: else no later run would get past it.
     if (options_.retry_failed || source(question.factor).on_failure.kind == FailureRule::Kind::kStop) return {};
@@ -216,12 +228,12 @@ Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
   for (const OracleQuestion& question : questions) check_question(question);
   const Ticket ticket = next_ticket_++;
   TicketState& state = tickets_[ticket];
-  state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size()), {}};
+  state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size())};
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const int factor = questions[i].factor;
     const std::string key = states_key(questions[i].states);
     if (std::optional<Outcome> outcome = look_up(questions[i], key)) {
-      state.answer.log_values[i] = outcome->log_value;
+      fill(state.answer, i, *outcome);
       state.answer.costs[i] = outcome->cost;
       if (outcome->error && !state.answer.error) state.answer.error = std::move(outcome->error);
       continue;
@@ -246,11 +258,12 @@ void OracleSet::Impl::collect(bool wait) {
   for (JobResult& result : pool_->take(wait && arrived_.empty())) arrived_.push_back(std::move(result));
   std::vector<std::string> keys;
   std::vector<JournalEntry> entries;
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   for (const JobResult& result : arrived_) {
     keys.push_back(states_key(result.job.states));
     if (result.is_source_broken) continue;
     entries.push_back({model_.factors[result.job.factor].name, keys.back(), result.log_value, result.seconds,
-                       result.error ? result.error->what() : ""});
+                       result.error ? result.error->what() : "", result.witness, result.worker, now});
   }
   if (journal_ && !entries.empty()) journal_->append(entries);
   pool_->confirm();
@@ -271,6 +284,7 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
     ++state.counts.paid;
     state.counts.paid_seconds += result.seconds;
     outcome = use_value(result.job, key, result.log_value);
+    note_witness(result.job.factor, key, result.witness, outcome);
   }
   const auto slots = state.under_way.extract(key);
   outcome.cost = charge(result.job.factor, result.seconds);
@@ -278,11 +292,25 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
     const auto found = tickets_.find(ticket);
     if (found == tickets_.end()) continue;
     TicketState& waiting = found->second;
-    waiting.answer.log_values[position] = outcome.log_value;
+    fill(waiting.answer, position, outcome);
     waiting.answer.costs[position] = std::exchange(outcome.cost, 0.0);  // the first that asked pays
     if (outcome.error && !waiting.answer.error) waiting.answer.error = outcome.error;
     if (--waiting.num_open == 0) ready_.push_back(ticket);
   }
+}
+
+void OracleSet::Impl::note_witness(int factor, const std::string& key, const std::optional<std::vector<int>>& witness,
+                                   Outcome& outcome) {
+  if (!witness || outcome.error) return;
+  factors_[factor].witnesses.emplace(key, *witness);
+  outcome.witness = witness;
+}
+
+void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome) {
+  answer.log_values[position] = outcome.log_value;
+  if (!outcome.witness) return;
+  answer.witnesses.resize(answer.log_values.size());
+  answer.witnesses[position] = outcome.witness;
 }
 
 // A value that contradicts the declared maximum is recorded, for it was paid, but never used: bounds have been made of

@@ -26,6 +26,8 @@ struct Job {
 struct JobResult {
   Job job;
   double log_value = 0.0;
+  std::optional<std::vector<int>> witness = {};  // as in FactorValue
+  std::string worker = {};                       // who evaluated it, for the journal
   double seconds = 0.0;             // its share of the successful attempt, or of all of them when it has an error
   int num_failures = 0;             // attempts that failed
   std::optional<Error> error = {};  // when all of them did
@@ -66,7 +68,7 @@ class WorkerPool {
     std::int64_t number;
     Job job;
   };
-  void work();
+  void work(int number);
   [[nodiscard]] int next_factor() const;
   std::vector<Job> next_batch();
   static void attempt(Oracle& oracle, std::span<JobResult> results, std::vector<char>& is_done, std::size_t begin,

@@ -30,7 +30,7 @@ class DamagedJournal : public testing::TemporaryFolder {
     Journal(path(), header()).append(kEntries);
   }
   [[nodiscard]] std::filesystem::path path() const { return in_folder("run.journal"); }
-  void edit(const std::string& sql) const { SqliteFile(path(), /*create=*/false).execute(sql.c_str()); }
+  void edit(const std::string& sql) const { SqliteFile(path(), SqliteFile::Access::kWrite).execute(sql.c_str()); }
   [[nodiscard]] std::string refusal() const {
     return message_of(ErrorCode::kIo, [&] { Journal(path(), header()); });
   }

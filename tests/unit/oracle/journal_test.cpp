@@ -130,7 +130,7 @@ TEST_F(JournalFile, OtherFilesAreRefusedAndLeftAlone) {
             path().string() + ": not a journal of treesample");
   EXPECT_EQ(read_file(path()), text);
   const std::filesystem::path other = in_folder("other.db");
-  { SqliteFile(other, true).execute("CREATE TABLE t (x)"); }
+  { SqliteFile(other, SqliteFile::Access::kCreate).execute("CREATE TABLE t (x)"); }
   const std::string before = read_file(other);
   EXPECT_EQ(message_of(ErrorCode::kIo, [&] { Journal(other, header()); }),
             other.string() + ": not a journal of treesample");
