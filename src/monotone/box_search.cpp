@@ -20,8 +20,9 @@ namespace {
 constexpr std::int64_t kMostStates = 4096;     // of a function's variables, added up
 constexpr double kMostEntries = 2e6;           // bucket entries of a component of the tables
 constexpr std::int64_t kMostFreeSteps = 1000;  // cuts without a call: then a call is made that promises less
-constexpr std::int64_t kStepsPerLook = 64;     // between two looks at the clock
-constexpr std::int64_t kStepsPerNews = 1024;   // between two reports where nothing is asked
+constexpr std::int64_t kFirstBeginning = 4, kBeginningsRatio = 4;  // calls per level of the functions' variables
+constexpr std::int64_t kStepsPerLook = 64;                         // between two looks at the clock
+constexpr std::int64_t kStepsPerNews = 1024;                       // between two reports where nothing is asked
 
 class BoxSearch {
  public:
@@ -32,7 +33,8 @@ class BoxSearch {
         budget_(limits.budget, limits.unit),
         model_(std::make_shared<BoxedModel>(graph)),
         queue_(model_->graph, budget_, options.answer_order),
-        functions_(model_->graph, model_->masses, options.seed) {}
+        functions_(model_->graph, model_->masses, options.seed),
+        next_beginning_(kFirstBeginning * functions_.num_bits()) {}
 
   BoxResult run() {
     search();
@@ -44,6 +46,7 @@ class BoxSearch {
  private:
   BoxTree& tree() { return model_->tree; }
   void search();
+  void begin_anew();
   bool look_at(int leaf);
   void refresh();
   void sample();
@@ -64,12 +67,23 @@ class BoxSearch {
   CallQueue queue_;
   MonotoneFunctions functions_;
   BoxReport report_;
-  std::int64_t free_steps_ = 0;  // cuts since the last call
+  std::int64_t free_steps_ = 0;      // cuts since the last call
+  std::int64_t next_beginning_ = 0;  // calls, after which all is cut anew
+  LogBounds earlier_;                // of trees before
   std::optional<StopReason> stop_;
 };
 
 LogBounds BoxSearch::bounds() const {
-  return model_->tree.bounds().widened(model_->tree.rounding() + functions_.noise());
+  const LogBounds now = model_->tree.bounds().widened(model_->tree.rounding() + functions_.noise());
+  return {std::max(now.lower, earlier_.lower), std::min(now.upper, earlier_.upper)};
+}
+
+// The first cuts were made before much was known of the functions, and all others lie within them. What was asked stays
+// known: cutting again costs nothing.
+void BoxSearch::begin_anew() {
+  earlier_ = bounds();
+  tree() = BoxTree(model_->graph, model_->masses);
+  next_beginning_ *= kBeginningsRatio;
 }
 
 bool BoxSearch::is_finished() const {
@@ -110,7 +124,13 @@ void BoxSearch::search() {
     if (step % kStepsPerLook == 0 && is_over()) return;
     if (step % kStepsPerNews == 0) tell("boxes");
     if (is_finished()) return;
-    const std::optional<int> leaf = can_ask && queue_.has_room() ? tree().next() : std::nullopt;
+    const bool begins_anew = budget_.spent().calls >= next_beginning_;
+    if (begins_anew && queue_.num_pending() == 0) {
+      begin_anew();
+      continue;
+    }
+    const bool has_room = can_ask && !begins_anew && queue_.has_room();
+    const std::optional<int> leaf = has_room ? tree().next() : std::nullopt;
     if (leaf) {
       can_ask = look_at(*leaf);
     } else if (queue_.num_pending() > 0) {

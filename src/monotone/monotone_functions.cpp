@@ -116,6 +116,12 @@ double MonotoneFunctions::noise() const {
   return sum;
 }
 
+std::int64_t MonotoneFunctions::num_bits() const {
+  std::int64_t sum = 0;
+  for (const Function& function : functions_) sum += function.known.num_bits();
+  return std::max<std::int64_t>(sum, 1);
+}
+
 std::optional<MonotoneFunctions::Question> MonotoneFunctions::first_question(const View& view) const {
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const Function& function = functions_[i];

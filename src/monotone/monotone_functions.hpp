@@ -44,6 +44,7 @@ class MonotoneFunctions {
   // A function that is not known at x.
   [[nodiscard]] std::optional<Question> unknown(std::span<const int> x) const;
   [[nodiscard]] double noise() const;
+  [[nodiscard]] std::int64_t num_bits() const;  // levels of their variables
 
   // The rest is about boxes that are not decided.
 
