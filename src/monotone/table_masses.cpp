@@ -10,6 +10,7 @@ namespace treesample {
 namespace {
 
 constexpr double kRounding = 0x1.0p-50;
+constexpr std::size_t kMostSamplers = 1000;
 constexpr std::size_t kMostKnown = 1 << 18;  // masses of a component that are remembered
 
 // Groups of variables that tables tie to each other, each in ascending order.
@@ -90,6 +91,7 @@ TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
   }
   log_error_ = kRounding * magnitude * static_cast<double>(graph.num_factors() + graph.num_variables() + 1);
   known_.resize(components_.size());
+  samplers_.resize(components_.size());
   const Box all = Box::of_all(graph);
   for (const Component& component : components_) {
     const Marginals marginals = eliminate(component, all).marginals();
@@ -112,14 +114,27 @@ Elimination TableMasses::eliminate(const Component& component, const Box& box) c
   return Elimination(graph, {.threads = 1}, {.order = component.order});
 }
 
-double TableMasses::component_mass(std::size_t index, const Box& box) const {
-  const Component& component = components_[index];
+std::string TableMasses::key(const Component& component, const Box& box) {
   std::string key;
   for (const int v : component.variables) {
     key.append(reinterpret_cast<const char*>(&box.first[v]), sizeof(int));
     key.append(reinterpret_cast<const char*>(&box.last[v]), sizeof(int));
   }
-  const auto found = known_[index].find(key);
+  return key;
+}
+
+const Elimination& TableMasses::sampler(std::size_t index, const Box& box) const {
+  std::string states = key(components_[index], box);
+  const auto found = samplers_[index].find(states);
+  if (found != samplers_[index].end()) return found->second;
+  if (samplers_[index].size() >= kMostSamplers) samplers_[index].clear();
+  return samplers_[index].emplace(std::move(states), eliminate(components_[index], box)).first->second;
+}
+
+double TableMasses::component_mass(std::size_t index, const Box& box) const {
+  const Component& component = components_[index];
+  std::string states = key(component, box);
+  const auto found = known_[index].find(states);
   if (found != known_[index].end()) return found->second;
   const Elimination elimination = eliminate(component, box);
   const LogBounds bounds = elimination.bounds();
@@ -128,7 +143,7 @@ double TableMasses::component_mass(std::size_t index, const Box& box) const {
         std::max(log_error_, static_cast<double>(components_.size()) *
                                  std::max(bounds.upper - elimination.log_z(), elimination.log_z() - bounds.lower));
   }
-  if (known_[index].size() < kMostKnown) known_[index].emplace(std::move(key), elimination.log_z());
+  if (known_[index].size() < kMostKnown) known_[index].emplace(std::move(states), elimination.log_z());
   return elimination.log_z();
 }
 
@@ -176,8 +191,9 @@ Assignment TableMasses::sample(const Box& box, Random& random) const {
     softmax(weights, probabilities);
     x[v] = box.first[v] + random.categorical(probabilities);
   }
-  for (const Component& component : components_) {
-    const Assignment part = eliminate(component, box).sample(random);
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    const Component& component = components_[c];
+    const Assignment part = sampler(c, box).sample(random);
     for (std::size_t i = 0; i < component.variables.size(); ++i) x[component.variables[i]] = part[i];
   }
   return x;

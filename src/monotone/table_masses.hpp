@@ -44,6 +44,8 @@ class TableMasses {
   };
   [[nodiscard]] Elimination eliminate(const Component& component, const Box& box) const;
   [[nodiscard]] double component_mass(std::size_t index, const Box& box) const;
+  [[nodiscard]] const Elimination& sampler(std::size_t index, const Box& box) const;
+  [[nodiscard]] static std::string key(const Component& component, const Box& box);
 
   const FactorGraph* graph_;
   double constant_ = 0.0;
@@ -52,7 +54,9 @@ class TableMasses {
   std::vector<Component> components_;
   std::vector<std::vector<double>> log_probabilities_;
   mutable double log_error_ = 0.0;
-  mutable std::vector<std::unordered_map<std::string, double>> known_;  // by component: masses by states
+  // By component, and by the box: masses, and what samples are drawn from.
+  mutable std::vector<std::unordered_map<std::string, double>> known_;
+  mutable std::vector<std::unordered_map<std::string, Elimination>> samplers_;
 };
 
 // Bucket entries of the largest component's elimination; what box_search allows is below.

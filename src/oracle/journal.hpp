@@ -41,6 +41,10 @@ struct JournalHeader {
 // The rows of a journal that a run may be writing. Throws as journal_summary.
 JournalContents read_for_looking(const std::filesystem::path& path);
 
+// Of lists of calls (oracle/journal_calls.hpp), and what they are called beside variables of these names.
+inline constexpr const char* kCallColumns[] = {"number", "time", "worker", "factor", "seconds", "log_value", "failure"};
+std::string call_column(const std::string& column, const std::vector<std::string>& variables);
+
 class Journal {
  public:
   // Opens the journal, checking every row, or begins a new one. Throws kArgument when it belongs to another model,

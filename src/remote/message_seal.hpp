@@ -1,0 +1,43 @@
+// Messages that others cannot forge: HMAC-SHA256 (OpenSSL) over what a message is, whose it is and what it says.
+//
+//   sealed = payload, HMAC-SHA256(key, "treesample 1 <kind> <run>\0" payload)
+//
+// The kind and the run are part of what is sealed, so that a message cannot be taken for one of another kind or run.
+// Without a secret the key is a text that everybody knows: the seal then shows damage, not forgery.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "treesample/remote/redis_options.hpp"
+
+namespace treesample {
+
+// The secret that a run's messages are sealed with: the first of key_file, the environment variable TREESAMPLE_KEY and
+// the password of the server. Empty when there is none. Throws kIo and kArgument naming file or variable: a key file
+// must be a regular file that only its owner may read, and a key must have 16 bytes or more.
+std::string run_secret(const RedisOptions& options, const std::string& password);
+
+class MessageSeal {
+ public:
+  static constexpr std::size_t kBytes = 32;
+
+  MessageSeal(std::string secret, std::string run) : secret_(std::move(secret)), run_(std::move(run)) {}
+
+  [[nodiscard]] bool has_secret() const { return !secret_.empty(); }
+  [[nodiscard]] std::string seal(std::string_view kind, std::string_view payload) const;
+  // The payload, a part of `sealed`. Throws kParse when the seal does not agree; the comparison takes the same time
+  // wherever they differ.
+  [[nodiscard]] std::string_view open(std::string_view kind, std::string_view sealed) const;
+
+ private:
+  [[nodiscard]] std::string code(std::string_view kind, std::string_view payload) const;
+
+  std::string secret_;
+  std::string run_;
+};
+
+// Bytes from the system's source of randomness, as hexadecimal digits: names that must differ, never part of a result.
+std::string random_token();
+
+}  // namespace treesample

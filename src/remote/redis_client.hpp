@@ -1,0 +1,100 @@
+// A connection to a Redis server that survives the server's restarts. Only this room and its source file
+// know hiredis.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treesample/error.hpp"
+#include "treesample/remote/redis_options.hpp"
+
+struct redisContext;
+
+namespace treesample {
+
+struct RedisValue {
+  enum class Kind { kNil, kText, kInteger, kArray };
+  Kind kind = Kind::kNil;
+  std::string text;
+  std::int64_t integer = 0;
+  std::vector<RedisValue> items;
+
+  [[nodiscard]] bool is_nil() const { return kind == Kind::kNil; }
+};
+
+// What an address says.
+struct RedisAddress {
+  std::string host;  // or the path of a socket
+  int port = 6379;
+  bool is_unix = false;
+  bool is_tls = false;
+  std::string user;
+  std::string password;
+};
+// Throws kArgument naming the address (without the password) and what is allowed.
+RedisAddress parse_redis_address(const std::string& address);
+
+// Is the server on this machine, so that no one else sees or changes what goes between? By the address alone: no
+// names are looked up.
+bool is_local(const RedisAddress& address);
+
+// Thrown inside the room when keep_going ends a wait.
+struct RedisInterrupted {};
+
+// Something on the server is not as it should be, and may be put right: it is full, a key has another type, a message
+// does not verify. Whoever can wait tries again; otherwise it is an Error like any other.
+class RedisTrouble : public Error {
+ public:
+  explicit RedisTrouble(const std::string& message) : Error(ErrorCode::kIo, message) {}
+};
+
+class RedisClient {
+ public:
+  RedisClient(const RedisOptions& options, RunCallbacks callbacks);
+  ~RedisClient();
+  RedisClient(const RedisClient&) = delete;
+  RedisClient& operator=(const RedisClient&) = delete;
+
+  // Sends a command and waits for the answer. Without a connection it connects first; when the connection
+  // breaks it connects again, with pauses of 50 ms doubling to 5 s, and repeats the command, which may then
+  // have been carried out twice. Throws kIo when the patience is at its end or the server refuses login or
+  // permission, RedisTrouble when it answers with another error, RedisInterrupted when keep_going says so.
+  RedisValue command(const std::vector<std::string_view>& arguments);
+  // The same once, when there is a connection: for what is good manners at the end.
+  void command_if_connected(const std::vector<std::string_view>& arguments) noexcept;
+
+  // Counts connections: a change tells that the server may have lost everything.
+  [[nodiscard]] std::int64_t num_connections() const { return num_connections_; }
+  // Pauses for this long, asking keep_going in between.
+  void pause(double seconds) const;
+  void remark(const std::string& text) const {
+    if (callbacks_.remark) callbacks_.remark(text);
+  }
+  [[nodiscard]] const RedisAddress& address() const { return address_; }
+
+ private:
+  bool try_connect();
+  bool log_in();
+  RedisValue send(const std::vector<std::string_view>& arguments, bool& is_broken);
+  void wait_for_answer() const;
+  void ask_keep_going() const {
+    if (callbacks_.keep_going && !callbacks_.keep_going()) throw RedisInterrupted{};
+  }
+
+  RedisOptions options_;
+  RedisAddress address_;
+  RunCallbacks callbacks_;
+  struct Tls;
+  std::unique_ptr<Tls> tls_;
+  struct Close {
+    void operator()(redisContext* context) const;
+  };
+  std::unique_ptr<redisContext, Close> context_;
+  std::string last_error_;
+  std::int64_t num_connections_ = 0;
+};
+
+}  // namespace treesample
