@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "json_fields.hpp"
+#include "small_values.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
@@ -120,50 +121,6 @@ ProgramDescription parse_program(const JsonField& field, const std::string& name
   return program;
 }
 
-// Finds a number in a list of "values" that is not 0 and that doubles hold with fewer digits than others, or as 0. The
-// text must be JSON.
-class SmallValueSearch final : public nlohmann::json_sax<json> {
- public:
-  std::string found;
-
-  bool number_float(double value, const std::string& text) override {
-    const bool is_zero = text.find_first_of("123456789") >= text.find_first_of("eE");
-    if (is_values_ && !is_zero && std::abs(value) < std::numeric_limits<double>::min()) found = text;
-    return found.empty();
-  }
-  bool key(std::string& name) override {
-    is_values_ = name == "values";
-    return true;
-  }
-  bool end_array() override {
-    is_values_ = false;
-    return true;
-  }
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(std::int64_t) override { return true; }
-  bool number_unsigned(std::uint64_t) override { return true; }
-  bool string(std::string&) override { return true; }
-  bool binary(json::binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
-
- private:
-  bool is_values_ = false;
-};
-
-void check_small_values(std::string_view text, std::string_view source_name) {
-  SmallValueSearch search;
-  json::sax_parse(text.begin(), text.end(), &search);
-  if (search.found.empty()) return;
-  throw Error(ErrorCode::kParse,
-              fmt::format("{}: the number {} in a list of values is too small for a double, allowed "
-                          "are 0 and numbers from {:.3g} up; write the list as log_values",
-                          source_name, shortened(search.found, 40), std::numeric_limits<double>::min()));
-}
-
 // The entries of "values" (linear) or "log_values", whichever is there.
 std::vector<double> parse_table(const JsonField& field, const JsonModel& model, const std::vector<int>& scope) {
   const bool is_linear = field.has("values");
@@ -193,17 +150,6 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
     }
   }
   return log_values;
-}
-
-// What was perhaps not 0 in the file.
-bool has_small_value(const json& factors) {
-  const auto is_small = [](const json& entry) {
-    return entry.is_number_float() && entry.get<double>() < std::numeric_limits<double>::min();
-  };
-  return std::any_of(factors.begin(), factors.end(), [&](const json& factor) {
-    const auto values = factor.find("values");
-    return values != factor.end() && std::any_of(values->begin(), values->end(), is_small);
-  });
 }
 
 constexpr const char* kIncreasing = "increasing";
@@ -347,7 +293,7 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name) 
   }
   const JsonField factors = root.at("factors");
   for (int i = 0; i < factors.array_size(); ++i) model.factors.push_back(parse_factor(factors.at(i), model, names));
-  if (has_small_value(factors.json())) check_small_values(text, source_name);
+  check_small_values(factors.json(), text, source_name);
   return model;
 }
 

@@ -12,6 +12,7 @@
 #include "oracle/journal.hpp"
 #include "oracle/make_evaluators.hpp"
 #include "oracle/oracle_model.hpp"
+#include "oracle/reliability.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
@@ -49,8 +50,7 @@ class OracleSet::Impl {
     std::size_t position;
   };
   struct FactorState {
-    std::unordered_map<std::string, double> known;  // log-values by states_key
-    std::unordered_map<std::string, std::vector<int>> witnesses;
+    std::unordered_map<std::string, FactorValue> known;  // by states_key
     std::unordered_map<std::string, std::vector<Slot>> under_way;
     OracleCounts counts;
     Journal::Totals recorded;  // in the journal when it was opened
@@ -61,19 +61,10 @@ class OracleSet::Impl {
   };
   // What a question is answered with.
   struct Outcome {
-    double log_value = 0.0;
+    FactorValue value = {};
     double cost = 0.0;
     std::optional<Error> error = {};
-    std::optional<std::vector<int>> witness = {};
   };
-  // Of one program: evaluations that this run has used, its own and recorded ones.
-  struct Reliability {
-    std::int64_t num_evaluations = 0;
-    std::int64_t num_failures = 0;
-  };
-
-  void note_witness(int factor, const std::string& key, const std::optional<std::vector<int>>& witness,
-                    Outcome& outcome);
   static void fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome);
   void check_question(const OracleQuestion& question) const;
   [[nodiscard]] const OracleSource& source(int factor) const { return model_.sources[model_.factors[factor].source]; }
@@ -81,7 +72,7 @@ class OracleSet::Impl {
   std::optional<Outcome> look_up(const OracleQuestion& question, const std::string& key);
   void collect(bool wait);
   void apply(const JobResult& result, const std::string& key);
-  Outcome use_value(const Job& job, const std::string& key, double log_value);
+  Outcome use_value(const Job& job, const std::string& key, const FactorValue& value);
   Outcome use_failure(const Job& job, const std::string& key, const Error& error);
   [[nodiscard]] double charge(int factor, double seconds) const {
     return model_.factors[factor].factor.cost().value_or(seconds);
@@ -201,11 +192,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
   const auto known = state.known.find(key);
   if (known != state.known.end()) {
     ++state.counts.repeated;
-    Outcome outcome{known->second};
-    if (const auto witness = state.witnesses.find(key); witness != state.witnesses.end()) {
-      outcome.witness = witness->second;
-    }
-    return outcome;
+    return Outcome{known->second};
   }
   if (!journal_ || state.under_way.contains(key)) return {};
   const std::optional<Journal::Value> value = journal_->find(state.counts.name, key);
@@ -215,8 +202,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
   if (value->failure.empty()) {
     ++state.counts.from_journal;
     state.counts.journal_seconds += value->seconds;
-    outcome = use_value(job, key, value->log_value);
-    note_witness(question.factor, key, value->witness, outcome);
+    outcome = use_value(job, key, {value->log_value, value->witness});
   } else {
     // What stopped a run is tried again: else no later run would get past it.
     if (options_.retry_failed || source(question.factor).on_failure.kind == FailureRule::Kind::kStop) return {};
@@ -288,8 +274,7 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   } else {
     ++state.counts.paid;
     state.counts.paid_seconds += result.seconds;
-    outcome = use_value(result.job, key, result.log_value);
-    note_witness(result.job.factor, key, result.witness, outcome);
+    outcome = use_value(result.job, key, {result.log_value, result.witness});
   }
   const auto slots = state.under_way.extract(key);
   outcome.cost = charge(result.job.factor, result.seconds);
@@ -304,53 +289,39 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   }
 }
 
-void OracleSet::Impl::note_witness(int factor, const std::string& key, const std::optional<std::vector<int>>& witness,
-                                   Outcome& outcome) {
-  if (!witness || outcome.error) return;
-  factors_[factor].witnesses.emplace(key, *witness);
-  outcome.witness = witness;
-}
-
 void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome) {
-  answer.log_values[position] = outcome.log_value;
-  if (!outcome.witness) return;
+  answer.log_values[position] = outcome.value.log_value;
+  if (!outcome.value.witness) return;
   answer.witnesses.resize(answer.log_values.size());
-  answer.witnesses[position] = outcome.witness;
+  answer.witnesses[position] = outcome.value.witness;
 }
 
 // A value that contradicts the declared maximum is recorded, for it was paid, but never used: bounds have been made of
 // that maximum. The mistake is the caller's, who declared it.
-OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, double log_value) {
+OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, const FactorValue& value) {
   ++reliability_[model_.factors[job.factor].source].num_evaluations;
-  const std::string problem = log_value_problem(log_value, model_.factors[job.factor].factor.log_max());
+  const std::string problem = log_value_problem(value.log_value, model_.factors[job.factor].factor.log_max());
   if (!problem.empty()) {
-    return {0.0, 0.0,
+    return {{},
+            0.0,
             Error(ErrorCode::kArgument,
                   fmt::format("{}: {} has the log-value {}", source(job.factor).description, subject(job), problem))};
   }
-  factors_[job.factor].known.emplace(key, log_value);
-  return {log_value};
+  factors_[job.factor].known.emplace(key, value);
+  return {value};
 }
 
 // By the rule of its program.
 OracleSet::Impl::Outcome OracleSet::Impl::use_failure(const Job& job, const std::string& key, const Error& error) {
-  constexpr int kFewEvaluations = 20;
   const OracleSource& from = source(job.factor);
-  if (from.on_failure.kind == FailureRule::Kind::kStop) return {0.0, 0.0, error};
+  if (from.on_failure.kind == FailureRule::Kind::kStop) return {{}, 0.0, error};
   const double log_value = from.on_failure.kind == FailureRule::Kind::kValue ? from.on_failure.log_value : kNegInf;
-  factors_[job.factor].known.emplace(key, log_value);
+  factors_[job.factor].known.emplace(key, FactorValue{log_value});
   Reliability& so_far = reliability_[model_.factors[job.factor].source];
   ++so_far.num_evaluations;
   ++so_far.num_failures;
-  const double allowed = from.max_failure_share * static_cast<double>(so_far.num_evaluations);
-  if (so_far.num_evaluations < kFewEvaluations || static_cast<double>(so_far.num_failures) <= allowed) {
-    return {log_value};
-  }
-  return {0.0, 0.0,
-          Error(error.code(), fmt::format("{}: {} of its {} evaluations failed, allowed is a share of {} "
-                                          "(max_failure_share); the last: {}",
-                                          from.description, so_far.num_failures, so_far.num_evaluations,
-                                          from.max_failure_share, error.what()))};
+  if (std::optional<Error> too_many = so_far.too_many(from, error)) return {{}, 0.0, std::move(too_many)};
+  return {{log_value}};
 }
 
 std::vector<OracleAnswer> OracleSet::Impl::wait_any() {
