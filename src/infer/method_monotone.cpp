@@ -13,6 +13,9 @@ namespace treesample {
 namespace {
 
 BoxResult run_boxes(const Task& task) {
+  if (const std::string obstacle = box_search_obstacle(task.graph); !obstacle.empty()) {
+    throw OptionError("method", fmt::format("monotone cannot take this model: {}", obstacle));
+  }
   const InferOptions& chosen = task.options();
   const BoxSearchOptions options{.seed = task.seed(),
                                  .answer_order = *chosen.answer_order,

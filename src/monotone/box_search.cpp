@@ -17,7 +17,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kMostStates = 4096;     // of a function's variables, added up
+constexpr std::int64_t kMostStates = 1024;     // of a function's variables, added up
 constexpr double kMostEntries = 2e6;           // bucket entries of a component of the tables
 constexpr std::int64_t kMostFreeSteps = 1000;  // cuts without a call: then a call is made that promises less
 constexpr std::int64_t kFirstBeginning = 4, kBeginningsRatio = 4;  // calls per level of the functions' variables

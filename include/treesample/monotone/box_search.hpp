@@ -64,7 +64,7 @@ struct BoxResult {
   double log_most = 0.0;                               // certified: no configuration has a larger log density
 };
 
-// What stands in the way of box_search; empty when nothing does: functions are monotone and have at most 4096 states in
+// What stands in the way of box_search; empty when nothing does: functions are monotone and have at most 1024 states in
 // all, and elimination can take the tables.
 std::string box_search_obstacle(const FactorGraph& graph);
 
