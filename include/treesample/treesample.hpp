@@ -34,8 +34,6 @@
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/names.hpp"
-#include "treesample/monotone/box_search.hpp"
-#include "treesample/oracle/journal_calls.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/search/search.hpp"
