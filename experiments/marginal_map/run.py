@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Marginal MAP: the certified gap over time beside greedy and random choices: run.py PROGRAM MODELS_FOLDER [SEED]
+
+Models are bundled or generated; half of the unobserved variables, drawn with the seed, are in question. For each time
+limit one run of `infer --map` gives states y, a certified lower bound of log S(y) and an upper bound of log S of all
+states. `greedy` is the most probable state of each variable by itself, `random` the best of 20 draws from these
+marginals; both sums are exact (elimination given the states). Writes results.csv and gap.svg here (gnuplot).
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+HERE = os.path.dirname(os.path.abspath(__file__))
+TIMES = [0.5, 1, 2, 4, 8, 16]
+NUM_DRAWS = 20
+CASES = [  # name, how it is made, evidence
+    ("cold store", None, ["claim=whole", "noise=loud"]),
+    ("Ising 10x10", ["ising", "--n", "10"], []),
+    ("Ising 14x14", ["ising", "--n", "14"], []),
+    ("Ising 18x18", ["ising", "--n", "18"], []),
+    ("factor graphs 1, N = 40", ["factor-graphs-1", "--n", "40", "--k", "3"], []),
+    ("factor graphs 2, N = 60", ["factor-graphs-2", "--n", "60"], []),
+]
+
+
+def infer(model, *arguments):
+    done = subprocess.run([PROGRAM, "infer", model, *arguments, "--json", "-", "--quiet"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{model} {arguments}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def log_sum(model, evidence, states):
+    """Of the configurations with these states; None unless it is exact."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("".join(f"{name} = {state}\n" for name, state in states.items()))
+        file.flush()
+        answer = infer(model, *(word for seen in evidence for word in ("--evidence", seen)), "--evidence", file.name,
+                       "--time", "20")
+    value = answer["log_z"]["estimate"]
+    return float(value) if answer["log_z"]["exact"] else None
+
+
+def rows_of(name, generated, evidence, folder):
+    model = os.path.join(MODELS, "cold_store.bif")
+    if generated:
+        model = os.path.join(folder, "model.uai")
+        subprocess.run([PROGRAM, "generate", *generated, "--seed", str(SEED), "--out", model], check=True)
+    seen = [word for one in evidence for word in ("--evidence", one)]
+    marginals = infer(model, *seen, "--time", "10")["marginals"]
+    observed = {one.split("=")[0] for one in evidence}
+    rng = random.Random(SEED)
+    free = [variable for variable in marginals if variable not in observed]
+    wanted = sorted(rng.sample(free, len(free) // 2), key=free.index)
+    greedy = log_sum(model, evidence, {v: max(marginals[v], key=marginals[v].get) for v in wanted})
+    draws = [log_sum(model, evidence, {v: rng.choices(list(marginals[v]), list(marginals[v].values()))[0] for v in wanted})
+             for _ in range(NUM_DRAWS)]
+    drawn = max((value for value in draws if value is not None), default=None)
+    for seconds in TIMES:
+        found = infer(model, *seen, "--map", ",".join(wanted), "--time", str(seconds))["map"]
+        yield [name, len(wanted), len(free), seconds, found["log_sum_lower"], found["log_upper"], found["optimal"], greedy,
+               drawn]
+
+
+def figure(rows):
+    names = list(dict.fromkeys(row[0] for row in rows))
+    script = ["set terminal svg size 960,620 font 'sans,12' background '#ffffff'", f"set output '{HERE}/gap.svg'",
+              "set multiplot layout 2,3", "set logscale x 2", "set xlabel 'seconds'", "set grid lc rgb '#dddddd'",
+              "set key bottom right font ',10'", "set xrange [0.4:20]"]
+    for i, name in enumerate(names):
+        mine = [row for row in rows if row[0] == name]
+        best = max(float(row[4]) for row in mine)
+        for label, column in (("lower", 4), ("upper", 5), ("greedy", 7), ("random", 8)):
+            script.append(f"${label}{i} << END")
+            script += [f"{row[3]} {float(row[column]) - best}" for row in mine if row[column] not in (None, "-inf")]
+            script.append("END")
+        script.append(f"set title '{name}: {mine[0][1]} of {mine[0][2]} variables'")
+        script.append("set ylabel 'nats from the best found'" if i % 3 == 0 else "unset ylabel")
+        key = "" if i == 0 else "not"
+        script.append(f"plot $upper{i} with linespoints pt 7 lw 2 lc rgb '#d55e00' {key}title 'certified upper bound', "
+                      f"$lower{i} with linespoints pt 5 lw 2 lc rgb '#0072b2' {key}title 'found, certified', "
+                      f"$greedy{i} with lines dt 2 lw 2 lc rgb '#009e73' {key}title 'greedy', "
+                      f"$random{i} with lines dt 3 lw 2 lc rgb '#7f7f7f' {key}title 'best of {NUM_DRAWS} draws'")
+    subprocess.run(["gnuplot"], input="\n".join(script) + "\n", text=True, check=True)
+
+
+def main():
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, generated, evidence in CASES:
+            for row in rows_of(name, generated, evidence, folder):
+                rows.append(row)
+                print(*row, sep="\t", flush=True)
+    with open(os.path.join(HERE, "results.csv"), "w", encoding="utf-8") as file:
+        file.write("model,in_question,unobserved,seconds,found,upper,optimal,greedy,best_of_20_draws\n")
+        for row in rows:
+            file.write(",".join('"' + cell + '"' if "," in str(cell) else "" if cell is None else str(cell)
+                                for cell in row) + "\n")
+    figure(rows)
+
+
+main()
