@@ -8,7 +8,7 @@
 #   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
 #   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
 #   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
-#                 training under kills
+#                 training and workers under kills
 #   make fuzz     each parser's fuzzer for a minute
 #   make deb      Debian packages; make wheel: a Python wheel
 #   make install  to PREFIX (/usr/local)
@@ -101,6 +101,7 @@ torture: packages-test
 	TREESAMPLE_TRIALS=$(TRIALS) build/test_torture
 	@for seed in 2 3 4; do tests/cli/run_decimal_tests.py build/treesample $$((5 * $(TRIALS))) $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
+	@for seed in 1 2 3; do tests/cli/run_worker_kill_tests.py build/treesample 20 $$seed; done
 
 FUZZERS := $(notdir $(wildcard tests/fuzz/corpus/*))
 fuzz: packages-fuzz

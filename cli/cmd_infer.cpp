@@ -10,6 +10,7 @@
 #include "answer_tables.hpp"
 #include "command.hpp"
 #include "infer_display.hpp"
+#include "redis_input.hpp"
 #include "terminal.hpp"
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
@@ -38,7 +39,9 @@ class InferCommand final : public Command {
            "  treesample infer network.bif --cases patients.csv --query lung --cases-out answers.csv\n"
            "  treesample infer model.uai --compile model.circuit                compiled once ...\n"
            "  treesample infer model.circuit --evidence other.evid --weights w.uai   ... answered again at once\n"
-           "  treesample infer model.json --calls 500 --journal run.journal --oracle-workers 4";
+           "  treesample infer model.json --calls 500 --journal run.journal --oracle-workers 4\n"
+           "  treesample infer model.json --calls 500 --journal run.journal --redis redis://host --run pumps   with "
+           "`worker`s";
   }
   void declare(CommandLine& line) override;
   int run() override;
@@ -47,7 +50,8 @@ class InferCommand final : public Command {
   void declare_table(CommandLine& line);
   void check_request();
   void check_outputs() const;
-  ModelInput read() const;
+  [[nodiscard]] OracleOptions oracle_options();
+  ModelInput read();
   void answer_cases(const ModelInput& input, InferDisplay& display) const;
   void leave_time(double seconds_used);
   static void finish_programs(const Model& model, Answer& answer);
@@ -60,6 +64,9 @@ class InferCommand final : public Command {
       samples_out_;
   bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
   ProgramUse programs_;
+  CommandLine* line_ = nullptr;
+  RedisInput redis_;
+  double lease_ = 10.0;
 };
 
 // The options of `infer` itself, from its table.
@@ -109,6 +116,11 @@ void InferCommand::declare(CommandLine& line) {
   line.flag("--retry-failed", is_retrying_failed_,
             "Make evaluations again that the journal has as failed (.json models, on_failure)");
   declare_consent(line, programs_);
+  line_ = &line;
+  line.section("Programs on other machines (.json models)", false);
+  redis_.declare(line);
+  line.option("--lease", lease_, 0.1, 1e6,
+              "Seconds without a sign of life of a worker, after which its question goes to another");
   line.section("Output");
   line.flag("--explain", is_explained_, "Show what would be done and why, and do none of it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
@@ -160,16 +172,29 @@ void InferCommand::check_outputs() const {
   if (!request_.question.map.empty()) check_writable(uai_out_ + ".MMAP");
 }
 
-ModelInput InferCommand::read() const {
+OracleOptions InferCommand::oracle_options() {
+  constexpr int kQuestionsUnderWay = 16;  // workers may join at any time, so that their number is not known
+  OracleOptions options{.journal = is_explained_ ? "" : journal_,
+                        .log = journal_.empty() || is_explained_ ? "" : journal_ + ".log",
+                        .retry_failed = is_retrying_failed_,
+                        .question_lease_seconds = lease_,
+                        .remark = [this](const std::string& text) { note(is_quiet_, text); }};
+  if (line_->is_given("--redis") && !is_explained_) {
+    if (!request_.options.workers) set_option(request_, "oracle-workers", fmt::format("{}", kQuestionsUnderWay));
+    options.redis = redis_.options();
+    const double seconds = request_.limits.seconds;
+    if (seconds > 0.0) options.redis->patience_seconds = std::min(options.redis->patience_seconds, seconds);
+  }
+  options.num_workers = static_cast<int>(request_.options.workers.value_or(1));
+  return options;
+}
+
+ModelInput InferCommand::read() {
   ProgramUse use = programs_;
   use.is_quiet = is_quiet_;
-  use.runs_them = !is_explained_;
-  ModelInput input = read_input(model_, evidence_,
-                                {.num_workers = static_cast<int>(request_.options.workers.value_or(1)),
-                                 .journal = is_explained_ ? "" : journal_,
-                                 .log = journal_.empty() || is_explained_ ? "" : journal_ + ".log",
-                                 .retry_failed = is_retrying_failed_},
-                                use);
+  const OracleOptions options = oracle_options();
+  use.runs_them = !is_explained_ && !options.redis;
+  ModelInput input = read_input(model_, evidence_, options, use);
   if (!weights_.empty()) multiply(input, weights_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
