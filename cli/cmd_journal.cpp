@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "journal_page.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
 #include "treesample/oracle/journal.hpp"
 #include "treesample/text.hpp"
 
@@ -16,10 +18,12 @@ class JournalCommand final : public Command {
   std::string name() const override { return "journal"; }
   std::string summary() const override { return "What a journal of paid evaluations holds"; }
   std::string examples() const override {
-    return "  treesample journal run.journal\n  treesample journal run.journal --repair";
+    return "  treesample journal run.journal\n  treesample journal run.journal --html journal.html\n"
+           "  treesample journal run.journal --repair";
   }
   void declare(CommandLine& line) override {
     line.positional("FILE", file_, "Journal of a model with expensive factors");
+    line.option("--html", html_, "FILE", "Write a page to look at: what was paid for, by factor and call by call");
     line.flag("--repair", is_repairing_,
               "Drop rows that do not fit their checksums, and take over a journal of version 0.1.0, which had none");
   }
@@ -28,7 +32,7 @@ class JournalCommand final : public Command {
  private:
   int repair() const;
 
-  std::string file_;
+  std::string file_, html_;
   bool is_repairing_ = false;
 };
 
@@ -43,8 +47,11 @@ int JournalCommand::repair() const {
 }
 
 int JournalCommand::run() {
+  check_argument(!is_repairing_ || html_.empty(), "--html", "does not go with --repair");
   if (is_repairing_) return repair();
+  if (!html_.empty()) check_writable(html_);
   const JournalSummary summary = journal_summary(file_);
+  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_entries(file_)));
   fmt::print("journal         {}\n", printable(file_));
   fmt::print("model           {}\n", printable(summary.model));
   fmt::print("created         {} UTC\n", printable(summary.created));

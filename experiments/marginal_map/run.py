@@ -30,7 +30,8 @@ CASES = [  # name, how it is made, evidence
 
 
 def infer(model, *arguments):
-    done = subprocess.run([PROGRAM, "infer", model, *arguments, "--json", "-", "--quiet"], capture_output=True, text=True)
+    done = subprocess.run([PROGRAM, "infer", model, *arguments, "--json", "-", "--quiet"], capture_output=True,
+                          text=True)
     if done.returncode != 0:
         raise SystemExit(f"{model} {arguments}: {done.stderr}")
     return json.loads(done.stdout)
@@ -59,34 +60,41 @@ def rows_of(name, generated, evidence, folder):
     free = [variable for variable in marginals if variable not in observed]
     wanted = sorted(rng.sample(free, len(free) // 2), key=free.index)
     greedy = log_sum(model, evidence, {v: max(marginals[v], key=marginals[v].get) for v in wanted})
-    draws = [log_sum(model, evidence, {v: rng.choices(list(marginals[v]), list(marginals[v].values()))[0] for v in wanted})
-             for _ in range(NUM_DRAWS)]
+    draw = lambda row: rng.choices(list(row), list(row.values()))[0]
+    draws = [log_sum(model, evidence, {v: draw(marginals[v]) for v in wanted}) for _ in range(NUM_DRAWS)]
     drawn = max((value for value in draws if value is not None), default=None)
     for seconds in TIMES:
         found = infer(model, *seen, "--map", ",".join(wanted), "--time", str(seconds))["map"]
-        yield [name, len(wanted), len(free), seconds, found["log_sum_lower"], found["log_upper"], found["optimal"], greedy,
-               drawn]
+        yield [name, len(wanted), len(free), seconds, found["log_sum_lower"], found["log_upper"], found["optimal"],
+               greedy, drawn]
+
+
+CURVES = [  # column, style, words
+    (5, "with linespoints pt 7 lw 2 lc rgb '#d55e00'", "certified upper bound"),
+    (4, "with linespoints pt 5 lw 2 lc rgb '#0072b2'", "found, certified"),
+    (7, "with lines dt 2 lw 2 lc rgb '#009e73'", "greedy"),
+    (8, "with lines dt 3 lw 2 lc rgb '#7f7f7f'", f"best of {NUM_DRAWS} draws"),
+]
 
 
 def figure(rows):
-    names = list(dict.fromkeys(row[0] for row in rows))
-    script = ["set terminal svg size 960,620 font 'sans,12' background '#ffffff'", f"set output '{HERE}/gap.svg'",
-              "set multiplot layout 2,3", "set logscale x 2", "set xlabel 'seconds'", "set grid lc rgb '#dddddd'",
-              "set key bottom right font ',10'", "set xrange [0.4:20]"]
-    for i, name in enumerate(names):
+    data, plots = [], []
+    for i, name in enumerate(dict.fromkeys(row[0] for row in rows)):
         mine = [row for row in rows if row[0] == name]
         best = max(float(row[4]) for row in mine)
-        for label, column in (("lower", 4), ("upper", 5), ("greedy", 7), ("random", 8)):
-            script.append(f"${label}{i} << END")
-            script += [f"{row[3]} {float(row[column]) - best}" for row in mine if row[column] not in (None, "-inf")]
-            script.append("END")
-        script.append(f"set title '{name}: {mine[0][1]} of {mine[0][2]} variables'")
-        script.append("set ylabel 'nats from the best found'" if i % 3 == 0 else "unset ylabel")
-        key = "" if i == 0 else "not"
-        script.append(f"plot $upper{i} with linespoints pt 7 lw 2 lc rgb '#d55e00' {key}title 'certified upper bound', "
-                      f"$lower{i} with linespoints pt 5 lw 2 lc rgb '#0072b2' {key}title 'found, certified', "
-                      f"$greedy{i} with lines dt 2 lw 2 lc rgb '#009e73' {key}title 'greedy', "
-                      f"$random{i} with lines dt 3 lw 2 lc rgb '#7f7f7f' {key}title 'best of {NUM_DRAWS} draws'")
+        curves = []
+        for column, style, words in CURVES:
+            points = [f"{row[3]} {float(row[column]) - best}" for row in mine if row[column] not in (None, "-inf")]
+            if not points:
+                continue
+            data += [f"$c{i}_{column} << END", *points, "END"]
+            curves.append(f"$c{i}_{column} {style} " + (f"title '{words}'" if i == 0 else "notitle"))
+        plots += [f"set title '{name}: {mine[0][1]} of {mine[0][2]} variables'",
+                  "set ylabel 'nats from the best found'" if i % 3 == 0 else "unset ylabel",
+                  "plot " + ", ".join(curves)]
+    script = [*data, "set terminal svg size 960,620 font 'sans,12' background '#ffffff'",
+              f"set output '{HERE}/gap.svg'", "set logscale x 2", "set xlabel 'seconds'", "set grid lc rgb '#dddddd'",
+              "set key bottom right font ',10'", "set xrange [0.4:20]", "set multiplot layout 2,3", *plots]
     subprocess.run(["gnuplot"], input="\n".join(script) + "\n", text=True, check=True)
 
 
