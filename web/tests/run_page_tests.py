@@ -300,7 +300,8 @@ def test_comparison(browser):
 
 def test_journal(browser):
     with open("factor.py", "w", encoding="utf-8") as file:
-        file.write("def likelihood(pump, load):\n    return -4.0 if (pump, load) == ('failed', 'high') else -0.5\n")
+        file.write("def likelihood(**states):\n"
+                   "    return -4.0 if tuple(states.values()) == ('failed', 'high') else -0.5\n")
     variables = [{"name": "pump", "states": ["ok", "failed"]}, {"name": "<i>load", "states": ["low", "medium", "high"]}]
     with open("paid.json", "w", encoding="utf-8") as file:
         json.dump({"variables": variables, "programs": {"mine": {"python": "factor.py"}},
