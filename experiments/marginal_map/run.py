@@ -91,7 +91,7 @@ def figure(rows):
             curves.append(f"$c{i}_{column} {style} " + (f"title '{words}'" if i == 0 else "notitle"))
         plots += [f"set title '{name}: {mine[0][1]} of {mine[0][2]} variables'",
                   "set ylabel 'nats from the best found'" if i % 3 == 0 else "unset ylabel",
-                  "plot " + ", ".join(curves)]
+                  "set yrange [-30<*:*<30]", "plot " + ", ".join(curves)]
     script = [*data, "set terminal svg size 960,620 font 'sans,12' background '#ffffff'",
               f"set output '{HERE}/gap.svg'", "set logscale x 2", "set xlabel 'seconds'", "set grid lc rgb '#dddddd'",
               "set key bottom right font ',10'", "set xrange [0.4:20]", "set multiplot layout 2,3", *plots]
