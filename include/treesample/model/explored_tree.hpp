@@ -30,7 +30,7 @@ struct ExploredTree {
   };
   std::vector<Node> nodes;  // by mass, largest first
   std::vector<int> roots;
-  std::uint64_t num_nodes_searched = 0;  // each counted once
+  std::uint64_t num_nodes_searched = 0;  // in the store
 
   // In terms of a model that this one's was made from: to_outer(variable, state) gives both there, variable -1 where
   // there is none.

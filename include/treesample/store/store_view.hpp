@@ -69,7 +69,6 @@ class StoreView {
   virtual bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const = 0;
   // One entry per state of a node that there is.
   virtual void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const = 0;
-  // That can be read.
   [[nodiscard]] virtual std::uint64_t num_nodes() const = 0;
   // How samples go on from a level whose node is not in the store; null where they never come.
   [[nodiscard]] virtual const LeafValue* below(int level) const = 0;
