@@ -36,7 +36,10 @@ class JournalCommand final : public Command {
                 "--model)");
     line.option("--model", model_, "FILE",
                 "Model file (.json) of the journal, for the names of states and for --import");
-    line.option("--html", html_, "FILE", "Write a page to look at: what was paid for, by factor and call by call");
+    line.option(
+        "--html", html_, "FILE",
+        "Write a page to look at: what was paid for, by factor, worker and call, and the best; also while a run is "
+        "going on");
     line.flag("--repair", is_repairing_,
               "Drop rows that do not fit their checksums, and take over a journal of version 0.1.0, which had none");
   }
@@ -108,7 +111,7 @@ int JournalCommand::run() {
   if (is_listing_ || !csv_.empty()) return list();
   if (!html_.empty()) check_writable(html_);
   const JournalSummary summary = journal_summary(file_);
-  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_entries(file_)));
+  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_calls(file_), variables()));
   fmt::print("journal         {}\n", printable(file_));
   fmt::print("model           {}\n", printable(summary.model));
   fmt::print("created         {} UTC\n", printable(summary.created));

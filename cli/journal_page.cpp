@@ -14,34 +14,46 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostEntries = 20'000;
+constexpr std::size_t kMostCalls = 20'000;
 
-Json entry_json(const JournalEntry& entry) {
+Json call_json(const JournalCalls& calls, const JournalCall& call, std::span<const Variable> variables) {
   Json value;
-  if (entry.failure.empty()) value = std::isfinite(entry.log_value) ? Json(entry.log_value) : Json("-inf");
-  return {{"factor", entry.factor},
-          {"states", entry.states},
+  if (call.failure.empty()) value = std::isfinite(call.log_value) ? Json(call.log_value) : Json("-inf");
+  return {{"number", call.number},
+          {"time", call_time(call.finished)},
+          {"worker", call.worker},
+          {"factor", calls.factors[call.factor].name},
+          {"states", call_states(calls, call, variables)},
+          {"indices", call.states},
           {"value", std::move(value)},
-          {"seconds", entry.seconds},
-          {"failure", entry.failure}};
+          {"seconds", call.seconds},
+          {"failure", call.failure}};
+}
+
+std::vector<std::string> variables_of(const JournalCalls& calls, const std::string& factor) {
+  for (const JournalCalls::Factor& one : calls.factors) {
+    if (one.name == factor) return one.variables;
+  }
+  return {};
 }
 
 }  // namespace
 
-std::string journal_page(const std::string& file, const JournalSummary& summary,
-                         const std::vector<JournalEntry>& entries) {
+std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
+                         std::span<const Variable> variables) {
   Json factors = Json::array(), parts = Json::array(), rows = Json::array();
   for (const JournalSummary::Factor& factor : summary.factors) {
     factors.push_back({{"name", factor.name},
                        {"scope", factor.scope},
+                       {"variables", variables_of(calls, factor.name)},
                        {"evaluations", factor.num_evaluations},
                        {"seconds", factor.seconds},
                        {"failures", factor.num_failures},
                        {"last_failure", factor.last_failure}});
   }
   for (const JournalSummary::Part& part : summary.parts) parts.push_back(Json::array({part.name, part.fingerprint}));
-  const std::size_t first = entries.size() - std::min(entries.size(), kMostEntries);
-  for (std::size_t i = first; i < entries.size(); ++i) rows.push_back(entry_json(entries[i]));
+  const std::size_t first = calls.calls.size() - std::min(calls.calls.size(), kMostCalls);
+  for (std::size_t i = first; i < calls.calls.size(); ++i) rows.push_back(call_json(calls, calls.calls[i], variables));
   const std::string title = printable("Journal: " + std::filesystem::path(file).filename().string());
   const Json data = {{"kind", "journal"},
                      {"title", title},

@@ -315,9 +315,11 @@ def test_journal(browser):
     check(texts(browser, ".card .value")[0] == "6", "six evaluations were paid", texts(browser, ".card"))
     check(texts(browser, "#factors tbody td")[0] == "pump, <i>load", "names are text")
     rows = dict(zip(texts(browser, "#rows tbody td:nth-child(2)"), texts(browser, "#rows tbody td:nth-child(3)")))
-    expected = {f"pump = {a}, <i>load = {b}": -4.0 if (a, b) == (1, 2) else -0.5 for a in range(2) for b in range(3)}
+    expected = {f"pump={a}, <i>load={b}": -4.0 if (a, b) == (1, 2) else -0.5 for a in range(2) for b in range(3)}
     check({key: float(value.replace("−", "-")) for key, value in rows.items()} == expected, "every evaluation", rows)
     check(browser.run("document.querySelectorAll('#values .chart polyline').length") == 2, "values in their order")
+    check(browser.run("document.querySelectorAll('#best polyline').length") == 6, "the best, a line each")
+    check(texts(browser, "#workers tbody td:nth-child(2)") == ["6"], "calls of the worker")
 
 
 def main():
