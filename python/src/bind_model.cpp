@@ -22,17 +22,34 @@ int add_table(FactorGraph& graph, std::vector<int> scope, const Doubles& log_val
   return graph.add_table(std::move(scope), std::vector<double>(first, first + log_values.size()));
 }
 
+// How a function is called, and what becomes of its exceptions (python_factor.hpp).
+struct FunctionOptions {
+  std::optional<double> log_max, cost;
+  int max_batch = 0;  // 0: it takes single states
+  std::optional<double> on_failure;
+  std::shared_ptr<Raised> raised;
+  bool is_paid = false;
+  py::object fatal;
+};
+
 int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object function,
-                 const std::vector<py::list>& labels, std::optional<double> log_max, std::optional<double> cost) {
-  std::vector<std::string> names;
-  std::vector<std::vector<py::object>> states;
+                 const std::vector<py::list>& labels, const FunctionOptions& options) {
+  FunctionTraits traits{.function = std::move(function), .names = {}, .labels = {}};
+  traits.on_failure = options.on_failure;
+  traits.raised = options.raised;
+  traits.is_paid = options.is_paid;
+  traits.fatal = options.fatal;
   for (std::size_t i = 0; i < scope.size(); ++i) {
-    names.push_back(graph.variable(scope[i]).name);
-    std::vector<py::object>& of_variable = states.emplace_back();
+    traits.names.push_back(graph.variable(scope[i]).name);
+    std::vector<py::object>& of_variable = traits.labels.emplace_back();
     for (const py::handle label : labels[i]) of_variable.push_back(py::reinterpret_borrow<py::object>(label));
   }
-  PythonFactor factor(std::move(function), std::move(names), std::move(states));
-  return graph.add_factor(Factor::function(scope, PythonFactor::as_function(std::move(factor)), log_max, cost));
+  if (options.max_batch == 0) {
+    return graph.add_factor(
+        Factor::function(scope, PythonFactor::as_function(std::move(traits)), options.log_max, options.cost));
+  }
+  return graph.add_factor(Factor::batch_function(scope, PythonBatch::as_function(std::move(traits)), options.max_batch,
+                                                 options.log_max, options.cost));
 }
 
 // A view of a table's logarithms, in the shape of its scope: not a copy. It keeps the graph alive.
@@ -68,6 +85,12 @@ FactorGraph family(const std::string& name, const std::string& reading, std::uin
 }  // namespace
 
 void bind_model(py::module_& module) {
+  py::class_<FunctionOptions>(module, "FunctionOptions")
+      .def(py::init([](std::optional<double> log_max, std::optional<double> cost, int max_batch,
+                       std::optional<double> on_failure, std::shared_ptr<Raised> raised, bool is_paid,
+                       py::object fatal) {
+        return FunctionOptions{log_max, cost, max_batch, on_failure, std::move(raised), is_paid, std::move(fatal)};
+      }));
   py::class_<FactorGraph>(module, "Graph")
       .def(py::init<>())
       .def("add_variable",
@@ -85,6 +108,15 @@ void bind_model(py::module_& module) {
            })
       .def("scope", [](const FactorGraph& graph, int index) { return graph.factor(index).scope(); })
       .def("table", &table_view)
+      .def("value",
+           [](const FactorGraph& graph, int index, const std::vector<int>& states) {
+             if (index < 0 || index >= graph.num_factors()) throw py::index_error("there is no such factor");
+             const std::vector<int>& scope = graph.factor(index).scope();
+             if (scope.size() != states.size()) throw py::value_error("one state per variable of the factor");
+             Assignment x(static_cast<std::size_t>(graph.num_variables()), 0);
+             for (std::size_t i = 0; i < scope.size(); ++i) x[static_cast<std::size_t>(scope[i])] = states[i];
+             return graph.log_value(index, x);
+           })
       .def("log_densities", &log_densities)
       .def("copy", [](const FactorGraph& graph) { return FactorGraph(graph); });
 

@@ -20,8 +20,9 @@ It is the same call as the program `treesample infer` and the C++ function `tree
 from . import families, paper
 from ._answer import Answer, LogZ, MapStates, Marginals
 from ._core import Error, OptionError, __version__
-from ._model import Model, Variable, read
+from ._model import Model, Variable
 from ._options import infer_options
+from ._read import read
 from .paper import tree_sample
 
 __all__ = [

@@ -52,7 +52,7 @@ class ProjectedApproximation final : public Approximation {
 bool is_reasoned(const FactorGraph& graph, const InferOptions& options) {
   const bool is_search = options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
   const bool is_exact = options.method == Method::kExact || options.method == Method::kCount;
-  return graph.has_only_tables() &&
+  return graph.has_only_tables() && !options.value_function &&
          (is_exact || (is_search && options.select.value_or(SelectRule::kGap) == SelectRule::kGap));
 }
 

@@ -116,8 +116,12 @@ std::int64_t num_functions(const FactorGraph& graph) {
 
 bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWord, 0) == 0; }
 
-void check_prior(const std::string& word) {
-  if (word == "calibrated" || is_leaf_value_word(word)) return;
+void check_prior(const InferOptions& options) {
+  const std::string& word = *options.prior;
+  if (options.value_function && word != kFunctionWord) {
+    throw OptionError("prior", fmt::format("is '{}', and a value function is given too: leave one of them out", word));
+  }
+  if (options.value_function || word == "calibrated" || is_leaf_value_word(word)) return;
   throw OptionError("prior", fmt::format("'{}' is none of calibrated, {}", word, fmt::join(leaf_value_words(), ", ")));
 }
 

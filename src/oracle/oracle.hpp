@@ -56,15 +56,32 @@ class CallableOracle final : public Oracle {
  public:
   explicit CallableOracle(Factor factor) : factor_(std::move(factor)) {}
   std::vector<Evaluation> log_values(int, std::span<const std::vector<int>> batch) override {
-    std::vector<Evaluation> values;
-    for (const std::vector<int>& states : batch) {
-      values.push_back({factor_.function()(states) + 0.0});  // -0 as 0, whose sign a journal does not keep
+    std::vector<double> log_values(batch.size());
+    try {
+      call(batch, log_values);
+    } catch (const Error& error) {
+      // It does not fail: it was asked to end.
+      if (error.code() == ErrorCode::kInterrupted) throw OracleBroken{error.what()};
+      throw;
     }
+    std::vector<Evaluation> values;
+    for (const double value : log_values) values.push_back({value + 0.0});  // -0 as 0: a journal does not keep its sign
     return values;
   }
 
  private:
+  void call(std::span<const std::vector<int>> batch, std::span<double> values) {
+    if (!factor_.batch()) {
+      for (std::size_t i = 0; i < batch.size(); ++i) values[i] = factor_.function()(batch[i]);
+      return;
+    }
+    rows_.clear();
+    for (const std::vector<int>& states : batch) rows_.insert(rows_.end(), states.begin(), states.end());
+    factor_.batch()(rows_, static_cast<int>(batch.size()), values);
+  }
+
   Factor factor_;
+  std::vector<int> rows_;
 };
 
 }  // namespace treesample

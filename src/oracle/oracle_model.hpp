@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct OracleModel {
 };
 
 OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log);
-OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version);
+OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version,
+                              const std::map<int, FailureRule>& on_failure);
 
 // "pump, load".
 std::string describe_scope(const OracleModel& model, const std::vector<int>& scope);

@@ -27,6 +27,12 @@ class Factor {
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},
                          std::optional<double> cost = {});
 
+  // psi as code that takes many states at once: `count` rows of the scope's states in, as many values out. Where a queue
+  // answers for functions it gets up to max_batch rows, else one at a time.
+  using BatchFunction = std::function<void(std::span<const int> rows, int count, std::span<double> values)>;
+  static Factor batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
+                               std::optional<double> log_max = {}, std::optional<double> cost = {});
+
   // The same values over other variables, as many; a table is shared, not copied.
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
 
@@ -36,6 +42,9 @@ class Factor {
   [[nodiscard]] const std::vector<double>& log_values() const { return *log_values_; }
   // Only for functions.
   [[nodiscard]] const Function& function() const { return function_; }
+  // Of a function that takes many states at once; empty for others, whose largest batch is 1.
+  [[nodiscard]] const BatchFunction& batch() const { return batch_; }
+  [[nodiscard]] int max_batch() const { return max_batch_; }
   // The largest entry of a table, the declared maximum of a function.
   [[nodiscard]] std::optional<double> log_max() const { return log_max_; }
   // 0 for a table, the declared cost of a function.
@@ -45,6 +54,8 @@ class Factor {
   std::vector<int> scope_;
   std::shared_ptr<const std::vector<double>> log_values_;  // shared: copies of a model are cheap
   Function function_;
+  BatchFunction batch_;
+  int max_batch_ = 1;
   std::optional<double> log_max_;
   std::optional<double> cost_ = 0.0;
 };

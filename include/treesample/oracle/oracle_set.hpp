@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ struct OracleOptions {
   bool retry_failed = false;
   // Continue a journal although tables of the model changed: recorded values do not depend on them.
   bool allow_changed_tables = false;
+  // Of C++ functions, by factor: what an evaluation counts as that throws or returns no value. Without one it stops.
+  std::map<int, FailureRule> on_failure = {};
   // Asked several times a second while an answer is waited for; true ends the wait with kInterrupted.
   std::function<bool()> is_interrupted = {};
 
