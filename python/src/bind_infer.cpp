@@ -12,6 +12,7 @@
 #include "treesample/infer/infer.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/oracle/journal.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "watcher.hpp"
 
@@ -120,6 +121,8 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
     raised->forget();
     throw;
   }
+  // Ctrl-C in the last moment: the answer is there, and would be lost on its way.
+  if (PyErr_CheckSignals() != 0) raised->stop(py::error_already_set().value());
   const bool has_ended = raised->is_stopped() || answer->error;
   py::object error = raised->take();
   return {answer, has_ended ? error : py::none()};
@@ -309,6 +312,15 @@ void bind_infer(py::module_& module) {
   module.def("paid_functions", &paid_functions);
   module.def("programs_of", &programs_of);
   module.def("program_graph", [](const Model& model) { return FactorGraph(model.graph); });
+  module.def("journal_summary", [](const std::filesystem::path& path) {
+    const JournalSummary summary = journal_summary(path);
+    py::list factors;
+    for (const JournalSummary::Factor& factor : summary.factors) {
+      factors.append(py::make_tuple(factor.name, factor.scope, factor.num_evaluations, factor.seconds,
+                                    factor.num_failures, factor.last_failure));
+    }
+    return py::make_tuple(summary.model, summary.created, factors, summary.damaged);
+  });
   module.def("infer", &run);
   module.def("plan", &plan_text);
   module.def("options", [] {

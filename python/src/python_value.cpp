@@ -44,7 +44,7 @@ void PythonValue::call(int variable, std::span<const int> prefixes, int count, s
         to_array(std::vector<std::int32_t>(prefixes.begin(), prefixes.end()), {count, static_cast<py::ssize_t>(width)});
     const py::object returned = function_(variables_[static_cast<std::size_t>(variable)], rows);
     const auto values = Doubles::ensure(returned);
-    if (!values) throw py::error_already_set();
+    if (!values) throw py::type_error("the value function returned no array of numbers");
     if (values.ndim() != 2 || values.shape(0) != count || values.shape(1) != static_cast<py::ssize_t>(num_states)) {
       throw Error(ErrorCode::kNumeric, "the value function returned an array of shape " +
                                            py::str(py::object(values.attr("shape"))).cast<std::string>() +

@@ -140,7 +140,7 @@ def test_functions_that_cost_nothing_are_called_directly():
 
     with pytest.raises(ZeroDivisionError, match="here") as caught:
         model.infer(budget=1000)
-    assert caught.value.answer is None and "a=2, b='y'" in caught.value.__notes__[0]
+    assert caught.value.answer.log_z.lower > 0.0 and "a=2, b='y'" in caught.value.__notes__[0]
     answer = model.infer(budget=1000, evidence={"b": "x"})
     assert math.isclose(float(answer.log_z), math.log(1 + math.e + math.e**2), abs_tol=1e-12)
 

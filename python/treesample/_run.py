@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
-import sys
 import threading
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Union
 
@@ -12,6 +11,7 @@ from . import _core
 from ._answer import Answer
 from ._functions import ByExecutor, fingerprint, rules, with_functions
 from ._options import as_text
+from ._progress import make_progress
 
 if TYPE_CHECKING:
     from ._model import Evidence, Model
@@ -85,7 +85,9 @@ class Run:
             return _Paid(_core.tables_and_functions(with_functions(model, self._raised), self._evidence), is_over)
 
         def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
-            return function if calling.executor is None else ByExecutor(function, calling.executor, is_over)
+            if calling.executor is None:
+                return function
+            return ByExecutor(function, calling.executor, is_over)
 
         graph = with_functions(model, self._raised, True, wrap)
         version = calling.version or fingerprint(model)
@@ -94,7 +96,7 @@ class Run:
     def infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
         if self._calling.num_workers != 1 and (self.model._functions or self.model._program_file):
             keywords = {"oracle_workers": self._calling.num_workers, **keywords}
-        show = _Progress() if progress is True else None
+        show = make_progress() if progress is True else None
         problem = self.problem()
         # A journal knows what was paid, and another run may want it; else the library's model does.
         self._problem = None if self._journal else problem
@@ -104,7 +106,7 @@ class Run:
             found, error = _core.infer(
                 problem.core, as_text(keywords), asked.query, asked.map, show or progress or None, prior, self._raised
             )
-        except Exception as refused:
+        except BaseException as refused:
             refused.answer = None  # type: ignore[attr-defined]
             raise
         finally:
@@ -118,28 +120,3 @@ class Run:
             raise error
         assert answer is not None
         return answer
-
-
-class _Progress:
-    """One line that is written over; in a notebook too."""
-
-    def __init__(self) -> None:
-        self._width = 0
-
-    def __call__(self, report: "dict[str, Any]") -> None:
-        parts = [f"{report['seconds']:6.1f} s", str(report["phase"])]
-        if report["lower"] is not None and report["upper"] is not None:
-            parts.append(f"log Z in [{report['lower']:.6g}, {report['upper']:.6g}]")
-        elif report["estimate"] is not None:
-            parts.append(f"log Z about {report['estimate']:.6g}")
-        if report["share"] is not None:
-            parts.append(f"{100 * report['share']:.0f} %")
-        line = "  ".join(parts)
-        sys.stderr.write("\r" + line.ljust(self._width))
-        sys.stderr.flush()
-        self._width = len(line)
-
-    def end(self) -> None:
-        if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()

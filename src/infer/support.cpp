@@ -92,6 +92,7 @@ std::string summed_out_text(const SummedModel* summed) {
 }
 
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task) {
+  if (task.options().value_function) max_samples = std::min(max_samples, policy::kAskedSamples);
   const ShouldStop is_over = task.run.until();
   const Stopwatch watch;
   const double seconds = task.run.box_seconds(policy::kFrequencyShare, policy::kFrequencySeconds);
