@@ -1,17 +1,21 @@
 // Models: variables, tables, functions; reading and writing files.
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
 
 #include "bindings.hpp"
 #include "python_factor.hpp"
+#include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/model_file.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/model/log_value.hpp"
 #include "treesample/reduce/evidence.hpp"
 
 namespace treesample::python {
@@ -65,9 +69,53 @@ py::object table_view(const py::object& self, int index) {
   return view;
 }
 
-py::array_t<double> log_densities(const FactorGraph& graph, const States& states) {
+// Adds a factor that takes many states at once, for the rows that are possible so far.
+void add_batches(const FactorGraph& graph, int index, std::span<const std::span<const int>> x,
+                 std::span<double> log_values) {
+  const Factor& factor = graph.factor(index);
+  std::vector<int> rows;
+  std::vector<std::size_t> places;
   std::vector<double> values;
-  for (const std::span<const int> x : rows_of(states, graph.num_variables())) values.push_back(graph.log_density(x));
+  const auto ask = [&] {
+    values.resize(places.size());
+    factor.batch()(rows, static_cast<int>(places.size()), values);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::string problem = log_value_problem(values[i], factor.log_max());
+      if (!problem.empty()) {
+        throw Error(ErrorCode::kNumeric, "factor " + std::to_string(index) + " has the log-value " + problem);
+      }
+      log_values[places[i]] += values[i];
+    }
+    rows.clear();
+    places.clear();
+  };
+  for (std::size_t r = 0; r < x.size(); ++r) {
+    if (std::isinf(log_values[r])) continue;
+    for (const int v : factor.scope()) rows.push_back(x[r][static_cast<std::size_t>(v)]);
+    places.push_back(r);
+    if (std::ssize(places) == factor.max_batch()) ask();
+  }
+  if (!places.empty()) ask();
+}
+
+py::array_t<double> log_densities(const FactorGraph& graph, const States& states) {
+  const std::vector<std::span<const int>> rows = rows_of(states, graph.num_variables());
+  std::vector<double> values(rows.size(), 0.0);
+  const bool has_batches = std::any_of(graph.factors().begin(), graph.factors().end(),
+                                       [](const Factor& factor) { return factor.batch() != nullptr; });
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (!has_batches) values[r] = graph.log_density(rows[r]);
+    if (has_batches) graph.check_assignment(rows[r], "log_density");
+  }
+  for (int m = 0; has_batches && m < graph.num_factors(); ++m) {
+    if (graph.factor(m).batch()) {
+      add_batches(graph, m, rows, values);
+      continue;
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (!std::isinf(values[r])) values[r] += graph.log_value(m, rows[r]);
+    }
+  }
   const auto count = static_cast<py::ssize_t>(values.size());
   return to_array(std::move(values), {count});
 }
