@@ -14,6 +14,7 @@
 #include "treesample/math/random.hpp"
 #include "treesample/oracle/journal.hpp"
 #include "treesample/oracle/oracle_set.hpp"
+#include "treesample/page/answer_page.hpp"
 #include "watcher.hpp"
 
 namespace treesample::python {
@@ -126,6 +127,11 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
   const bool has_ended = raised->is_stopped() || answer->error;
   py::object error = raised->take();
   return {answer, has_ended ? error : py::none()};
+}
+
+// Only names, scopes and tables of the model are shown: no function of it is called.
+std::string page(const Answer& answer, const FactorGraph& graph, const Seen& seen, const std::string& name) {
+  return answer_page(answer, with_evidence(Model(graph), seen), {name});
 }
 
 std::string plan_text(const Model& model, const Keywords& keywords) {
@@ -323,6 +329,7 @@ void bind_infer(py::module_& module) {
   });
   module.def("infer", &run);
   module.def("plan", &plan_text);
+  module.def("page", &page);
   module.def("options", [] {
     py::list list;
     for (const OptionInfo& option : infer_options()) {

@@ -22,6 +22,7 @@ constexpr std::size_t kMostKept = 4;
 // as 15 bucket entries.
 constexpr std::size_t kFirstRound = 10;
 constexpr double kEntriesPerStep = 150.0;
+constexpr std::size_t kLeastShared = 20'000;  // variables to be ordered, which take less time than starting threads
 
 struct Found {
   int restart = 0;
@@ -107,10 +108,10 @@ void OrderSearch::try_order(int restart, bool is_caller) {
 
 std::vector<Found> OrderSearch::run() {
   most_entries_ = options_.most_entries;
-  ThreadTeam team(options_.threads);
+  const auto count = static_cast<std::size_t>(options_.restarts);
+  ThreadTeam team(count * sizes_.adjacency.size() < kLeastShared ? 1 : options_.threads);
   try_order(0, true);
   StopCheck stop(should_stop_);
-  const auto count = static_cast<std::size_t>(options_.restarts);
   for (std::size_t done = 1; done < count && !is_settled_;) {
     if (options_.stops_when_cheap && done >= kFirstRound && is_cheap(done)) break;
     const std::size_t end = options_.stops_when_cheap ? std::min(count, std::max(kFirstRound, 2 * done)) : count;
