@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import os
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Union
 
 from . import _core
@@ -51,6 +52,11 @@ class _Paid:
         self.core = core
         self._is_over = is_over
 
+    def close(self) -> None:
+        """Waits for calls that are under way in this process; the journal is free then."""
+        self._is_over.set()
+        self.core = None
+
     def __del__(self) -> None:
         self._is_over.set()
 
@@ -67,6 +73,7 @@ class Run:
         self._journal = os.fspath(calling.journal or "")
         self._raised = _core.Raised()
         self._problem: Optional[_Paid] = None
+        self._interrupted: "Optional[weakref.ref[_Paid]]" = None  # as long as the exception is there
         has_calls = bool(model._functions) or model._program_file is not None
         if not has_calls and (calling.journal or calling.executor):
             raise _core.OptionError(f"{'journal' if calling.journal else 'executor'}: the model has no functions")
@@ -76,6 +83,8 @@ class Run:
         model, calling = self.model, self._calling
         if self._problem is not None:
             return self._problem
+        if self._interrupted is not None and (before := self._interrupted()) is not None:
+            before.close()
         is_over = threading.Event()
         options = _core.OracleOptions(calling.num_workers, self._journal, "", calling.retry_failed, rules(model))
         if model._program_file is not None:
@@ -108,6 +117,7 @@ class Run:
             )
         except BaseException as refused:
             refused.answer = None  # type: ignore[attr-defined]
+            self._leave(problem, refused)
             raise
         finally:
             if show is not None:
@@ -117,6 +127,16 @@ class Run:
             error = _core.Error(found.error)
         if error is not None:
             error.answer = answer
+            self._leave(problem, error)
             raise error
         assert answer is not None
         return answer
+
+    def _leave(self, problem: _Paid, error: BaseException) -> None:
+        """The exception keeps what there is in its traceback, and a journal has one user at a time."""
+        if not self._journal:
+            return
+        if isinstance(error, KeyboardInterrupt):  # a person waits, a call may take long
+            self._interrupted = weakref.ref(problem)
+        else:
+            problem.close()

@@ -86,7 +86,7 @@ TEST_P(FunctionValueInfer, AnyValuesAreExactInTheEnd) {
     options.value_function = [&](int variable, std::span<const int> prefixes, int, std::span<double> q) {
       for (std::size_t i = 0; i < q.size(); ++i) q[i] = std::sin(7.0 * variable + 3.0 * prefixes[0] + 1.3 * i);
     };
-    const Answer answer = infer(graph, {}, {.budget = 200'000}, options);
+    const Answer answer = infer(graph, {}, {.budget = 50'000}, options);
     ASSERT_TRUE(answer.log_z);
     if (truth == kNegInf) {
       EXPECT_EQ(*answer.log_z, kNegInf);
