@@ -33,8 +33,8 @@ trained = model.infer(prior=f"net:{network}", **options)
 # %% [markdown]
 # A value function of our own is a Python function: `prior(variable, prefixes)` gets an int array with a row per prefix, -1
 # where a variable is open, and returns a row of values for the states of the variable that comes next. A network of PyTorch
-# would be called here, on whatever device. Ours is a regression, fitted to exact values of one chain and used on another:
-# what the rest of the chain is worth after each state of the last variable.
+# would be called here, on whatever device. Ours is a table: what the rest of a chain is worth after each state of a variable,
+# the mean over thirty chains, used on one that is not among them.
 
 # %%
 import numpy as np
@@ -44,7 +44,7 @@ num_variables, num_states = 12, 5
 
 def rest_of(chain):
     """log sum over what comes behind variable n, by its state: exact, from the back."""
-    tables = {tuple(chain._graph.scope(i)): chain._graph.table(i) for i in range(chain._graph.num_factors)}
+    tables = {tuple(v.index for v in variables): values for variables, values in chain.factors}
     rest = np.zeros((num_variables, num_states))
     for n in range(num_variables - 2, -1, -1):
         weights = tables.get((n, n + 1), 0.0) + tables.get((n + 1,), np.zeros(num_states)) + rest[n + 1]

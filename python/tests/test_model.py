@@ -246,3 +246,12 @@ def test_densities_ask_for_batches():
     assert model.log_density(rows).tolist() == expected
     assert sizes == [4, 4, 4]
     assert model.log_density({"a": 2, "b": "y"}) == 13.0
+
+
+def test_factors_can_be_looked_at(sprinkler):
+    sprinkler.factor("rain", cost=0)(len)
+    assert [tuple(v.name for v in variables) for variables, _ in sprinkler.factors][1:] == [
+        ("rain", "sprinkler"), ("sprinkler", "rain", "grass"), ("rain",)]
+    table = sprinkler.factors[1][1]
+    assert table.shape == (2, 2) and np.isclose(np.exp(table[0, 1]), 0.4) and not table.flags.writeable
+    assert sprinkler.factors[3][1] is len

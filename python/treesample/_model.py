@@ -169,6 +169,13 @@ class Model:
         return tuple(self._variables)
 
     @property
+    def factors(self) -> "list[tuple[Tuple[Variable, ...], Any]]":
+        """Of each factor its variables and the logarithms, as an array that is not a copy; or the function."""
+        tables = [(self._graph.scope(i), self._graph.table(i)) for i in range(self._graph.num_factors)]
+        functions = [(list(f.scope), f.function) for f in self._functions.values()]
+        return [(tuple(self._variables[v] for v in scope), values) for scope, values in tables + functions]
+
+    @property
     def evidence(self) -> "dict[str, State]":
         """What was observed, by name."""
         return {self._variables[v].name: self._variables[v].states[s] for v, s in self._evidence.items()}
