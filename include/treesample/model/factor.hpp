@@ -27,8 +27,8 @@ class Factor {
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},
                          std::optional<double> cost = {});
 
-  // psi as code that takes many states at once: `count` rows of the scope's states in, as many values out. Where a queue
-  // answers for functions it gets up to max_batch rows, else one at a time.
+  // psi as code that takes many states at once: `count` rows of the scope's states in, as many values out. Where a
+  // queue answers for functions it gets up to max_batch rows, else one at a time.
   using BatchFunction = std::function<void(std::span<const int> rows, int count, std::span<double> values)>;
   static Factor batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
                                std::optional<double> log_max = {}, std::optional<double> cost = {});
