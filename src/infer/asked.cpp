@@ -76,7 +76,7 @@ int asked_variable(const Names& names, const std::string& name) {
 bool is_reasoned(const FactorGraph& graph, const InferOptions& options) {
   const bool is_search = options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
   const bool is_exact = options.method == Method::kExact || options.method == Method::kCount;
-  return graph.has_only_tables() &&
+  return graph.has_only_tables() && !options.value_function &&
          (is_exact || (is_search && options.select.value_or(SelectRule::kGap) == SelectRule::kGap));
 }
 

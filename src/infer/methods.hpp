@@ -102,7 +102,9 @@ std::int64_t num_functions(const FactorGraph& graph);
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
                                                             const SearchSpace& space);
 [[nodiscard]] bool is_mini_bucket(const std::string& prior);
-// Throws OptionError unless the word is one of the factory of leaf values.
-void check_prior(const std::string& word);
+// The prior that is a value function of the caller.
+inline constexpr const char* kFunctionWord = "function";
+// Throws OptionError unless the word is one of the factory of leaf values, or stands for the caller's own.
+void check_prior(const InferOptions& options);
 
 }  // namespace treesample

@@ -37,6 +37,9 @@ class Planner {
     limits().calls = request.limits.calls;
     limits().seconds = request.limits.seconds;
     limits().bytes = request.limits.bytes;
+    // A value function sees prefixes, those of an order that its author knows.
+    if (options().value_function && !is_given("space")) options().space = SpaceKind::kGraph;
+    if (options().value_function && !is_given("order")) options().order = OrderKind::kGiven;
   }
 
   Plan make() {
@@ -126,7 +129,7 @@ void Planner::check() const {
     throw OptionError("confidence",
                       fmt::format("is {}, allowed are numbers between 0 and 1, without them", confidence));
   }
-  check_prior(*plan_.request.options.prior);
+  check_prior(plan_.request.options);
 }
 
 // The mass rule and calibrated values belong together, whichever of them was asked for.
@@ -270,6 +273,7 @@ SelectRule Planner::choose_rule(SelectRule usual) {
 // Greedy elimination orders are made for branching spaces; on a path another order can be far cheaper.
 void Planner::choose_order() {
   if (plan_.method != Method::kTreeSample || options().space != SpaceKind::kGraph || is_given("order")) return;
+  if (options().value_function) return;
   double least = HUGE_VAL;
   for (const OrderKind kind : {OrderKind::kMinFill, OrderKind::kMinWidth, OrderKind::kGiven}) {
     const OrderOptions order{.kind = kind,

@@ -112,6 +112,7 @@ inline constexpr double kEstimateSearchEnd = 0.85;  // where importance sampling
 inline constexpr double kTreePassSeconds = 0.6e-6;
 inline constexpr double kLeastSearchSeconds = 1e-6;
 inline constexpr int kMarginalSamples = 10'000;  // of P_X, for marginals
+inline constexpr int kAskedSamples = 1000;       // the same where a value function of the caller is asked for each
 inline constexpr double kFrequencyShare = 0.05, kFrequencySeconds = 10.0;
 inline constexpr std::int64_t kImportanceDivisor = 2;  // of a budget of calls: the most for importance samples
 inline constexpr double kImportanceEnd = 0.95;         // where samples are to follow

@@ -69,6 +69,21 @@ Factor Factor::monotone(std::vector<Direction> directions) const {
   return factor;
 }
 
+Factor Factor::batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
+                              std::optional<double> log_max, std::optional<double> cost) {
+  if (!function) throw_argument("Factor::batch_function", "the function is empty");
+  check_range("Factor::batch_function", "max_batch", max_batch, 1, 1 << 20);
+  const auto one = [function](std::span<const int> states) {
+    double value = 0.0;
+    function(states, 1, {&value, 1});
+    return value;
+  };
+  Factor factor = Factor::function(std::move(scope), one, log_max, cost);
+  factor.batch_ = std::move(function);
+  factor.max_batch_ = max_batch;
+  return factor;
+}
+
 Factor Factor::with_scope(std::vector<int> scope) const {
   check_range("Factor::with_scope", "number of variables", static_cast<std::int64_t>(scope.size()),
               static_cast<std::int64_t>(scope_.size()), static_cast<std::int64_t>(scope_.size()));

@@ -45,6 +45,11 @@ class Factor {
   // The same function, declared to be monotone, with a direction for each variable of its scope: what monotone/
   // box_search.hpp needs, which checks it on all values that it gets. Throws kArgument for a table.
   [[nodiscard]] Factor monotone(std::vector<Direction> directions) const;
+  // psi as code that takes many states at once: `count` rows of the scope's states in, as many values out. Where a
+  // queue answers for functions it gets up to max_batch rows, else one at a time.
+  using BatchFunction = std::function<void(std::span<const int> rows, int count, std::span<double> values)>;
+  static Factor batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
+                               std::optional<double> log_max = {}, std::optional<double> cost = {});
 
   // The same values over other variables, as many; a table is shared, not copied.
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
@@ -61,6 +66,9 @@ class Factor {
   }
   // Empty unless it was declared to be monotone.
   [[nodiscard]] const std::vector<Direction>& directions() const { return directions_; }
+  // Of a function that takes many states at once; empty for others, whose largest batch is 1.
+  [[nodiscard]] const BatchFunction& batch() const { return batch_; }
+  [[nodiscard]] int max_batch() const { return max_batch_; }
   // The largest entry of a table, the declared maximum of a function.
   [[nodiscard]] std::optional<double> log_max() const { return log_max_; }
   // 0 for a table, the declared cost of a function.
@@ -72,6 +80,8 @@ class Factor {
   Function function_;
   Explained explained_;  // empty: there are no witnesses
   std::vector<Direction> directions_;
+  BatchFunction batch_;
+  int max_batch_ = 1;
   std::optional<double> log_max_;
   std::optional<double> cost_ = 0.0;
 };
