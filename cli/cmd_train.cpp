@@ -13,12 +13,25 @@
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/model/names.hpp"
+#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 #include "treesample/train/distributed.hpp"
 #include "treesample/train/train.hpp"
 
 namespace treesample::cli {
 namespace {
+
+std::vector<int> parse_widths(const std::string& text) {
+  std::vector<int> widths;
+  for (const std::string& word : split_names(text)) {
+    const std::optional<std::int64_t> width = parse_integer(word);
+    check_argument(width && *width > 0 && *width <= 4096 && *width % 16 == 0, "--hidden",
+                   fmt::format("'{}' is no list of multiples of 16 up to 4096, such as 256,256", text));
+    widths.push_back(static_cast<int>(*width));
+  }
+  return widths;
+}
 
 class TrainCommand final : public Command {
  public:
@@ -44,14 +57,15 @@ class TrainCommand final : public Command {
   RedisInput redis_;
   std::string family_ = "factor-graphs-2", reading_ = "best", model_;
   InferRequest order_;  // of the variables
-  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train";
+  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper";
+  std::string hidden_ = "256,256,256,256";
   std::vector<std::string> settings_;
   TrainOptions defaults_;
   std::int64_t n_ = 0, test_n_ = 0, num_episodes_ = defaults_.num_episodes, budget_ = defaults_.episode.budget;
   std::int64_t num_samples_ = defaults_.episode.num_samples, replay_ = defaults_.replay_capacity;
   std::int64_t batch_ = defaults_.learner.batch_size, steps_per_episode_ = defaults_.steps_per_episode;
   std::int64_t num_workers_ = 0, assess_every_ = defaults_.assess_every, seed_ = 0;
-  std::int64_t checkpoint_every_ = defaults_.checkpoint_every;
+  std::int64_t checkpoint_every_ = defaults_.checkpoint_every, iterations_ = defaults_.learner.iterations;
   double c_ = defaults_.episode.c, epsilon_ = defaults_.episode.epsilon, ess_ = defaults_.episode.ess_threshold;
   double rate_ = defaults_.learner.adam.learning_rate, plain_c_ = defaults_.plain_c;
   bool is_single_ = false, is_deterministic_ = false, resume_ = false, is_quiet_ = false;
@@ -72,6 +86,11 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--test-n", test_n_, 0, INT32_MAX, "Measure on problems of this many variables; 0: on those of training");
   line.choice("--architecture", architecture_, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
   line.choice("--method", method_, {"treesample", "smc"}, "Inference of the workers");
+  line.choice("--targets", targets_, {"paper", "exact", "bounds"},
+              "What is learned: values of the inference, exact ones where elimination solves the problem, or those "
+              "within certified bounds");
+  line.option("--iterations", iterations_, 1, 64, "Iterations of a graph network");
+  line.option("--hidden", hidden_, "LIST", "Widths of a perceptron's layers, multiples of 16, with commas");
   line.option("--episodes", num_episodes_, 1, 1 << 30, "Episodes in all");
   line.option("--budget", budget_, 1, INT64_MAX, "Reward evaluations per episode");
   line.option("--samples", num_samples_, 1, 1 << 20, "Samples per episode whose Q-values are learned");
@@ -119,12 +138,17 @@ TrainOptions TrainCommand::options() const {
   options.problems = problem_options();
   options.test_n = static_cast<int>(test_n_);
   options.episode = {.method = method_ == "smc" ? InferenceMethod::kSmc : InferenceMethod::kTreeSample,
+                     .targets = targets_ == "exact"    ? TargetKind::kExact
+                                : targets_ == "bounds" ? TargetKind::kBounds
+                                                       : TargetKind::kPaper,
                      .budget = budget_,
                      .num_samples = static_cast<int>(num_samples_),
                      .c = c_,
                      .epsilon = epsilon_,
                      .ess_threshold = ess_};
   options.learner.architecture = architecture_;
+  options.learner.iterations = static_cast<int>(iterations_);
+  options.learner.hidden = parse_widths(hidden_);
   options.learner.batch_size = static_cast<int>(batch_);
   options.learner.adam.learning_rate = rate_;
   options.num_episodes = num_episodes_;
@@ -185,13 +209,18 @@ int TrainCommand::run() {
   Progress progress(is_quiet_);
   RecentGain with_search;
   RecentGain alone;
+  RecentGain telescoped;
+  RecentGain residual;
   const TrainObserver observe = [&](const EpisodeRecord& record) {
-    with_search.add(record.delta_kl, record.delta_kl_plain);
-    alone.add(record.delta_kl_phi, record.delta_kl_plain);
+    with_search.add(record.measured.delta_kl, record.measured.delta_kl_plain);
+    alone.add(record.measured.delta_kl_phi, record.measured.delta_kl_plain);
+    telescoped.add(record.measured.delta_kl_telescoped, record.measured.delta_kl_plain);
+    residual.add(record.measured.bellman_residual, 0.0);
     progress.show(static_cast<double>(record.episode) / static_cast<double>(num_episodes_),
-                  fmt::format("episode {}, step {}, loss {}, delta-KL relative to no network: {}, network alone {}",
+                  fmt::format("episode {}, step {}, loss {}, delta-KL relative to no network: {}, network alone {}, "
+                              "telescoped {}, Bellman residual {}",
                               record.episode, record.steps, record.loss ? fmt::format("{:.3g}", *record.loss) : "-",
-                              with_search.text(), alone.text()));
+                              with_search.text(), alone.text(), telescoped.text(), residual.text()));
     return !Interruption::is_asked();
   };
   const RunCallbacks callbacks = {.keep_going = [] { return !Interruption::is_asked(); },
@@ -211,8 +240,9 @@ int TrainCommand::run() {
   fmt::print("{}, {}{}\n", counted(report.num_episodes, "episode"), counted(report.num_steps, "learner step"),
              report.is_finished ? "" : "; interrupted, go on with --resume");
   print_rejected(report);
-  fmt::print("delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone\n",
-             with_search.text(), alone.text());
+  fmt::print("delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone, "
+             "{} with search and telescoped values\nBellman residual of the network, mean of the last episodes: {}\n",
+             with_search.text(), alone.text(), telescoped.text(), residual.text());
   fmt::print("network   {}\nprogress  {}{}\n", printable((options.folder / "network.safetensors").string()),
              printable((options.folder / "progress.csv").string()),
              report.has_figure ? ", progress.svg, progress.png" : "");

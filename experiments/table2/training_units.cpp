@@ -31,9 +31,9 @@ class Mean {
 struct Means {
   Mean search, phi, plain;
   void add(const EpisodeRecord& record) {
-    search.add(record.delta_kl);
-    phi.add(record.delta_kl_phi);
-    plain.add(record.delta_kl_plain);
+    search.add(record.measured.delta_kl);
+    phi.add(record.measured.delta_kl_phi);
+    plain.add(record.measured.delta_kl_plain);
   }
 };
 

@@ -34,6 +34,8 @@ inline constexpr std::array kResamplingWords = {Word{"multinomial", ResamplingSc
 inline constexpr std::array kGibbsWords = {Word{"restarts", GibbsMode::kRestarts}, Word{"chain", GibbsMode::kChain}};
 inline constexpr std::array kAnswerOrderWords = {Word{"arrival", AnswerOrder::kArrival},
                                                  Word{"submission", AnswerOrder::kSubmission}};
+inline constexpr std::array kNetworkValuesWords = {Word{"telescoped", NetworkValues::kTelescoped},
+                                                   Word{"absolute", NetworkValues::kAbsolute}};
 inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Aim::kBest}};
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
 
@@ -48,6 +50,7 @@ constexpr std::span<const Word<SampleSource>> words_of(SampleSource) { return kS
 constexpr std::span<const Word<ResamplingScheme>> words_of(ResamplingScheme) { return kResamplingWords; }
 constexpr std::span<const Word<GibbsMode>> words_of(GibbsMode) { return kGibbsWords; }
 constexpr std::span<const Word<AnswerOrder>> words_of(AnswerOrder) { return kAnswerOrderWords; }
+constexpr std::span<const Word<NetworkValues>> words_of(NetworkValues) { return kNetworkValuesWords; }
 constexpr std::span<const Word<Aim>> words_of(Aim) { return kAimWords; }
 constexpr std::span<const Word<bool>> words_of(bool) { return kYesNo; }
 

@@ -25,12 +25,15 @@ void visit_fields(Options& options, const Visit& visit) {
   visit("is_single_graph", problems.is_single_graph);
   visit("test_n", options.test_n);
   visit("method", options.episode.method);
+  visit("targets", options.episode.targets);
   visit("budget", options.episode.budget);
   visit("num_samples", options.episode.num_samples);
   visit("c", options.episode.c);
   visit("epsilon", options.episode.epsilon);
   visit("ess_threshold", options.episode.ess_threshold);
   visit("architecture", options.learner.architecture);
+  visit("iterations", options.learner.iterations);
+  visit("hidden", options.learner.hidden);
   visit("batch_size", options.learner.batch_size);
   visit("learning_rate", options.learner.adam.learning_rate);
   visit("replay_capacity", options.replay_capacity);

@@ -23,14 +23,14 @@ TEST(EpisodeCodec, BytesGiveTheEpisodeBack) {
   const TrainOptions options = small_options();
   const TrainingProblems problems(options);
   FinishedEpisode episode = run_numbered_episode(options, problems, 3, {});
-  episode.delta_kl_phi.reset();
+  episode.measured.delta_kl_phi.reset();
   episode.worker = "there:12";
   const FinishedEpisode back = decode_episode(encode_episode(episode, 77), 77, problems);
   EXPECT_EQ(back.problem, 3U);
   EXPECT_EQ(back.worker, "there:12");
   EXPECT_EQ(back.version, episode.version);
-  EXPECT_EQ(back.delta_kl, episode.delta_kl);
-  EXPECT_FALSE(back.delta_kl_phi.has_value());
+  EXPECT_EQ(back.measured.delta_kl, episode.measured.delta_kl);
+  EXPECT_FALSE(back.measured.delta_kl_phi.has_value());
   EXPECT_EQ(back.experience->samples, episode.experience->samples);
   EXPECT_EQ(back.experience->row_samples, episode.experience->row_samples);
   EXPECT_EQ(back.experience->row_levels, episode.experience->row_levels);

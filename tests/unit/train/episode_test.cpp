@@ -142,7 +142,7 @@ TEST(Episode, NetworkAloneIsMeasuredWithoutSearch) {
   for (std::size_t i = 0; i < 64; ++i)
     mean_density += problem->graph.log_density(configuration_at(problem->graph, i)) / 64;
   const double expected = -6.0 * std::log(2.0) - mean_density;
-  const double measured = network_delta_kl(*problem, std::make_shared<const Network>(network), 20'000, 3);
+  const double measured = network_quality(*problem, std::make_shared<const Network>(network), 20'000, 3).delta_kl;
   EXPECT_NEAR(measured, expected, 0.1);  // standard deviation of the density below 3: 5 standard errors
 }
 
