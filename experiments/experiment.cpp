@@ -1,8 +1,12 @@
 #include "experiment.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "statistics.hpp"
+#include "treesample/error.hpp"
 
 namespace treesample::experiments {
 
@@ -31,8 +35,20 @@ const std::vector<Experiment>& all_experiments() {
        1, 300, std::vector<Problem>(), run_calls},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
+      {"ablations", "sizes of the value networks: units and layers, iterations", 10, 2'500, 2, 200,
+       std::vector<Problem>(), run_ablations, 4'000, 8},
   };
   return experiments;
+}
+
+bool is_chosen(const std::vector<std::string>& chosen, const std::string& word) {
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), word) != chosen.end();
+}
+
+void check_chosen(const char* option, const std::vector<std::string>& chosen, const std::vector<std::string>& allowed) {
+  for (const std::string& word : chosen) {
+    check_argument(is_chosen(allowed, word), option, fmt::format("'{}' is none of {}", word, fmt::join(allowed, ", ")));
+  }
 }
 
 Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOptions& options) {

@@ -75,7 +75,7 @@ TEST(EpisodeCodec, ContentIsChecked) {
     return bytes.replace(offset, 4, reinterpret_cast<const char*>(&value), 4);
   };
   const std::size_t start = 8 + 4 + static_cast<std::size_t>(whole[8]) + 4;  // after magic, version and no name
-  const std::size_t counts = start + 3 * 8 + 3 * 8;                          // where the number of samples stands
+  const std::size_t counts = start + 3 * 8 + 6 * 8;                          // where the number of samples stands
   EXPECT_NO_THROW(decode_episode(forge(counts, 5), 77, problems));
   EXPECT_THROW(decode_episode(forge(counts, 6), 77, problems), Error);
   EXPECT_THROW(decode_episode(forge(counts, UINT32_MAX), 77, problems), Error);
@@ -83,7 +83,7 @@ TEST(EpisodeCodec, ContentIsChecked) {
   EXPECT_THROW(decode_episode(forge(counts + 8, UINT32_MAX), 77, problems), Error);
   EXPECT_THROW(decode_episode(forge(counts + 12, 2), 77, problems), Error);    // a state of a binary variable
   EXPECT_THROW(decode_episode(forge(start + 8 + 4, 1), 77, problems), Error);  // a test problem
-  const auto forge_target = [&](float value) { return forge(whole.size() - 4, std::bit_cast<std::uint32_t>(value)); };
+  const auto forge_target = [&](float value) { return forge(whole.size() - 8, std::bit_cast<std::uint32_t>(value)); };
   for (const float wrong : {NAN, HUGE_VALF, 3e38F, -3e38F, 1e4F, -1e4F}) {
     EXPECT_THROW(decode_episode(forge_target(wrong), 77, problems), Error) << wrong;
   }
