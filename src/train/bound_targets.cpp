@@ -6,10 +6,11 @@
 
 namespace treesample {
 
-BoundTargets::BoundTargets(const Problem& problem, std::uint64_t bytes)
+BoundTargets::BoundTargets(const Problem& problem, std::uint64_t bytes, int passes)
     : problem_(problem),
       buckets_(std::make_unique<WeightedMiniBucket>(
-          problem.graph, problem.space, MiniBucketOptions{.bytes = std::uint64_t{1} << 30, .wanted_bytes = bytes})) {}
+          problem.graph, problem.space,
+          MiniBucketOptions{.bytes = std::uint64_t{1} << 30, .wanted_bytes = bytes, .passes = passes})) {}
 
 Assignment BoundTargets::sample(Random& random) const {
   Assignment x(problem_.space.levels.size(), -1);

@@ -24,8 +24,8 @@ class BoundTargets {
  public:
   static constexpr std::uint64_t kBytes = std::uint64_t{16} << 20;
 
-  // Keeps a reference to the problem. Throws kArgument when a factor is a function.
-  explicit BoundTargets(const Problem& problem, std::uint64_t bytes = kBytes);
+  // Keeps a reference to the problem. `passes` tighten bounds that are apart. Throws kArgument when a factor is a function.
+  explicit BoundTargets(const Problem& problem, std::uint64_t bytes = kBytes, int passes = 10);
 
   [[nodiscard]] bool is_exact() const { return buckets_->report().is_exact; }
   [[nodiscard]] double log_z() const { return buckets_->report().log_upper; }  // only where exact

@@ -79,7 +79,7 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
 // Exact values along exact samples; none of the inference is run where the problem is solved.
 Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
                        const EpisodeOptions& options, std::uint64_t seed) {
-  const BoundTargets bounds(*problem);
+  const BoundTargets bounds(*problem, BoundTargets::kBytes, options.targets == TargetKind::kExact ? 1 : 10);
   if (!bounds.is_exact()) {
     if (options.targets == TargetKind::kBounds) return search_episode(problem, prior, options, seed, &bounds);
     throw Error(ErrorCode::kResource,
