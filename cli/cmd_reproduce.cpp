@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "experiments/experiment.hpp"
+#include "experiments/provenance.hpp"
 #include "experiments/tune.hpp"
 #include "run_display.hpp"
 #include "terminal.hpp"
@@ -63,7 +64,7 @@ void ReproduceCommand::declare(CommandLine& line) {
   line.option("--instances", num_instances_, 0, 1'000'000, "Random problems per family; 0 is the paper's number");
   line.option("--runs", num_instances_, 0, 1'000'000, "The same for table2: training runs per cell");
   line.option("--episodes", num_episodes_, 0, 1 << 30, "Episodes of a training run (table2); 0 is the paper's number");
-  line.option("--methods", methods_, "LIST", "Only these, with commas (table2: smc,ts,exact,ts8); default all");
+  line.option("--methods", methods_, "LIST", "Only these, with commas (table1: see `compare`; table2: smc,ts,exact,ts8); default all");
   line.option("--readings", readings_, "LIST", "Of the paper (table2): letter, best or both");
   line.option("--budget", budget_, 0, 1'000'000'000,
               "Reward evaluations per problem and method (figure1: the largest); 0 is the paper's");
@@ -101,9 +102,11 @@ int ReproduceCommand::run() {
   Progress progress(is_quiet_);
   const experiments::RunControl control = run_control(progress, static_cast<int>(num_threads_));
   if (is_tuned_ && !tune(*experiment, options, control)) return report_interruption(progress, options.folder);
-  const std::optional<experiments::Report> report = experiment->run(options, control);
+  std::optional<experiments::Report> report = experiment->run(options, control);
   if (!report) return report_interruption(progress, options.folder);
   progress.clear();
+  for (auto& line : experiments::provenance()) report->options.push_back(std::move(line));
+  report->csv_files.push_back(experiments::instances_csv(experiments::run_file(options)));
   return show_report(*report, options.folder, is_quiet_);
 }
 
@@ -113,7 +116,8 @@ bool ReproduceCommand::tune(const Experiment& experiment, experiments::Experimen
   const std::optional<std::string> text = experiments::tune({.budget = options.budget,
                                                              .seed = options.seed,
                                                              .num_instances = static_cast<int>(tune_instances_),
-                                                             .problems = experiment.problems},
+                                                             .problems = experiment.problems,
+                                                             .methods = options.methods},
                                                             options.folder / "tune.sqlite", control);
   if (!text) return false;
   const std::filesystem::path file = options.folder / "hyperparameters.txt";

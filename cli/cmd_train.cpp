@@ -33,6 +33,23 @@ std::vector<int> parse_widths(const std::string& text) {
   return widths;
 }
 
+// All files with an extension of a model format, by name.
+std::vector<std::pair<std::string, std::string>> read_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string extension = entry.path().extension().string();
+    const bool is_model = extension == ".uai" || extension == ".bif" || extension == ".xmlbif" || extension == ".json";
+    if (entry.is_regular_file() && is_model) files.push_back(entry.path());
+  }
+  check_argument(!error && !files.empty(), "--models",
+                 fmt::format("'{}' is no folder with models (.uai, .bif, .xmlbif, .json)", folder.string()));
+  std::sort(files.begin(), files.end());
+  std::vector<std::pair<std::string, std::string>> models;
+  for (const std::filesystem::path& file : files) models.emplace_back(read_file(file), file.extension().string());
+  return models;
+}
+
 class TrainCommand final : public Command {
  public:
   std::string name() const override { return "train"; }
@@ -42,6 +59,8 @@ class TrainCommand final : public Command {
            "  treesample train --n 12 --test-n 20 --out run   train on small graphs, test on larger ones\n"
            "  treesample train --architecture mlp --single --out run\n"
            "  treesample train --model model.uai --out run    one model of your own\n"
+           "  treesample train --model alarm.bif --evidence-variables HR,BP --out run    for new observations\n"
+           "  treesample train --models folder --out run      models of your own, all of them in turn\n"
            "  treesample train --resume --out run             go on after an interruption or a crash\n"
            "  treesample train --redis redis://host --run fg2 --out run     with `treesample worker` elsewhere\n"
            "  treesample infer new.uai --space tree --order given --prior net:run/network.safetensors";
@@ -55,7 +74,7 @@ class TrainCommand final : public Command {
 
   CommandLine* line_ = nullptr;
   RedisInput redis_;
-  std::string family_ = "factor-graphs-2", reading_ = "best", model_;
+  std::string family_ = "factor-graphs-2", reading_ = "letter", model_, models_, evidence_variables_;
   InferRequest order_;  // of the variables
   std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper";
   std::string hidden_ = "256,256,256,256";
@@ -80,6 +99,10 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--n", n_, 0, INT32_MAX, "Number of variables; 0 is the paper's");
   line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
   line.option("--model", model_, "FILE", "Train on this model instead of a family");
+  line.option("--models", models_, "FOLDER", "Train on all models of this folder, in turn (graph networks)");
+  line.option("--evidence-variables", evidence_variables_, "NAMES",
+              "With --model or --models: observe these, with commas, in states that the model itself draws, others in "
+              "each episode (graph networks)");
   line.option("--order", infer_option("order").meta, to_string(order_.options.order.value_or(OrderKind::kGiven)),
               "Order of the variables", [this](const std::string& word) { set_option(order_, "order", word); });
   line.flag("--single", is_single_, "One problem of the family for all episodes");
@@ -130,6 +153,8 @@ ProblemOptions TrainCommand::problem_options() const {
     problems.model_text = read_file(model_);
     problems.model_format = std::filesystem::path(model_).extension().string();
   }
+  if (!models_.empty()) problems.models = read_folder(models_);
+  if (!evidence_variables_.empty()) problems.evidence_variables = split_names(evidence_variables_);
   return problems;
 }
 

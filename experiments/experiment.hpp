@@ -53,6 +53,8 @@ std::optional<Report> run_ablations(const ExperimentOptions& options, const RunC
 
 // Is a word among the chosen ones? All are when none is named.
 bool is_chosen(const std::vector<std::string>& chosen, const std::string& word);
+// The contenders that are chosen. Throws Error (kArgument) for a word that is none.
+std::vector<Contender> chosen_contenders(const ExperimentOptions& options);
 // Throws Error (kArgument) for a chosen word that is none of the allowed.
 void check_chosen(const char* option, const std::vector<std::string>& chosen, const std::vector<std::string>& allowed);
 

@@ -138,7 +138,18 @@ const std::vector<Trainer>& ablation_trainers() {
       {.word = "layers", .title = "6 layers of 256", .hidden = std::vector<int>(6, 256), .is_for_gnn = false},
       {.word = "iterations-2", .title = "2 iterations", .iterations = 2, .is_for_mlp = false},
       {.word = "iterations-8", .title = "8 iterations", .iterations = 8, .is_for_mlp = false},
-      {.word = "bounds", .title = "targets within bounds", .targets = TargetKind::kBounds},
+      {.word = "exact", .title = "exact targets", .targets = TargetKind::kExact},
+      {.word = "exact-8",
+       .title = "exact targets, 8 iterations",
+       .targets = TargetKind::kExact,
+       .iterations = 8,
+       .is_for_mlp = false},
+      // The tuning of section 4.2.
+      {.word = "c-0.03", .title = "c = 0.03", .c = 0.03, .is_for_mlp = false},
+      {.word = "c-0.3", .title = "c = 0.3", .c = 0.3, .is_for_mlp = false},
+      {.word = "c-1", .title = "c = 1", .c = 1.0, .is_for_mlp = false},
+      {.word = "steps-4", .title = "4 learner steps per episode", .steps_per_episode = 4, .is_for_mlp = false},
+      {.word = "steps-64", .title = "64 learner steps per episode", .steps_per_episode = 64, .is_for_mlp = false},
   };
   return trainers;
 }
@@ -181,6 +192,8 @@ TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size) {
     options.episode.targets = unit.trainer->targets;
     options.learner.iterations = unit.trainer->iterations;
     options.learner.hidden = unit.trainer->hidden;
+    options.episode.c = unit.trainer->c;
+    options.steps_per_episode = unit.trainer->steps_per_episode;
   }
   options.seed = Random(size.seed, fmt::format("table2/{}", unit.run)).bits();
   const int num_variables = unit.column == nullptr ? kTestVariables : unit.column->num_variables;

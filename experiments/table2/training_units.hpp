@@ -47,6 +47,8 @@ struct Trainer {
   TargetKind targets = TargetKind::kPaper;
   int iterations = GnnOptions{}.iterations;
   std::vector<int> hidden = MlpOptions{}.hidden;
+  double c = EpisodeOptions{}.c;
+  int steps_per_episode = TrainOptions{}.steps_per_episode;
   bool is_for_mlp = true;  // of other iterations a perceptron knows nothing
   bool is_for_gnn = true;
 };

@@ -60,6 +60,7 @@ Draft run_tree_search(const Task& task) {
   limits.seconds = std::max(end * run.seconds_left(), policy::kLeastSearchSeconds);
   const TreeSearchOptions options{.c = *chosen.c,
                                   .epsilon = *chosen.epsilon,
+                                  .bonus = *chosen.bonus,
                                   .ties = *chosen.ties,
                                   .seed = task.seed(),
                                   .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0};

@@ -20,6 +20,7 @@ InferRequest default_request() {
                      .budget_unit = BudgetUnit::kReward,
                      .c = 1.0,
                      .epsilon = 0.1,
+                     .bonus = BonusScale::kQPhi,
                      .ties = TieRule::kLowest,
                      .confidence = 0.95,
                      .sampler = SampleSource::kLower,

@@ -17,7 +17,7 @@ const std::vector<Group>& groups() {
       {"Limits", {"time", "gap", "calls", "budget", "budget-unit", "memory", "threads"}},
       {"Method", {"method", "seed", "simplify", "compile"}},
       {"Search (treesample)",
-       {"select", "space", "order", "prior", "network-values", "root-samples", "restarts", "c", "epsilon", "ties", "trace", "importance", "confidence",
+       {"select", "space", "order", "prior", "network-values", "root-samples", "restarts", "c", "epsilon", "bonus", "ties", "trace", "importance", "confidence",
         "sampler", "max-tries"}},
       {"Baselines (smc, gibbs, bp)",
        {"ess-threshold", "resampling", "sweeps", "gibbs-mode", "burn-in", "messages", "damping"}},

@@ -190,6 +190,9 @@ bool has_rejection(const InferRequest& request, const FactorGraph& graph) {
   return request.options.sampler == SampleSource::kRejection && has_samples(request, graph);
 }
 constexpr const char* kNoNetworkTree = "there is no network (--prior net:FILE) in a tree search (--space tree)";
+bool has_prior_tree(const InferRequest& request, const FactorGraph&) {
+  return request.options.space == SpaceKind::kTree && request.options.prior.value_or("uniform") != "uniform";
+}
 bool has_network_tree(const InferRequest& request, const FactorGraph&) {
   return request.options.space == SpaceKind::kTree && request.options.prior.value_or("").starts_with("net:");
 }
@@ -286,6 +289,11 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::c>("c", kQUct + kMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.high = HUGE_VAL}),
+      option<&InferOptions::bonus>(
+          "bonus", kQUct,
+          "What scales the exploration bonus: the leaf value, as in the paper, or log-states, (N - n) log K whatever the "
+          "leaf value (--space tree with a --prior)",
+          {.matters = has_prior_tree, .why_not = "there is no --prior in a tree search (--space tree)"}),
       option<&InferOptions::ties>("ties", kQUct, "Which of equally good actions to take (q-uct)"),
       option<&InferOptions::select>(
           "select", kRules,

@@ -1,7 +1,7 @@
 // Algorithm 2 of the paper, top to bottom: tree_sample, tree_traversal, q_uct, expand, backup.
 //
 //   x         the prefix x_<n that a node stands for               a     an action: the state of the next variable
-//   Q(a)      a node's estimate of R + V(x o a)                    V     log sum over a of exp Q(a)         (eq. 7)
+//   Q(a)      a node's estimate of R + V(x o a)                    V     log sum over a of exp Q(a)         (eq. 6)
 //   eta       visits                                               Q_phi what stands in for Q before it is evaluated
 //
 // Values are kept as exp Q in units of a power of two (math/scaled_value.hpp), so that a backup is one product and one
@@ -191,7 +191,7 @@ typename TreeSearch<NodeView>::Outcome TreeSearch<NodeView>::tree_traversal() {
   return Outcome::kProgress;
 }
 
-// Alg. 2, Q-UCT (eq. 8): the incomplete edge with the largest Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 +
+// Alg. 2, Q-UCT (eq. 7): the incomplete edge with the largest Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 +
 // eta(x o a)). That changes only when a traversal comes through the node, so it is found at the end of that one, for
 // all nodes of its path at once, and kept with the node.
 template <class NodeView>

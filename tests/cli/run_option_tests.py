@@ -66,6 +66,7 @@ USES = [
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),
     Use("--ties", "random", {"q-uct"}),
+    Use("--bonus", "log-states", {"q-uct"}, ["--space", "tree", "--prior", "mini-bucket:2"]),
     Use("--gap", "1000", {"gap", "mass"}, values={"mass": "inf"}),
     Use("--gap", "1000", {"exact"}, shows=False),
     Use("--sampler", "upper", {"gap"}, ["--samples", "2"]),

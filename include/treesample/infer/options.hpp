@@ -82,6 +82,7 @@ struct InferOptions {
   std::optional<BudgetUnit> budget_unit = {};
   std::optional<double> c = {};
   std::optional<double> epsilon = {};
+  std::optional<BonusScale> bonus = {};
   std::optional<TieRule> ties = {};
   std::optional<double> confidence = {};
   std::optional<SampleSource> sampler = {};
