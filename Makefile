@@ -2,33 +2,34 @@
 #   make demo     solve a bundled model
 #   make test     all fast tests
 #   make python   the Python module and its tests
+#   make web      the page of answers in headless Chromium
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
 #   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
 #   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
 #   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
-#                 training under kills
+#                 training and workers under kills
 #   make fuzz     each parser's fuzzer for a minute
 #   make deb      Debian packages; make wheel: a Python wheel
 #   make install  to PREFIX (/usr/local)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-lint
+.PHONY: demo test python web bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
                   libsqlite3-dev libhiredis-dev libssl-dev libeigen3-dev zlib1g-dev gnuplot-nox
 PYTHON_PACKAGES := python3-dev pybind11-dev python3-numpy python3-pytest mypy
-TEST_PACKAGES := libgtest-dev redis-server python3 $(PYTHON_PACKAGES)
-LINT_PACKAGES := clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev
+TEST_PACKAGES := libgtest-dev redis-server python3 clang-tidy-16 clang-format-16 $(PYTHON_PACKAGES)
+FUZZ_PACKAGES := clang-16 libclang-rt-16-dev
 
 packages-build:
 	@scripts/install-packages $(BUILD_PACKAGES)
 packages-test: packages-build
 	@scripts/install-packages $(TEST_PACKAGES)
-packages-lint: packages-test
-	@scripts/install-packages $(LINT_PACKAGES)
+packages-fuzz: packages-test
+	@scripts/install-packages $(FUZZ_PACKAGES)
 
 # The program alone: no test framework is needed.
 build: packages-build
@@ -51,6 +52,13 @@ python: packages-build
 	@PYTHONPATH=build/python TREESAMPLE_PROGRAM=$(CURDIR)/build/treesample TREESAMPLE_MODELS=$(CURDIR)/examples/models \
 	  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider python/tests
 
+# Chromium is large: `make test` runs these tests where it is installed already.
+web: packages-build
+	@scripts/install-packages chromium python3
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
+	@cmake --build build --target treesample_cli
+	@web/tests/run_page_tests.py build/treesample examples/models
+
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
 	@cmake --build build --target search_bench bounds_bench nn_bench count_bench elimination_bench
@@ -60,14 +68,9 @@ bench: packages-test
 	build/count_bench
 	build/elimination_bench
 
-lint: packages-lint
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 --dry-run -Werror
+lint lint-all: packages-test
 	@cmake --preset tidy > /dev/null
-	@$(TIDY_FILES) | xargs -r -P$$(nproc) -n2 clang-tidy-16 -p build-tidy --quiet
-# What changed; `make lint-all` looks at everything.
-TIDY_FILES = scripts/changed-sources
-lint-all: TIDY_FILES = git ls-files 'src/*.cpp' 'cli/*.cpp' 'experiments/*.cpp'
-lint-all: lint
+	@scripts/lint build-tidy $(if $(filter lint-all,$@),--all)
 
 reference:
 	@scripts/install-packages doxygen
@@ -82,7 +85,7 @@ docs: packages-build reference
 	@cmake --build build
 	@scripts/make-docs build/treesample build/python build
 
-format: packages-lint
+format: packages-test
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-16 -i
 
 asan tsan: packages-test
@@ -98,9 +101,10 @@ torture: packages-test
 	TREESAMPLE_TRIALS=$(TRIALS) build/test_torture
 	@for seed in 2 3 4; do tests/cli/run_decimal_tests.py build/treesample $$((5 * $(TRIALS))) $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
+	@for seed in 1 2 3; do tests/cli/run_worker_kill_tests.py build/treesample 20 $$seed; done
 
 FUZZERS := $(notdir $(wildcard tests/fuzz/corpus/*))
-fuzz: packages-lint
+fuzz: packages-fuzz
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz --target $(FUZZERS:%=fuzz_%)
 	@for target in $(FUZZERS); do \

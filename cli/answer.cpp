@@ -289,16 +289,6 @@ void print_programs(const Answer& answer) {
 
 }  // namespace
 
-Evidence query_states(const QueryAnswer& query, const FactorGraph& graph, std::size_t row) {
-  Evidence states(query.variables.size());
-  for (std::size_t i = states.size(); i-- > 0;) {
-    const auto num_states = static_cast<std::size_t>(graph.num_states(query.variables[i]));
-    states[i] = {query.variables[i], static_cast<int>(row % num_states)};
-    row /= num_states;
-  }
-  return states;
-}
-
 double seconds_to_show_samples(const std::vector<Assignment>& samples, const FactorGraph& graph, bool as_text,
                                bool as_json) {
   constexpr std::size_t kMostTried = 256;

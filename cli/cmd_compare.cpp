@@ -10,6 +10,7 @@
 #include "experiments/compare.hpp"
 #include "experiments/trace.hpp"
 #include "model_input.hpp"
+#include "report_page.hpp"
 #include "run_display.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
@@ -81,11 +82,12 @@ class CompareCommand final : public Command {
  private:
   std::vector<MethodSetting> settings() const;
   int compare_traces() const;
+  int show(const experiments::Report& report) const;
 
   [[nodiscard]] OracleOptions oracle_options() const;
   void announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const;
 
-  std::string model_, out_, journal_;
+  std::string model_, out_, html_, journal_;
   std::vector<std::string> evidence_;
   std::string methods_ = "andor,graph,tree,mass,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
   InferRequest request_;  // the options that the methods have in common with `infer`
@@ -106,6 +108,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
   line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page there, and go on from there");
+  line.option("--html", html_, "FILE", "Write a page to look at: figures and tables that can be sorted");
   line.option("--trace", traces_, "[LABEL=]FILE",
               "Instead of running methods: show the bounds over time that 'infer --trace FILE' wrote; may be repeated");
   for (const char* const name : kShared) {
@@ -149,7 +152,13 @@ int CompareCommand::compare_traces() const {
     traces.push_back(experiments::read_trace(printable(label), file));
   }
   if (!out_.empty()) make_folder(out_);
-  return show_report(experiments::trace_report(traces), out_, is_quiet_);
+  return show(experiments::trace_report(traces));
+}
+
+// Files first: standard output may be a pipe that nobody reads any more.
+int CompareCommand::show(const experiments::Report& report) const {
+  if (!html_.empty()) write_file_atomically(html_, report_page(report));
+  return show_report(report, out_, is_quiet_);
 }
 
 OracleOptions CompareCommand::oracle_options() const {
@@ -172,6 +181,7 @@ int CompareCommand::run() {
   check_argument(!model_.empty() || !traces_.empty(), "compare", "needs a MODEL to run methods on, or --trace FILE");
   check_argument(model_.empty() || traces_.empty(), "--trace",
                  fmt::format("goes without a MODEL, '{}' is given", model_));
+  if (!html_.empty()) check_writable(html_);
   if (!traces_.empty()) return compare_traces();
   experiments::CompareOptions options;
   options.settings = settings();
@@ -200,7 +210,7 @@ int CompareCommand::run() {
   const auto report = experiments::compare(model.graph, options, run_control(progress, static_cast<int>(num_threads_)));
   if (!report) return report_interruption(progress, out_);
   progress.clear();
-  const int code = show_report(*report, out_, is_quiet_);
+  const int code = show(*report);
   if (programs == nullptr) return code;
   for (const OracleCounts& counts : programs->counts()) {
     fmt::print("program     {}: {} evaluations paid, {} from the journal, {} asked again by another run\n", counts.name,

@@ -10,6 +10,7 @@
 #include "answer_tables.hpp"
 #include "command.hpp"
 #include "infer_display.hpp"
+#include "redis_input.hpp"
 #include "terminal.hpp"
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
@@ -17,6 +18,7 @@
 #include "treesample/infer/option_groups.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
+#include "treesample/page/answer_page.hpp"
 #include "treesample/text.hpp"
 #include "uai_output.hpp"
 
@@ -37,7 +39,9 @@ class InferCommand final : public Command {
            "  treesample infer network.bif --cases patients.csv --query lung --cases-out answers.csv\n"
            "  treesample infer model.uai --compile model.circuit                compiled once ...\n"
            "  treesample infer model.circuit --evidence other.evid --weights w.uai   ... answered again at once\n"
-           "  treesample infer model.json --calls 500 --journal run.journal --oracle-workers 4";
+           "  treesample infer model.json --calls 500 --journal run.journal --oracle-workers 4\n"
+           "  treesample infer model.json --calls 500 --journal run.journal --redis redis://host --run pumps   with "
+           "`worker`s";
   }
   void declare(CommandLine& line) override;
   int run() override;
@@ -46,19 +50,23 @@ class InferCommand final : public Command {
   void declare_table(CommandLine& line);
   void check_request();
   void check_outputs() const;
-  ModelInput read() const;
+  [[nodiscard]] OracleOptions oracle_options();
+  ModelInput read();
   void answer_cases(const ModelInput& input, InferDisplay& display) const;
   void leave_time(double seconds_used);
   static void finish_programs(const Model& model, Answer& answer);
-  void show(const Answer& answer, const ModelInput& input) const;
+  void show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace) const;
 
   InferRequest request_;
   std::map<std::string, std::vector<std::string>> repeated_;  // options of the table that may be given several times
   std::vector<std::string> evidence_;
-  std::string model_, weights_, json_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
+  std::string model_, weights_, json_, html_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
       samples_out_;
   bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
   ProgramUse programs_;
+  CommandLine* line_ = nullptr;
+  RedisInput redis_;
+  double lease_ = 10.0;
 };
 
 // The options of `infer` itself, from its table.
@@ -108,9 +116,16 @@ void InferCommand::declare(CommandLine& line) {
   line.flag("--retry-failed", is_retrying_failed_,
             "Make evaluations again that the journal has as failed (.json models, on_failure)");
   declare_consent(line, programs_);
+  line_ = &line;
+  line.section("Programs on other machines (.json models)", false);
+  redis_.declare(line);
+  line.option("--lease", lease_, 0.1, 1e6,
+              "Seconds without a sign of life of a worker, after which its question goes to another");
   line.section("Output");
   line.flag("--explain", is_explained_, "Show what would be done and why, and do none of it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
+  line.option("--html", html_, "FILE",
+              "Write a page to look at: marginals, graph, bounds over time, the explored tree");
   line.option("--marginals-out", marginals_out_, "FILE", "Write the marginals, or what --query asks for, as CSV");
   line.option("--samples-out", samples_out_, "FILE", "Write the samples as CSV, states by name");
   line.option("--cases-out", cases_out_, "FILE", "Where the table of --cases goes, as CSV; default is standard output");
@@ -131,6 +146,7 @@ void InferCommand::check_request() {
   check_argument(cases_out_.empty() || !cases_.empty(), "--cases-out", "there are no cases (--cases FILE)");
   if (cases_.empty()) return;
   const std::pair<const char*, bool> of_one_answer[] = {{"--json", !json_.empty()},
+                                                        {"--html", !html_.empty()},
                                                         {"--uai-out", !uai_out_.empty()},
                                                         {"--marginals-out", !marginals_out_.empty()},
                                                         {"--samples-out", !samples_out_.empty()},
@@ -148,7 +164,7 @@ void InferCommand::check_request() {
 // Better now than after the work.
 void InferCommand::check_outputs() const {
   if (!json_.empty() && json_ != "-") check_writable(json_);
-  for (const std::string& file : {trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
+  for (const std::string& file : {html_, trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
     if (!file.empty()) check_writable(file);
   }
   if (uai_out_.empty()) return;
@@ -156,16 +172,29 @@ void InferCommand::check_outputs() const {
   if (!request_.question.map.empty()) check_writable(uai_out_ + ".MMAP");
 }
 
-ModelInput InferCommand::read() const {
+OracleOptions InferCommand::oracle_options() {
+  constexpr int kQuestionsUnderWay = 16;  // workers may join at any time, so that their number is not known
+  OracleOptions options{.journal = is_explained_ ? "" : journal_,
+                        .log = journal_.empty() || is_explained_ ? "" : journal_ + ".log",
+                        .retry_failed = is_retrying_failed_,
+                        .question_lease_seconds = lease_,
+                        .remark = [this](const std::string& text) { note(is_quiet_, text); }};
+  if (line_->is_given("--redis") && !is_explained_) {
+    if (!request_.options.workers) set_option(request_, "oracle-workers", fmt::format("{}", kQuestionsUnderWay));
+    options.redis = redis_.options();
+    const double seconds = request_.limits.seconds;
+    if (seconds > 0.0) options.redis->patience_seconds = std::min(options.redis->patience_seconds, seconds);
+  }
+  options.num_workers = static_cast<int>(request_.options.workers.value_or(1));
+  return options;
+}
+
+ModelInput InferCommand::read() {
   ProgramUse use = programs_;
   use.is_quiet = is_quiet_;
-  use.runs_them = !is_explained_;
-  ModelInput input = read_input(model_, evidence_,
-                                {.num_workers = static_cast<int>(request_.options.workers.value_or(1)),
-                                 .journal = is_explained_ ? "" : journal_,
-                                 .log = journal_.empty() || is_explained_ ? "" : journal_ + ".log",
-                                 .retry_failed = is_retrying_failed_},
-                                use);
+  const OracleOptions options = oracle_options();
+  use.runs_them = !is_explained_ && !options.redis;
+  ModelInput input = read_input(model_, evidence_, options, use);
   if (!weights_.empty()) multiply(input, weights_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
@@ -188,7 +217,7 @@ int InferCommand::run() {
   const ModelInput input = read();
   const Interruption interruption;  // before there is a model there is nothing to answer
   leave_time(process_seconds() - start);
-  InferDisplay display(request_, is_quiet_, trace_);
+  InferDisplay display(request_, is_quiet_, trace_, !html_.empty());
   const auto& [question, limits, options] = request_;
   if (is_explained_) {
     fmt::print("{}", plan(input.model, question, limits, options, display.observer()).text());
@@ -204,7 +233,7 @@ int InferCommand::run() {
   Answer answer = infer(input.model, question, limits, options, display.observer());
   display.finish(answer);
   finish_programs(input.model, answer);
-  show(answer, input);
+  show(answer, input, display.trace());
   if (answer.error) throw Error(*answer.error);
   if (!compile_.empty() && !answer.circuit) {
     throw Error(ErrorCode::kResource, fmt::format("--compile: {} was not written", printable(compile_)));
@@ -248,15 +277,21 @@ void InferCommand::finish_programs(const Model& model, Answer& answer) {
 }
 
 // Files first: standard output may be a pipe that nobody reads any more.
-void InferCommand::show(const Answer& answer, const ModelInput& input) const {
-  const Settings settings = {
-      {"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}};
-  if (!json_.empty()) write_json(answer, input, settings, json_);
+void InferCommand::show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace) const {
+  const AnswerSource source{
+      input.model_file,
+      {{"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}}};
+  if (!json_.empty() && json_ != "-") write_file_atomically(json_, answer_json(answer, input.model, source));
+  if (!html_.empty()) write_file_atomically(html_, answer_page(answer, input.model, source, trace));
   if (answer.circuit) write_circuit(*answer.circuit, compile_);
   if (!marginals_out_.empty()) write_marginals(answer, input.model.graph, marginals_out_);
   if (!samples_out_.empty()) write_samples(answer, input.model.graph, samples_out_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, is_quiet_);
-  if (json_ != "-") print_summary(answer, input);
+  if (json_ == "-") {
+    fmt::print("{}", answer_json(answer, input.model, source));
+  } else {
+    print_summary(answer, input);
+  }
 }
 
 }  // namespace

@@ -18,8 +18,26 @@ const auto start = std::chrono::steady_clock::now();
 
 double process_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
 
-InferDisplay::InferDisplay(InferRequest request, bool is_quiet, const std::string& trace)
-    : request_(std::move(request)), is_quiet_(is_quiet), progress_(is_quiet), trace_(trace) {}
+InferDisplay::InferDisplay(InferRequest request, bool is_quiet, const std::string& trace, bool keeps_trace)
+    : request_(std::move(request)),
+      is_quiet_(is_quiet),
+      keeps_trace_(keeps_trace),
+      progress_(is_quiet),
+      trace_(trace) {}
+
+// Denser at the beginning, some thousands at most; bounds are the best so far.
+void InferDisplay::keep(TracePoint point, bool is_last) {
+  if (!keeps_trace_) return;
+  if (!kept_.empty()) {
+    const TracePoint& before = kept_.back();
+    if (!is_last && point.seconds < before.seconds * 1.01 + 1e-3) return;
+    point.log_z.lower = std::max(point.log_z.lower, before.log_z.lower);
+    point.log_z.upper = std::min(point.log_z.upper, before.log_z.upper);
+  }
+  const bool says_something = std::isfinite(point.log_z.lower) || std::isfinite(point.log_z.upper) ||
+                              (point.estimate && std::isfinite(*point.estimate));
+  if (says_something) kept_.push_back(point);
+}
 
 Observer InferDisplay::observer() {
   return {.progress = [this](const treesample::Progress& now) { show(now); },
@@ -33,6 +51,7 @@ Observer InferDisplay::observer() {
 
 void InferDisplay::show(const treesample::Progress& now) {
   if (now.estimate) trace_.add(now.seconds, now.spent, now.log_z, *now.estimate);  // of a search
+  keep({now.seconds, now.spent.reward_evaluations, now.log_z, now.estimate}, false);
   if (!progress_.is_due()) return;
   const Limits& limits = request_.limits;
   const std::int64_t calls = now.spent.calls;
@@ -53,6 +72,11 @@ void InferDisplay::show(const treesample::Progress& now) {
 
 void InferDisplay::finish(const Answer& answer) {
   progress_.clear();
+  keep({answer.seconds,
+        answer.spent.reward_evaluations,
+        {answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)},
+        answer.log_z},
+       true);
   if (answer.plan.method != Method::kTreeSample) return;
   trace_.finish(answer.seconds, answer.spent, {answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)},
                 answer.log_z.value_or(kNegInf));

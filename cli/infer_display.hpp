@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "terminal.hpp"
 #include "trace_file.hpp"
 #include "treesample/infer/infer.hpp"
+#include "treesample/page/answer_page.hpp"
 
 namespace treesample::cli {
 
@@ -14,8 +16,8 @@ double process_seconds();
 
 class InferDisplay {
  public:
-  // An empty path writes no trace.
-  InferDisplay(InferRequest request, bool is_quiet, const std::string& trace);
+  // An empty path writes no trace; `keeps_trace` keeps one of all phases.
+  InferDisplay(InferRequest request, bool is_quiet, const std::string& trace, bool keeps_trace = false);
 
   // Valid as long as this is. Ctrl-C asks for the end.
   [[nodiscard]] Observer observer();
@@ -23,14 +25,17 @@ class InferDisplay {
   void clear() { progress_.clear(); }
   // The last row of the trace of a search.
   void finish(const Answer& answer);
+  [[nodiscard]] const std::vector<TracePoint>& trace() const { return kept_; }
 
  private:
   void show(const treesample::Progress& now);
+  void keep(TracePoint point, bool is_last);
 
   const InferRequest request_;
-  const bool is_quiet_;
+  const bool is_quiet_, keeps_trace_;
   Progress progress_;
   TraceFile trace_;
+  std::vector<TracePoint> kept_;
 };
 
 }  // namespace treesample::cli

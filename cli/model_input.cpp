@@ -92,6 +92,7 @@ ModelInput read_input(const std::string& model_file, const std::vector<std::stri
   if (!programs) {
     const char* const message = "the model has no factors that are computed by programs";
     check_argument(options.journal.empty(), "--journal", message);
+    check_argument(!options.redis, "--redis", message);
     check_argument(options.num_workers == 1, "--oracle-workers", message);
     check_argument(!options.retry_failed, "--retry-failed", message);
   }

@@ -1,4 +1,4 @@
-// The options of a Redis server, shared by `train` and `worker`.
+// The options of a Redis server, shared by `train`, `infer` and `worker`.
 #pragma once
 
 #include <string>

@@ -64,6 +64,7 @@ InferRequest reference_request(const FactorGraph& graph, const CompareOptions& o
                        .options = {.method = Method::kTreeSample, .space = SpaceKind::kAndOr, .simplify = false}};
   request.options.seed = options.seed;
   request.limits.bytes = static_cast<std::size_t>(options.max_elimination_bytes);
+  request.limits.threads = 1;  // there is a thread for each model
   if (!graph.has_only_tables()) {
     const ReferencePlan plan = reference_plan(graph, options);
     request.limits.budget = plan.search_calls;
@@ -214,8 +215,11 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
   report.tables.push_back(table);
   const std::string script = plot_script(plot);
   if (script.empty()) return;
-  report.figures.push_back(
-      {.name = measure, .title = title, .caption = "Mean over runs with standard errors.", .script = script});
+  report.figures.push_back({.name = measure,
+                            .title = title,
+                            .caption = "Mean over runs with standard errors.",
+                            .script = script,
+                            .plot = plot});
 }
 
 CsvFile cells_csv(const CompareOptions& options, const Results& results) {

@@ -31,6 +31,7 @@ InferOptions with_states_bonus(InferOptions options) {
 // A budget of what is not asked for would be spent on the question alone.
 InferRequest request_of(const MethodSetting& setting, const MethodRun& run) {
   InferRequest request{.question = {.marginals = false, .best = false}, .options = setting.options};
+  request.limits.threads = 1;  // there is a thread for each problem
   request.limits.budget = setting.contender == Contender::kUniform ? 0 : run.budget;
   request.options.budget_unit = run.unit;
   request.options.importance = 0;

@@ -8,9 +8,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "plot.hpp"
 
 namespace treesample::experiments {
 
@@ -25,7 +28,8 @@ struct Figure {
   std::string name;  // of the files
   std::string title;
   std::string caption;
-  std::string script;  // gnuplot, without terminal and output
+  std::string script;             // gnuplot, without terminal and output
+  std::optional<Plot> plot = {};  // what the script draws, for a page that draws it itself; may be missing
 };
 
 struct CsvFile {

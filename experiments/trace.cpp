@@ -246,8 +246,13 @@ Report trace_report(const std::vector<Trace>& traces) {
        .caption =
            "Bands reach from the lower to the upper bound, from where both are finite; much wider ones are cut off. "
            "Dashed: the estimate while searching; mark: the one in the end.",
-       .script = plot_script(bounds_plot(traces))},
-      {.name = "gap", .title = "What they leave open", .caption = "", .script = plot_script(gap_plot(traces))}};
+       .script = plot_script(bounds_plot(traces)),
+       .plot = bounds_plot(traces)},
+      {.name = "gap",
+       .title = "What they leave open",
+       .caption = "",
+       .script = plot_script(gap_plot(traces)),
+       .plot = gap_plot(traces)}};
   std::erase_if(report.figures, [](const Figure& figure) { return figure.script.empty(); });
   report.csv_files = {csv};
   return report;

@@ -27,6 +27,9 @@ std::vector<std::int64_t> calls_up_to(std::int64_t largest) {
   return calls;
 }
 
+// There is a thread for each problem.
+Limits limits_of(std::int64_t calls) { return {.calls = calls, .threads = 1}; }
+
 struct Sampler {
   const char* word;
   const char* title;
@@ -49,7 +52,7 @@ struct Optimiser {
   double (*best)(const FactorGraph& graph, std::int64_t calls, std::uint64_t seed);
 };
 double best_by_learning(const FactorGraph& graph, std::int64_t calls, std::uint64_t seed) {
-  const Answer answer = infer(graph, {.aim = Aim::kBest}, {.calls = calls}, {.method = Method::kLearned, .seed = seed});
+  const Answer answer = infer(graph, {.aim = Aim::kBest}, limits_of(calls), {.method = Method::kLearned, .seed = seed});
   return answer.best ? answer.best->log_density : -HUGE_VAL;
 }
 constexpr Optimiser kOptimisers[] = {{"best.learned", "learned model, --question best", best_by_learning},
@@ -95,7 +98,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const std::
       chosen.seed = seed;
       chosen.importance = 0;
       const Answer answer =
-          infer(graph, {.best = false}, {.calls = calls}, chosen, {.should_stop = control.is_interrupted});
+          infer(graph, {.best = false}, limits_of(calls), chosen, {.should_stop = control.is_interrupted});
       if (answer.stop == StopReason::kInterrupted) return std::nullopt;
       add_answer(numbers, name_of(sampler.word, calls), answer, graph, log_z);
     }

@@ -12,6 +12,7 @@
 #include "treesample/io/json_model.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/oracle/oracle_set.hpp"
+#include "treesample/page/answer_page.hpp"
 #include "watcher.hpp"
 
 namespace treesample::python {
@@ -82,6 +83,11 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
     if (watcher.error().is_none()) throw;
   }
   return {answer, watcher.error()};
+}
+
+// Only names, scopes and tables of the model are shown: no function of it is called.
+std::string page(const Answer& answer, const FactorGraph& graph, const Seen& seen, const std::string& name) {
+  return answer_page(answer, with_evidence(Model(graph), seen), {name});
 }
 
 std::string plan_text(const Model& model, const Keywords& keywords) {
@@ -268,6 +274,7 @@ void bind_infer(py::module_& module) {
   module.def("program_graph", [](const Model& model) { return FactorGraph(model.graph); });
   module.def("infer", &run);
   module.def("plan", &plan_text);
+  module.def("page", &page);
   module.def("options", [] {
     py::list list;
     for (const OptionInfo& option : infer_options()) {

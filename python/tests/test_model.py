@@ -1,5 +1,6 @@
 """Models against enumeration in NumPy, names, errors, pickling."""
 import itertools
+import json
 import math
 import pickle
 
@@ -168,6 +169,32 @@ def test_samples_as_a_dataset(sprinkler):
     data = sprinkler.infer(budget=100, select="q-uct").to_xarray(50)
     assert data["rain"].dims == ("chain", "draw") and data["rain"].shape == (1, 50)
     assert "log_prob" in data
+
+
+def page_data(answer):
+    text = answer.to_html()
+    begin = text.index('id="data">') + len('id="data">')
+    return json.loads(text[begin : text.index("</script>", begin)])
+
+
+def test_page(sprinkler):
+    answer = sprinkler.infer(evidence={"grass": "wet"})
+    data = page_data(answer)
+    assert data["answer"]["evidence"] == {"grass": "wet"}
+    assert data["kind"] == "answer" and data["graph"]["scopes"]
+    for name, row in data["answer"]["marginals"].items():
+        assert list(row.values()) == pytest.approx(list(answer[name].values()))
+    searched = page_data(sprinkler.infer(budget=100, select="q-uct"))
+    assert searched["tree"]["nodes"]
+    calls = []
+    model = ts.Model()
+    x = [model.variable(f"x{i}", 3) for i in range(4)]
+    for v in x:
+        model.factor(v)(lambda state: calls.append(state) or 0.5 * state)
+    paid = model.infer(calls=8)
+    before = len(calls)
+    assert len(page_data(paid)["graph"]["scopes"]) == 4
+    assert len(calls) == before  # a page calls nothing
 
 
 def test_representations(sprinkler):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, 
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
+
 if TYPE_CHECKING:
     from ._model import State
     from ._run import Run
@@ -253,13 +255,11 @@ class Answer:
         return xarray.Dataset(data)
 
     def to_html(self) -> str:
-        """A page of its own: what was asked, what is certified, marginals as bars."""
-        return (
-            "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>treesample</title>"
-            "<meta name='viewport' content='width=device-width'><style>body{font-family:sans-serif;margin:2em;"
-            "max-width:60em}td,th{padding:.1em .6em;text-align:left}</style></head><body>"
-            f"{self._repr_html_()}</body></html>"
-        )
+        """A page of its own, without network, as `treesample infer --html` writes it: marginals, graph, explored tree."""
+        model = self._run.model
+        graph = model._built(model._call)
+        text: str = _core.page(self._core, graph, self._run._evidence, model._program_file or "")
+        return text
 
     def __repr__(self) -> str:
         z = self.log_z

@@ -1,6 +1,8 @@
-// In the place of src/train/distributed_*.cpp and what they use, where the library is built without Redis.
+// In the place of src/remote and of src/oracle/redis_*.cpp, where the library is built without Redis.
+#include "oracle/redis_evaluators.hpp"
 #include "treesample/error.hpp"
-#include "treesample/train/distributed.hpp"
+#include "treesample/oracle/question_worker.hpp"
+#include "treesample/remote/redis_options.hpp"
 
 namespace treesample {
 namespace {
@@ -13,9 +15,12 @@ namespace {
 
 void RedisOptions::validate() const {}
 bool has_redis_tls() { return false; }
-TrainReport train_distributed(const TrainOptions&, const RedisOptions&, const TrainObserver&, const RunCallbacks&) {
-  refuse("train_distributed");
+void QuestionWorkerOptions::validate() const {}
+std::unique_ptr<Evaluators> make_redis_evaluators(const OracleModel&, RedisEvaluatorSettings) {
+  refuse("OracleOptions::redis");
 }
-WorkerReport run_worker(const RedisOptions&, const RunCallbacks&) { refuse("run_worker"); }
+QuestionWorkerReport answer_questions(const JsonModel&, const QuestionWorkerOptions&, const RunCallbacks&) {
+  refuse("answer_questions");
+}
 
 }  // namespace treesample

@@ -81,9 +81,9 @@ CountNumber CountSearch::some_configuration(std::size_t component) {
     work_left_ -= 1 + size;
     const int v = choose_variable(component);
     if (v < 0) {
-      const std::size_t size = components_.size();
+      const std::size_t num_components = components_.size();
       const CountNumber weight = components_.split(component);
-      components_.shrink(size);
+      components_.shrink(num_components);
       return weight;
     }
     int state = 0;

@@ -21,7 +21,9 @@ constexpr std::size_t kMostKept = 4;
 // than a tenth of elimination's: a step of the first order (a pair of neighbours of a removed variable) takes as long
 // as 15 bucket entries.
 constexpr std::size_t kFirstRound = 10;
+constexpr std::size_t kManyVariables = 1000;  // where the first order alone will do if elimination takes less time
 constexpr double kEntriesPerStep = 150.0;
+constexpr std::size_t kLeastShared = 20'000;  // variables to be ordered, which take less time than starting threads
 
 struct Found {
   int restart = 0;
@@ -61,8 +63,9 @@ class OrderSearch {
     if (!is_settled_ && options_.should_settle && options_.should_settle()) is_settled_ = true;
   }
   [[nodiscard]] bool is_cheap(std::size_t num_tried) const {
+    const double entries_per_step = num_tried == 1 ? 0.1 * kEntriesPerStep : kEntriesPerStep;
     return !kept_.empty() &&
-           num_steps_ * static_cast<double>(num_tried) * kEntriesPerStep >= kept_.front().cost.num_entries;
+           num_steps_ * static_cast<double>(num_tried) * entries_per_step >= kept_.front().cost.num_entries;
   }
   [[nodiscard]] double most_entries() const { return most_entries_.load(std::memory_order_relaxed); }
 
@@ -107,12 +110,13 @@ void OrderSearch::try_order(int restart, bool is_caller) {
 
 std::vector<Found> OrderSearch::run() {
   most_entries_ = options_.most_entries;
-  ThreadTeam team(options_.threads);
+  const auto count = static_cast<std::size_t>(options_.restarts);
+  ThreadTeam team(count * sizes_.adjacency.size() < kLeastShared ? 1 : options_.threads);
   try_order(0, true);
   StopCheck stop(should_stop_);
-  const auto count = static_cast<std::size_t>(options_.restarts);
+  const std::size_t least = sizes_.adjacency.size() >= kManyVariables ? 1 : kFirstRound;
   for (std::size_t done = 1; done < count && !is_settled_;) {
-    if (options_.stops_when_cheap && done >= kFirstRound && is_cheap(done)) break;
+    if (options_.stops_when_cheap && done >= least && is_cheap(done)) break;
     const std::size_t end = options_.stops_when_cheap ? std::min(count, std::max(kFirstRound, 2 * done)) : count;
     team.run(
         end - done, 1,

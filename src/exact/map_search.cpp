@@ -84,7 +84,7 @@ class MapSearch {
   void offer(std::vector<int> states, const LogBounds& value);
   [[nodiscard]] double threshold() const;
   [[nodiscard]] double widened(double f) const;
-  [[nodiscard]] bool can_improve(double f) const { return f != kNegInf && widened(f) > threshold(); }
+  [[nodiscard]] bool can_improve(double f);
   [[nodiscard]] bool is_asked_to_stop();
   [[nodiscard]] bool is_full() const { return nodes_.size() >= max_nodes_; }
   [[nodiscard]] std::vector<int> states() const;
@@ -100,6 +100,7 @@ class MapSearch {
   std::vector<Open> open_;                       // a heap
   Assignment x_;                                 // of the whole model; what has no state yet means nothing
   std::map<std::vector<int>, LogBounds> known_;  // y that were looked at
+  double tied_upper_ = kNegInf;                  // of those that were left as ties
   double leaf_upper_ = kNegInf;                  // of those whose value is not exact, and of what was cut short
   bool is_stopped_ = false;
   MapResult result_;
@@ -131,6 +132,16 @@ double MapSearch::threshold() const {
 double MapSearch::widened(double f) const {
   const double known = threshold() == kNegInf ? 0.0 : std::abs(threshold());
   return f + buckets_->error(std::abs(buckets_->root()) + std::abs(f) + known);
+}
+
+// What rounding alone could put above what is known is a tie, of which models with symmetries have a great many.
+bool MapSearch::can_improve(double f) {
+  if (f == kNegInf) return false;
+  const double upper = widened(f);
+  if (upper <= threshold()) return false;
+  if (f - threshold() > std::min(upper - f, MapResult::kTolerance)) return true;
+  tied_upper_ = std::max(tied_upper_, upper);
+  return false;
 }
 
 bool MapSearch::is_asked_to_stop() {
@@ -196,7 +207,7 @@ void MapSearch::search() {
   result_.is_done = left == kNegInf;
   const double first = result_.best.empty() ? kNegInf : result_.best.front().log_value.upper;
   const double rest = left == kNegInf ? threshold() : widened(left);
-  result_.log_upper = std::max({first, rest, leaf_upper_});
+  result_.log_upper = std::max({first, rest, leaf_upper_, tied_upper_});
   // Values that are not exact: nobody knows which is the best.
   if (leaf_upper_ > (result_.best.empty() ? kNegInf : result_.best.front().log_value.lower) + MapResult::kTolerance) {
     result_.is_done = false;

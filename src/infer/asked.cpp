@@ -41,6 +41,12 @@ class ProjectedApproximation final : public Approximation {
     }
     return whole_->log_prob(all);
   }
+  [[nodiscard]] ExploredTree explored_tree(std::size_t max_nodes) const override {
+    ExploredTree tree = whole_->explored_tree(max_nodes);
+    const int num_original = static_cast<int>(num_original_);
+    tree.rename([&](int v, int s) { return std::pair(v < num_original ? v : -1, s); });
+    return tree;
+  }
 
  private:
   std::size_t num_original_;
@@ -181,6 +187,16 @@ void AskedModel::add_frequencies(Answer& answer, std::uint64_t seed, const Shoul
     for (double& count : counts[q]) count /= num_samples;
     answer.queries[q].probabilities = std::move(counts[q]);
   }
+}
+
+Evidence query_states(const QueryAnswer& query, const FactorGraph& graph, std::size_t row) {
+  Evidence states(query.variables.size());
+  for (std::size_t i = states.size(); i-- > 0;) {
+    const auto num_states = static_cast<std::size_t>(graph.num_states(query.variables[i]));
+    states[i] = {query.variables[i], static_cast<int>(row % num_states)};
+    row /= num_states;
+  }
+  return states;
 }
 
 }  // namespace treesample

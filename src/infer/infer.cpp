@@ -55,9 +55,12 @@ class ProgramWatch {
   ProgramWatch(OracleSet* programs, const Run& run) : programs_(programs) {
     if (programs_ == nullptr) return;
     before_ = programs_->set_should_stop([run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
+    remark_before_ = programs_->set_remark([run](const std::string& text) { run.remark(text); });
   }
   ~ProgramWatch() {
-    if (programs_ != nullptr) programs_->set_should_stop(std::move(before_));
+    if (programs_ == nullptr) return;
+    programs_->set_should_stop(std::move(before_));
+    programs_->set_remark(std::move(remark_before_));
   }
   ProgramWatch(const ProgramWatch&) = delete;
   ProgramWatch& operator=(const ProgramWatch&) = delete;
@@ -65,6 +68,7 @@ class ProgramWatch {
  private:
   OracleSet* programs_;
   ShouldStop before_;
+  std::function<void(const std::string&)> remark_before_;
 };
 
 // Elimination that was chosen by a prediction and takes too long makes way for the search. What cannot even begin is

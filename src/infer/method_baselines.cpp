@@ -1,6 +1,8 @@
 // Particle filters, Gibbs sampling and belief propagation.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
@@ -8,6 +10,8 @@
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
+#include "treesample/exact/find_configuration.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -33,6 +37,23 @@ Draft particle_draft(const ParticleApproximation& particles, const RunReport& re
   if (question.marginals) draft.marginals = particles.marginals();
   draft.approximation = std::make_shared<ParticleApproximation>(particles);
   return draft;
+}
+
+// The state of each variable that is believed most. Where these do not go together, any configuration that is possible.
+void add_believed_best(Draft& draft, const Task& task, const Marginals& beliefs) {
+  if (!task.question().best || !task.graph.has_only_tables() || beliefs.empty()) return;
+  Configuration believed;
+  for (const std::vector<double>& states : beliefs) {
+    believed.x.push_back(static_cast<int>(std::max_element(states.begin(), states.end()) - states.begin()));
+  }
+  believed.log_density = task.graph.log_density(believed.x);
+  if (believed.log_density != kNegInf) draft.offer_best(believed);
+  if (draft.best) return;
+  FindOptions options;
+  options.seed = task.seed();
+  options.should_stop = task.run.time_box(policy::kFindShare, policy::kFindSeconds);
+  const FindResult found = find_configuration(task.graph, options);
+  if (found.outcome == FindOutcome::kFound) draft.best = found.configuration;
 }
 
 }  // namespace
@@ -96,6 +117,7 @@ Draft run_belief_propagation(const Task& task) {
   draft.log_z = beliefs.report.estimate;
   draft.marginals = beliefs.marginals;
   draft.marginals_from = "beliefs";
+  add_believed_best(draft, task, beliefs.marginals);
   return draft;
 }
 

@@ -41,7 +41,11 @@ class Finder {
   void add_map(const std::vector<int>& variables);
 
  private:
-  [[nodiscard]] MapOptions options() const;
+  [[nodiscard]] MapOptions options(double seconds) const;
+  [[nodiscard]] double seconds_left() const {
+    return run_.has_time_limit() ? run_.seconds_left() : policy::kMapSeconds;
+  }
+  [[nodiscard]] double proof_seconds() const;
   [[nodiscard]] Observer until(const ShouldStop& stop) const;
   // Nothing when there was no time for it, or the numbers are beyond it.
   std::optional<MapResult> search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const;
@@ -59,11 +63,10 @@ class Finder {
   bool has_sum_order_ = false, is_sum_cheap_ = false;
 };
 
-MapOptions Finder::options() const {
+MapOptions Finder::options(double seconds) const {
   MapOptions options;
   options.seed = request_.options.seed;
-  const double seconds = policy::kMapBucketShare * (run_.has_time_limit() ? run_.seconds_left() : policy::kMapSeconds);
-  options.bucket_bytes = static_cast<std::size_t>(policy::kBucketBytesPerSecond * seconds);
+  options.bucket_bytes = static_cast<std::size_t>(policy::kBucketBytesPerSecond * policy::kMapBucketShare * seconds);
   if (answer_.best) {
     if (const std::optional<Assignment> x = reduced_.lower(answer_.best->x)) options.first = {*x};
   }
@@ -90,15 +93,24 @@ Configuration Finder::configuration(const std::vector<int>& x) const {
   return {std::move(lifted), log_density};
 }
 
+// An answer that is exact otherwise is not held up for a proof that nobody asked for.
+double Finder::proof_seconds() const {
+  if (!answer_.is_exact || request_.question.aim == Aim::kBest) return seconds_left();
+  return std::min(seconds_left(), std::max(policy::kExactProofSeconds, policy::kExactProofShare * run_.seconds()));
+}
+
 // Of the best configuration that a search met.
 void Finder::prove_best() {
-  MapOptions options = this->options();
+  const double seconds = proof_seconds();
+  MapOptions options = this->options(seconds);
   Limits limits = request_.limits;
   if (!run_.has_time_limit()) {
     options.max_expanded = policy::kProofExpansions;
     limits.bytes = std::min<std::size_t>(limits.bytes, policy::kProofBytes);
   }
-  const std::optional<MapResult> found = search(options, limits, run_.until());
+  const double end = run_.has_time_limit() ? run_.seconds() + seconds : HUGE_VAL;
+  const auto is_over = [stop = run_.until(), this, end] { return stop() || run_.seconds() >= end; };
+  const std::optional<MapResult> found = search(options, limits, is_over);
   if (!found || found->best.empty()) return;
   const Configuration best = configuration(found->best.front().states);
   if (!answer_.best || best.log_density > answer_.best->log_density) answer_.best = best;
@@ -110,7 +122,7 @@ void Finder::prove_best() {
 }
 
 void Finder::add_k_best() {
-  MapOptions options = this->options();
+  MapOptions options = this->options(seconds_left());
   options.k = static_cast<int>(request_.question.k_best);
   const ShouldStop stop = run_.time_box(policy::kMostBestShare, policy::kMapSeconds);
   const std::optional<MapResult> found = search(options, request_.limits, stop);
@@ -163,7 +175,7 @@ void Finder::add_map(const std::vector<int>& variables) {
   std::vector<int> reduced_of(reduced_.fixed_states.size(), -1);
   for (std::size_t i = 0; i < reduced_.variable_of.size(); ++i)
     reduced_of[reduced_.variable_of[i]] = static_cast<int>(i);
-  MapOptions options = this->options();
+  MapOptions options = this->options(seconds_left());
   for (const int v : variables) {
     if (reduced_of[v] >= 0) options.variables.push_back(reduced_of[v]);
   }

@@ -54,7 +54,7 @@ inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
 inline constexpr int kMostBestSamples = 1000;    // for a good configuration, where the best one does not fit
 inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
 inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimination does not tell
-inline constexpr double kExactSamplesShare = 0.25, kExactSamplesSeconds = 2.5;
+inline constexpr double kExactSamplesShare = 0.12, kExactSamplesSeconds = 2.5;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
 inline constexpr double kZerosToCount = 0.08;   // share of the table entries from which on it is tried before a search
@@ -134,6 +134,8 @@ inline constexpr int kJointSamples = 10'000;
 inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may want a proof
 inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for
 inline constexpr double kMapSeconds = 10.0;
+// Where all else is exact the proof takes at most this share of the time so far, or this long.
+inline constexpr double kExactProofShare = 0.5, kExactProofSeconds = 1.0;
 inline constexpr double kMapBucketShare = 0.5;  // of what is left, for the messages that bound them
 inline constexpr double kMostBestShare = 0.5;   // of the time from kMapStart on, for several configurations
 // Without a time limit the proof has one that is the same on every machine.

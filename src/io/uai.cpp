@@ -194,8 +194,8 @@ Evidence parse_uai_evidence(std::string_view text, std::string_view source_name,
     if (observed[v] >= 0 && observed[v] != x) {
       tokens.fail_with(all[i], fmt::format("variable {} is observed in state {} and in state {}", v, observed[v], x));
     }
+    if (observed[v] < 0) evidence.push_back({.variable = v, .state = x});
     observed[v] = x;
-    evidence.push_back({.variable = v, .state = x});
   }
   return evidence;
 }

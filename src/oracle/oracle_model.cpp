@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "oracle/program_oracle.hpp"
 
 namespace treesample {
 
-OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log) {
-  OracleModel model{.name = json.source_name, .variables = json.variables, .parts = fingerprint_parts(json)};
-  for (int p = 0; p < static_cast<int>(json.programs.size()); ++p) {
-    model.sources.push_back(program_source(json, p, log));
-  }
+namespace {
+
+OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources) {
+  OracleModel model{.name = json.source_name,
+                    .variables = json.variables,
+                    .sources = std::move(sources),
+                    .parts = fingerprint_parts(json)};
   const auto no_function = [](std::span<const int>) { return 0.0; };
   for (const FactorDescription& factor : json.factors) {
     model.factors.push_back({factor.name,
@@ -20,6 +24,20 @@ OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path
                              factor.program});
   }
   return model;
+}
+
+}  // namespace
+
+OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log) {
+  std::vector<OracleSource> sources;
+  for (int p = 0; p < static_cast<int>(json.programs.size()); ++p) sources.push_back(program_source(json, p, log));
+  return model_of(json, std::move(sources));
+}
+
+OracleModel make_remote_model(const JsonModel& json) {
+  std::vector<OracleSource> sources;
+  for (const ProgramDescription& program : json.programs) sources.push_back(remote_source(program));
+  return model_of(json, std::move(sources));
 }
 
 OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version) {

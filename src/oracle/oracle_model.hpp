@@ -25,6 +25,8 @@ struct OracleModel {
 };
 
 OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log);
+// The same where the programs run elsewhere, and need not be here.
+OracleModel make_remote_model(const JsonModel& json);
 OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version);
 
 // "pump, load".

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "oracle/journal.hpp"
+#include "oracle/make_evaluators.hpp"
 #include "oracle/oracle_model.hpp"
-#include "oracle/worker_pool.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
@@ -27,6 +27,9 @@ class OracleSet::Impl {
   std::vector<OracleAnswer> wait_any();
   OracleAnswer wait(Ticket ticket);
   ShouldStop set_should_stop(ShouldStop should_stop) { return std::exchange(should_stop_, std::move(should_stop)); }
+  std::function<void(const std::string&)> set_remark(std::function<void(const std::string&)> remark) {
+    return std::exchange(options_.remark, std::move(remark));
+  }
   void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
   [[nodiscard]] std::optional<double> cost(int factor) const;
@@ -90,7 +93,7 @@ class OracleSet::Impl {
   bool is_finished_ = false;
   ShouldStop should_stop_;
   std::optional<Journal> journal_;
-  std::unique_ptr<WorkerPool> pool_;  // last: ends before anything else
+  std::unique_ptr<Evaluators> pool_;  // last: ends before anything else
 };
 
 OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shared_ptr<EvaluationQueue> self)
@@ -126,7 +129,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
   settings.is_interrupted = [this] { return should_stop_ && should_stop_(); };
   settings.waits_for_confirmation = journal_.has_value();
   graph_.set_evaluation_queue(std::move(self));
-  pool_ = std::make_unique<WorkerPool>(std::move(settings));
+  pool_ = make_evaluators(model_, options_, std::move(settings));
 }
 
 OracleSet::Impl::~Impl() {
@@ -254,7 +257,9 @@ void OracleSet::Impl::collect(bool wait) {
   }
   if (journal_ && !entries.empty()) journal_->append(entries);
   pool_->confirm();
-  for (std::size_t i = 0; i < arrived_.size(); ++i) apply(arrived_[i], keys[i]);
+  for (std::size_t i = 0; i < arrived_.size(); ++i) {
+    if (!arrived_[i].is_unasked) apply(arrived_[i], keys[i]);
+  }
   arrived_.clear();
 }
 
@@ -366,12 +371,9 @@ std::shared_ptr<EvaluationQueue> not_owned(EvaluationQueue* queue) { return {std
 
 }  // namespace
 
-void OracleOptions::validate() const {
-  check_range("OracleOptions", "num_workers", num_workers, 1, OracleSet::kMaxWorkers);
-}
-
 OracleSet::OracleSet(const JsonModel& model, const OracleOptions& options)
-    : impl_(std::make_unique<Impl>(make_oracle_model(model, options.log), options, not_owned(this))) {}
+    : impl_(std::make_unique<Impl>(options.redis ? make_remote_model(model) : make_oracle_model(model, options.log),
+                                   options, not_owned(this))) {}
 OracleSet::OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options)
     : impl_(std::make_unique<Impl>(make_oracle_model(graph, version), options, not_owned(this))) {}
 OracleSet::~OracleSet() = default;
@@ -381,6 +383,9 @@ const FactorGraph& OracleSet::graph() const { return impl_->graph(); }
 int OracleSet::num_workers() const { return impl_->num_workers(); }
 int OracleSet::max_under_way() const { return impl_->max_under_way(); }
 ShouldStop OracleSet::set_should_stop(ShouldStop should_stop) { return impl_->set_should_stop(std::move(should_stop)); }
+std::function<void(const std::string&)> OracleSet::set_remark(std::function<void(const std::string&)> remark) {
+  return impl_->set_remark(std::move(remark));
+}
 void OracleSet::finish() { impl_->finish(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }
 Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->submit(std::move(questions)); }

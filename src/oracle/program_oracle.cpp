@@ -12,6 +12,15 @@ namespace treesample {
 
 using Outcome = ChildProcess::Outcome;
 
+OracleSource remote_source(const ProgramDescription& program) {
+  return {.make = {},
+          .max_batch = program.max_batch,
+          .max_retries = program.max_retries,
+          .on_failure = program.on_failure,
+          .max_failure_share = program.max_failure_share,
+          .description = fmt::format("program '{}'", program.name)};
+}
+
 OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log) {
   const ProgramDescription& description = model.programs[program];
   const std::filesystem::path executable = find_executable(description.command[0], model.folder);
@@ -34,12 +43,9 @@ OracleSource program_source(const JsonModel& model, int program, const std::file
   }
   spec->hello = format_hello(model, program);
   for (const FactorDescription& factor : model.factors) spec->factor_names.push_back(factor.name);
-  return {.make = [spec](const StopSignal& stop) { return std::make_unique<ProgramOracle>(spec, stop); },
-          .max_batch = description.max_batch,
-          .max_retries = description.max_retries,
-          .on_failure = description.on_failure,
-          .max_failure_share = description.max_failure_share,
-          .description = fmt::format("program '{}'", description.name)};
+  OracleSource source = remote_source(description);
+  source.make = [spec](const StopSignal& stop) { return std::make_unique<ProgramOracle>(spec, stop); };
+  return source;
 }
 
 ProgramOracle::ProgramOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop)

@@ -14,6 +14,8 @@ namespace treesample {
 
 // The source for one program of a model. Throws kIo when the program does not exist.
 OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log);
+// The same for a program that runs elsewhere: it makes no oracles.
+OracleSource remote_source(const ProgramDescription& program);
 
 class ProgramOracle final : public Oracle {
  public:

@@ -57,7 +57,7 @@ WorkerPool::WorkerPool(Settings settings) : settings_(std::move(settings)) {
   try {
     for (int i = 0; i < settings_.num_workers; ++i) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
-    stop();
+    WorkerPool::stop();
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw Error(ErrorCode::kResource,
                 fmt::format("no threads for {} workers: {}", settings_.num_workers, error.what()));
@@ -65,7 +65,7 @@ WorkerPool::WorkerPool(Settings settings) : settings_(std::move(settings)) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-WorkerPool::~WorkerPool() { stop(); }
+WorkerPool::~WorkerPool() { WorkerPool::stop(); }
 
 void WorkerPool::stop() {
   {

@@ -14,25 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "oracle/evaluators.hpp"
 #include "oracle/oracle.hpp"
 
 namespace treesample {
 
-struct Job {
-  int factor = 0;
-  std::vector<int> states;
-};
-
-struct JobResult {
-  Job job;
-  double log_value = 0.0;
-  double seconds = 0.0;             // its share of the successful attempt, or of all of them when it has an error
-  int num_failures = 0;             // attempts that failed
-  std::optional<Error> error = {};  // when all of them did
-  bool is_source_broken = false;    // the error is not of this job: its source cannot be used at all
-};
-
-class WorkerPool {
+class WorkerPool final : public Evaluators {
  public:
   struct Settings {
     std::vector<OracleSource> sources;
@@ -47,19 +34,16 @@ class WorkerPool {
   };
 
   explicit WorkerPool(Settings settings);
-  ~WorkerPool();  // stops
+  ~WorkerPool() override;  // stops
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   // A source that takes batches gets one when it is full, or when take() waits.
-  void push(Job job);
-  // Everything that has been finished since the last call; with `wait`, at least one, or kInterrupted is
-  // thrown.
-  std::vector<JobResult> take(bool wait);
-  // All results that have been taken are safe.
-  void confirm();
-  // Drops what is queued, interrupts programs and waits for the threads. What they have finished can still be taken.
-  void stop();
+  void push(Job job) override;
+  std::vector<JobResult> take(bool wait) override;
+  void confirm() override;
+  // Interrupts programs and waits for the threads.
+  void stop() override;
 
  private:
   struct Numbered {

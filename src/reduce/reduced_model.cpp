@@ -198,4 +198,10 @@ double LiftedApproximation::log_prob(std::span<const int> x) const {
   return reduced ? reduced_->log_prob(*reduced) : kNegInf;
 }
 
+ExploredTree LiftedApproximation::explored_tree(std::size_t max_nodes) const {
+  ExploredTree tree = reduced_->explored_tree(max_nodes);
+  tree.rename([this](int v, int s) { return std::pair(model_->variable_of[v], model_->states_of[v][s]); });
+  return tree;
+}
+
 }  // namespace treesample

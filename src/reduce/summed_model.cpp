@@ -256,4 +256,10 @@ double CompletedApproximation::log_prob(std::span<const int> x) const {
   return log_left == kNegInf ? kNegInf : log_left + model_->log_prob(x);
 }
 
+ExploredTree CompletedApproximation::explored_tree(std::size_t max_nodes) const {
+  ExploredTree tree = left_->explored_tree(max_nodes);
+  tree.rename([this](int v, int s) { return std::pair(model_->variable_of()[v], s); });
+  return tree;
+}
+
 }  // namespace treesample

@@ -175,6 +175,24 @@ bool SamplerView::read(int level, NodeIndex index, Read what, NodeEdges& edges) 
   return true;
 }
 
+void SamplerView::read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const {
+  const Expansion expansion = store_->expansion(level, store_->node(level, index));
+  const std::span<const int> children = store_->children(level);
+  facts.assign(static_cast<std::size_t>(store_->num_states(level)), {});
+  for (int a = 0; a < store_->num_states(level); ++a) {
+    EdgeFacts& edge = facts[static_cast<std::size_t>(a)];
+    edge.visits = expansion.visits(a);
+    edge.bounds = {expansion.reward(a), expansion.reward(a)};
+    for (std::size_t j = 0; j < children.size() && edge.bounds.upper != kNegInf; ++j) {
+      const BoundNode& child = store_->node(children[j], expansion.links(a)[j]);
+      const double lower = child.log_lower();
+      edge.bounds.lower = lower == kNegInf ? kNegInf : edge.bounds.lower + lower;
+      edge.bounds.upper += child.is_dead() ? kNegInf : child.log_upper();
+    }
+    if (edge.bounds.upper == kNegInf) edge.bounds.lower = kNegInf;
+  }
+}
+
 // Where U is exact its sampler is the target's.
 const LeafValue* SamplerView::below(int level) const {
   const bool is_exact = leaves_.upper && leaves_.upper->is_exact(level);

@@ -27,6 +27,8 @@ class SamplerView final : public StoreView {
   [[nodiscard]] bool is_tree() const override { return false; }
   [[nodiscard]] bool has_values() const override { return true; }
   bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const override;
+  void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const override;
+  [[nodiscard]] std::uint64_t num_nodes() const override { return store_->num_nodes(); }
   [[nodiscard]] const LeafValue* below(int level) const override;
 
  private:

@@ -48,8 +48,9 @@ LearnedModel::LearnedModel(const FactorGraph& graph, const std::vector<int>& fun
 }
 
 Elimination eliminate(const FactorGraph& graph, const LearnedModelLimits& limits) {
-  const Limits bytes{.bytes = limits.max_bytes < 1e18 ? static_cast<std::size_t>(limits.max_bytes) : SIZE_MAX};
-  return Elimination(graph, bytes, {.restarts = 4, .seed = limits.seed});
+  const Limits own{.bytes = limits.max_bytes < 1e18 ? static_cast<std::size_t>(limits.max_bytes) : SIZE_MAX,
+                   .threads = limits.threads};
+  return Elimination(graph, own, {.restarts = 4, .seed = limits.seed});
 }
 
 bool LearnedModel::is_cheap(const FactorGraph& graph) const { return can_hold(graph, limits_); }

@@ -19,6 +19,7 @@ struct LearnedModelLimits {
   double max_entries = 0.0;  // of its buckets
   double max_bytes = 0.0;
   std::uint64_t seed = 0;  // of its order
+  int threads = 1;
 };
 
 class LearnedModel {

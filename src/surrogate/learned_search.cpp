@@ -42,7 +42,8 @@ class LearnedSearch {
         random_(options.seed, "learned search"),
         model_limits_{.max_entries = options.max_entries,
                       .max_bytes = static_cast<double>(limits.bytes) / 4.0,
-                      .seed = options.seed},
+                      .seed = options.seed,
+                      .threads = limits.threads},
         model_(graph, queue_.functions(), model_limits_),
         best_proposals_(graph, model_limits_),
         posterior_(1.0, model_limits_) {}

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <utility>
 
+#include "remote/run_lease.hpp"
 #include "train/arrivals.hpp"
 #include "train/episode_codec.hpp"
 #include "train/run_channel.hpp"
-#include "train/run_lease.hpp"
 #include "train/training_run.hpp"
 #include "treesample/error.hpp"
 #include "treesample/nn/network_file.hpp"
@@ -30,7 +30,7 @@ class DistributedLearner {
       : redis_(redis),
         callbacks_(callbacks),
         channel_(redis, callbacks),
-        lease_(channel_.client(), channel_.key("lease"), redis.run),
+        lease_(channel_.client(), channel_.key("lease"), redis.run, "learner"),
         run_(options, observer),
         text_(format_train_options(run_.options())),
         arrivals_(callbacks.remark) {}
@@ -88,7 +88,7 @@ class DistributedLearner {
   void restore() {
     lease_.renew(true);
     std::string& position = run_.counters().stream_position;
-    position = channel_.repair_stream(position);
+    position = channel_.repair_episodes(position);
     channel_.start_numbers_at(run_.counters().next_number);
     channel_.publish_options(text_);
     publish_parameters();
@@ -108,7 +108,7 @@ class DistributedLearner {
   void poll() {
     const bool has_work = run_.has_work();
     const auto entries = channel_.read_episodes(run_.counters().stream_position, 32, has_work ? 0.0 : kWaitSeconds);
-    for (const RunChannel::Entry& entry : entries) {
+    for (const StreamEntry& entry : entries) {
       if (run_.is_finished() || run_.is_interrupted()) return;
       take(entry);
       renew_lease();
@@ -140,7 +140,7 @@ class DistributedLearner {
     return true;
   }
 
-  void take(const RunChannel::Entry& entry) {
+  void take(const StreamEntry& entry) {
     run_.counters().stream_position = entry.position;
     taken_positions_.push_back(entry.position);
     std::string worker = "an unknown sender";
@@ -165,11 +165,11 @@ class DistributedLearner {
   };
 
   // Sets `worker` once it is known. Throws RefusedEpisode.
-  FinishedEpisode open(const RunChannel::Entry& entry, std::string& worker) const {
+  FinishedEpisode open(const StreamEntry& entry, std::string& worker) const {
     FinishedEpisode episode;
     try {
-      if (is_foreign_episode(entry.episode)) throw RefusedEpisode{"it has the format of another version of treesample"};
-      const std::string_view bytes = channel_.seal().open("episode", entry.episode);
+      if (is_foreign_episode(entry.content)) throw RefusedEpisode{"it has the format of another version of treesample"};
+      const std::string_view bytes = channel_.seal().open("episode", entry.content);
       worker = "worker " + episode_worker(bytes);
       episode = decode_episode(bytes, fingerprint(text_), run_.problems());
     } catch (const Error& error) {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "remote/process_identity.hpp"
 #include "train/episode_codec.hpp"
-#include "train/process_identity.hpp"
 #include "train/run_channel.hpp"
 #include "treesample/error.hpp"
 #include "treesample/nn/network_file.hpp"
@@ -100,7 +100,8 @@ class DistributedWorker {
     }
     if (absent < kTellSeconds || std::exchange(has_told_, true)) return;
     channel_.client().remark(
-        fmt::format("run '{}' has no learner; waiting for one for up to {:g} s", redis_.run, redis_.patience_seconds));
+        fmt::format("run '{}' has no learner; waiting for one for up to {:g} s (questions of infer need --model)",
+                    redis_.run, redis_.patience_seconds));
   }
 
   // False when the learner is just changing them. RedisTrouble when they cannot be used.

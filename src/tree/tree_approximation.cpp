@@ -40,6 +40,12 @@ class TreeView final : public StoreView {
     }
     return true;
   }
+  [[nodiscard]] std::uint64_t num_nodes() const override { return store_->num_nodes(); }
+  void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const override {
+    const Node node = store_->node(level, index);
+    facts.assign(static_cast<std::size_t>(node.num_states()), {});
+    for (int a = 0; a < node.num_states(); ++a) facts[static_cast<std::size_t>(a)].visits = node.visits(a);
+  }
 
  private:
   std::shared_ptr<const TreeStore> store_;

@@ -86,10 +86,10 @@ USES = [
     Use("--quiet", None, ALL, shows=False),
 ]
 # Tested by their effect, in other ways.
-ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--uai-out", "--trace", "--journal",
-             "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls", "--query", "--map",
-             "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out", "--marginals-out", "--samples-out",
-             "--compile", "--weights"}
+ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--html", "--uai-out", "--trace",
+             "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
+             "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out",
+             "--marginals-out", "--samples-out", "--compile", "--weights"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -166,14 +166,14 @@ def test_a_dead_learners_run_is_taken_over():
         check("number 0 was taken before" in resumed.text(), "what was taken stays taken", resumed.text())
     with Lab() as lab:  # a learner of another machine: its lease must expire
         client = lab.server.client()
-        client("SET", key("lease"), "token elsewhere 17 99 other-machine", "PX", "6000")
+        client("SET", key("lease"), "token elsewhere 17 99 other-machine learner", "PX", "6000")
         learner, worker = lab.learner(episodes=10), lab.worker()
         learner.says("belongs to the learner elsewhere:17 (host:pid); it can be taken over in ")
         check_finished(lab, learner, worker, 10, "taken over after it expired")
     with Lab() as lab:  # a learner that was stopped for too long
         learner, client = lab.learner(episodes=300), lab.server.client()
         wait_for(lambda: client("GET", key("head")), "the head")
-        client("SET", key("lease"), "token elsewhere 17 99 other-machine", "PX", "60000")
+        client("SET", key("lease"), "token elsewhere 17 99 other-machine learner", "PX", "60000")
         check(learner.wait() == 66, "a learner that lost its run ends", learner.text())
         check("was taken over by the learner elsewhere:17" in learner.text(), "and says so", learner.text())
         check(client("GET", key("lease")).startswith(b"token elsewhere"), "another's lease stays")

@@ -36,6 +36,9 @@ struct QueryAnswer {
   std::optional<double> error;  // standard error of each, as in Answer::marginal_errors; none where it is not known
 };
 
+// The states of its variables in a row of its probabilities.
+Evidence query_states(const QueryAnswer& query, const FactorGraph& graph, std::size_t row);
+
 // To a question for the most probable states of some variables, all others summed out. With S(y) the sum of
 // exp(log density) over the configurations that have the states y of these variables:
 struct MapAnswer {

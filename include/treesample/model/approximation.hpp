@@ -1,10 +1,12 @@
 // What an inference method hands back: a normalised distribution P_X that can be sampled and scored.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "treesample/math/random.hpp"
+#include "treesample/model/explored_tree.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -19,6 +21,11 @@ class Approximation {
   virtual ~Approximation() = default;
   // Itself, where it is made of the nodes of a search (store/store_approximation.hpp), over which passes are exact.
   [[nodiscard]] virtual const StoreApproximation* as_store() const { return nullptr; }
+  // Of the nodes of a search, where there was one, the `max_nodes` with the largest probability.
+  [[nodiscard]] virtual ExploredTree explored_tree(std::size_t max_nodes) const {
+    static_cast<void>(max_nodes);
+    return {};
+  }
   // One independent sample. Throws Error (kArgument) when no state has positive probability (Z = 0).
   [[nodiscard]] virtual Assignment sample(Random& random) const = 0;
   // log P_X(x), exact; -inf for an impossible x. Over all x the probabilities sum to 1.

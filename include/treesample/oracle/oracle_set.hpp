@@ -32,6 +32,7 @@
 
 #include "treesample/io/json_model.hpp"
 #include "treesample/model/evaluation_queue.hpp"
+#include "treesample/remote/redis_options.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {
@@ -44,6 +45,13 @@ struct OracleOptions {
   bool retry_failed = false;
   // Continue a journal although tables of the model changed: recorded values do not depend on them.
   bool allow_changed_tables = false;
+  // Workers on any machine answer (oracle/question_worker.hpp), by way of this server, instead of programs here; for
+  // models of files. num_workers is then how many questions are under way at most.
+  std::optional<RedisOptions> redis = {};
+  // Seconds without a sign of life of a worker, after which its question goes to another.
+  double question_lease_seconds = 10.0;
+  // Told what is waited for and what was refused or repaired, by the thread that waits for answers.
+  std::function<void(const std::string&)> remark = {};
   // Asked several times a second while an answer is waited for; true ends the wait with kInterrupted.
   std::function<bool()> is_interrupted = {};
 
@@ -96,6 +104,8 @@ class OracleSet final : public EvaluationQueue {
 
   // In the place of OracleOptions::is_interrupted; returns what was there. Nothing may be waited for meanwhile.
   ShouldStop set_should_stop(ShouldStop should_stop);
+  // The same for OracleOptions::remark.
+  std::function<void(const std::string&)> set_remark(std::function<void(const std::string&)> remark);
 
   // Ends what is under way and records what has been finished, so that counts() and the journal agree; nothing is
   // evaluated afterwards. Throws kIo when that cannot be recorded. The destructor does the same without a word.

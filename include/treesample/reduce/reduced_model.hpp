@@ -44,6 +44,7 @@ class LiftedApproximation final : public Approximation {
   LiftedApproximation(std::shared_ptr<const ReducedModel> model, std::shared_ptr<const Approximation> reduced);
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
+  [[nodiscard]] ExploredTree explored_tree(std::size_t max_nodes) const override;
 
  private:
   std::shared_ptr<const ReducedModel> model_;

@@ -82,6 +82,7 @@ class CompletedApproximation final : public Approximation {
   CompletedApproximation(std::shared_ptr<const SummedModel> model, std::shared_ptr<const Approximation> left);
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
+  [[nodiscard]] ExploredTree explored_tree(std::size_t max_nodes) const override;
 
  private:
   std::shared_ptr<const SummedModel> model_;

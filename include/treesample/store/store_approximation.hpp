@@ -25,6 +25,7 @@ struct StoreReport : RunReport {
 class StoreApproximation : public Approximation {
  public:
   [[nodiscard]] const StoreApproximation* as_store() const final { return this; }
+  [[nodiscard]] ExploredTree explored_tree(std::size_t max_nodes) const final;
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
   // One sample into x; returns its log-probability.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/leaf_value.hpp"
 
@@ -43,6 +44,12 @@ struct NodeEdges {
   }
 };
 
+// What only people look at.
+struct EdgeFacts {
+  std::int64_t visits = 0;
+  LogBounds bounds;  // of Q(a); infinite ones where the search has none
+};
+
 class StoreView {
  public:
   virtual ~StoreView() = default;
@@ -60,6 +67,9 @@ class StoreView {
   enum class Read { kChildren, kWeights, kRewards, kAll };  // weights come with rewards, and everything with kAll
   // Fills in what is asked for, and the children. False when there is no such node: indices of a level may have gaps.
   virtual bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const = 0;
+  // One entry per state of a node that there is.
+  virtual void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const = 0;
+  [[nodiscard]] virtual std::uint64_t num_nodes() const = 0;
   // How samples go on from a level whose node is not in the store; null where they never come.
   [[nodiscard]] virtual const LeafValue* below(int level) const = 0;
 };

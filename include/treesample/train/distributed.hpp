@@ -1,13 +1,13 @@
 // Training across machines: one learner, any number of workers, and a Redis server between them.
 //
-// Keys of a run, all under "treesample:<run>:" and sealed (src/train/message_seal.hpp) but for numbers and lease:
+// Keys of a run, all under "treesample:<run>:" and sealed (src/remote/message_seal.hpp) but for numbers and lease:
 //   options     format_train_options of the learner: all that a worker needs to know
 //   head        "<library version> <fingerprint of options> <version> running|done", small enough to be read before
 //               each episode
 //   parameters  the newest network (network_file.hpp), replaced as a whole
 //   next        the number of the next episode; workers draw theirs by INCR
 //   episodes    a stream with one entry per finished episode, at most about kMaxStreamEntries of them
-//   lease       which learner has the run; expires unless it is renewed (src/train/run_lease.hpp)
+//   lease       which learner has the run; expires unless it is renewed (src/remote/run_lease.hpp)
 //
 // Workers may join, leave or be killed at any time: what a killed one loses is its current episode. When
 // the server is away or full, both sides try again with pauses; when it comes back empty, or keys are not what they
@@ -19,43 +19,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <string>
 
+#include "treesample/remote/redis_options.hpp"
 #include "treesample/train/train.hpp"
 
 namespace treesample {
 
-struct RedisOptions {
-  // redis://[user[:password]@]host[:port], the same with rediss:// for TLS, host[:port], or unix:PATH. User
-  // and password may contain %xx.
-  std::string address = "redis://127.0.0.1:6379";
-  std::string password_file = {};  // first line: the password, instead of one in the address
-  // The secret that messages are sealed with, 16 bytes or more in a file that only its owner may read. Without it
-  // the environment variable TREESAMPLE_KEY is taken, then the password. Learner and workers need the same.
-  std::string key_file = {};
-  bool allow_no_secret = false;    // a server on another machine although there is neither password nor key
-  std::string tls_ca_file = {};    // certificates that are trusted; empty: those of the system
-  std::string tls_cert_file = {};  // of the client, where the server asks for one
-  std::string tls_key_file = {};
-  std::string run = "default";
-  double patience_seconds = 600.0;  // how long a server that does not answer, or a run without learner, is waited for
-
-  // Throws Error (kArgument) naming the field, its value and what is allowed.
-  void validate() const;
-};
-
 inline constexpr int kMaxStreamEntries = 256;
-
-// True when this library was built with a hiredis that offers TLS.
-bool has_redis_tls();
-
-struct RunCallbacks {
-  // Asked a few times a second, also while waiting; false ends the run, which can be resumed.
-  std::function<bool()> keep_going = {};
-  // Told what is waited for and what was refused or repaired, one line each, now and then.
-  std::function<void(const std::string&)> remark = {};
-};
 
 // The learner: like train(), with workers elsewhere. Always concurrent. Throws kIo when the server cannot be
 // reached within the patience or refuses the login, or another learner has a run of that name. A report without

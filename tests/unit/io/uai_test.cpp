@@ -203,7 +203,7 @@ TEST(UaiEvidence, BothFormsAreRead) {
   EXPECT_EQ(evidence_of("1 1 2"), "1=2 ");
   EXPECT_EQ(evidence_of("1\n1 1 2"), "1=2 ");
   EXPECT_EQ(evidence_of("1 0 0 "), "0=0 ");
-  EXPECT_EQ(evidence_of("2 0 1 0 1"), "0=1 0=1 ") << "the same observation twice is harmless";
+  EXPECT_EQ(evidence_of("2 0 1 0 1"), "0=1 ") << "the same observation twice counts once";
 }
 
 TEST(UaiEvidence, NoEvidenceCanBeSaidInThreeWays) {

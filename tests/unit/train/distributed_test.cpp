@@ -7,8 +7,8 @@
 #include <fstream>
 #include <set>
 
+#include "remote/redis_client.hpp"
 #include "support/redis_server.hpp"
-#include "train/redis_client.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/nn/network_file.hpp"

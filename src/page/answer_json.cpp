@@ -1,29 +1,23 @@
-// `infer --json`: everything as one object. docs/answer_file.md documents every field.
+// Everything as one object. docs/answer_file.md documents every field.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "answer.hpp"
+#include "page/answer_object.hpp"
 #include "treesample/error.hpp"
-#include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/parse_number.hpp"
 
-namespace treesample::cli {
+namespace treesample {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;  // of the format: docs/answer_file.md says when it changes
 
-Json number(double value) {
-  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
-  if (std::isfinite(value)) return value + 0.0;  // -0 is 0
-  return value > 0 ? "inf" : "-inf";
-}
+Json number(double value) { return json_number(value); }
 
 // Of a standard error that is not known, null, and why.
 Json error(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -109,9 +103,12 @@ Json programs_json(const Answer& answer) {
   return programs;
 }
 
-Json samples_json(const Answer& answer) {
+Json samples_json(const Answer& answer, Detail detail) {
+  constexpr std::size_t kMostForPeople = 20;
   Json samples = Json::array();
-  for (std::size_t i = 0; i < answer.samples.size(); ++i) {
+  const std::size_t num_shown =
+      detail == Detail::kAll ? answer.samples.size() : std::min(answer.samples.size(), kMostForPeople);
+  for (std::size_t i = 0; i < num_shown; ++i) {
     Json row = {{"x", answer.samples[i]}};
     if (!answer.sample_log_densities.empty()) row["log_density"] = number(answer.sample_log_densities[i]);
     if (!answer.sample_log_probs.empty()) row["log_prob"] = number(answer.sample_log_probs[i]);
@@ -131,14 +128,14 @@ Json option_value(const OptionInfo& option, const std::string& text) {
   return text;
 }
 
-Json options_json(const Answer& answer, const Settings& settings) {
+Json options_json(const Answer& answer, const AnswerSource& source) {
   Json options = Json::object();
   for (const OptionInfo& known : infer_options()) {
     std::string key = known.name;
     std::replace(key.begin(), key.end(), '-', '_');
     options[key] = option_value(known, option_text(answer.plan.request, known.name));
   }
-  for (const auto& [name, value] : settings) options[name] = value;
+  for (const auto& [name, value] : source.settings) options[name] = value;
   return options;
 }
 
@@ -235,7 +232,7 @@ Json map_json(const Answer& answer, const FactorGraph& graph) {
           {"by", map.by}};
 }
 
-Json sensitivity_json(const Answer& answer, const FactorGraph& graph) {
+Json sensitivity_json(const Answer& answer, const FactorGraph& graph, Detail detail) {
   if (!answer.sensitivity) return {};
   const Sensitivity& result = *answer.sensitivity;
   Json parameters = Json::array();
@@ -251,7 +248,7 @@ Json sensitivity_json(const Answer& answer, const FactorGraph& graph) {
           {"value", number(result.value)},
           {"rows_add_up", result.is_network},
           {"most_influential", std::move(parameters)},
-          {"derivatives", result.derivatives}};
+          {"derivatives", detail == Detail::kAll ? Json(result.derivatives) : Json()}};
 }
 
 Json observation_values_json(const Answer& answer, const FactorGraph& graph) {
@@ -266,18 +263,18 @@ Json observation_values_json(const Answer& answer, const FactorGraph& graph) {
 }
 
 // What was asked, and of what.
-void add_question(Json& json, const Answer& answer, const ModelInput& input, const Settings& settings) {
-  const FactorGraph& graph = input.model.graph;
+void add_question(Json& json, const Answer& answer, const Model& model, const AnswerSource& source) {
+  const FactorGraph& graph = model.graph;
   json["format"] = "treesample answer";
   json["version"] = kVersion;
   json["program"] = "treesample " TREESAMPLE_VERSION;
   json["model"] = {
-      {"file", input.model_file}, {"num_variables", graph.num_variables()}, {"num_factors", graph.num_factors()}};
+      {"file", source.model_file}, {"num_variables", graph.num_variables()}, {"num_factors", graph.num_factors()}};
   json["variables"] = variables_json(graph);
-  json["evidence"] = named_json(graph, input.model.evidence);
-  json["soft_evidence"] = soft_json(graph, input.model.soft_evidence);
+  json["evidence"] = named_json(graph, model.evidence);
+  json["soft_evidence"] = soft_json(graph, model.soft_evidence);
   json["simplified"] = simplified_json(answer);
-  json["options"] = options_json(answer, settings);
+  json["options"] = options_json(answer, source);
   json["plan"] = {{"reasons", answer.plan.reasons}, {"remarks", answer.plan.remarks}};
   json["method"] = answer.method;
   json["stop"] = to_string(answer.stop);
@@ -297,10 +294,16 @@ void add_spending(Json& json, const Answer& answer) {
 
 }  // namespace
 
-void write_json(const Answer& answer, const ModelInput& input, const Settings& settings, const std::string& path) {
-  const FactorGraph& graph = input.model.graph;
+Json json_number(double value) {
+  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
+  if (std::isfinite(value)) return value + 0.0;  // -0 is 0
+  return value > 0 ? "inf" : "-inf";
+}
+
+Json answer_object(const Answer& answer, const Model& model, const AnswerSource& source, Detail detail) {
+  const FactorGraph& graph = model.graph;
   Json json;
-  add_question(json, answer, input, settings);
+  add_question(json, answer, model, source);
   json["log_z"] = log_z_json(answer);
   json["evidence_probability"] =
       answer.is_evidence_probability && answer.log_z ? number(std::exp(*answer.log_z)) : Json();
@@ -321,7 +324,7 @@ void write_json(const Answer& answer, const ModelInput& input, const Settings& s
   json["best"] = best_json(answer, graph);
   json["k_best"] = k_best_json(answer, graph);
   json["map"] = map_json(answer, graph);
-  json["sensitivity"] = sensitivity_json(answer, graph);
+  json["sensitivity"] = sensitivity_json(answer, graph, detail);
   json["observation_values"] = observation_values_json(answer, graph);
   json["queries"] = queries_json(answer, graph);
   json["marginals_from"] = answer.marginals_from;
@@ -329,13 +332,12 @@ void write_json(const Answer& answer, const ModelInput& input, const Settings& s
   json["marginal_errors"] = answer.marginal_errors.empty() ? Json() : Json(answer.marginal_errors);
   json["marginal_errors_unknown"] = reason(answer.marginals_no_error);
   json["marginals"] = marginals_json(answer, graph);
-  json["samples"] = samples_json(answer);
-  const std::string text = json_text(json, 1) + "\n";
-  if (path == "-") {
-    fmt::print("{}", text);
-  } else {
-    write_file_atomically(path, text);
-  }
+  json["samples"] = samples_json(answer, detail);
+  return json;
 }
 
-}  // namespace treesample::cli
+std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source) {
+  return json_text(answer_object(answer, model, source), 1) + "\n";
+}
+
+}  // namespace treesample

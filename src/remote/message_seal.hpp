@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "treesample/train/distributed.hpp"
+#include "treesample/remote/redis_options.hpp"
 
 namespace treesample {
 

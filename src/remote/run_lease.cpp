@@ -1,9 +1,9 @@
-#include "train/run_lease.hpp"
+#include "remote/run_lease.hpp"
 
 #include <fmt/format.h>
 
-#include "train/message_seal.hpp"
-#include "train/process_identity.hpp"
+#include "remote/message_seal.hpp"
+#include "remote/process_identity.hpp"
 
 namespace treesample {
 namespace {
@@ -34,7 +34,7 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1
 )";
 
-// A value is a token and an identity.
+// A value is a token, an identity and a role.
 std::optional<ProcessIdentity> owner_of(const std::string& value) {
   const std::size_t space = value.find(' ');
   return space == std::string::npos ? std::nullopt : ProcessIdentity::parse(value.substr(space + 1));
@@ -42,19 +42,22 @@ std::optional<ProcessIdentity> owner_of(const std::string& value) {
 
 std::string owner_name(const std::string& value) {
   const std::optional<ProcessIdentity> owner = owner_of(value);
-  return owner ? fmt::format("the learner {} (host:pid)", owner->name()) : "something that does not say who it is";
+  const char* const role = value.ends_with(" learner")       ? "learner"
+                           : value.ends_with(" coordinator") ? "coordinator"
+                                                             : "process";
+  return owner ? fmt::format("the {} {} (host:pid)", role, owner->name()) : "something that does not say who it is";
 }
 
 }  // namespace
 
-RunLease::RunLease(RedisClient& client, std::string key, std::string run)
+RunLease::RunLease(RedisClient& client, std::string key, std::string run, const std::string& role)
     : client_(client),
       key_(std::move(key)),
       run_(std::move(run)),
-      value_(fmt::format("{} {}", random_token(), ProcessIdentity::own().text())) {
+      value_(fmt::format("{} {} {}", random_token(), ProcessIdentity::own().text(), role)) {
   Answer before = ask("");
   if (!before.holder.empty()) {
-    client_.remark(fmt::format("run '{}' belongs to {}; it can be taken over in {:.0f} s unless that learner lives",
+    client_.remark(fmt::format("run '{}' belongs to {}; it can be taken over in {:.0f} s unless that process lives",
                                run_, owner_name(before.holder), before.expires_in));
   }
   while (!before.holder.empty()) {
@@ -67,7 +70,7 @@ RunLease::RunLease(RedisClient& client, std::string key, std::string run)
   }
 }
 
-RunLease::~RunLease() { client_.command_if_connected({"EVAL", kRelease, "1", key_, value_}); }
+void RunLease::release() noexcept { client_.command_if_connected({"EVAL", kRelease, "1", key_, value_}); }
 
 RunLease::Answer RunLease::ask(const std::string& replaceable) {
   const std::string milliseconds = fmt::format("{:.0f}", 1e3 * kLeaseSeconds);
@@ -87,7 +90,7 @@ bool RunLease::renew(bool now) {
 void RunLease::refuse(const Answer& answer, const char* what) const {
   throw Error(ErrorCode::kIo,
               fmt::format("run '{}' {} {}; its lease ({}) lasts {:.0f} s and is renewed while it works: name another "
-                          "run (--run), or end that learner",
+                          "run (--run), or end that process",
                           run_, what, owner_name(answer.holder), key_, answer.expires_in));
 }
 

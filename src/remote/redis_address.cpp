@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "train/redis_client.hpp"
+#include "remote/redis_client.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 

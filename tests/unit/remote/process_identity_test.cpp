@@ -1,4 +1,4 @@
-#include "train/process_identity.hpp"
+#include "remote/process_identity.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "train/message_seal.hpp"
+#include "remote/message_seal.hpp"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>

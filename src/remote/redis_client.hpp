@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "treesample/error.hpp"
-#include "treesample/train/distributed.hpp"
+#include "treesample/remote/redis_options.hpp"
 
 struct redisContext;
 

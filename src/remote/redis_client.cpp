@@ -1,4 +1,4 @@
-#include "train/redis_client.hpp"
+#include "remote/redis_client.hpp"
 
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
@@ -84,14 +84,17 @@ std::string_view key_of(const std::vector<std::string_view>& arguments) {
   return found == arguments.end() ? "" : *found;
 }
 
-// What a user can do about a refused login.
-const char* login_hint(const std::string& message) {
+// What a user can do about a refusal.
+const char* hint(const std::string& message) {
   if (message.starts_with("NOAUTH")) return " (give the password by --password-file)";
   if (message.starts_with("WRONGPASS") || message.find("invalid password") != std::string::npos) {
     return " (the password is wrong)";
   }
   if (message.find("without any password") != std::string::npos) {
     return " (this server has no password: is it the right one? Give none, or set requirepass)";
+  }
+  if (message.starts_with("ERR unknown command")) {
+    return " (is the server too old? Workers of infer need Redis 6.2 or later, those of training 5.0)";
   }
   return "";
 }
@@ -184,7 +187,7 @@ bool RedisClient::log_in() {
     }
     if (!is_broken) send({"PING"}, is_broken);
   } catch (const RedisTrouble&) {
-    fail(fmt::format("{} refuses the login: {}{}", address_.host, last_error_, login_hint(last_error_)));
+    fail(fmt::format("{} refuses the login: {}{}", address_.host, last_error_, hint(last_error_)));
   }
   return !is_broken;
 }
@@ -233,7 +236,7 @@ RedisValue RedisClient::send(const std::vector<std::string_view>& arguments, boo
     if (is_broken) return {};
     const bool is_final =
         message.starts_with("NOAUTH") || message.starts_with("NOPERM") || message.starts_with("ERR unknown command");
-    if (is_final) fail(fmt::format("{}: {}: {}{}", address_.host, arguments[0], message, login_hint(message)));
+    if (is_final) fail(fmt::format("{}: {}: {}{}", address_.host, arguments[0], message, hint(message)));
     throw RedisTrouble(fmt::format("redis: {} {}: {}{}", arguments[0], key_of(arguments), message,
                                    message.find("OOM ") == std::string::npos ? "" : ": the server is full"));
   }

@@ -1,4 +1,4 @@
-#include "train/process_identity.hpp"
+#include "remote/process_identity.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "train/message_seal.hpp"
+#include "remote/message_seal.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,0 +1,40 @@
+// The part of a search's nodes that holds most of the probability, as a tree for people to look at.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "treesample/math/log_bounds.hpp"
+
+namespace treesample {
+
+// A sub-problem that several edges lead to is there once for each of them.
+struct ExploredTree {
+  struct Edge {
+    int state = 0;
+    double q = 0.0;            // Q(a) in nats, of the sampler that the search ended with
+    double probability = 0.0;  // of the state at this node
+    std::int64_t visits = 0;
+    LogBounds bounds;               // of Q(a); infinite ones where the search has none
+    bool is_evaluated = false;      // else Q is a leaf value alone
+    std::vector<int> children;      // nodes below, by their places in `nodes`
+    int num_children_left_out = 0;  // that the search has and this has not
+  };
+  struct Node {
+    int variable = 0;   // -1: one that stands for a joint query
+    double mass = 0.0;  // the probability that a sample comes here
+    std::vector<Edge> edges;
+    int num_edges_left_out = 0;  // the least probable ones
+  };
+  std::vector<Node> nodes;  // by mass, largest first
+  std::vector<int> roots;
+  std::uint64_t num_nodes_searched = 0;  // in the store
+
+  // In terms of a model that this one's was made from: to_outer(variable, state) gives both there, variable -1 where
+  // there is none.
+  void rename(const std::function<std::pair<int, int>(int, int)>& to_outer);
+};
+
+}  // namespace treesample

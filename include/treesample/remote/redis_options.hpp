@@ -1,0 +1,39 @@
+// How a Redis server between processes on several machines is reached, and by what its messages are protected.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace treesample {
+
+struct RedisOptions {
+  // redis://[user[:password]@]host[:port], the same with rediss:// for TLS, host[:port], or unix:PATH. User
+  // and password may contain %xx.
+  std::string address = "redis://127.0.0.1:6379";
+  std::string password_file = {};  // first line: the password, instead of one in the address
+  // The secret that messages are sealed with, 16 bytes or more in a file that only its owner may read. Without it
+  // the environment variable TREESAMPLE_KEY is taken, then the password. All sides need the same.
+  std::string key_file = {};
+  bool allow_no_secret = false;    // a server on another machine although there is neither password nor key
+  std::string tls_ca_file = {};    // certificates that are trusted; empty: those of the system
+  std::string tls_cert_file = {};  // of the client, where the server asks for one
+  std::string tls_key_file = {};
+  std::string run = "default";
+  // How long a server that does not answer, or a run without learner or coordinator, is waited for.
+  double patience_seconds = 600.0;
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
+};
+
+// True when this library was built with a hiredis that offers TLS.
+bool has_redis_tls();
+
+struct RunCallbacks {
+  // Asked a few times a second, also while waiting; false ends the run, which can be resumed.
+  std::function<bool()> keep_going = {};
+  // Told what is waited for and what was refused or repaired, one line each, now and then.
+  std::function<void(const std::string&)> remark = {};
+};
+
+}  // namespace treesample

@@ -1,0 +1,16 @@
+// Which of the ways to answer questions (evaluators.hpp) the options ask for.
+#pragma once
+
+#include <memory>
+
+#include "oracle/oracle_model.hpp"
+#include "oracle/worker_pool.hpp"
+#include "treesample/oracle/oracle_set.hpp"
+
+namespace treesample {
+
+// Both must outlive the evaluators; `options.remark` may be changed meanwhile.
+std::unique_ptr<Evaluators> make_evaluators(const OracleModel& model, const OracleOptions& options,
+                                            WorkerPool::Settings settings);
+
+}  // namespace treesample

@@ -1,0 +1,55 @@
+// Which questions have been asked and not been answered, in what batches they were sent, and what came already: the
+// books of redis_evaluators.cpp. Each question counts once, whatever arrives.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "oracle/evaluators.hpp"
+
+namespace treesample {
+
+class QuestionLedger {
+ public:
+  // How many questions of a factor go into one message at most, and for how many workers what is left is shared out.
+  QuestionLedger(std::function<std::size_t(int factor)> max_batch, int num_workers);
+
+  void push(Job job);
+  // Is there something to send? A source that takes batches is not asked for a part of one, unless `is_waited_for`.
+  [[nodiscard]] bool has_batch(bool is_waited_for) const;
+  // What is to be sent now, each of one factor.
+  std::vector<std::vector<Job>> next_batches(bool is_waited_for);
+  // Everything that has no answer is to be sent, in the order of asking.
+  void ask_all_again();
+
+  enum class Arrival { kAnswer, kUnasked, kTwice };
+  Arrival arrive(const Job& job);
+
+  [[nodiscard]] std::size_t num_open() const { return open_.size(); }
+  // Batches that were sent and have questions without an answer.
+  [[nodiscard]] std::size_t num_batches() const { return batches_.size(); }
+
+ private:
+  struct Open {
+    Job job;
+    std::int64_t number = 0;  // in the order of asking
+    std::int64_t batch = -1;  // that it was sent with
+  };
+  std::vector<Job> batch_of(std::deque<std::string>& keys, std::size_t size);
+
+  std::function<std::size_t(int)> max_batch_;
+  std::size_t num_workers_;
+  std::unordered_map<std::string, Open> open_;     // by factor and states
+  std::map<int, std::deque<std::string>> unsent_;  // their keys, by factor
+  std::map<std::int64_t, std::size_t> batches_;    // questions without an answer, by batch
+  std::unordered_set<std::string> arrived_;
+  std::int64_t next_number_ = 0, next_batch_ = 0;
+};
+
+}  // namespace treesample

@@ -1,0 +1,74 @@
+// What the coordinator of a run and its workers say to each other: JSON, sealed (remote/message_seal.hpp), in the keys
+// of a run.
+//
+//   model      RunHead: what is asked about, published by the coordinator
+//   questions  a stream of QuestionBatch, read by the consumer group "workers"
+//   answers    a stream of AnswerBatch
+//   sent       "<session> <number>": the last batch of questions that was added, so that a command that is repeated
+//              after a lost connection adds nothing twice; not sealed
+//   safe       the last answer that is in the journal: workers keep later ones to send them again; not sealed
+//   lease      which coordinator has the run (remote/run_lease.hpp)
+//
+// An answer holds its factor and states and a fingerprint of the model, so that it can be used by whoever asks for it,
+// also by a later coordinator of the same model.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/evaluators.hpp"
+#include "oracle/oracle_model.hpp"
+
+namespace treesample {
+
+inline constexpr const char* kWorkerGroup = "workers";
+
+// The parts of a model that values depend on.
+FingerprintParts value_parts(const FingerprintParts& parts);
+
+struct RunHead {
+  std::string version;      // of this library
+  std::string session;      // of the coordinator: questions of another one are of no use
+  std::string fingerprint;  // of the parts, which answers carry
+  FingerprintParts parts;
+  double lease_seconds = 0.0;  // without a sign of life, after which a question goes to another worker
+  bool is_done = false;
+};
+
+// What may be asked: factors by name, with the numbers of states of their scopes.
+class AskedFactors {
+ public:
+  explicit AskedFactors(const OracleModel& model);
+  [[nodiscard]] int index(const std::string& name) const;  // -1 when there is none
+  [[nodiscard]] const std::string& name(int factor) const { return names_[factor]; }
+  [[nodiscard]] const std::vector<int>& num_states(int factor) const { return num_states_[factor]; }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::vector<int>> num_states_;  // by factor and variable of its scope
+  std::map<std::string, int> by_name_;        // those that are no tables
+};
+
+struct QuestionBatch {
+  std::string session;
+  std::vector<Job> jobs;  // of one factor
+};
+
+struct AnswerBatch {
+  std::string fingerprint;
+  std::string worker;
+  std::vector<JobResult> results;  // of one factor
+};
+
+std::string format_head(const RunHead& head);
+std::string format_questions(const QuestionBatch& batch, const AskedFactors& factors);
+std::string format_answers(const AnswerBatch& batch, const AskedFactors& factors);
+
+// These throw Error (kParse) naming the field and what is allowed.
+RunHead parse_head(std::string_view text);
+QuestionBatch parse_questions(std::string_view text, const AskedFactors& factors);
+AnswerBatch parse_answers(std::string_view text, const AskedFactors& factors);
+
+}  // namespace treesample

@@ -1,0 +1,37 @@
+// The keys of one run on a server, all under "treesample:<run>:". What is written is sealed (message_seal.hpp), what is
+// read is opened and never used otherwise; RedisTrouble names the key.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "remote/message_seal.hpp"
+#include "remote/redis_client.hpp"
+
+namespace treesample {
+
+class SealedChannel {
+ public:
+  // Throws kArgument when the server is on another machine and there is no secret, unless that is allowed; on this
+  // machine it remarks on it.
+  SealedChannel(const RedisOptions& options, const RunCallbacks& callbacks);
+
+  [[nodiscard]] RedisClient& client() { return client_; }
+  [[nodiscard]] const MessageSeal& seal() const { return seal_; }
+  [[nodiscard]] std::string key(const char* name) const { return prefix_ + name; }
+
+  void set(const char* name, std::string_view payload);
+  // Nothing when there is no such key.
+  std::optional<std::string> get(const char* name);
+  // What a reply holds, when it holds anything.
+  [[nodiscard]] std::optional<std::string> open(const char* name, const RedisValue& value) const;
+  std::string type_of(const char* name);
+
+ private:
+  std::string prefix_;
+  RedisClient client_;
+  MessageSeal seal_;
+};
+
+}  // namespace treesample

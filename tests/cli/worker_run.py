@@ -1,0 +1,100 @@
+"""A run of questions with a server, a coordinator and workers, each a process: what the tests of workers share."""
+import json
+import os
+import signal
+import sys
+
+from redis_support import Lab, Process, wait_for
+
+# Appends a line per call, as one write, before it computes. BODY runs for each evaluation.
+PROGRAM_TEXT = """
+import json, os, sys, time
+calls = os.open("calls", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+def log_value(s):
+    BODY
+sys.stdin.readline()
+print('{"ready": true}', flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    values = []
+    for states in request["assignments"]:
+        os.write(calls, (str(states) + "\\n").encode())
+        values.append(log_value(states))
+    print(json.dumps({"id": request["id"], "log_values": values}), flush=True)
+"""
+VALUE = "return -3.14159265358979 * (1 + s[0]) / (7 + s[1] + 5 * s[2]) + 0.3 * s[3]"
+ALLOW = {"TREESAMPLE_ALLOW_PROGRAMS": "1"}
+# What no two runs share, or what says how it was run.
+OF_ONE_RUN = ("model", "seconds", "expansions_per_second", "programs", "options", "cost_seconds")
+
+
+class WorkerLab(Lab):
+    def __init__(self, *server_options, body="time.sleep(0.002); " + VALUE, program_fields=None):
+        super().__init__(*server_options)
+        self.program_fields = program_fields or {}
+        self.write_model("model.json")
+        with open(self.path("oracle.py"), "w") as file:
+            file.write(PROGRAM_TEXT.replace("BODY", body))
+
+    def write_model(self, name, **program_fields):
+        program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **self.program_fields, **program_fields}
+        model = {
+            "variables": [{"name": name, "states": 3} for name in "abcd"],
+            "programs": {"p": program},
+            "factors": [{"scope": ["a", "b"], "log_values": [0, -1, -2, -1, 0, -1, "-inf", -1, 0]},
+                        {"name": "f", "scope": ["a", "b", "c", "d"], "program": "p"}],
+        }
+        with open(self.path(name), "w") as file:
+            json.dump(model, file)
+
+    def server_options(self, run, patience):
+        return ["--redis", self.address(), "--run", run, "--patience", patience]
+
+    def infer(self, *more, calls=40, under_way=3, environment=None, model="model.json", server=(), run="test",
+              patience=60):
+        """Without `server` options it is local."""
+        return self.run("infer", self.path(model), "--calls", calls, "--space", "tree", "--samples", "5", "--oracle-workers",
+                        under_way, "--oracle-order", "submission", "--json", self.path("answer.json"), *server, *more,
+                        environment={**ALLOW, **(environment or {})})
+
+    def coordinator(self, *more, run="test", patience=60, journal="run.journal", lease=1, **settings):
+        server = [*self.server_options(run, patience), "--lease", lease]
+        if journal:
+            server += ["--journal", self.path(journal)]
+        return self.infer(*more, server=server, **settings)
+
+    def answerer(self, *more, run="test", patience=60, model="model.json", environment=None):
+        return self.run("worker", "--model", self.path(model), *self.server_options(run, patience), *more,
+                        environment={**ALLOW, **(environment or {})})
+
+    def answer(self):
+        """What must be the same in every run."""
+        with open(self.path("answer.json")) as file:
+            answer = json.load(file)
+        for name in OF_ONE_RUN:
+            answer.pop(name, None)
+            answer["spent"].pop(name, None)
+        return answer
+
+    def calls(self):
+        try:
+            with open(self.path("calls")) as file:
+                return file.read().splitlines()
+        except FileNotFoundError:
+            return []
+
+    def wait_for_calls(self, count, process=None):
+        wait_for(lambda: len(self.calls()) >= count or (process and process.process.poll() is not None), f"{count} calls")
+
+    def program_counts(self):
+        with open(self.path("answer.json")) as file:
+            return json.load(file)["programs"][0]
+
+
+def local_answer(*more, **settings):
+    """The answer of a run without any server, and its number of calls."""
+    with WorkerLab(**settings) as lab:
+        process = lab.infer(*more)
+        if process.wait() != 0:
+            raise SystemExit(f"FAILED: a local run\n{process.text()}")
+        return lab.answer(), len(lab.calls())

@@ -1,0 +1,61 @@
+// A most probable configuration in every answer, whatever the method.
+#include <gtest/gtest.h>
+
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/infer/infer.hpp"
+#include "treesample/io/model_file.hpp"
+
+namespace treesample {
+namespace {
+
+TEST(Best, EveryMethodHasOne) {
+  Model clinic(read_model(TREESAMPLE_SOURCE_DIR "/examples/models/asia.bif"));
+  clinic.observe("xray", "yes");
+  const int xray = 6;
+  const Answer exact = infer(clinic, {}, {}, {.method = Method::kExact});
+  ASSERT_TRUE(exact.best);
+  for (const Method method :
+       {Method::kExact, Method::kCount, Method::kSis, Method::kSmc, Method::kGibbs, Method::kBp}) {
+    const Answer answer = infer(clinic, {}, {.budget = 5000}, {.method = method});
+    ASSERT_TRUE(answer.best) << to_string(method);
+    EXPECT_EQ(answer.best->x[xray], 0) << to_string(method);
+    EXPECT_NEAR(answer.best->log_density, clinic.graph.log_density(answer.best->x), 1e-12) << to_string(method);
+    EXPECT_LE(answer.best->log_density, exact.best->log_density + 1e-12) << to_string(method);
+    if (answer.is_best_optimal == true) {
+      EXPECT_NEAR(answer.best->log_density, exact.best->log_density, 1e-9);
+    }
+  }
+  for (const SelectRule rule : {SelectRule::kQUct, SelectRule::kGap, SelectRule::kMass}) {
+    const Answer answer = infer(clinic, {}, {.budget = 300}, {.method = Method::kTreeSample, .select = rule});
+    ASSERT_TRUE(answer.best) << to_string(rule);
+    EXPECT_EQ(answer.best->x[xray], 0) << to_string(rule);
+    EXPECT_NEAR(answer.best->log_density, clinic.graph.log_density(answer.best->x), 1e-12) << to_string(rule);
+    EXPECT_LE(answer.best->log_density, exact.best->log_density + 1e-12) << to_string(rule);
+  }
+}
+
+// Two variables that must differ: the most believed states, here the first of each, do not go together.
+TEST(Best, BeliefsThatDoNotGoTogetherStillHaveOne) {
+  FactorGraph graph;
+  graph.add_variable(3);
+  graph.add_variable(3);
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  graph.add_table({0, 1}, {kNever, 0.0, 0.0, 0.0, kNever, -2.0, 0.0, -2.0, kNever});
+  const Answer answer = infer(graph, {}, {}, {.method = Method::kBp});
+  ASSERT_TRUE(answer.best);
+  EXPECT_EQ(answer.marginals[0][0] > answer.marginals[0][1], true);
+  EXPECT_TRUE(std::isfinite(answer.best->log_density));
+  EXPECT_NE(answer.best->x[0], answer.best->x[1]);
+}
+
+// Of an impossible model there is none.
+TEST(Best, AnImpossibleModelHasNone) {
+  Model clinic(read_model(TREESAMPLE_SOURCE_DIR "/examples/models/asia.bif"));
+  clinic.observe("lung", "yes").observe("either", "no");
+  for (const Method method : {Method::kExact, Method::kCount, Method::kSmc, Method::kBp}) {
+    EXPECT_FALSE(infer(clinic, {}, {.budget = 1000}, {.method = method}).best) << to_string(method);
+  }
+}
+
+}  // namespace
+}  // namespace treesample

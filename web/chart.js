@@ -1,0 +1,150 @@
+// Lines over an axis: drawn anew for the width that there is, so that letters keep their size.
+//
+// A series is {name, points: [{x, y, error}], isBand, isDashed, color}; a band is the area between `low` and `high` of
+// its points. Points that cannot be drawn (not finite, not positive on a logarithmic axis) are left out.
+
+function linearTicks(low, high, count) {
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((f) => f >= rough);
+  const ticks = [];
+  for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; ++i) ticks.push(i * step);
+  return ticks;
+}
+
+function logTicks(low, high) {
+  const decades = Math.log10(high / low);
+  const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 3] : [1, 2, 3, 5, 7];
+  const stride = Math.max(1, Math.ceil(decades / 7));
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); ++power) {
+    if (((power % stride) + stride) % stride !== 0) continue;
+    for (const f of steps) ticks.push(f * 10 ** power);
+  }
+  return ticks.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+}
+
+// A scale from values to [from, to].
+function makeScale(values, isLog, from, to) {
+  let low = Math.min(...values),
+    high = Math.max(...values);
+  if (isLog) {
+    if (low === high) [low, high] = [low / 2, high * 2];
+    const at = (v) => from + (to - from) * (Math.log(v / low) / Math.log(high / low));
+    return {at, ticks: logTicks(low, high), label: (t) => plain(t, 3)};
+  }
+  const pad = high > low ? 0.04 * (high - low) : Math.max(1e-6, 0.05 * Math.abs(high));
+  low -= pad;
+  high += pad;
+  const ticks = linearTicks(low, high, Math.max(2, Math.abs(to - from) / 80));
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+  const decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const label = (t) => (Math.abs(t) >= 1e7 ? plain(t, 5) : signed(t.toFixed(decimals)));
+  return {at: (v) => from + (to - from) * ((v - low) / (high - low)), ticks, label};
+}
+
+function axisParts(x, y, box, labels) {
+  const parts = [];
+  for (const t of y.ticks) {
+    parts.push(
+      svg("line", {class: "grid", x1: box.left, x2: box.right, y1: y.at(t), y2: y.at(t)}),
+      svg("text", {class: "tick", x: box.left - 6, y: y.at(t), dy: "0.32em", "text-anchor": "end"}, y.label(t)),
+    );
+  }
+  for (const t of x.ticks) {
+    parts.push(
+      svg("line", {class: "grid", x1: x.at(t), x2: x.at(t), y1: box.top, y2: box.bottom}),
+      svg("text", {class: "tick", x: x.at(t), y: box.bottom + 16, "text-anchor": "middle"}, x.label(t)),
+    );
+  }
+  parts.push(
+    svg("text", {class: "axis", x: box.right, y: box.bottom + 34, "text-anchor": "end"}, labels.x),
+    svg("text", {class: "axis", x: 2, y: 12}, labels.y),
+  );
+  return parts;
+}
+
+function seriesParts(series, x, y, canDraw) {
+  const color = `var(--series-${series.color % 10})`;
+  const points = series.points.filter(canDraw);
+  const at = (p, v) => `${x.at(p.x).toFixed(1)},${y.at(v).toFixed(1)}`;
+  if (series.isBand) {
+    const there = points.map((p) => at(p, p.high));
+    const back = points.map((p) => at(p, p.low)).reverse();
+    return [svg("polygon", {points: [...there, ...back].join(" "), style: {fill: color}, class: "band"})];
+  }
+  const parts = [
+    svg("polyline", {
+      points: points.map((p) => at(p, p.y)).join(" "),
+      class: "line",
+      style: {stroke: color},
+      "stroke-dasharray": series.isDashed ? "6 4" : [null, "9 3", "2 3"][series.dashes || 0],
+    }),
+  ];
+  if (!series.hasMarks && points.length > 2) return parts;
+  for (const p of points) {
+    const title = svg("title", {}, `${series.name}: ${short(p.y, 4)} at ${short(p.x, 4)}`);
+    parts.push(svg("circle", {cx: x.at(p.x), cy: y.at(p.y), r: 3.5, style: {fill: color}}, title));
+  }
+  return parts;
+}
+
+function drawChart(chart, width) {
+  const height = Math.max(220, Math.min(380, 0.5 * width));
+  const box = {left: 64, right: width - 26, top: 24, bottom: height - 44};
+  const isDrawable = (v, isLog) => Number.isFinite(v) && (!isLog || v > 0);
+  const canDraw = (p) =>
+    isDrawable(p.x, chart.isXLog) && [p.y, p.low, p.high].every((v) => v === undefined || isDrawable(v, chart.isYLog));
+  const all = chart.series.flatMap((series) => series.points.filter(canDraw));
+  if (all.length === 0) return svg("svg", {width, height: 1});
+  const x = makeScale(
+    all.map((p) => p.x),
+    chart.isXLog,
+    box.left,
+    box.right,
+  );
+  const y = makeScale(
+    all.flatMap((p) => [p.y, p.low, p.high].filter((v) => v !== undefined)),
+    chart.isYLog,
+    box.bottom,
+    box.top,
+  );
+  return svg(
+    "svg",
+    {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": chart.description},
+    axisParts(x, y, box, {x: chart.xLabel, y: chart.yLabel}),
+    chart.series.map((series) => seriesParts(series, x, y, canDraw)),
+  );
+}
+
+// The chart with its key. `chart.isXLog` may be changed before draw() of what is returned.
+function chartFigure(chart) {
+  const place = h("div", {class: "chart"});
+  const key = h(
+    "ul",
+    {class: "key"},
+    chart.series
+      .filter((series) => series.name)
+      .map((series) =>
+        h(
+          "li",
+          {},
+          h("span", {
+            class: `swatch ${series.isBand ? "area" : ["", "dashed", "dotted"][series.isDashed ? 1 : series.dashes || 0]}`,
+            "aria-hidden": "true",
+            style: {color: `var(--series-${series.color % 10})`},
+          }),
+          series.name,
+        ),
+      ),
+  );
+  let width = 0;
+  const draw = () => place.replaceChildren(drawChart(chart, width));
+  new ResizeObserver(([entry]) => {
+    const now = Math.floor(entry.contentRect.width);
+    if (now < 50 || now === width) return;
+    width = now;
+    draw();
+  }).observe(place);
+  return {element: h("figure", {}, place, key), draw};
+}
