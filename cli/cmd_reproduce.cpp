@@ -27,8 +27,7 @@ std::vector<std::string> experiment_names() {
 std::vector<Reading> parse_readings(const std::string& text) {
   std::vector<Reading> readings;
   for (const std::string& word : split_names(text)) {
-    check_argument(word == "letter" || word == "best", "--readings",
-                   fmt::format("'{}' is none of letter, best", word));
+    check_argument(word == "letter" || word == "best", "--readings", fmt::format("'{}' is none of letter, best", word));
     const Reading reading = word == "best" ? Reading::kBest : Reading::kLetter;
     if (std::find(readings.begin(), readings.end(), reading) == readings.end()) readings.push_back(reading);
   }
@@ -64,7 +63,8 @@ void ReproduceCommand::declare(CommandLine& line) {
   line.option("--instances", num_instances_, 0, 1'000'000, "Random problems per family; 0 is the paper's number");
   line.option("--runs", num_instances_, 0, 1'000'000, "The same for table2: training runs per cell");
   line.option("--episodes", num_episodes_, 0, 1 << 30, "Episodes of a training run (table2); 0 is the paper's number");
-  line.option("--methods", methods_, "LIST", "Only these, with commas (table1: see `compare`; table2: smc,ts,exact,ts8); default all");
+  line.option("--methods", methods_, "LIST",
+              "Only these, with commas (table1: see `compare`; table2: smc,ts,exact,ts8); default all");
   line.option("--readings", readings_, "LIST", "Of the paper (table2): letter, best or both");
   line.option("--budget", budget_, 0, 1'000'000'000,
               "Reward evaluations per problem and method (figure1: the largest); 0 is the paper's");

@@ -265,9 +265,10 @@ int TrainCommand::run() {
   fmt::print("{}, {}{}\n", counted(report.num_episodes, "episode"), counted(report.num_steps, "learner step"),
              report.is_finished ? "" : "; interrupted, go on with --resume");
   print_rejected(report);
-  fmt::print("delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone, "
-             "{} with search and telescoped values\nBellman residual of the network, mean of the last episodes: {}\n",
-             with_search.text(), alone.text(), telescoped.text(), residual.text());
+  fmt::print(
+      "delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone, "
+      "{} with search and telescoped values\nBellman residual of the network, mean of the last episodes: {}\n",
+      with_search.text(), alone.text(), telescoped.text(), residual.text());
   fmt::print("network   {}\nprogress  {}{}\n", printable((options.folder / "network.safetensors").string()),
              printable((options.folder / "progress.csv").string()),
              report.has_figure ? ", progress.svg, progress.png" : "");

@@ -35,8 +35,8 @@ const std::vector<Experiment>& all_experiments() {
        1, 300, std::vector<Problem>(), run_calls},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
-      {"ablations", "value networks: units and layers, iterations, targets, and the tuning of training", 10, 2'500, 2, 200,
-       std::vector<Problem>(), run_ablations, 4'000, 8},
+      {"ablations", "value networks: units and layers, iterations, targets, and the tuning of training", 10, 2'500, 2,
+       200, std::vector<Problem>(), run_ablations, 4'000, 8},
   };
   return experiments;
 }

@@ -115,8 +115,8 @@ Table match_table(const Results& results) {
         for (int i = 0; i < 2; ++i) counts[i] += is_match(ours, *paper, kSlack[i]) ? 1 : 0;
       }
     }
-    table.rows.push_back({to_string(reading), fmt::format("{}", counts[0]), fmt::format("{}", counts[1]),
-                          fmt::format("{}", num_cells)});
+    table.rows.push_back(
+        {to_string(reading), fmt::format("{}", counts[0]), fmt::format("{}", counts[1]), fmt::format("{}", num_cells)});
   }
   table.remark = "The best reading was chosen by these very cells: constants, ties and the resampling scheme.";
   return table;
@@ -165,12 +165,12 @@ CsvFile table_csv(const Results& results) {
       const std::optional<PaperCell> paper = paper_cell(problem.family, method);
       const std::vector<double> kl = column(instances, word + ".kl");
       text += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", problem.family, to_string(problem.reading), word, measure,
-          summary.mean, summary.deviation, summary.error, paper ? fmt::format("{}", paper->mean) : "",
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", problem.family, to_string(problem.reading), word,
+          measure, summary.mean, summary.deviation, summary.error, paper ? fmt::format("{}", paper->mean) : "",
           paper ? fmt::format("{}", paper->deviation) : "", match_text(results, paper, summary),
-          match_text(results, paper, summary, kSlack[0]), summarize(kl).mean,
-          *std::max_element(kl.begin(), kl.end()), summarize(column(instances, word + ".energy")).mean,
-          summarize(column(instances, word + ".entropy")).mean, summarize(column(instances, "log_z")).mean);
+          match_text(results, paper, summary, kSlack[0]), summarize(kl).mean, *std::max_element(kl.begin(), kl.end()),
+          summarize(column(instances, word + ".energy")).mean, summarize(column(instances, word + ".entropy")).mean,
+          summarize(column(instances, "log_z")).mean);
     }
   }
   return {"table1", text};
@@ -257,9 +257,11 @@ std::optional<Report> run_table1(const ExperimentOptions& options, const RunCont
   report.title = "Table 1: approximation error with a budget of evaluations";
   report.introduction = fmt::format(
       "Mean +- standard deviation over instances (standard error of the mean), in nats; lower is better. Letter: the "
-      "paper's text as it stands, ties to the lowest action, multinomial resampling. Best reading: with constants fitted "
+      "paper's text as it stands, ties to the lowest action, multinomial resampling. Best reading: with constants "
+      "fitted "
       "to the paper's numbers (CHAIN, FG 1), MAJORITY as more than half (FG 2), ties at random and a tuned resampling "
-      "scheme, none of which its text gives. A cell matches when the means differ by at most 0.15 nats plus three standard errors. Rows below TS are "
+      "scheme, none of which its text gives. A cell matches when the means differ by at most 0.15 nats plus three "
+      "standard errors. Rows below TS are "
       "not in the paper. {} instances per family, {} reward evaluations each; all values are exact, except that those "
       "of "
       "ELBO leaves are means over 10,000 samples per instance.",

@@ -74,9 +74,9 @@ std::optional<Report> run_ablations(const ExperimentOptions& options, const RunC
                             fmt::format("{:.0f}", quantile(column(cell.runs, "seconds"), 0.5))});
       for (std::size_t r = 0; r < phi.size(); ++r) {
         const Numbers& run = *cell.runs[r];
-        csv += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", word, trainer.word, r, phi[r],
-                           kl_of(cell, "search")[r], kl_of(cell, "telescoped")[r], kl_of(cell, "plain")[r],
-                           run.at("residual"), run.at("loss"), run.at("seconds"));
+        csv += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", word, trainer.word, r, phi[r], kl_of(cell, "search")[r],
+                           kl_of(cell, "telescoped")[r], kl_of(cell, "plain")[r], run.at("residual"), run.at("loss"),
+                           run.at("seconds"));
       }
     }
   }

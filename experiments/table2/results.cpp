@@ -21,9 +21,7 @@ std::string Line::title() const {
                                   : fmt::format("Q_phi ({}) + {}", trainer->title, method);
 }
 
-const char* Line::number() const {
-  return of == Of::kPhi ? "phi" : of == Of::kSearch ? "search" : "telescoped";
-}
+const char* Line::number() const { return of == Of::kPhi ? "phi" : of == Of::kSearch ? "search" : "telescoped"; }
 
 std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers) {
   std::vector<Line> lines;

@@ -49,8 +49,9 @@ Table median_table(const Part& part) {
 Table kl_table(const Part& part) {
   Table table{.title = fmt::format("KL itself, {} reading: medians", part.word),
               .header = header("nats"),
-              .remark = "Nothing can gain more than the KL of TreeSample without value function. The residual is the "
-                        "root mean square of R + V_phi(child) - Q_phi(edge) along samples of Q_phi."};
+              .remark =
+                  "Nothing can gain more than the KL of TreeSample without value function. The residual is the "
+                  "root mean square of R + V_phi(child) - Q_phi(edge) along samples of Q_phi."};
   const Trainer& first = *part.lines.front().trainer;
   std::vector<std::string> floor{"TS without value function"};
   for (int c = 0; c < num_columns(); ++c) floor.push_back(plain_text(spread_of(part.results.plain_kl(first, c))));
@@ -206,7 +207,8 @@ Table claim_table(const Part& part) {
 
 // The only numbers that differ between two equal runs.
 Table time_table(const Part& part) {
-  Table table{.title = fmt::format("CPU seconds per run, {} reading, median", part.word), .header = header("trained by")};
+  Table table{.title = fmt::format("CPU seconds per run, {} reading, median", part.word),
+              .header = header("trained by")};
   for (const Line& line : part.lines) {
     if (line.of != Line::Of::kPhi) continue;
     std::vector<std::string> row{line.trainer->title};
@@ -244,10 +246,10 @@ CsvFile table_csv(const std::vector<Part>& parts) {
       for (int c = 0; c < num_columns(); ++c) {
         const std::vector<double> paired = part.results.paired(line, c);
         if (paired.empty()) continue;
-        text += fmt::format("{},{},{},{}{}{}{}{}\n", part.word, line.word(), column_word(c), paired.size(),
-                            spread_cells(spread_of(paired)), spread_cells(spread_of(part.results.unpaired(line, c))),
-                            spread_cells(spread_of(part.results.kl(line, c))),
-                            spread_cells(paper_cell(line.word(), c)));
+        text +=
+            fmt::format("{},{},{},{}{}{}{}{}\n", part.word, line.word(), column_word(c), paired.size(),
+                        spread_cells(spread_of(paired)), spread_cells(spread_of(part.results.unpaired(line, c))),
+                        spread_cells(spread_of(part.results.kl(line, c))), spread_cells(paper_cell(line.word(), c)));
       }
     }
   }
@@ -256,7 +258,8 @@ CsvFile table_csv(const std::vector<Part>& parts) {
 
 CsvFile runs_csv(const std::vector<Part>& parts) {
   std::string text =
-      "reading,column,trainer,run,delta_kl,delta_kl_phi,delta_kl_telescoped,delta_kl_plain,log_z,bellman_residual,loss\n";
+      "reading,column,trainer,run,delta_kl,delta_kl_phi,delta_kl_telescoped,delta_kl_plain,log_z,bellman_residual,"
+      "loss\n";
   const auto cell = [](const Numbers& numbers, const char* name) {
     const auto found = numbers.find(name);
     return found == numbers.end() ? std::string() : fmt::format("{}", found->second);
@@ -269,9 +272,9 @@ CsvFile runs_csv(const std::vector<Part>& parts) {
         for (std::size_t r = 0; r < runs.size(); ++r) {
           const Numbers& run = *runs[r];
           text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", part.word, column_word(c),
-                              c == 0 ? "smc without network" : line.trainer->word, r, cell(run, c == 0 ? "smc" : "search"),
-                              cell(run, "phi"), cell(run, "telescoped"), cell(run, "plain"), cell(run, "log_z"),
-                              cell(run, "residual"), cell(run, "loss"));
+                              c == 0 ? "smc without network" : line.trainer->word, r,
+                              cell(run, c == 0 ? "smc" : "search"), cell(run, "phi"), cell(run, "telescoped"),
+                              cell(run, "plain"), cell(run, "log_z"), cell(run, "residual"), cell(run, "loss"));
         }
       }
     }

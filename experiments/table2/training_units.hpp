@@ -11,9 +11,9 @@
 //   log_z       exact: KL = delta-KL + log Z
 //   residual    the Bellman residual of Q_phi
 //   loss        of the learner
-// search.00, search.01, ..., phi.00, ..., telescoped.00, ... are means over blocks of episodes, relative to plain in the
-// same block: enough for a figure; loss.00, ... are not relative. A unit without network has `plain`, `smc` and `log_z`.
-// All have `seconds` (CPU).
+// search.00, search.01, ..., phi.00, ..., telescoped.00, ... are means over blocks of episodes, relative to plain in
+// the same block: enough for a figure; loss.00, ... are not relative. A unit without network has `plain`, `smc` and
+// `log_z`. All have `seconds` (CPU).
 #pragma once
 
 #include <cstdint>

@@ -291,7 +291,8 @@ std::vector<OptionRow> make_rows() {
                                      {.high = HUGE_VAL}),
       option<&InferOptions::bonus>(
           "bonus", kQUct,
-          "What scales the exploration bonus: the leaf value, as in the paper, or log-states, (N - n) log K whatever the "
+          "What scales the exploration bonus: the leaf value, as in the paper, or log-states, (N - n) log K whatever "
+          "the "
           "leaf value (--space tree with a --prior)",
           {.matters = has_prior_tree, .why_not = "there is no --prior in a tree search (--space tree)"}),
       option<&InferOptions::ties>("ties", kQUct, "Which of equally good actions to take (q-uct)"),

@@ -48,10 +48,11 @@ inline double squared_error(const ErrorRow& outputs, std::span<const float> targ
   double sum = 0.0;
   for (std::size_t a = 0; a < target.size(); ++a) {
     if (!is_log_value(target[a]) || (!high.empty() && !(high[a] >= target[a] && is_log_value(high[a])))) {
-      throw Error(ErrorCode::kNumeric,
-                  fmt::format("accumulate_gradient: a target is {}{}, allowed are real numbers and -inf, and no upper end "
-                              "below the lower one",
-                              target[a], high.empty() ? "" : fmt::format(" to {}", high[a])));
+      throw Error(
+          ErrorCode::kNumeric,
+          fmt::format("accumulate_gradient: a target is {}{}, allowed are real numbers and -inf, and no upper end "
+                      "below the lower one",
+                      target[a], high.empty() ? "" : fmt::format(" to {}", high[a])));
     }
     const float top = high.empty() ? target[a] : high[a];
     if (std::isinf(top)) continue;

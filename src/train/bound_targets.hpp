@@ -1,8 +1,9 @@
 // Targets that the tables of a problem prove: exact Q-values where elimination fits into memory, else bounds.
 //
-// Mini-buckets in the order of the problem's variables have, for every prefix, U_n(a | x_<n) >= Q_n(a | x_<n) and mostly
-// a lower bound L_n too. With room for whole buckets both are Q_n itself, the numbers that a finished search has in its
-// store (in `tree`, `graph` or `andor`): P_X is then the target distribution, and its samples and values are exact.
+// Mini-buckets in the order of the problem's variables have, for every prefix, U_n(a | x_<n) >= Q_n(a | x_<n) and
+// mostly a lower bound L_n too. With room for whole buckets both are Q_n itself, the numbers that a finished search has
+// in its store (in `tree`, `graph` or `andor`): P_X is then the target distribution, and its samples and values are
+// exact.
 //
 // Where bounds are apart, a value of the search is used as far as they allow, and where the search has evaluated
 // nothing the target is the interval. Log-sum-exp of noisy values is too high on average, which training on the
@@ -24,7 +25,8 @@ class BoundTargets {
  public:
   static constexpr std::uint64_t kBytes = std::uint64_t{16} << 20;
 
-  // Keeps a reference to the problem. `passes` tighten bounds that are apart. Throws kArgument when a factor is a function.
+  // Keeps a reference to the problem. `passes` tighten bounds that are apart. Throws kArgument when a factor is a
+  // function.
   explicit BoundTargets(const Problem& problem, std::uint64_t bytes = kBytes, int passes = 10);
 
   [[nodiscard]] bool is_exact() const { return buckets_->report().is_exact; }

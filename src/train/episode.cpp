@@ -167,8 +167,7 @@ NetworkQuality network_quality(const Problem& problem, const std::shared_ptr<con
       if (n > 0) add_residual(total - edges[i]);
       const int state = random.categorical(p);
       sum += std::log(p[state]);
-      const std::span<int> x =
-          std::span(states).subspan(static_cast<std::size_t>(i) * num_variables, num_variables);
+      const std::span<int> x = std::span(states).subspan(static_cast<std::size_t>(i) * num_variables, num_variables);
       x[level.variable] = state;
       edges[i] = values[state] - reward.evaluate(n, x, unlimited);
     }

@@ -21,8 +21,9 @@ constexpr std::string_view kAnyMagic = "TSEP";
 constexpr std::size_t kMostNameBytes = 200;
 
 constexpr std::optional<double> Measurements::*kMeasurements[] = {
-    &Measurements::delta_kl,            &Measurements::delta_kl_phi,     &Measurements::delta_kl_plain,
-    &Measurements::delta_kl_telescoped, &Measurements::bellman_residual, &Measurements::log_z};
+    &Measurements::delta_kl,         &Measurements::delta_kl_phi,
+    &Measurements::delta_kl_plain,   &Measurements::delta_kl_telescoped,
+    &Measurements::bellman_residual, &Measurements::log_z};
 
 template <typename T>
 void put(std::string& bytes, const T& value) {

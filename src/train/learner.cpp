@@ -29,12 +29,12 @@ Network make_network(const LearnerOptions& options, const ProblemSource& problem
   options.validate();
   Random random(options.seed, "parameters");
   if (options.architecture == "mlp") {
-    return Mlp({.num_variables = problems.num_variables(), .num_states = problems.max_states(), .hidden = options.hidden},
-               random);
+    return Mlp(
+        {.num_variables = problems.num_variables(), .num_states = problems.max_states(), .hidden = options.hidden},
+        random);
   }
-  return Gnn(
-      {.kinds = problems.network_kinds(), .num_states = problems.max_states(), .iterations = options.iterations},
-      random);
+  return Gnn({.kinds = problems.network_kinds(), .num_states = problems.max_states(), .iterations = options.iterations},
+             random);
 }
 
 Parameters& parameters_of(Network& network) {
@@ -92,9 +92,10 @@ double Learner::accumulate(std::span<const ReplayEntry> batch) {
     std::vector<MlpSample> samples;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const Experience& from = *batch[i].experience;
-      samples.push_back(
-          {.states = prefixes[i], .variable = from.variable(batch[i].row), .target = from.target(batch[i].row),
-           .high = from.high(batch[i].row)});
+      samples.push_back({.states = prefixes[i],
+                         .variable = from.variable(batch[i].row),
+                         .target = from.target(batch[i].row),
+                         .high = from.high(batch[i].row)});
     }
     return mlp->accumulate_gradient(samples, mlp_scratch_, gradient_);
   }
@@ -106,7 +107,7 @@ double Learner::accumulate(std::span<const ReplayEntry> batch) {
                        .states = prefixes[i],
                        .variable = from.variable(batch[i].row),
                        .target = from.target(batch[i].row),
-           .high = from.high(batch[i].row)});
+                       .high = from.high(batch[i].row)});
   }
   return accumulate_gradient(std::get<Gnn>(network_), samples, gnn_scratch_, gradient_);
 }

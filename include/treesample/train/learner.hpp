@@ -15,8 +15,8 @@
 namespace treesample {
 
 struct LearnerOptions {
-  std::string architecture = "gnn";  // or "mlp", for problems that all have the same variables
-  int iterations = GnnOptions{}.iterations;           // of a graph network
+  std::string architecture = "gnn";               // or "mlp", for problems that all have the same variables
+  int iterations = GnnOptions{}.iterations;       // of a graph network
   std::vector<int> hidden = MlpOptions{}.hidden;  // of a perceptron: the widths of its layers
   int batch_size = 128;
   AdamOptions adam = {};

@@ -46,8 +46,9 @@ struct ProblemOptions {
   std::string model_format = {};
   // Several of them, text and extension each: problem i is model i modulo their number. Only for graph networks.
   std::vector<std::pair<std::string, std::string>> models = {};
-  // Variables of the model or models, by name, that are observed: in the states of a sample of the model, another one for
-  // each problem. A problem is then the model conditioned on them, as `infer --evidence` has it. Only for graph networks.
+  // Variables of the model or models, by name, that are observed: in the states of a sample of the model, another one
+  // for each problem. A problem is then the model conditioned on them, as `infer --evidence` has it. Only for graph
+  // networks.
   std::vector<std::string> evidence_variables = {};
   OrderKind order = OrderKind::kGiven;
   bool is_single_graph = false;  // every problem is instance 0 (the paper's non-transfer setting)

@@ -36,9 +36,8 @@ struct Experience {
     return std::span(row_targets).subspan(static_cast<std::size_t>(row) * num_targets, num_targets);
   }
   [[nodiscard]] std::span<const float> high(int row) const {
-    return row_highs.empty()
-               ? std::span<const float>()
-               : std::span(row_highs).subspan(static_cast<std::size_t>(row) * num_targets, num_targets);
+    return row_highs.empty() ? std::span<const float>()
+                             : std::span(row_highs).subspan(static_cast<std::size_t>(row) * num_targets, num_targets);
   }
   [[nodiscard]] int variable(int row) const { return problem->space.levels[row_levels[row]].variable; }
   // Writes the prefix of a row: the states of the sample before its level, -1 for all other variables.

@@ -119,8 +119,13 @@ class Table2Run : public testing::Test {
   void SetUp() override {
     std::string name = testing::TempDir() + "table2_XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
-    options_ = {.num_instances = 1, .budget = 60, .num_episodes = 2, .seed = 5,
-                .methods = {"smc", "ts"}, .readings = {Reading::kLetter, Reading::kBest}, .folder = name};
+    options_ = {.num_instances = 1,
+                .budget = 60,
+                .num_episodes = 2,
+                .seed = 5,
+                .methods = {"smc", "ts"},
+                .readings = {Reading::kLetter, Reading::kBest},
+                .folder = name};
   }
   void TearDown() override { std::filesystem::remove_all(options_.folder); }
   ExperimentOptions options_;
