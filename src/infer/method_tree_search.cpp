@@ -39,6 +39,13 @@ Spending telescope_prior(const Task& task, const SearchSpace& space, Prior& prio
   const Telescoped made = telescope(task.graph, space, prior.value, Budget(limits.budget, limits.unit),
                                     {.count = static_cast<int>(*chosen.root_samples)}, task.seed());
   prior.value = made.value;
+  if (made.sampled_kl > Telescoped::kTrustedKl) {
+    task.run.remark(
+        fmt::format("the network alone is {} from the target, by {} of it: --network-values absolute may be "
+                    "better",
+                    std::isinf(made.sampled_kl) ? "far" : fmt::format("about {:.1f} nats", made.sampled_kl),
+                    counted(made.num_samples, "sample")));
+  }
   prior.text += fmt::format(", telescoped, root by {}", counted(made.num_samples, "sample"));
   if (limits.budget != Limits::kUnlimited) {
     limits.budget -= std::min(limits.budget, static_cast<std::int64_t>(std::ceil(made.spent.in(limits.unit))));

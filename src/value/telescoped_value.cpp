@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,10 @@ Telescoped telescope(const FactorGraph& graph, const SearchSpace& space, std::sh
   result.spent = own.spent();
   result.num_samples = static_cast<int>(weights.size());
   const double total = weights.empty() ? kNegInf : log_sum_exp(weights);
+  if (!weights.empty()) {
+    const double mean = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+    result.sampled_kl = mean == kNegInf ? HUGE_VAL : total - std::log(static_cast<double>(weights.size())) - mean;
+  }
   // Where no sample was possible the leaf value's own is as good as any.
   result.root_value =
       total == kNegInf ? root_value_of(*of, space) : total - std::log(static_cast<double>(weights.size()));

@@ -123,6 +123,7 @@ TEST(Telescoped, ErrorsThatANodesActionsShareDoNotMatter) {
     const Enumeration exact = enumerate(graph);
     // Every weight of the samples is Z.
     EXPECT_NEAR(made.root_value + space.log_constant, exact.log_z, 1e-8);
+    EXPECT_NEAR(made.sampled_kl, 0.0, 1e-8);
     EXPECT_EQ(made.num_samples, 50);
     EXPECT_EQ(made.spent.reward_evaluations, 300);
     double largest = 0.0;

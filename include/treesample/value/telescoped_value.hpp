@@ -57,6 +57,11 @@ struct Telescoped {
   std::shared_ptr<const LeafValue> value;
   double root_value = 0.0;  // the mean of the weights of the samples; V(root) of `of` where there are none
   int num_samples = 0;
+  // How far `of` alone is from the target, as the samples tell: V(root) less the mean logarithm of their weights. Where
+  // that is more than about a nat (kTrustedKl) its differences within a node are not to be trusted either, and a search
+  // with its own values, which corrects them level by level, is better. 0 without samples, +inf with an impossible one.
+  double sampled_kl = 0.0;
+  static constexpr double kTrustedKl = 1.0;
   Spending spent;  // to be taken off the budget of the search
 };
 
