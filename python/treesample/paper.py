@@ -40,13 +40,13 @@ class Node:
 
     @property
     def value(self) -> float:
-        """V = log sum_a exp Q(a), eq. 7."""
+        """V = log sum_a exp Q(a), eq. 6."""
         highest = float(self.q.max())
         return highest if highest == -math.inf else highest + math.log(float(np.exp(self.q - highest).sum()))
 
 
 def q_uct(node: Node, c: float = 1.0, epsilon: float = 0.1) -> "npt.NDArray[np.float64]":
-    """The score of each edge, eq. 8. A rule of your own has the same form: a node in, scores out."""
+    """The score of each edge, eq. 7. A rule of your own has the same form: a node in, scores out."""
     eta = 1.0 + node.eta.sum()  # of x: the visit that made the node, and one per visit of an edge
     bonus: "npt.NDArray[np.float64]" = c * np.maximum(node.q_phi, epsilon) * math.sqrt(eta) / (1.0 + node.eta)
     return node.q + bonus

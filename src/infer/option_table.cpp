@@ -189,6 +189,16 @@ bool ends_at_gap(const InferRequest& request, const FactorGraph& graph) {
 bool has_rejection(const InferRequest& request, const FactorGraph& graph) {
   return request.options.sampler == SampleSource::kRejection && has_samples(request, graph);
 }
+constexpr const char* kNoNetworkTree = "there is no network (--prior net:FILE) in a tree search (--space tree)";
+bool has_prior_tree(const InferRequest& request, const FactorGraph&) {
+  return request.options.space == SpaceKind::kTree && request.options.prior.value_or("uniform") != "uniform";
+}
+bool has_network_tree(const InferRequest& request, const FactorGraph&) {
+  return request.options.space == SpaceKind::kTree && request.options.prior.value_or("").starts_with("net:");
+}
+bool has_telescope(const InferRequest& request, const FactorGraph& graph) {
+  return has_network_tree(request, graph) && request.options.network_values != NetworkValues::kAbsolute;
+}
 bool has_importance(const InferRequest& request, const FactorGraph&) {
   return request.options.importance > 0 || request.options.method == Method::kMonotone;
 }
@@ -266,12 +276,27 @@ std::vector<OptionRow> make_rows() {
           "prior", kRules + kParticles,
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
           "default for programs); auto uses mini-buckets where elimination does not fit"),
+      option<&InferOptions::network_values>(
+          "network-values", kQUct,
+          "What a search with a network (--prior net:FILE, --space tree) takes from it; telescoped: values that agree "
+          "between levels, with the root's from samples; absolute: its own, as in the paper",
+          {.matters = has_network_tree, .why_not = kNoNetworkTree}),
+      option<&InferOptions::root_samples>(
+          "root-samples", kQUct,
+          "Samples of the network for the value of the root, out of the budget (at most 0.4 of it)",
+          {.high = 1e6, .matters = has_telescope, .why_not = "the network's values are not telescoped"}),
       option<&InferOptions::restarts>(
           "restarts", kRules + kParticles + kExact, "Randomised orders to try; 0 chooses by the model's size",
           {.high = 1e6, .matters = has_random_order, .why_not = "only min-fill and min-width orders are random"}),
       option<&InferOptions::c>("c", kQUct + kMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.high = HUGE_VAL}),
+      option<&InferOptions::bonus>(
+          "bonus", kQUct,
+          "What scales the exploration bonus: the leaf value, as in the paper, or log-states, (N - n) log K whatever "
+          "the "
+          "leaf value (--space tree with a --prior)",
+          {.matters = has_prior_tree, .why_not = "there is no --prior in a tree search (--space tree)"}),
       option<&InferOptions::ties>("ties", kQUct, "Which of equally good actions to take (q-uct)"),
       option<&InferOptions::select>(
           "select", kRules,

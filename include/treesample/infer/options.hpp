@@ -66,6 +66,12 @@ struct Question {
   std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
 };
 
+// How the values of a network enter the tree search.
+enum class NetworkValues {
+  kTelescoped,  // agreeing between levels, the root's by samples (value/telescoped_value.hpp)
+  kAbsolute,    // as they are: the paper's text
+};
+
 struct InferOptions {
   std::optional<Method> method = {};
   std::optional<SelectRule> select = {};
@@ -73,9 +79,12 @@ struct InferOptions {
   std::optional<OrderKind> order = {};
   std::optional<std::int64_t> restarts = {};
   std::optional<std::string> prior = {};  // a word of the factory of leaf values
+  std::optional<NetworkValues> network_values = {};
+  std::optional<std::int64_t> root_samples = {};
   std::optional<BudgetUnit> budget_unit = {};
   std::optional<double> c = {};
   std::optional<double> epsilon = {};
+  std::optional<BonusScale> bonus = {};
   std::optional<TieRule> ties = {};
   std::optional<double> confidence = {};
   std::optional<SampleSource> sampler = {};
