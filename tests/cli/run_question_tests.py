@@ -387,25 +387,6 @@ def test_standard_input_and_packed_files():
     check(done.returncode == 65 and "standard input is empty" in done.stderr, "no standard input", done.stderr)
 
 
-def test_help_and_docs():
-    short, long = run("infer", "--help").stdout, run("infer", "--help-all").stdout
-    check("--query" in short and "--epsilon" not in short and "more options: treesample infer --help-all" in short, "short help")
-    check(run("help", "infer").stdout == short, "help infer is infer --help")
-    check("--epsilon" in long and len(long) > len(short), "all of it")
-    check(max(len(line) for line in short.splitlines() if not line.startswith("  treesample")) <= 100, "lines fit")
-    check(not any(line != line.rstrip() for line in long.splitlines()), "no blanks at the ends of lines")
-    page = run("docs", "man").stdout
-    options = {word for word in long.split() if word.startswith("--") and word[2:].replace("-", "").isalpha()}
-    missing = {o for o in options - {"--help-all"} if o.replace("-", "\\-") not in page}
-    check(not missing, "the man page has every option", missing)
-    script = run("docs", "bash").stdout + (
-        'COMP_WORDS=(treesample infer --quer); COMP_CWORD=2; _treesample; echo "${COMPREPLY[@]}";'
-        'COMP_WORDS=(treesample con); COMP_CWORD=1; _treesample; echo "${COMPREPLY[@]}";'
-        'COMP_WORDS=(treesample infer --method ex); COMP_CWORD=3; _treesample; echo "${COMPREPLY[@]}"')
-    words = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
-    check(words == ["--query", "convert", "exact"], "completion", words)
-
-
 def write_bytes(name, contents):
     with open(name, "wb") as file:
         file.write(contents)
@@ -413,7 +394,7 @@ def write_bytes(name, contents):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    run_tests([test_forty_variables, test_soft_evidence, test_joint_queries_by_every_method, test_odd_names, test_cases, test_impossible_evidence,
-               test_mistakes, test_outputs, test_networks_that_are_none, test_conversion, test_sensitivity,
-               test_value_of_observations, test_most_probable_states, test_standard_input_and_packed_files,
-               test_help_and_docs])
+    run_tests([test_forty_variables, test_soft_evidence, test_joint_queries_by_every_method, test_odd_names, test_cases,
+               test_impossible_evidence, test_mistakes, test_outputs, test_networks_that_are_none, test_conversion,
+               test_sensitivity, test_value_of_observations, test_most_probable_states,
+               test_standard_input_and_packed_files])
