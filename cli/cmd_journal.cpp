@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "journal_page.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_model.hpp"
@@ -23,6 +24,7 @@ class JournalCommand final : public Command {
            "  treesample journal run.journal --list --model model.json\n"
            "  treesample journal run.journal --csv calls.csv\n"
            "  treesample journal run.journal --import calls.csv --model model.json\n"
+           "  treesample journal run.journal --html journal.html\n"
            "  treesample journal run.journal --repair";
   }
   void declare(CommandLine& line) override {
@@ -34,6 +36,7 @@ class JournalCommand final : public Command {
                 "--model)");
     line.option("--model", model_, "FILE",
                 "Model file (.json) of the journal, for the names of states and for --import");
+    line.option("--html", html_, "FILE", "Write a page to look at: what was paid for, by factor and call by call");
     line.flag("--repair", is_repairing_,
               "Drop rows that do not fit their checksums, and take over a journal of version 0.1.0, which had none");
   }
@@ -47,7 +50,7 @@ class JournalCommand final : public Command {
     return model_.empty() ? std::vector<Variable>() : read_json_model(model_).variables;
   }
 
-  std::string file_, csv_, import_, model_;
+  std::string file_, csv_, html_, import_, model_;
   bool is_repairing_ = false, is_listing_ = false;
 };
 
@@ -97,12 +100,15 @@ int JournalCommand::list() const {
 }
 
 int JournalCommand::run() {
-  const int num_wishes = int(is_repairing_) + int(!import_.empty()) + int(is_listing_ || !csv_.empty());
-  check_argument(num_wishes <= 1, "journal", "allowed is one of --list and --csv, --import, --repair");
+  const int num_wishes =
+      int(is_repairing_) + int(!import_.empty()) + int(!html_.empty()) + int(is_listing_ || !csv_.empty());
+  check_argument(num_wishes <= 1, "journal", "allowed is one of --list and --csv, --html, --import, --repair");
   if (is_repairing_) return repair();
   if (!import_.empty()) return import();
   if (is_listing_ || !csv_.empty()) return list();
+  if (!html_.empty()) check_writable(html_);
   const JournalSummary summary = journal_summary(file_);
+  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_entries(file_)));
   fmt::print("journal         {}\n", printable(file_));
   fmt::print("model           {}\n", printable(summary.model));
   fmt::print("created         {} UTC\n", printable(summary.created));

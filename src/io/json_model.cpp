@@ -17,6 +17,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
 #include "treesample/text.hpp"
+#include "umbridge_fields.hpp"
 
 namespace treesample {
 namespace {
@@ -92,20 +93,27 @@ FailureRule parse_failure_rule(const JsonField& field) {
   field.fail(R"(allowed are "stop", "impossible", "skip" and a number, the log-value of what fails)");
 }
 
-ProgramDescription parse_program(const JsonField& field, const std::string& name) {
+ProgramDescription parse_program(const JsonField& field, const std::string& name, const JsonModel& model) {
   constexpr double kShortest = 0.001;
   field.require_object({"command", "python", "interpreter", "files", "timeout_seconds", "start_timeout_seconds",
-                        "max_retries", "max_batch", "on_failure", "max_failure_share"});
-  if (field.has("command") == field.has("python"))
-    field.fail("a program has exactly one of the fields command, python");
+                        "max_retries", "max_batch", "on_failure", "max_failure_share", "umbridge", "model", "inputs",
+                        "numbers", "output", "transform", "scale", "config"});
+  if (int(field.has("command")) + int(field.has("python")) + int(field.has("umbridge")) != 1)
+    field.fail("a program has exactly one of the fields command, python, umbridge");
+  if (!field.has("umbridge")) refuse_umbridge_fields(field);
+  if (!field.has("python") && field.has("interpreter")) {
+    field.at("interpreter").fail("only a program with the field python has this one");
+  }
   ProgramDescription program{.name = name, .command = {}};
   if (field.has("python")) {
     program.python = field.at("python").text();
     if (field.has("interpreter")) program.interpreter = field.at("interpreter").text();
     program.command = {program.interpreter.empty() ? "python3" : program.interpreter, program.python};
+  } else if (field.has("umbridge")) {
+    program.umbridge = parse_umbridge(field, model.variables);
+    program.command = {"umbridge"};
   } else {
     program.command = parse_texts(field.at("command"));
-    if (field.has("interpreter")) field.at("interpreter").fail("only a program with the field python has this one");
     if (program.command.empty()) field.at("command").fail("the list is empty, its first entry is the program");
   }
   if (field.has("files")) program.files = parse_texts(field.at("files"));
@@ -225,7 +233,7 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
 
 json log_value_to_json(double value) { return value == kNegInf ? json("-inf") : json(value); }
 
-json program_to_json(const ProgramDescription& program) {
+json program_to_json(const ProgramDescription& program, const JsonModel& model) {
   json object = {{"timeout_seconds", program.timeout_seconds},
                  {"start_timeout_seconds", program.start_timeout_seconds},
                  {"max_retries", program.max_retries},
@@ -235,7 +243,9 @@ json program_to_json(const ProgramDescription& program) {
   for (const auto& [word, kind] : kFailureWords) {
     if (program.on_failure.kind == kind) object["on_failure"] = word;
   }
-  if (program.python.empty()) {
+  if (program.umbridge) {
+    add_umbridge_fields(object, *program.umbridge, model.variables);
+  } else if (program.python.empty()) {
     object["command"] = program.command;
   } else {
     object["python"] = program.python;
@@ -288,11 +298,12 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name) 
     for (const auto& [name, description] : programs.json().items()) {
       if (name.empty()) programs.fail("the name of a program cannot be empty");
       names.programs.emplace(name, static_cast<int>(model.programs.size()));
-      model.programs.push_back(parse_program(programs.at(name), name));
+      model.programs.push_back(parse_program(programs.at(name), name, model));
     }
   }
   const JsonField factors = root.at("factors");
   for (int i = 0; i < factors.array_size(); ++i) model.factors.push_back(parse_factor(factors.at(i), model, names));
+  complete_umbridge(model);
   check_small_values(factors.json(), text, source_name);
   return model;
 }
@@ -304,7 +315,8 @@ std::string format_json_model(const JsonModel& model) {
     object["states"] = variable.state_names.empty() ? json(variable.num_states) : json(variable.state_names);
     root["variables"].push_back(std::move(object));
   }
-  for (const ProgramDescription& program : model.programs) root["programs"][program.name] = program_to_json(program);
+  for (const ProgramDescription& program : model.programs)
+    root["programs"][program.name] = program_to_json(program, model);
   for (const FactorDescription& factor : model.factors) root["factors"].push_back(factor_to_json(factor, model));
   return json_text(root, 1) + "\n";
 }

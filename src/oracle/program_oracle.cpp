@@ -6,6 +6,7 @@
 
 #include "oracle/protocol.hpp"
 #include "oracle/python_server.hpp"
+#include "oracle/umbridge_oracle.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -23,6 +24,7 @@ OracleSource remote_source(const ProgramDescription& program) {
 
 OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log) {
   const ProgramDescription& description = model.programs[program];
+  if (description.umbridge) return umbridge_source(model, program);
   const std::filesystem::path executable = find_executable(description.command[0], model.folder);
   if (executable.empty()) {
     const bool is_path = description.command[0].find('/') != std::string::npos;

@@ -26,30 +26,6 @@ std::string quoted_line(std::string_view line) {
   throw Error(ErrorCode::kParse, fmt::format("{} in its line {}", message, quoted_line(line)));
 }
 
-// Python's json module writes the words NaN, Infinity and -Infinity, which are not JSON: quoted, they
-// are. Words inside of strings stay.
-std::string quote_python_words(std::string_view line) {
-  std::string quoted;
-  bool is_inside = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    std::string_view word;
-    for (const std::string_view candidate : {"-Infinity", "Infinity", "NaN"}) {
-      if (!is_inside && word.empty() && line.substr(i, candidate.size()) == candidate) word = candidate;
-    }
-    if (!word.empty()) {
-      quoted += fmt::format("\"{}\"", word);
-      i += word.size() - 1;
-      continue;
-    }
-    if (is_inside && line[i] == '\\' && i + 1 < line.size())
-      quoted += line[i++];
-    else if (line[i] == '"')
-      is_inside = !is_inside;
-    quoted += line[i];
-  }
-  return quoted;
-}
-
 json parse_object(std::string_view line) {
   try {
     json object = parse_json(quote_python_words(line));
@@ -95,6 +71,28 @@ Evaluation parse_value(const json& value, std::string_view line, std::span<const
 }
 
 }  // namespace
+
+std::string quote_python_words(std::string_view line) {
+  std::string quoted;
+  bool is_inside = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    std::string_view word;
+    for (const std::string_view candidate : {"-Infinity", "Infinity", "NaN"}) {
+      if (!is_inside && word.empty() && line.substr(i, candidate.size()) == candidate) word = candidate;
+    }
+    if (!word.empty()) {
+      quoted += fmt::format("\"{}\"", word);
+      i += word.size() - 1;
+      continue;
+    }
+    if (is_inside && line[i] == '\\' && i + 1 < line.size())
+      quoted += line[i++];
+    else if (line[i] == '"')
+      is_inside = !is_inside;
+    quoted += line[i];
+  }
+  return quoted;
+}
 
 std::string format_hello(const JsonModel& model, int program) {
   json factors = json::array();

@@ -28,6 +28,10 @@ void check_ready(std::string_view line);
 std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values,
                                      std::span<const std::string> variables = {});
 
+// Python's json module writes the words NaN, Infinity and -Infinity, which are not JSON: quoted, they are. Words inside
+// of strings stay.
+std::string quote_python_words(std::string_view line);
+
 // The program works, but says that it cannot compute what it was asked: no reason to restart it.
 struct ProgramComplaint {
   std::string text;

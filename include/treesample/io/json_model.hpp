@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "treesample/io/umbridge.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -44,6 +45,8 @@ struct ProgramDescription {
   // them. `command` is then the interpreter and the file.
   std::string python = {};
   std::string interpreter = {};         // of `python`: in the place of python3
+  // A server instead of a program of one's own; `command` then says what its values depend on.
+  std::optional<UmBridgeDescription> umbridge = {};
   std::vector<std::string> files = {};  // further files that its values depend on
   double timeout_seconds = 60.0;        // for one evaluation; a batch of n gets n times as long
   double start_timeout_seconds = 60.0;  // until it says that it is ready
