@@ -170,7 +170,7 @@ CsvFile csv_of(const std::vector<ReliabilitySystem>& systems, const Results& res
 }
 
 Figure figure_of(const std::vector<ReliabilitySystem>& systems, const Results& results, std::int64_t budget) {
-  Plot plot{.title = "Solid: certified; dashed: 95 % interval; thin: plain Monte Carlo, 95 %",
+  Plot plot{.title = "Solid: certified; dashed: 95 % interval; without marks: plain Monte Carlo, 95 %",
             .x_label = "calls of the system's function",
             .y_label = "half width, relative to the probability of failure",
             .is_x_log = true,
