@@ -91,6 +91,10 @@ int add_frequencies(Draft& draft, const Approximation& approximation, int max_sa
 // Whether functions are to be learned: one has more states than there are calls, and elimination can take the tables.
 bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 
+// Whether all functions are declared monotone and box_search can take the model. `why` says why, also why not where one
+// is declared.
+bool wants_boxes(const FactorGraph& graph, std::string& why);
+
 // Calls that the density of one configuration takes.
 std::int64_t num_functions(const FactorGraph& graph);
 

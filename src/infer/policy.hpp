@@ -118,7 +118,8 @@ inline constexpr double kImportanceEnd = 0.95;         // where samples are to f
 inline constexpr double kShowReserve = 0.05;           // of the limit, for what showing samples takes beyond a trial
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
 
-// ---- Learned models ------------------------------------------------------------------------------------------------
+// ---- Monotone functions --------------------------------------------------------------------------------------------
+inline constexpr double kBoxSamples = 0.5;  // share of the calls for samples of what boxes leave open
 
 // ---- Belief propagation --------------------------------------------------------------------------------------------
 inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow

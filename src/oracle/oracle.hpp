@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -27,7 +28,8 @@ struct OracleBroken {
 // What an oracle says of one assignment: a number, which nobody has checked yet, or why there is none.
 struct Evaluation {
   double log_value = 0.0;
-  std::string failure = {};  // not empty: there is no value
+  std::string failure = {};                      // not empty: there is no value
+  std::optional<std::vector<int>> witness = {};  // as in FactorValue
 };
 
 // Belongs to one worker; used by its thread only.
@@ -58,7 +60,9 @@ class CallableOracle final : public Oracle {
   std::vector<Evaluation> log_values(int, std::span<const std::vector<int>> batch) override {
     std::vector<Evaluation> values;
     for (const std::vector<int>& states : batch) {
-      values.push_back({factor_.function()(states) + 0.0});  // -0 as 0, whose sign a journal does not keep
+      FactorValue value = factor_.explain(states);
+      values.push_back(
+          {value.log_value + 0.0, {}, std::move(value.witness)});  // -0 as 0: a journal keeps no sign of it
     }
     return values;
   }

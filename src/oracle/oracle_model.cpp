@@ -22,6 +22,8 @@ OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources) {
                                  ? Factor::table(factor.scope, factor.log_values)
                                  : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
                              factor.program});
+    Factor& made = model.factors.back().factor;
+    if (!factor.directions.empty()) made = made.monotone(factor.directions);
   }
   return model;
 }

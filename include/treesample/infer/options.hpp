@@ -30,7 +30,8 @@ enum class Method {
   kSmc,
   kGibbs,
   kBp,
-  kLearned,  // functions over many variables, learned from the values that were paid for
+  kLearned,   // functions over many variables, learned from the values that were paid for
+  kMonotone,  // functions that are declared monotone: bounds from boxes
 };
 
 // What samples are drawn from by the search with bounds.
