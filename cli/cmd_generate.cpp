@@ -19,7 +19,7 @@ class GenerateCommand final : public Command {
   std::string examples() const override {
     return "  treesample generate chain --seed 7 --out chain.uai\n"
            "  treesample generate factor-graphs-2 --n 40 --reading best --out fg2.uai\n"
-           "  treesample generate ising --n 12 --set coupling_scale=0.7 --out ising.uai\n"
+           "  treesample generate ising --n 12 --set coupling_normal=0.7 --out ising.uai\n"
            "  treesample generate chain --fields       lists what --set takes";
   }
   void declare(CommandLine& line) override {

@@ -1,13 +1,17 @@
 // treesample reproduce: the paper's tables and figures, with our numbers beside the paper's.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "command.hpp"
 #include "experiments/experiment.hpp"
+#include "experiments/provenance.hpp"
 #include "experiments/tune.hpp"
 #include "run_display.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/model/names.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -18,6 +22,16 @@ std::vector<std::string> experiment_names() {
   std::vector<std::string> names;
   for (const Experiment& experiment : experiments::all_experiments()) names.push_back(experiment.name);
   return names;
+}
+
+std::vector<Reading> parse_readings(const std::string& text) {
+  std::vector<Reading> readings;
+  for (const std::string& word : split_names(text)) {
+    check_argument(word == "letter" || word == "best", "--readings", fmt::format("'{}' is none of letter, best", word));
+    const Reading reading = word == "best" ? Reading::kBest : Reading::kLetter;
+    if (std::find(readings.begin(), readings.end(), reading) == readings.end()) readings.push_back(reading);
+  }
+  return readings;
 }
 
 class ReproduceCommand final : public Command {
@@ -38,7 +52,7 @@ class ReproduceCommand final : public Command {
   bool tune(const Experiment& experiment, experiments::ExperimentOptions& options,
             const experiments::RunControl& control) const;
 
-  std::string experiment_, out_;
+  std::string experiment_, out_, methods_, readings_ = "letter,best";
   std::int64_t num_instances_ = 0, budget_ = 0, seed_ = 0, num_threads_ = 0, tune_instances_ = 30;
   std::int64_t num_episodes_ = 0;
   bool is_quick_ = false, is_tuned_ = false, is_quiet_ = false;
@@ -49,6 +63,9 @@ void ReproduceCommand::declare(CommandLine& line) {
   line.option("--instances", num_instances_, 0, 1'000'000, "Random problems per family; 0 is the paper's number");
   line.option("--runs", num_instances_, 0, 1'000'000, "The same for table2: training runs per cell");
   line.option("--episodes", num_episodes_, 0, 1 << 30, "Episodes of a training run (table2); 0 is the paper's number");
+  line.option("--methods", methods_, "LIST",
+              "Only these, with commas (table1: see `compare`; table2: smc,ts,exact,ts8); default all");
+  line.option("--readings", readings_, "LIST", "Of the paper (table2): letter, best or both");
   line.option("--budget", budget_, 0, 1'000'000'000,
               "Reward evaluations per problem and method (figure1: the largest); 0 is the paper's");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
@@ -75,6 +92,8 @@ int ReproduceCommand::run() {
                  fmt::format("{} trains nothing", experiment->name));
   options.num_episodes = is_quick_ ? experiment->quick_episodes : experiment->num_episodes;
   if (num_episodes_ > 0) options.num_episodes = num_episodes_;
+  if (!methods_.empty()) options.methods = split_names(methods_);
+  options.readings = parse_readings(readings_);
   options.seed = static_cast<std::uint64_t>(seed_);
   options.folder = out_.empty() ? fmt::format("reproduce-{}{}", experiment->name, is_quick_ ? "-quick" : "") : out_;
   make_folder(options.folder);
@@ -83,9 +102,11 @@ int ReproduceCommand::run() {
   Progress progress(is_quiet_);
   const experiments::RunControl control = run_control(progress, static_cast<int>(num_threads_));
   if (is_tuned_ && !tune(*experiment, options, control)) return report_interruption(progress, options.folder);
-  const std::optional<experiments::Report> report = experiment->run(options, control);
+  std::optional<experiments::Report> report = experiment->run(options, control);
   if (!report) return report_interruption(progress, options.folder);
   progress.clear();
+  for (auto& line : experiments::provenance()) report->options.push_back(std::move(line));
+  report->csv_files.push_back(experiments::instances_csv(experiments::run_file(options)));
   return show_report(*report, options.folder, is_quiet_);
 }
 
@@ -95,7 +116,8 @@ bool ReproduceCommand::tune(const Experiment& experiment, experiments::Experimen
   const std::optional<std::string> text = experiments::tune({.budget = options.budget,
                                                              .seed = options.seed,
                                                              .num_instances = static_cast<int>(tune_instances_),
-                                                             .problems = experiment.problems},
+                                                             .problems = experiment.problems,
+                                                             .methods = options.methods},
                                                             options.folder / "tune.sqlite", control);
   if (!text) return false;
   const std::filesystem::path file = options.folder / "hyperparameters.txt";

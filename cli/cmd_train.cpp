@@ -13,12 +13,42 @@
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/model/names.hpp"
+#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 #include "treesample/train/distributed.hpp"
 #include "treesample/train/train.hpp"
 
 namespace treesample::cli {
 namespace {
+
+std::vector<int> parse_widths(const std::string& text) {
+  std::vector<int> widths;
+  for (const std::string& word : split_names(text)) {
+    const std::optional<std::int64_t> width = parse_integer(word);
+    check_argument(width && *width > 0 && *width <= 4096 && *width % 16 == 0, "--hidden",
+                   fmt::format("'{}' is no list of multiples of 16 up to 4096, such as 256,256", text));
+    widths.push_back(static_cast<int>(*width));
+  }
+  return widths;
+}
+
+// All files with an extension of a model format, by name.
+std::vector<std::pair<std::string, std::string>> read_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string extension = entry.path().extension().string();
+    const bool is_model = extension == ".uai" || extension == ".bif" || extension == ".xmlbif" || extension == ".json";
+    if (entry.is_regular_file() && is_model) files.push_back(entry.path());
+  }
+  check_argument(!error && !files.empty(), "--models",
+                 fmt::format("'{}' is no folder with models (.uai, .bif, .xmlbif, .json)", folder.string()));
+  std::sort(files.begin(), files.end());
+  std::vector<std::pair<std::string, std::string>> models;
+  for (const std::filesystem::path& file : files) models.emplace_back(read_file(file), file.extension().string());
+  return models;
+}
 
 class TrainCommand final : public Command {
  public:
@@ -29,6 +59,8 @@ class TrainCommand final : public Command {
            "  treesample train --n 12 --test-n 20 --out run   train on small graphs, test on larger ones\n"
            "  treesample train --architecture mlp --single --out run\n"
            "  treesample train --model model.uai --out run    one model of your own\n"
+           "  treesample train --model alarm.bif --evidence-variables HR,BP --out run    for new observations\n"
+           "  treesample train --models folder --out run      models of your own, all of them in turn\n"
            "  treesample train --resume --out run             go on after an interruption or a crash\n"
            "  treesample train --redis redis://host --run fg2 --out run     with `treesample worker` elsewhere\n"
            "  treesample infer new.uai --space tree --order given --prior net:run/network.safetensors";
@@ -42,16 +74,17 @@ class TrainCommand final : public Command {
 
   CommandLine* line_ = nullptr;
   RedisInput redis_;
-  std::string family_ = "factor-graphs-2", reading_ = "best", model_;
+  std::string family_ = "factor-graphs-2", reading_ = "letter", model_, models_, evidence_variables_;
   InferRequest order_;  // of the variables
-  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train";
+  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper";
+  std::string hidden_ = "256,256,256,256";
   std::vector<std::string> settings_;
   TrainOptions defaults_;
   std::int64_t n_ = 0, test_n_ = 0, num_episodes_ = defaults_.num_episodes, budget_ = defaults_.episode.budget;
   std::int64_t num_samples_ = defaults_.episode.num_samples, replay_ = defaults_.replay_capacity;
   std::int64_t batch_ = defaults_.learner.batch_size, steps_per_episode_ = defaults_.steps_per_episode;
   std::int64_t num_workers_ = 0, assess_every_ = defaults_.assess_every, seed_ = 0;
-  std::int64_t checkpoint_every_ = defaults_.checkpoint_every;
+  std::int64_t checkpoint_every_ = defaults_.checkpoint_every, iterations_ = defaults_.learner.iterations;
   double c_ = defaults_.episode.c, epsilon_ = defaults_.episode.epsilon, ess_ = defaults_.episode.ess_threshold;
   double rate_ = defaults_.learner.adam.learning_rate, plain_c_ = defaults_.plain_c;
   bool is_single_ = false, is_deterministic_ = false, resume_ = false, is_quiet_ = false;
@@ -66,12 +99,21 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--n", n_, 0, INT32_MAX, "Number of variables; 0 is the paper's");
   line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
   line.option("--model", model_, "FILE", "Train on this model instead of a family");
+  line.option("--models", models_, "FOLDER", "Train on all models of this folder, in turn (graph networks)");
+  line.option("--evidence-variables", evidence_variables_, "NAMES",
+              "With --model or --models: observe these, with commas, in states that the model itself draws, others in "
+              "each episode (graph networks)");
   line.option("--order", infer_option("order").meta, to_string(order_.options.order.value_or(OrderKind::kGiven)),
               "Order of the variables", [this](const std::string& word) { set_option(order_, "order", word); });
   line.flag("--single", is_single_, "One problem of the family for all episodes");
   line.option("--test-n", test_n_, 0, INT32_MAX, "Measure on problems of this many variables; 0: on those of training");
   line.choice("--architecture", architecture_, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
   line.choice("--method", method_, {"treesample", "smc"}, "Inference of the workers");
+  line.choice("--targets", targets_, {"paper", "exact", "bounds"},
+              "What is learned: values of the inference, exact ones where elimination solves the problem, or those "
+              "within certified bounds");
+  line.option("--iterations", iterations_, 1, 64, "Iterations of a graph network");
+  line.option("--hidden", hidden_, "LIST", "Widths of a perceptron's layers, multiples of 16, with commas");
   line.option("--episodes", num_episodes_, 1, 1 << 30, "Episodes in all");
   line.option("--budget", budget_, 1, INT64_MAX, "Reward evaluations per episode");
   line.option("--samples", num_samples_, 1, 1 << 20, "Samples per episode whose Q-values are learned");
@@ -111,6 +153,8 @@ ProblemOptions TrainCommand::problem_options() const {
     problems.model_text = read_file(model_);
     problems.model_format = std::filesystem::path(model_).extension().string();
   }
+  if (!models_.empty()) problems.models = read_folder(models_);
+  if (!evidence_variables_.empty()) problems.evidence_variables = split_names(evidence_variables_);
   return problems;
 }
 
@@ -119,12 +163,17 @@ TrainOptions TrainCommand::options() const {
   options.problems = problem_options();
   options.test_n = static_cast<int>(test_n_);
   options.episode = {.method = method_ == "smc" ? InferenceMethod::kSmc : InferenceMethod::kTreeSample,
+                     .targets = targets_ == "exact"    ? TargetKind::kExact
+                                : targets_ == "bounds" ? TargetKind::kBounds
+                                                       : TargetKind::kPaper,
                      .budget = budget_,
                      .num_samples = static_cast<int>(num_samples_),
                      .c = c_,
                      .epsilon = epsilon_,
                      .ess_threshold = ess_};
   options.learner.architecture = architecture_;
+  options.learner.iterations = static_cast<int>(iterations_);
+  options.learner.hidden = parse_widths(hidden_);
   options.learner.batch_size = static_cast<int>(batch_);
   options.learner.adam.learning_rate = rate_;
   options.num_episodes = num_episodes_;
@@ -185,13 +234,18 @@ int TrainCommand::run() {
   Progress progress(is_quiet_);
   RecentGain with_search;
   RecentGain alone;
+  RecentGain telescoped;
+  RecentGain residual;
   const TrainObserver observe = [&](const EpisodeRecord& record) {
-    with_search.add(record.delta_kl, record.delta_kl_plain);
-    alone.add(record.delta_kl_phi, record.delta_kl_plain);
+    with_search.add(record.measured.delta_kl, record.measured.delta_kl_plain);
+    alone.add(record.measured.delta_kl_phi, record.measured.delta_kl_plain);
+    telescoped.add(record.measured.delta_kl_telescoped, record.measured.delta_kl_plain);
+    residual.add(record.measured.bellman_residual, 0.0);
     progress.show(static_cast<double>(record.episode) / static_cast<double>(num_episodes_),
-                  fmt::format("episode {}, step {}, loss {}, delta-KL relative to no network: {}, network alone {}",
+                  fmt::format("episode {}, step {}, loss {}, delta-KL relative to no network: {}, network alone {}, "
+                              "telescoped {}, Bellman residual {}",
                               record.episode, record.steps, record.loss ? fmt::format("{:.3g}", *record.loss) : "-",
-                              with_search.text(), alone.text()));
+                              with_search.text(), alone.text(), telescoped.text(), residual.text()));
     return !Interruption::is_asked();
   };
   const RunCallbacks callbacks = {.keep_going = [] { return !Interruption::is_asked(); },
@@ -211,8 +265,10 @@ int TrainCommand::run() {
   fmt::print("{}, {}{}\n", counted(report.num_episodes, "episode"), counted(report.num_steps, "learner step"),
              report.is_finished ? "" : "; interrupted, go on with --resume");
   print_rejected(report);
-  fmt::print("delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone\n",
-             with_search.text(), alone.text());
+  fmt::print(
+      "delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone, "
+      "{} with search and telescoped values\nBellman residual of the network, mean of the last episodes: {}\n",
+      with_search.text(), alone.text(), telescoped.text(), residual.text());
   fmt::print("network   {}\nprogress  {}{}\n", printable((options.folder / "network.safetensors").string()),
              printable((options.folder / "progress.csv").string()),
              report.has_figure ? ", progress.svg, progress.png" : "");

@@ -91,7 +91,7 @@ class TreeSample {
     return std::all_of(node.complete.begin(), node.complete.end(), [](bool c) { return c; });
   }
 
-  // eq. 8 over the incomplete edges.
+  // eq. 7 over the incomplete edges.
   [[nodiscard]] int q_uct(const Prefix& x, const Node& node) const {
     double eta = 1.0;  // of x: the visit that made the node, and one per visit of an edge
     for (const std::uint32_t visits : node.eta) eta += visits;

@@ -35,6 +35,7 @@ bool is_random(const MethodSetting& setting) {
       return false;
     case Contender::kTree:
     case Contender::kElbo:
+    case Contender::kElboStates:
     case Contender::kGraph:
     case Contender::kAndOr:
       return setting.options.ties == TieRule::kRandom;

@@ -1,17 +1,21 @@
 #include "experiment.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "statistics.hpp"
+#include "treesample/error.hpp"
 
 namespace treesample::experiments {
 
 namespace {
 
 // A file of a program that knew other methods lacks their numbers.
-std::string method_words() {
+std::string method_words(const ExperimentOptions& options) {
   std::string words;
-  for (const Contender method : all_contenders())
+  for (const Contender method : chosen_contenders(options))
     words += fmt::format("{}{}", words.empty() ? "" : " ", word_of(method));
   return words;
 }
@@ -29,10 +33,33 @@ const std::vector<Experiment>& all_experiments() {
        3'000, paper_problems(), run_functions},
       {"calls", "one function over all variables: a learned model, the search without one, and optimisers", 40, 3'000,
        1, 300, std::vector<Problem>(), run_calls},
+      {"reliability", "failures of monotone systems: certified bounds and intervals, beside plain Monte Carlo", 20,
+       21'000, 1, 4'000, std::vector<Problem>(), run_reliability},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
+      {"ablations", "value networks: units and layers, iterations, targets, and the tuning of training", 10, 2'500, 2,
+       200, std::vector<Problem>(), run_ablations, 4'000, 8},
   };
   return experiments;
+}
+
+bool is_chosen(const std::vector<std::string>& chosen, const std::string& word) {
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), word) != chosen.end();
+}
+
+std::vector<Contender> chosen_contenders(const ExperimentOptions& options) {
+  std::vector<Contender> chosen;
+  for (const std::string& word : options.methods) parse_method("--methods", word);
+  for (const Contender method : all_contenders()) {
+    if (is_chosen(options.methods, word_of(method))) chosen.push_back(method);
+  }
+  return chosen;
+}
+
+void check_chosen(const char* option, const std::vector<std::string>& chosen, const std::vector<std::string>& allowed) {
+  for (const std::string& word : chosen) {
+    check_argument(is_chosen(allowed, word), option, fmt::format("'{}' is none of {}", word, fmt::join(allowed, ", ")));
+  }
 }
 
 Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOptions& options) {
@@ -40,7 +67,7 @@ Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOption
           {"budget", fmt::format("{}", options.budget)},
           {"seed", fmt::format("{}", options.seed)},
           {"version", TREESAMPLE_VERSION},
-          {"methods", method_words()},
+          {"methods", method_words(options)},
           {"hyperparameters", options.hyperparameters.text()}};
 }
 

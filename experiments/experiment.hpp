@@ -19,6 +19,8 @@ struct ExperimentOptions {
   std::int64_t num_episodes = 0;  // of a training run; only where something is trained
   std::uint64_t seed = 0;
   Hyperparameters hyperparameters = Hyperparameters::built_in();
+  std::vector<std::string> methods = {};  // those to compare; empty: all
+  std::vector<Reading> readings = {Reading::kLetter, Reading::kBest};
   std::filesystem::path folder;  // must exist; finished instances are kept there
 };
 
@@ -44,9 +46,18 @@ std::optional<Report> run_figure1(const ExperimentOptions& options, const RunCon
 std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_calls(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_reliability(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_ablations(const ExperimentOptions& options, const RunControl& control);
 
 // What the runners share.
+
+// Is a word among the chosen ones? All are when none is named.
+bool is_chosen(const std::vector<std::string>& chosen, const std::string& word);
+// The contenders that are chosen. Throws Error (kArgument) for a word that is none.
+std::vector<Contender> chosen_contenders(const ExperimentOptions& options);
+// Throws Error (kArgument) for a chosen word that is none of the allowed.
+void check_chosen(const char* option, const std::vector<std::string>& chosen, const std::vector<std::string>& allowed);
 
 // The run's file in the options' folder. The number of instances is no part of the fingerprint: a run can be
 // extended.

@@ -22,6 +22,12 @@ InferOptions with_prior(InferOptions options, const char* prior) {
   return options;
 }
 
+InferOptions with_states_bonus(InferOptions options) {
+  options.bonus = BonusScale::kLogStates;
+  options.ties = TieRule::kRandom;
+  return options;
+}
+
 // A budget of what is not asked for would be spent on the question alone.
 InferRequest request_of(const MethodSetting& setting, const MethodRun& run) {
   InferRequest request{.question = {.marginals = false, .best = false}, .options = setting.options};
@@ -95,6 +101,12 @@ const std::vector<ContenderRow>& contenders() {
        6,
        with_prior(tree_search(SpaceKind::kTree), "means"),
        {{"c", kMoreExploration}}},
+      {Contender::kElboStates,
+       "elbo-states",
+       "TS, ELBO leaves, bonus (N - n) log K, random ties",
+       10,
+       with_states_bonus(with_prior(tree_search(SpaceKind::kTree), "means")),
+       {{"c", kMoreExploration}}},
       {Contender::kUniform, "uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
       {Contender::kGraph, "graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},
       {Contender::kAndOr,
@@ -133,7 +145,7 @@ Contender parse_method(const std::string& option, const std::string& word) {
 
 void MethodSetting::take(const InferOptions& given) {
   if (!options.order && contender != Contender::kGraph) options.order = given.order;
-  options.ties = given.ties;
+  if (!options.ties) options.ties = given.ties;
   options.c = given.c;
   options.ess_threshold = given.ess_threshold;
   options.resampling = given.resampling;

@@ -16,12 +16,13 @@ enum class Contender {
   kSmc,
   kGibbs,
   kBp,
-  kTree,     // the paper's search
-  kMass,     // the search by unresolved mass
-  kElbo,     // the paper's search with values that know the pending factors
-  kUniform,  // P_X of a search that spends nothing
-  kGraph,    // equal sub-problems merged
-  kAndOr,    // and independent components split
+  kTree,        // the paper's search
+  kMass,        // the search by unresolved mass
+  kElbo,        // the paper's search with values that know the pending factors
+  kElboStates,  // the same with a bonus of (N - n) log K and random ties: no constant of the factors matters
+  kUniform,     // P_X of a search that spends nothing
+  kGraph,       // equal sub-problems merged
+  kAndOr,       // and independent components split
 };
 
 // An option that is tuned, and the values that are tried.

@@ -130,4 +130,9 @@ std::map<std::string, Numbers> RunStore::finished() const {
   return all;
 }
 
+std::map<std::string, Numbers> read_run(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return {};
+  return RunStore(file, {}).finished();
+}
+
 }  // namespace treesample::experiments

@@ -47,4 +47,7 @@ class RunStore {
   sqlite3* database_ = nullptr;
 };
 
+// The instances of a file, whatever its fingerprint. Throws as RunStore does.
+std::map<std::string, Numbers> read_run(const std::filesystem::path& file);
+
 }  // namespace treesample::experiments

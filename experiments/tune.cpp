@@ -1,8 +1,11 @@
 #include "tune.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+
+#include "experiment.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -35,6 +38,7 @@ std::optional<Numbers> try_grids(const TuneOptions& options, const std::string& 
   Numbers numbers;
   for (const ContenderRow& row : contenders()) {
     const Contender method = row.contender;
+    if (!is_chosen(options.methods, row.word)) continue;
     const MethodRun run{
         .budget = options.budget, .seed = method_seed(seed, key, method), .is_interrupted = control.is_interrupted};
     for (const MethodSetting& setting : tuning_grid(problem, method)) {
@@ -94,6 +98,7 @@ std::optional<std::string> tune(const TuneOptions& options, const std::filesyste
   RunStore store(file, {{"experiment", "tune"},
                         {"budget", fmt::format("{}", options.budget)},
                         {"seed", fmt::format("{}", options.seed)},
+                        {"methods", fmt::format("{}", fmt::join(options.methods, ","))},
                         {"version", TREESAMPLE_VERSION}});
   const std::optional<std::vector<Numbers>> results = run_instances(
       store, keys, [&](int index) { return try_grids(options, keys[index], index, control); }, control);
@@ -107,7 +112,7 @@ std::optional<std::string> tune(const TuneOptions& options, const std::filesyste
     std::vector<const Numbers*> tried;
     for (int i = 0; i < options.num_instances; ++i) tried.push_back(&(*results)[i * num_problems + p]);
     for (const ContenderRow& row : contenders()) {
-      if (row.tuned.empty()) continue;
+      if (row.tuned.empty() || !is_chosen(options.methods, row.word)) continue;
       const Contender method = row.contender;
       const auto [setting, mean] = choose(tuning_grid(options.problems[p], method), tried);
       text += fmt::format("{} {} {} {}  # {:.3f}\n", options.problems[p].family, to_string(options.problems[p].reading),

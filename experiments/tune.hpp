@@ -17,6 +17,7 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   int num_instances = 30;  // per problem
   std::vector<Problem> problems = paper_problems();
+  std::vector<std::string> methods = {};  // their words; empty: all
 };
 
 // The text of a hyperparameters file, with the mean delta-KL of each choice as a comment. None when

@@ -1,9 +1,37 @@
 #include "results.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "experiment.hpp"
 #include "statistics.hpp"
 
 namespace treesample::experiments {
+
+std::string Line::word() const {
+  return fmt::format("{}_{}", trainer->word, of == Of::kPhi ? "phi" : of == Of::kSearch ? "search" : "telescoped");
+}
+
+std::string Line::title() const {
+  if (of == Of::kPhi) return fmt::format("Q_phi trained by {}, alone", trainer->title);
+  const char* const method = trainer->method == InferenceMethod::kSmc ? "SMC" : "TS";
+  if (of == Of::kTelescoped) return fmt::format("Q_phi ({}) + TS, telescoped", trainer->title);
+  return trainer->title == method ? fmt::format("Q_phi + {}", method)
+                                  : fmt::format("Q_phi ({}) + {}", trainer->title, method);
+}
+
+const char* Line::number() const { return of == Of::kPhi ? "phi" : of == Of::kSearch ? "search" : "telescoped"; }
+
+std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers) {
+  std::vector<Line> lines;
+  for (const Trainer* const trainer : trainers) {
+    lines.push_back({trainer, Line::Of::kPhi});
+    lines.push_back({trainer, Line::Of::kSearch});
+    if (trainer->method == InferenceMethod::kTreeSample) lines.push_back({trainer, Line::Of::kTelescoped});
+  }
+  return lines;
+}
 
 int num_columns() { return 1 + static_cast<int>(training_columns().size()); }
 std::string column_title(int column) { return column == 0 ? "none" : training_columns()[column - 1].title; }
@@ -14,8 +42,8 @@ std::optional<Spread> spread_of(const std::vector<double>& values) {
   return Spread{quantile(values, 0.5), quantile(values, 0.25), quantile(values, 0.75)};
 }
 
-std::optional<Spread> paper_cell(int line, int column) {
-  static const std::optional<Spread> cells[kNumLines][7] = {
+std::optional<Spread> paper_cell(const std::string& line, int column) {
+  static const std::optional<Spread> cells[4][7] = {
       {std::nullopt,
        {{1.63, -1.60, 2.87}},
        {{-0.19, -2.68, 1.49}},
@@ -45,38 +73,58 @@ std::optional<Spread> paper_cell(int line, int column) {
        {{-2.64, -2.79, -2.55}},
        {{-2.35, -2.46, -2.10}}},
   };
-  return cells[line][column];
+  const auto found = std::find(kPaperLines.begin(), kPaperLines.end(), line);
+  return found == kPaperLines.end() ? std::nullopt : cells[found - kPaperLines.begin()][column];
 }
 
-Results::Results(const std::vector<TrainingUnit>& units, const std::vector<Numbers>& all) {
+Results::Results(const std::vector<TrainingUnit>& units, const std::vector<Numbers>& all, Reading reading) {
   for (std::size_t u = 0; u < units.size(); ++u) {
-    numbers_[{units[u].column == nullptr ? "none" : units[u].column->word, units[u].method}].push_back(&all[u]);
+    const TrainingUnit& unit = units[u];
+    if (unit.reading != reading) continue;
+    numbers_[unit.column == nullptr ? std::pair<std::string, std::string>{"none", ""}
+                                    : std::pair{unit.column->word, unit.trainer->word}]
+        .push_back(&all[u]);
   }
-  plain_median_ = quantile(column(unit_numbers(0, InferenceMethod::kTreeSample), "plain"), 0.5);
+  plain_median_ = quantile(column(unit_numbers(0, {}), "plain"), 0.5);
 }
 
-const std::vector<const Numbers*>& Results::unit_numbers(int column, InferenceMethod method) const {
-  return numbers_.at({column_word(column), column == 0 ? InferenceMethod::kTreeSample : method});
+const std::vector<const Numbers*>& Results::unit_numbers(int column, const Trainer& trainer) const {
+  static const std::vector<const Numbers*> none;
+  const auto found = numbers_.find({column_word(column), column == 0 ? "" : trainer.word});
+  return found == numbers_.end() ? none : found->second;
 }
 
-std::vector<double> Results::raw(int line, int column_index) const {
-  const auto [method, is_search, word, title] = kLines[line];
-  if (column_index == 0 && !is_search) return {};
-  const char* const without_network = method == InferenceMethod::kSmc ? "smc" : "plain";
-  return column(unit_numbers(column_index, method), column_index == 0 ? without_network : is_search ? "search" : "phi");
+std::vector<double> Results::raw(const Line& line, int column_index) const {
+  const bool is_paper = paper_cell(line.word(), column_index).has_value();
+  if (column_index == 0 && !is_paper) return {};
+  const char* const without_network = line.trainer->method == InferenceMethod::kSmc ? "smc" : "plain";
+  return column(unit_numbers(column_index, *line.trainer), column_index == 0 ? without_network : line.number());
 }
 
-std::vector<double> Results::paired(int line, int column_index) const {
-  std::vector<double> values = raw(line, column_index);
-  const std::vector<const Numbers*>& runs = unit_numbers(column_index, kLines[line].method);
-  for (std::size_t r = 0; r < values.size(); ++r) values[r] -= runs[r]->at("plain");
+std::vector<double> Results::added(std::vector<double> values, const Line& line, int column, const char* name,
+                                   double sign) const {
+  const std::vector<const Numbers*>& runs = unit_numbers(column, *line.trainer);
+  for (std::size_t r = 0; r < values.size(); ++r) values[r] += sign * runs[r]->at(name);
   return values;
 }
 
-std::vector<double> Results::unpaired(int line, int column_index) const {
-  std::vector<double> values = raw(line, column_index);
+std::vector<double> Results::paired(const Line& line, int column) const {
+  return added(raw(line, column), line, column, "plain", -1.0);
+}
+
+std::vector<double> Results::unpaired(const Line& line, int column) const {
+  std::vector<double> values = raw(line, column);
   for (double& value : values) value -= plain_median_;
   return values;
+}
+
+std::vector<double> Results::kl(const Line& line, int column) const {
+  return added(raw(line, column), line, column, "log_z", 1.0);
+}
+
+std::vector<double> Results::plain_kl(const Trainer& trainer, int column_index) const {
+  const Line line{&trainer, Line::Of::kPhi};
+  return added(column(unit_numbers(column_index, trainer), "plain"), line, column_index, "log_z", 1.0);
 }
 
 }  // namespace treesample::experiments

@@ -4,27 +4,23 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "training_units.hpp"
 
 namespace treesample::experiments {
 
-// A line of the paper's table: how Q_phi was trained, and what is measured.
+// A line of the table: how Q_phi was trained, and what is measured.
 struct Line {
-  InferenceMethod method;
-  bool is_search;  // inference with Q_phi, not Q_phi alone
-  const char* word;
-  const char* title;
+  const Trainer* trainer;
+  enum class Of { kPhi, kSearch, kTelescoped } of;
+
+  [[nodiscard]] std::string word() const;  // smc_phi, ts_search, exact_telescoped
+  [[nodiscard]] std::string title() const;
+  [[nodiscard]] const char* number() const;  // in the numbers of a unit
 };
-inline constexpr Line kLines[] = {
-    {InferenceMethod::kSmc, false, "smc_phi", "Q_phi trained by SMC, alone"},
-    {InferenceMethod::kSmc, true, "smc_search", "Q_phi + SMC"},
-    {InferenceMethod::kTreeSample, false, "ts_phi", "Q_phi trained by TS, alone"},
-    {InferenceMethod::kTreeSample, true, "ts_search", "Q_phi + TS"},
-};
-inline constexpr int kNumLines = 4;
+std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers);
 
 // Column 0 is the one without value function, then come training_columns().
 int num_columns();
@@ -36,30 +32,37 @@ struct Spread {
 };
 // None for no values.
 std::optional<Spread> spread_of(const std::vector<double>& values);
-// None where the paper has "--".
-std::optional<Spread> paper_cell(int line, int column);
+
+// None where the paper has "--", and for lines that it does not have.
+std::optional<Spread> paper_cell(const std::string& line, int column);
+inline const std::vector<std::string> kPaperLines = {"smc_phi", "smc_search", "ts_phi", "ts_search"};
 
 // Two readings of "relative to TreeSample without value function". A delta-KL holds the problem's -log Z,
 // which differs by nats between graphs.
 // - paired: each run minus TreeSample on the very problems of the run, so that log Z cancels;
 // - unpaired: each run minus one number, the median of TreeSample over the runs' single graphs. The spread between
-// graphs
-//   stays in: so do the paper's quartiles, whose first column is 0 with quartiles -1.47 and 1.68.
+//   graphs stays in: so do the paper's quartiles, whose first column is 0 with quartiles -1.47 and 1.68.
+// And KL itself, by log Z of the very problems, which elimination knows.
 class Results {
  public:
-  // The numbers must outlive it.
-  Results(const std::vector<TrainingUnit>& units, const std::vector<Numbers>& all);
+  // Of the units of one reading. The numbers must outlive it.
+  Results(const std::vector<TrainingUnit>& units, const std::vector<Numbers>& all, Reading reading);
 
-  // Of all runs; column 0 has the same for both methods.
-  [[nodiscard]] const std::vector<const Numbers*>& unit_numbers(int column, InferenceMethod method) const;
+  // Of all runs; empty where there is no such unit. Column 0 has the same for all trainers.
+  [[nodiscard]] const std::vector<const Numbers*>& unit_numbers(int column, const Trainer& trainer) const;
   // Per run; empty where there is no such cell.
-  [[nodiscard]] std::vector<double> paired(int line, int column) const;
-  [[nodiscard]] std::vector<double> unpaired(int line, int column) const;
+  [[nodiscard]] std::vector<double> paired(const Line& line, int column) const;
+  [[nodiscard]] std::vector<double> unpaired(const Line& line, int column) const;
+  [[nodiscard]] std::vector<double> kl(const Line& line, int column) const;
+  // KL of TreeSample without value function: what there is to be gained.
+  [[nodiscard]] std::vector<double> plain_kl(const Trainer& trainer, int column) const;
 
  private:
-  [[nodiscard]] std::vector<double> raw(int line, int column) const;
+  [[nodiscard]] std::vector<double> raw(const Line& line, int column) const;
+  [[nodiscard]] std::vector<double> added(std::vector<double> values, const Line& line, int column, const char* name,
+                                          double sign) const;
 
-  std::map<std::pair<std::string, InferenceMethod>, std::vector<const Numbers*>> numbers_;
+  std::map<std::pair<std::string, std::string>, std::vector<const Numbers*>> numbers_;  // by column and trainer
   double plain_median_ = 0.0;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/math/random.hpp"
 
 namespace treesample::experiments {
@@ -29,11 +31,15 @@ class Mean {
 };
 
 struct Means {
-  Mean search, phi, plain;
+  Mean search, phi, telescoped, plain, log_z, residual, loss;
   void add(const EpisodeRecord& record) {
-    search.add(record.delta_kl);
-    phi.add(record.delta_kl_phi);
-    plain.add(record.delta_kl_plain);
+    search.add(record.measured.delta_kl);
+    phi.add(record.measured.delta_kl_phi);
+    telescoped.add(record.measured.delta_kl_telescoped);
+    plain.add(record.measured.delta_kl_plain);
+    log_z.add(record.measured.log_z);
+    residual.add(record.measured.bellman_residual);
+    loss.add(record.loss);
   }
 };
 
@@ -56,10 +62,17 @@ std::optional<Numbers> run_network(const TrainingUnit& unit, const TrainingSize&
     return keep_going();
   });
   if (!report.is_finished) return std::nullopt;
-  Numbers numbers = {{"search", window.search.value()}, {"phi", window.phi.value()}, {"plain", window.plain.value()}};
+  Numbers numbers = {{"search", window.search.value()}, {"phi", window.phi.value()},
+                     {"plain", window.plain.value()},   {"log_z", window.log_z.value()},
+                     {"loss", window.loss.value()},     {"residual", window.residual.value()}};
+  const bool is_search = unit.trainer->method == InferenceMethod::kTreeSample;
+  if (is_search) numbers["telescoped"] = window.telescoped.value();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    numbers[fmt::format("search.{:02}", b)] = blocks[b].search.value() - blocks[b].plain.value();
-    numbers[fmt::format("phi.{:02}", b)] = blocks[b].phi.value() - blocks[b].plain.value();
+    const double plain = blocks[b].plain.value();
+    numbers[fmt::format("search.{:02}", b)] = blocks[b].search.value() - plain;
+    numbers[fmt::format("phi.{:02}", b)] = blocks[b].phi.value() - plain;
+    if (is_search) numbers[fmt::format("telescoped.{:02}", b)] = blocks[b].telescoped.value() - plain;
+    numbers[fmt::format("loss.{:02}", b)] = blocks[b].loss.value();
   }
   return numbers;
 }
@@ -78,14 +91,16 @@ std::optional<Numbers> run_without_network(const TrainingUnit& unit, const Train
   Mean plain_mean;
   Mean smc_mean;
   for (std::int64_t i = 1; i <= size.num_episodes; ++i) {
-    if (is_in_window(i, size)) {
+    if (is_in_window(i, size) && i % size.assess_every() == 0) {
       const std::uint64_t seed = Random(options.seed, fmt::format("none/{}", i)).bits();
       plain_mean.add(plain_delta_kl(*problem, search, seed));
       smc_mean.add(run_episode(problem, nullptr, smc, seed).delta_kl);
     }
     if (!keep_going()) return std::nullopt;
   }
-  return Numbers{{"plain", plain_mean.value()}, {"smc", smc_mean.value()}};
+  return Numbers{{"plain", plain_mean.value()},
+                 {"smc", smc_mean.value()},
+                 {"log_z", Elimination(problem->graph, {.threads = 1}).log_z()}};
 }
 
 }  // namespace
@@ -99,19 +114,68 @@ const std::vector<TrainingColumn>& training_columns() {
   return columns;
 }
 
-std::string key_of(const TrainingUnit& unit) {
-  if (unit.column == nullptr) return fmt::format("none/{}", unit.run);
-  return fmt::format("{}/{}/{}", unit.column->word, unit.method == InferenceMethod::kSmc ? "smc" : "ts", unit.run);
+const TrainingColumn& training_column(const std::string& word) {
+  for (const TrainingColumn& column : training_columns()) {
+    if (column.word == word) return column;
+  }
+  throw_argument("training_column", fmt::format("there is no column '{}'", word));
 }
 
-std::vector<TrainingUnit> training_units(int num_runs) {
+const std::vector<Trainer>& table2_trainers() {
+  static const std::vector<Trainer> trainers = {
+      {.word = "smc", .title = "SMC", .method = InferenceMethod::kSmc},
+      {.word = "ts", .title = "TS"},
+      {.word = "exact", .title = "exact values", .targets = TargetKind::kExact},
+      {.word = "ts8", .title = "TS, 8 iterations", .iterations = 8, .is_for_mlp = false},
+  };
+  return trainers;
+}
+
+const std::vector<Trainer>& ablation_trainers() {
+  static const std::vector<Trainer> trainers = {
+      {.word = "base", .title = "as in the paper"},
+      {.word = "units", .title = "4 layers of 512", .hidden = {512, 512, 512, 512}, .is_for_gnn = false},
+      {.word = "layers", .title = "6 layers of 256", .hidden = std::vector<int>(6, 256), .is_for_gnn = false},
+      {.word = "iterations-2", .title = "2 iterations", .iterations = 2, .is_for_mlp = false},
+      {.word = "iterations-8", .title = "8 iterations", .iterations = 8, .is_for_mlp = false},
+      {.word = "exact", .title = "exact targets", .targets = TargetKind::kExact},
+      {.word = "exact-8",
+       .title = "exact targets, 8 iterations",
+       .targets = TargetKind::kExact,
+       .iterations = 8,
+       .is_for_mlp = false},
+      // The tuning of section 4.2.
+      {.word = "c-0.03", .title = "c = 0.03", .c = 0.03, .is_for_mlp = false},
+      {.word = "c-0.3", .title = "c = 0.3", .c = 0.3, .is_for_mlp = false},
+      {.word = "c-1", .title = "c = 1", .c = 1.0, .is_for_mlp = false},
+      {.word = "steps-4", .title = "4 learner steps per episode", .steps_per_episode = 4, .is_for_mlp = false},
+      {.word = "steps-64", .title = "64 learner steps per episode", .steps_per_episode = 64, .is_for_mlp = false},
+  };
+  return trainers;
+}
+
+bool goes_with(const Trainer& trainer, const TrainingColumn& column) {
+  return column.architecture == "mlp" ? trainer.is_for_mlp : trainer.is_for_gnn;
+}
+
+std::string key_of(const TrainingUnit& unit) {
+  const char* const reading = unit.reading == Reading::kBest ? "best" : "letter";
+  if (unit.column == nullptr) return fmt::format("{}/none/{}", reading, unit.run);
+  return fmt::format("{}/{}/{}/{}", reading, unit.column->word, unit.trainer->word, unit.run);
+}
+
+std::vector<TrainingUnit> training_units(int num_runs, const std::vector<Reading>& readings,
+                                         const std::vector<const Trainer*>& trainers) {
   std::vector<TrainingUnit> units;
   for (int run = 0; run < num_runs; ++run) {
-    for (const TrainingColumn& column : training_columns()) {
-      units.push_back({&column, InferenceMethod::kTreeSample, run});
-      units.push_back({&column, InferenceMethod::kSmc, run});
+    for (const Reading reading : readings) {
+      for (const TrainingColumn& column : training_columns()) {
+        for (const Trainer* const trainer : trainers) {
+          if (goes_with(*trainer, column)) units.push_back({&column, trainer, reading, run});
+        }
+      }
+      units.push_back({.reading = reading, .run = run});
     }
-    units.push_back({.run = run});
   }
   return units;
 }
@@ -120,8 +184,17 @@ TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size) {
   TrainOptions options;
   options.is_deterministic = true;
   options.num_episodes = size.num_episodes;
+  options.assess_every = size.assess_every();
   options.episode.budget = size.budget;
-  options.episode.method = unit.method;
+  options.problems.reading = unit.reading;
+  if (unit.trainer != nullptr) {
+    options.episode.method = unit.trainer->method;
+    options.episode.targets = unit.trainer->targets;
+    options.learner.iterations = unit.trainer->iterations;
+    options.learner.hidden = unit.trainer->hidden;
+    options.episode.c = unit.trainer->c;
+    options.steps_per_episode = unit.trainer->steps_per_episode;
+  }
   options.seed = Random(size.seed, fmt::format("table2/{}", unit.run)).bits();
   const int num_variables = unit.column == nullptr ? kTestVariables : unit.column->num_variables;
   options.problems.values["n"] = num_variables;

@@ -1,14 +1,19 @@
-// Units of work of Table 2: one training run each, or the methods without network on one graph.
+// Units of work of Table 2 and of its ablations: one training run each, or the methods without network on one graph.
 //
-// What a unit is measured against. Every episode also runs TreeSample without a value function on the
+// What a unit is measured against. Measured episodes also run TreeSample without a value function on the
 // problem that the network is tested on: the one graph of a single-graph run, the episode's own test
-// problem in a transfer run. A unit's numbers are means over the second half of its episodes (the paper:
-// 2000-4000 of 4000), on the same problems for all three of
-//   search   delta-KL of the inference with Q_phi
-//   phi      delta-KL of samples from Q_phi alone
-//   plain    delta-KL of TreeSample without value function
-// search.00, search.01, ... and phi.00, ... are means over blocks of episodes, relative to plain in the
-// same block: enough for a figure. A unit without network has `plain` and `smc`. All have `seconds` (CPU).
+// problem in a transfer run. A unit's numbers are means over the measured episodes of the second half (the paper:
+// 2000-4000 of 4000), on the same problems for all of
+//   search      delta-KL of the inference with Q_phi
+//   phi         delta-KL of samples from Q_phi alone
+//   telescoped  delta-KL of TreeSample with telescoped values of Q_phi (not after training by SMC)
+//   plain       delta-KL of TreeSample without value function
+//   log_z       exact: KL = delta-KL + log Z
+//   residual    the Bellman residual of Q_phi
+//   loss        of the learner
+// search.00, search.01, ..., phi.00, ..., telescoped.00, ... are means over blocks of episodes, relative to plain in
+// the same block: enough for a figure; loss.00, ... are not relative. A unit without network has `plain`, `smc` and
+// `log_z`. All have `seconds` (CPU).
 #pragma once
 
 #include <cstdint>
@@ -32,24 +37,47 @@ struct TrainingColumn {
 };
 inline constexpr int kTestVariables = 20;
 const std::vector<TrainingColumn>& training_columns();
+const TrainingColumn& training_column(const std::string& word);
+
+// How a network is trained; the paper's two first.
+struct Trainer {
+  std::string word;
+  std::string title;
+  InferenceMethod method = InferenceMethod::kTreeSample;
+  TargetKind targets = TargetKind::kPaper;
+  int iterations = GnnOptions{}.iterations;
+  std::vector<int> hidden = MlpOptions{}.hidden;
+  double c = EpisodeOptions{}.c;
+  int steps_per_episode = TrainOptions{}.steps_per_episode;
+  bool is_for_mlp = true;  // of other iterations a perceptron knows nothing
+  bool is_for_gnn = true;
+};
+const std::vector<Trainer>& table2_trainers();
+const std::vector<Trainer>& ablation_trainers();
+[[nodiscard]] bool goes_with(const Trainer& trainer, const TrainingColumn& column);
 
 struct TrainingUnit {
   const TrainingColumn* column = nullptr;  // null: no network
-  InferenceMethod method = InferenceMethod::kTreeSample;
+  const Trainer* trainer = nullptr;        // null: no network
+  Reading reading = Reading::kBest;
   int run = 0;
 };
-// "gnn-single/ts/3", "none/3".
+// "best/gnn-single/ts/3", "letter/none/3".
 std::string key_of(const TrainingUnit& unit);
 // All units of all runs, a run after the other.
-std::vector<TrainingUnit> training_units(int num_runs);
+std::vector<TrainingUnit> training_units(int num_runs, const std::vector<Reading>& readings,
+                                         const std::vector<const Trainer*>& trainers);
 
 struct TrainingSize {
   std::int64_t budget = 2500;
   std::int64_t num_episodes = 4000;  // at least 2
   std::uint64_t seed = 0;
+
+  // Episodes between two that are measured: measuring takes longer than learning.
+  [[nodiscard]] int assess_every() const { return num_episodes >= 400 ? 4 : 1; }
 };
 
-// The seed depends on the run alone: all columns of a run see the same graph, both trainers the same
+// The seed depends on the run alone: all columns of a run see the same graph, all trainers the same
 // problems.
 TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size);
 

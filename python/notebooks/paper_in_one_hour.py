@@ -11,7 +11,7 @@ model = ts.families.chain(n=4, k=3, seed=1)
 search = ts.paper.TreeSample(model)
 
 # %% [markdown]
-# One traversal: down by Q-UCT (eq. 8), one reward, and the soft-Bellman backup (eq. 7) on the way up. `step` returns the prefix
+# One traversal: down by Q-UCT (eq. 7), one reward, and the soft-Bellman backup (eq. 6) on the way up. `step` returns the prefix
 # that was added.
 
 # %%

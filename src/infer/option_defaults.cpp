@@ -1,6 +1,7 @@
 // What every option is unless somebody says otherwise, and the options as others see them.
 #include "infer/option_table.hpp"
 #include "treesample/error.hpp"
+#include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {
 
@@ -14,9 +15,12 @@ InferRequest default_request() {
                      .order = OrderKind::kMinFill,
                      .restarts = 0,
                      .prior = "uniform",
+                     .network_values = NetworkValues::kTelescoped,
+                     .root_samples = RootSamplesOptions{}.count,
                      .budget_unit = BudgetUnit::kReward,
                      .c = 1.0,
                      .epsilon = 0.1,
+                     .bonus = BonusScale::kQPhi,
                      .ties = TieRule::kLowest,
                      .confidence = 0.95,
                      .sampler = SampleSource::kLower,

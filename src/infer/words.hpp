@@ -26,6 +26,8 @@ inline constexpr std::array kOrderWords = {Word{"given", OrderKind::kGiven}, Wor
 inline constexpr std::array kUnitWords = {Word{"reward", BudgetUnit::kReward}, Word{"factor", BudgetUnit::kFactor},
                                           Word{"cost", BudgetUnit::kCost}, Word{"call", BudgetUnit::kCall}};
 inline constexpr std::array kTieWords = {Word{"lowest", TieRule::kLowest}, Word{"random", TieRule::kRandom}};
+inline constexpr std::array kBonusWords = {Word{"q-phi", BonusScale::kQPhi},
+                                           Word{"log-states", BonusScale::kLogStates}};
 inline constexpr std::array kSourceWords = {Word{"lower", SampleSource::kLower}, Word{"upper", SampleSource::kUpper},
                                             Word{"rejection", SampleSource::kRejection}};
 inline constexpr std::array kResamplingWords = {Word{"multinomial", ResamplingScheme::kMultinomial},
@@ -34,6 +36,8 @@ inline constexpr std::array kResamplingWords = {Word{"multinomial", ResamplingSc
 inline constexpr std::array kGibbsWords = {Word{"restarts", GibbsMode::kRestarts}, Word{"chain", GibbsMode::kChain}};
 inline constexpr std::array kAnswerOrderWords = {Word{"arrival", AnswerOrder::kArrival},
                                                  Word{"submission", AnswerOrder::kSubmission}};
+inline constexpr std::array kNetworkValuesWords = {Word{"telescoped", NetworkValues::kTelescoped},
+                                                   Word{"absolute", NetworkValues::kAbsolute}};
 inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Aim::kBest}};
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
 
@@ -44,10 +48,12 @@ constexpr std::span<const Word<SpaceKind>> words_of(SpaceKind) { return kSpaceWo
 constexpr std::span<const Word<OrderKind>> words_of(OrderKind) { return kOrderWords; }
 constexpr std::span<const Word<BudgetUnit>> words_of(BudgetUnit) { return kUnitWords; }
 constexpr std::span<const Word<TieRule>> words_of(TieRule) { return kTieWords; }
+constexpr std::span<const Word<BonusScale>> words_of(BonusScale) { return kBonusWords; }
 constexpr std::span<const Word<SampleSource>> words_of(SampleSource) { return kSourceWords; }
 constexpr std::span<const Word<ResamplingScheme>> words_of(ResamplingScheme) { return kResamplingWords; }
 constexpr std::span<const Word<GibbsMode>> words_of(GibbsMode) { return kGibbsWords; }
 constexpr std::span<const Word<AnswerOrder>> words_of(AnswerOrder) { return kAnswerOrderWords; }
+constexpr std::span<const Word<NetworkValues>> words_of(NetworkValues) { return kNetworkValuesWords; }
 constexpr std::span<const Word<Aim>> words_of(Aim) { return kAimWords; }
 constexpr std::span<const Word<bool>> words_of(bool) { return kYesNo; }
 

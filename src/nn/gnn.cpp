@@ -157,7 +157,7 @@ double accumulate_gradient(const Gnn& network, std::span<const GnnSample> sample
                                   .row = r,
                                   .num_states = num_states,
                                   .num_samples = samples.size()},
-                                 chunk[r].target);
+                                 chunk[r].target, chunk[r].high);
     }
     nn::backward_pass(network, memory.tables, memory, gradient);
   }

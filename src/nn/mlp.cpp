@@ -199,7 +199,7 @@ double Mlp::accumulate_gradient(std::span<const MlpSample> samples, MlpScratch& 
                                   .row = r,
                                   .num_states = options_.num_states,
                                   .num_samples = samples.size()},
-                                 chunk[r].target);
+                                 chunk[r].target, chunk[r].high);
     }
     backward(memory, gradient);
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -35,20 +36,29 @@ struct ErrorRow {
   std::size_t num_samples = 1;  // B
 };
 
-// (1 / B) sum over a of (q(a) - target(a))^2 where the target is finite. Throws kNumeric for NaN and +inf.
-inline double squared_error(const ErrorRow& outputs, std::span<const float> target) {
+// (1 / B) sum over a of (q(a) - target(a))^2 where the target is finite. Throws kNumeric for NaN and +inf. With `high`
+// the target is the interval from target(a) to high(a), inside of which there is no error; it begins at -inf where
+// target(a) does, and nothing is known where high(a) is -inf.
+inline double squared_error(const ErrorRow& outputs, std::span<const float> target, std::span<const float> high = {}) {
   check_argument(static_cast<int>(target.size()) <= outputs.num_states, "accumulate_gradient",
                  fmt::format("a target has {} entries for {} states", target.size(), outputs.num_states));
+  check_argument(high.empty() || high.size() == target.size(), "accumulate_gradient",
+                 "an interval has more or fewer upper than lower ends");
   const double scale = 1.0 / static_cast<double>(outputs.num_samples);
   double sum = 0.0;
   for (std::size_t a = 0; a < target.size(); ++a) {
-    if (!is_log_value(target[a])) {
-      throw Error(ErrorCode::kNumeric,
-                  fmt::format("accumulate_gradient: a target is {}, allowed are real numbers and -inf", target[a]));
+    if (!is_log_value(target[a]) || (!high.empty() && !(high[a] >= target[a] && is_log_value(high[a])))) {
+      throw Error(
+          ErrorCode::kNumeric,
+          fmt::format("accumulate_gradient: a target is {}{}, allowed are real numbers and -inf, and no upper end "
+                      "below the lower one",
+                      target[a], high.empty() ? "" : fmt::format(" to {}", high[a])));
     }
-    if (std::isinf(target[a])) continue;
+    const float top = high.empty() ? target[a] : high[a];
+    if (std::isinf(top)) continue;
     const std::size_t at = panel_index(outputs.rows, outputs.row, static_cast<int>(a));
-    const double difference = static_cast<double>(outputs.q[at]) - static_cast<double>(target[a]);
+    const auto q = static_cast<double>(outputs.q[at]);
+    const double difference = q - std::clamp(q, static_cast<double>(target[a]), static_cast<double>(top));
     sum += difference * difference * scale;
     outputs.g[at] = static_cast<float>(2.0 * scale * difference);
   }

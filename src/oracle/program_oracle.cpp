@@ -44,7 +44,11 @@ OracleSource program_source(const JsonModel& model, int program, const std::file
     spec->child.command = {description.command[0], "-B", "-c", kPythonServer, description.python};
   }
   spec->hello = format_hello(model, program);
-  for (const FactorDescription& factor : model.factors) spec->factor_names.push_back(factor.name);
+  for (const FactorDescription& factor : model.factors) {
+    spec->factor_names.push_back(factor.name);
+    std::vector<std::string>& variables = spec->variables.emplace_back();
+    for (const int v : factor.scope) variables.push_back(model.variables[v].name);
+  }
   OracleSource source = remote_source(description);
   source.make = [spec](const StopSignal& stop) { return std::make_unique<ProgramOracle>(spec, stop); };
   return source;
@@ -79,7 +83,7 @@ std::vector<Evaluation> ProgramOracle::log_values(int factor, std::span<const st
     const std::int64_t id = next_id_++;
     const std::string request = format_request(id, spec_->factor_names[factor], batch);
     const std::string answer = exchange(request, spec_->program.timeout_seconds * static_cast<double>(batch.size()));
-    return parse_answer(answer, id, batch.size());
+    return parse_answer(answer, id, batch.size(), spec_->variables[factor]);
   } catch (const ProgramComplaint& complaint) {
     throw Error(ErrorCode::kIo, fmt::format("it says: {}", complaint.text));
   } catch (...) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -37,7 +38,23 @@ json parse_object(std::string_view line) {
 
 std::string complaint_text(const json& error) { return error.is_string() ? error.get<std::string>() : shown(error); }
 
-Evaluation parse_value(const json& value, std::string_view line) {
+// Names of variables as places in the scope.
+std::optional<std::vector<int>> parse_witness(const json& names, std::string_view line,
+                                              std::span<const std::string> variables) {
+  if (names.is_null()) return {};
+  if (!names.is_array()) fail(line, fmt::format("{} instead of a list of variables as witness", shown(names)));
+  std::vector<int> places;
+  for (const json& name : names) {
+    const auto found = std::find(variables.begin(), variables.end(), name.is_string() ? name.get<std::string>() : "");
+    if (found == variables.end()) {
+      fail(line, fmt::format("{} in a witness, which is no variable of the factor's scope,", shown(name)));
+    }
+    places.push_back(static_cast<int>(found - variables.begin()));
+  }
+  return places;
+}
+
+Evaluation parse_value(const json& value, std::string_view line, std::span<const std::string> variables) {
   // + 0.0 turns -0 into 0, whose sign a journal does not keep.
   if (value.is_number()) return {value.get<double>() + 0.0};
   const std::string text = value.is_string() ? value.get<std::string>() : "";
@@ -45,6 +62,11 @@ Evaluation parse_value(const json& value, std::string_view line) {
   if (text == "NaN") return {std::nan("")};
   if (text == "Infinity") return {HUGE_VAL};
   if (value.is_object() && value.contains("error")) return {0.0, complaint_text(value["error"])};
+  if (value.is_object() && value.contains("log_value")) {
+    Evaluation evaluation = parse_value(value["log_value"], line, {});
+    if (value.contains("witness")) evaluation.witness = parse_witness(value["witness"], line, variables);
+    return evaluation;
+  }
   fail(line, fmt::format("{} instead of a number or \"-inf\"", shown(value)));
 }
 
@@ -99,7 +121,8 @@ void check_ready(std::string_view line) {
   if (object.value("ready", json()) != json(true)) fail(line, "no \"ready\": true");
 }
 
-std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values) {
+std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values,
+                                     std::span<const std::string> variables) {
   const json object = parse_object(line);
   if (object.value("id", json()) != json(id)) fail(line, fmt::format("no \"id\": {}, which was asked,", id));
   if (object.contains("error")) throw ProgramComplaint{complaint_text(object["error"])};
@@ -109,7 +132,7 @@ std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std
     fail(line, fmt::format("{} log-values instead of {}", values.size(), num_values));
   }
   std::vector<Evaluation> log_values;
-  for (const json& value : values) log_values.push_back(parse_value(value, line));
+  for (const json& value : values) log_values.push_back(parse_value(value, line, variables));
   return log_values;
 }
 

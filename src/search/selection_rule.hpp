@@ -1,7 +1,7 @@
 // The rules of the search: which edge the next traversal takes at a node.
 //
 //   gap     the most unresolved mass        exp U(c, a) - exp L(c, a)
-//   q-uct   the paper's eq. 8               V(c, a) + c max(Q_phi(c, a), epsilon) sqrt(n) / (1 + n_a)
+//   q-uct   the paper's eq. 7               V(c, a) + c max(Q_phi(c, a), epsilon) sqrt(n) / (1 + n_a)
 //   mass    where U is not known            log(exp V(c, a) - exp L(c, a)) + c sqrt(n) / (1 + n_a)
 //
 // with n_a the visits of an edge and n those of the node. Q_phi are the Q-values of the leaf value `estimate` before

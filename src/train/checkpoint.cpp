@@ -64,6 +64,12 @@ void append_experience(TensorFile& file, int index, const Experience& experience
     targets.values.insert(targets.values.end(), target.begin(), target.end());
   }
   for (NamedTensor* tensor : {&samples, &rows, &targets}) file.tensors.push_back(std::move(*tensor));
+  if (experience.row_highs.empty()) return;
+  NamedTensor highs = matrix(fmt::format("replay/{}/highs", index), count, experience.num_targets);
+  for (int row = first; row < first + count; ++row) {
+    highs.values.insert(highs.values.end(), experience.high(row).begin(), experience.high(row).end());
+  }
+  file.tensors.push_back(std::move(highs));
 }
 
 json append_replay(TensorFile& file, const Replay& replay) {
@@ -84,7 +90,8 @@ json append_replay(TensorFile& file, const Replay& replay) {
 void restore_replay(TensorFile& file, const json& problem_numbers, const TrainingProblems& problems, Replay& replay) {
   for (std::size_t i = 0; i < problem_numbers.size(); ++i) {
     std::vector<NamedTensor> tensors = take_tensors(file, fmt::format("replay/{}/", i));
-    check_argument(tensors.size() == 3 && tensors[0].name == "samples" && tensors[1].name == "rows" &&
+    const bool has_highs = tensors.size() == 4 && tensors[3].name == "highs";
+    check_argument(tensors.size() == (has_highs ? 4 : 3) && tensors[0].name == "samples" && tensors[1].name == "rows" &&
                        tensors[2].name == "targets" && tensors[2].shape.size() == 2 &&
                        tensors[1].values.size() % 2 == 0,
                    "replay", fmt::format("experience {} is not complete", i));
@@ -97,6 +104,7 @@ void restore_replay(TensorFile& file, const json& problem_numbers, const Trainin
       experience->row_levels.push_back(to_index(tensors[1].values[row + 1]));
     }
     experience->row_targets = std::move(tensors[2].values);
+    if (has_highs) experience->row_highs = std::move(tensors[3].values);
     experience->validate();
     replay.add(std::move(experience));
   }

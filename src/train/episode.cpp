@@ -1,16 +1,22 @@
 #include "treesample/train/episode.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
+#include "train/bound_targets.hpp"
 #include "train/particle_targets.hpp"
 #include "treesample/baselines/smc.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/space/reward.hpp"
+#include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {
 namespace {
@@ -35,23 +41,62 @@ std::shared_ptr<Experience> empty_experience(const std::shared_ptr<const Problem
   return experience;
 }
 
+double mean_delta_kl(const Problem& problem, const TreeApproximation::SampleBatch& batch) {
+  const auto width = static_cast<std::size_t>(problem.graph.num_variables());
+  double sum = 0.0;
+  for (std::size_t i = 0; i < batch.log_probs.size(); ++i) {
+    sum += batch.log_probs[i] - problem.graph.log_density(std::span(batch.states).subspan(i * width, width));
+  }
+  return sum / static_cast<double>(batch.log_probs.size());
+}
+
+// The search, and its values along samples: as rows, or within certified bounds.
 Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
-                       const EpisodeOptions& options, std::uint64_t seed) {
+                       const EpisodeOptions& options, std::uint64_t seed, const BoundTargets* bounds = nullptr) {
   const TreeSearchResult result = tree_sample(problem->graph, problem->space, {.estimate = prior},
                                               {.budget = options.budget}, search_options(options, seed));
   std::shared_ptr<Experience> experience = empty_experience(problem);
   if (result.approximation.log_z() == kNegInf) return {experience, kInfinity};
   Random random(seed, "samples");
   TreeApproximation::SampleBatch batch = result.approximation.sample_batch(options.num_samples, random);
+  const double delta_kl = mean_delta_kl(*problem, batch);
   experience->samples = std::move(batch.states);
-  double sum = 0.0;
   for (int i = 0; i < options.num_samples; ++i) {
     const std::span<const int> x = experience->sample(i);
-    sum += batch.log_probs[i] - problem->graph.log_density(x);
-    result.approximation.visit_path(x,
-                                    [&](int level, std::span<const double> q) { add_row(*experience, i, level, q); });
+    std::map<int, std::vector<double>> found;
+    result.approximation.visit_path(x, [&](int level, std::span<const double> q) {
+      if (bounds != nullptr) {
+        found[level].assign(q.begin(), q.end());
+      } else {
+        add_row(*experience, i, level, q);
+      }
+    });
+    if (bounds != nullptr) bounds->add_rows(x, i, found, *experience);
   }
-  return {experience, sum / options.num_samples};
+  return {experience, delta_kl};
+}
+
+// Exact values along exact samples; none of the inference is run where the problem is solved.
+Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
+                       const EpisodeOptions& options, std::uint64_t seed) {
+  const BoundTargets bounds(*problem, BoundTargets::kBytes, options.targets == TargetKind::kExact ? 1 : 10);
+  if (!bounds.is_exact()) {
+    if (options.targets == TargetKind::kBounds) return search_episode(problem, prior, options, seed, &bounds);
+    throw Error(ErrorCode::kResource,
+                fmt::format("problem {}: exact targets take tables of more than {} MB in this order of the variables "
+                            "(width {}); allowed are the targets paper and bounds",
+                            problem->id, BoundTargets::kBytes >> 20, problem->space.width()));
+  }
+  std::shared_ptr<Experience> experience = empty_experience(problem);
+  if (bounds.log_z() == kNegInf) return {experience, kInfinity};
+  Random random(seed, "samples");
+  for (int i = 0; i < options.num_samples; ++i) {
+    const Assignment x = bounds.sample(random);
+    experience->samples.insert(experience->samples.end(), x.begin(), x.end());
+    bounds.add_rows(x, i, {}, *experience);
+  }
+  experience->row_highs.clear();  // both ends are the same
+  return {experience, -bounds.log_z()};
 }
 
 Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
@@ -76,6 +121,8 @@ Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::sh
 void EpisodeOptions::validate() const {
   check_range("EpisodeOptions", "budget", budget, 1, INT64_MAX);
   check_range("EpisodeOptions", "num_samples", num_samples, 1, 1 << 20);
+  check_argument(targets == TargetKind::kPaper || method == InferenceMethod::kTreeSample, "EpisodeOptions",
+                 "exact targets and bounds go with the inference treesample");
   check_at_least("EpisodeOptions", "c", c, 0.0);
   check_at_least("EpisodeOptions", "epsilon", epsilon, 0.0);
   check_argument(ess_threshold >= 0.0 && ess_threshold <= 1.0, "EpisodeOptions",
@@ -86,19 +133,28 @@ Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::sh
                     const EpisodeOptions& options, std::uint64_t seed) {
   std::shared_ptr<const LeafValue> prior;
   if (network) prior = std::make_shared<NetworkValue>(network, problem->plan, problem->graph, problem->space);
+  if (options.targets != TargetKind::kPaper) return bounds_episode(problem, prior, options, seed);
   return options.method == InferenceMethod::kSmc ? smc_episode(problem, prior, options, seed)
                                                  : search_episode(problem, prior, options, seed);
 }
 
 // All samples at once, level by level: a network answers a batch in a fraction of the time.
-double network_delta_kl(const Problem& problem, const std::shared_ptr<const Network>& network, int num_samples,
-                        std::uint64_t seed) {
+NetworkQuality network_quality(const Problem& problem, const std::shared_ptr<const Network>& network, int num_samples,
+                               std::uint64_t seed) {
   const NetworkValue value(network, problem.plan, problem.graph, problem.space);
   const int num_variables = problem.graph.num_variables();
   Random random(seed, "network samples");
+  Reward reward(problem.graph, problem.space);
+  Budget unlimited(INT64_MAX, BudgetUnit::kReward);  // a measurement, no part of any inference
   std::vector<int> states(static_cast<std::size_t>(num_samples) * num_variables, -1);
-  std::vector<double> q;
-  double sum = 0.0;
+  std::vector<double> q, edges(num_samples, 0.0);  // edges: Q of the edge taken last, less its reward
+  double sum = 0.0, squares = 0.0;
+  std::int64_t count = 0;
+  const auto add_residual = [&](double residual) {
+    if (!std::isfinite(residual)) return;
+    squares += residual * residual;
+    ++count;
+  };
   for (int n = 0; n < problem.space.num_levels(); ++n) {
     const Level& level = problem.space.levels[n];
     q.resize(static_cast<std::size_t>(num_samples) * level.num_states);
@@ -106,17 +162,36 @@ double network_delta_kl(const Problem& problem, const std::shared_ptr<const Netw
     for (int i = 0; i < num_samples; ++i) {
       const std::span<double> p =
           std::span(q).subspan(static_cast<std::size_t>(i) * level.num_states, level.num_states);
-      softmax(p, p);
+      const std::vector<double> values(p.begin(), p.end());
+      const double total = softmax(p, p);
+      if (n > 0) add_residual(total - edges[i]);
       const int state = random.categorical(p);
       sum += std::log(p[state]);
-      states[i * num_variables + level.variable] = state;
+      const std::span<int> x = std::span(states).subspan(static_cast<std::size_t>(i) * num_variables, num_variables);
+      x[level.variable] = state;
+      edges[i] = values[state] - reward.evaluate(n, x, unlimited);
     }
   }
   for (int i = 0; i < num_samples; ++i) {
+    add_residual(-edges[i]);
     sum -= problem.graph.log_density(
         std::span(states).subspan(static_cast<std::size_t>(i) * num_variables, num_variables));
   }
-  return sum / num_samples;
+  return {sum / num_samples, count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0.0};
+}
+
+double telescoped_delta_kl(const Problem& problem, const std::shared_ptr<const Network>& network,
+                           const EpisodeOptions& options, std::uint64_t seed) {
+  const auto value = std::make_shared<NetworkValue>(network, problem.plan, problem.graph, problem.space);
+  const Telescoped telescoped =
+      telescope(problem.graph, problem.space, value, Budget(options.budget, BudgetUnit::kReward), {}, seed);
+  const TreeSearchResult result =
+      tree_sample(problem.graph, problem.space, {.estimate = telescoped.value},
+                  {.budget = options.budget - telescoped.spent.reward_evaluations}, search_options(options, seed));
+  if (result.approximation.log_z() == kNegInf) return kInfinity;
+  Random random(seed, "telescoped samples");
+  const TreeApproximation::SampleBatch batch = result.approximation.sample_batch(options.num_samples, random);
+  return mean_delta_kl(problem, batch);
 }
 
 double plain_delta_kl(const Problem& problem, const EpisodeOptions& options, std::uint64_t seed) {

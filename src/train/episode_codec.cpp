@@ -16,9 +16,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the bytes of an episode are those of the machine");
 
-constexpr std::string_view kMagic = "TSEP0002";
+constexpr std::string_view kMagic = "TSEP0003";
 constexpr std::string_view kAnyMagic = "TSEP";
 constexpr std::size_t kMostNameBytes = 200;
+
+constexpr std::optional<double> Measurements::*kMeasurements[] = {
+    &Measurements::delta_kl,         &Measurements::delta_kl_phi,
+    &Measurements::delta_kl_plain,   &Measurements::delta_kl_telescoped,
+    &Measurements::bellman_residual, &Measurements::log_z};
 
 template <typename T>
 void put(std::string& bytes, const T& value) {
@@ -112,9 +117,7 @@ std::string encode_episode(const FinishedEpisode& episode, std::uint64_t options
   put(bytes, options_fingerprint);
   put(bytes, episode.problem);
   put(bytes, episode.version);
-  put_measurement(bytes, episode.delta_kl);
-  put_measurement(bytes, episode.delta_kl_phi);
-  put_measurement(bytes, episode.delta_kl_plain);
+  for (const auto measurement : kMeasurements) put_measurement(bytes, episode.measured.*measurement);
   put(bytes, static_cast<std::uint32_t>(experience.num_samples()));
   put(bytes, static_cast<std::uint32_t>(experience.num_rows()));
   put(bytes, static_cast<std::uint32_t>(experience.num_targets));
@@ -122,6 +125,8 @@ std::string encode_episode(const FinishedEpisode& episode, std::uint64_t options
   put_all(bytes, experience.row_samples);
   put_all(bytes, experience.row_levels);
   put_all(bytes, experience.row_targets);
+  put(bytes, static_cast<std::uint32_t>(experience.row_highs.size()));
+  put_all(bytes, experience.row_highs);
   return bytes;
 }
 
@@ -140,9 +145,7 @@ FinishedEpisode decode_episode(std::string_view bytes, std::uint64_t options_fin
   if (reader.get<std::uint64_t>() != options_fingerprint) fail("it belongs to a run with other options");
   episode.problem = reader.get<std::uint64_t>();
   episode.version = reader.get<std::int64_t>();
-  episode.delta_kl = reader.get_measurement();
-  episode.delta_kl_phi = reader.get_measurement();
-  episode.delta_kl_plain = reader.get_measurement();
+  for (const auto measurement : kMeasurements) episode.measured.*measurement = reader.get_measurement();
   const std::uint64_t num_samples = reader.get<std::uint32_t>();
   const std::uint64_t num_rows = reader.get<std::uint32_t>();
   const std::uint64_t num_targets = reader.get<std::uint32_t>();
@@ -154,6 +157,7 @@ FinishedEpisode decode_episode(std::string_view bytes, std::uint64_t options_fin
   experience->row_samples = reader.get_all<int>(num_rows);
   experience->row_levels = reader.get_all<int>(num_rows);
   experience->row_targets = reader.get_all<float>(num_rows * num_targets);
+  experience->row_highs = reader.get_all<float>(reader.get<std::uint32_t>());
   if (!reader.is_at_end()) fail("there is more than it says");
   experience->validate();
   experience->check_targets();

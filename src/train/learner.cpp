@@ -29,9 +29,12 @@ Network make_network(const LearnerOptions& options, const ProblemSource& problem
   options.validate();
   Random random(options.seed, "parameters");
   if (options.architecture == "mlp") {
-    return Mlp({.num_variables = problems.num_variables(), .num_states = problems.max_states()}, random);
+    return Mlp(
+        {.num_variables = problems.num_variables(), .num_states = problems.max_states(), .hidden = options.hidden},
+        random);
   }
-  return Gnn({.kinds = problems.network_kinds(), .num_states = problems.max_states()}, random);
+  return Gnn({.kinds = problems.network_kinds(), .num_states = problems.max_states(), .iterations = options.iterations},
+             random);
 }
 
 Parameters& parameters_of(Network& network) {
@@ -89,8 +92,10 @@ double Learner::accumulate(std::span<const ReplayEntry> batch) {
     std::vector<MlpSample> samples;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const Experience& from = *batch[i].experience;
-      samples.push_back(
-          {.states = prefixes[i], .variable = from.variable(batch[i].row), .target = from.target(batch[i].row)});
+      samples.push_back({.states = prefixes[i],
+                         .variable = from.variable(batch[i].row),
+                         .target = from.target(batch[i].row),
+                         .high = from.high(batch[i].row)});
     }
     return mlp->accumulate_gradient(samples, mlp_scratch_, gradient_);
   }
@@ -101,7 +106,8 @@ double Learner::accumulate(std::span<const ReplayEntry> batch) {
     samples.push_back({.plan = plan ? &*plan : nullptr,
                        .states = prefixes[i],
                        .variable = from.variable(batch[i].row),
-                       .target = from.target(batch[i].row)});
+                       .target = from.target(batch[i].row),
+                       .high = from.high(batch[i].row)});
   }
   return accumulate_gradient(std::get<Gnn>(network_), samples, gnn_scratch_, gradient_);
 }

@@ -1,17 +1,72 @@
 #include "treesample/train/problem.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "train/target_range.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/io/model_file.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/math/random.hpp"
+#include "treesample/model/names.hpp"
+#include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
 
-ProblemSource::ProblemSource(ProblemOptions options) : options_(std::move(options)) { first_ = make(0); }
+// A model of the options, and what its evidence is drawn from.
+struct ProblemSource::KnownModel {
+  FactorGraph graph;
+  std::vector<int> evidence_variables = {};
+  std::unique_ptr<const Elimination> target = {};
+};
+
+void ProblemOptions::validate() const {
+  check_argument(model_text.empty() || models.empty(), "ProblemOptions", "one model or many, not both");
+  check_argument(evidence_variables.empty() || has_models(), "ProblemOptions",
+                 "evidence_variables need a model, not a family");
+  check_argument(!is_single_graph || models.empty(), "ProblemOptions", "several models are no single graph");
+}
+
+ProblemSource::ProblemSource(ProblemOptions options) : options_(std::move(options)) {
+  options_.validate();
+  read_models();
+  first_ = make(0);
+}
+
+void ProblemSource::read_models() {
+  std::vector<std::pair<std::string, std::string>> texts = options_.models;
+  if (!options_.model_text.empty()) texts.emplace_back(options_.model_text, options_.model_format);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string source = texts.size() == 1 ? "model" : fmt::format("model {}", i);
+    auto model = std::make_shared<KnownModel>();
+    model->graph = parse_model(texts[i].first, texts[i].second, source);
+    const Names names(model->graph);
+    for (const std::string& name : options_.evidence_variables) {
+      model->evidence_variables.push_back(names.variable(name));
+    }
+    if (!model->evidence_variables.empty()) {
+      model->target = std::make_unique<const Elimination>(model->graph, Limits{.threads = 1});
+      check_argument(model->target->log_z() != kNegInf, "evidence_variables", source + " has Z = 0");
+    }
+    models_.push_back(std::move(model));
+  }
+}
+
+// The model given a sample's states of the variables that are observed.
+FactorGraph ProblemSource::observed(const KnownModel& model, std::uint64_t id) const {
+  if (model.evidence_variables.empty()) return model.graph;
+  Random random(options_.seed, fmt::format("evidence/{}", id));
+  const Assignment x = model.target->sample(random);
+  Evidence evidence;
+  for (const int v : model.evidence_variables) evidence.push_back({v, x[v]});
+  return condition(model.graph, evidence).graph;
+}
 
 std::vector<std::string> ProblemSource::network_kinds() const {
+  if (options_.models.size() > 1 || !options_.evidence_variables.empty()) return {kTableKind};
   const std::vector<std::string>& kinds = first_->factor_kinds;
   const std::vector<std::string> described = described_factor_kinds();
   const bool is_described = std::all_of(kinds.begin(), kinds.end(), [&](const std::string& kind) {
@@ -22,7 +77,11 @@ std::vector<std::string> ProblemSource::network_kinds() const {
 
 int ProblemSource::max_states() const {
   int most = 1;
-  for (int v = 0; v < num_variables(); ++v) most = std::max(most, first_->graph.num_states(v));
+  const auto look_at = [&](const FactorGraph& graph) {
+    for (int v = 0; v < graph.num_variables(); ++v) most = std::max(most, graph.num_states(v));
+  };
+  look_at(first_->graph);
+  for (const auto& model : models_) look_at(model->graph);
   return most;
 }
 
@@ -45,14 +104,14 @@ std::shared_ptr<const Problem> ProblemSource::problem(std::uint64_t id) const {
 std::shared_ptr<Problem> ProblemSource::make(std::uint64_t id) const {
   auto problem = std::make_shared<Problem>();
   problem->id = id;
-  if (options_.model_text.empty()) {
+  if (models_.empty()) {
     FamilyInstance instance =
         make_family(options_.family,
                     {.reading = options_.reading, .seed = options_.seed, .instance = id, .values = options_.values});
     problem->graph = std::move(instance.graph);
     problem->factor_kinds = std::move(instance.factor_kinds);
   } else {
-    problem->graph = parse_model(options_.model_text, options_.model_format, "model");
+    problem->graph = observed(*models_[id % models_.size()], id);
     problem->factor_kinds = detect_factor_kinds(problem->graph);
   }
   check_argument(problem->graph.num_variables() > 0, "ProblemSource", "the model has no variables");

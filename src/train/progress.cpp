@@ -16,8 +16,11 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kHeader = "episode,problem,version,steps,loss,rows,delta_kl,delta_kl_phi,delta_kl_plain\n";
-constexpr int kNumCurves = 3;  // loss; delta-KL with inference and of Q_phi alone, both less that of the plain search
+constexpr const char* kHeader =
+    "episode,problem,version,steps,loss,rows,delta_kl,delta_kl_phi,delta_kl_plain,delta_kl_telescoped,bellman_residual,"
+    "log_z\n";
+// Loss; delta-KL with inference, of Q_phi alone and with telescoped values, all less that of the plain search.
+constexpr int kNumCurves = 4;
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6f}", *value) : ""; }
 std::string loss_cell(const std::optional<double>& loss) { return loss ? fmt::format("{:.6g}", *loss) : ""; }
@@ -44,7 +47,7 @@ std::vector<Block> read_blocks(const std::filesystem::path& csv) {
   while (std::getline(lines, line)) {
     std::vector<std::string> cells(1);
     for (const char c : line) c == ',' ? static_cast<void>(cells.emplace_back()) : cells.back().push_back(c);
-    if (cells.size() == 9) rows.push_back(std::move(cells));
+    if (cells.size() == 12) rows.push_back(std::move(cells));
   }
   const std::size_t block_size = std::max<std::size_t>(1, rows.size() / 60);
   std::vector<Block> blocks;
@@ -57,6 +60,7 @@ std::vector<Block> read_blocks(const std::filesystem::path& csv) {
       add(block, 0, cells[4], "0");
       add(block, 1, cells[6], cells[8]);
       add(block, 2, cells[7], cells[8]);
+      add(block, 3, cells[9], cells[8]);
     }
     blocks.push_back(block);
   }
@@ -89,6 +93,11 @@ do for [format in 'svg png'] {
   plot 0 with lines lw 2 lc rgb '#888888' title 'search without value function', \
        $data using 1:4 with lines lw 2 lc rgb '#d95f02' title 'Q_{phi} alone', \
        $data using 1:3 with lines lw 2 lc rgb '#1b6ca8' title 'Q_{phi} + inference')";
+  const bool has_telescoped =
+      std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.counts[3] > 0; });
+  if (has_telescoped)
+    script += R"(, \
+       $data using 1:5 with lines lw 2 lc rgb '#1b9e77' title 'Q_{phi} telescoped + search')";
   if (has_loss)
     script += R"(, \
        $data using 1:2 axes x1y2 with lines dt 2 lc rgb '#444444' title 'loss (right)')";
@@ -112,9 +121,11 @@ ProgressFile::ProgressFile(const std::filesystem::path& path, std::int64_t num_r
 }
 
 void ProgressFile::append(const EpisodeRecord& record) {
-  stream_ << fmt::format("{},{},{},{},{},{},{},{},{}\n", record.episode, record.problem, record.version, record.steps,
-                         loss_cell(record.loss), record.num_rows, cell(record.delta_kl), cell(record.delta_kl_phi),
-                         cell(record.delta_kl_plain));
+  const Measurements& measured = record.measured;
+  stream_ << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", record.episode, record.problem, record.version,
+                         record.steps, loss_cell(record.loss), record.num_rows, cell(measured.delta_kl),
+                         cell(measured.delta_kl_phi), cell(measured.delta_kl_plain), cell(measured.delta_kl_telescoped),
+                         cell(measured.bellman_residual), cell(measured.log_z));
   stream_.flush();
   if (!stream_) throw Error(ErrorCode::kWrite, fmt::format("{}: cannot be written", path_.string()));
 }

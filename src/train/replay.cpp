@@ -36,12 +36,20 @@ void Experience::validate() const {
   }
   check_argument(std::all_of(row_targets.begin(), row_targets.end(), [](float q) { return is_log_value(q); }),
                  kFunction, "a target is NaN or +inf");
+  check_argument(row_highs.empty() || row_highs.size() == row_targets.size(), kFunction,
+                 "an interval has no upper end");
+  for (std::size_t i = 0; i < row_highs.size(); ++i) {
+    check_argument(row_highs[i] >= row_targets[i] && is_log_value(row_highs[i]), kFunction,
+                   "the upper end of an interval is NaN, +inf or below the lower one");
+  }
 }
 
 void Experience::check_targets() const {
   for (int row = 0; row < num_rows(); ++row) {
     const TargetRange& range = problem->target_ranges[row_levels[row]];
-    for (const float q : target(row)) {
+    std::vector<float> values(target(row).begin(), target(row).end());
+    values.insert(values.end(), high(row).begin(), high(row).end());
+    for (const float q : values) {
       if (q == -HUGE_VALF || (q >= range.low && q <= range.high)) continue;
       throw_argument(
           "Experience",

@@ -21,16 +21,21 @@ void visit_fields(Options& options, const Visit& visit) {
   visit("family_values", problems.values);
   visit("model_text", problems.model_text);
   visit("model_format", problems.model_format);
+  visit("models", problems.models);
+  visit("evidence_variables", problems.evidence_variables);
   visit("order", problems.order);
   visit("is_single_graph", problems.is_single_graph);
   visit("test_n", options.test_n);
   visit("method", options.episode.method);
+  visit("targets", options.episode.targets);
   visit("budget", options.episode.budget);
   visit("num_samples", options.episode.num_samples);
   visit("c", options.episode.c);
   visit("epsilon", options.episode.epsilon);
   visit("ess_threshold", options.episode.ess_threshold);
   visit("architecture", options.learner.architecture);
+  visit("iterations", options.learner.iterations);
+  visit("hidden", options.learner.hidden);
   visit("batch_size", options.learner.batch_size);
   visit("learning_rate", options.learner.adam.learning_rate);
   visit("replay_capacity", options.replay_capacity);
@@ -44,6 +49,7 @@ void visit_fields(Options& options, const Visit& visit) {
 }  // namespace
 
 void TrainOptions::validate() const {
+  problems.validate();
   episode.validate();
   learner.validate();
   check_range("TrainOptions", "num_episodes", num_episodes, 1, 1 << 30);
@@ -53,7 +59,7 @@ void TrainOptions::validate() const {
   check_range("TrainOptions", "assess_every", assess_every, 0, INT32_MAX);
   check_range("TrainOptions", "checkpoint_every", checkpoint_every, 1, INT32_MAX);
   check_at_least("TrainOptions", "plain_c", plain_c, 0.0);
-  check_argument(test_n == 0 || problems.model_text.empty(), "TrainOptions", "test_n needs a family, not a model");
+  check_argument(test_n == 0 || !problems.has_models(), "TrainOptions", "test_n needs a family, not a model");
   check_argument(test_n == 0 || learner.architecture == "gnn", "TrainOptions",
                  "a perceptron has a fixed number of variables: test_n needs the architecture gnn");
   check_argument(learner.architecture == "gnn" || problems.is_single(), "TrainOptions",

@@ -76,9 +76,7 @@ void TrainingRun::record(const FinishedEpisode& episode) {
                              .steps = learner_.num_steps(),
                              .loss = mean_loss(),
                              .num_rows = episode.experience->num_rows(),
-                             .delta_kl = episode.delta_kl,
-                             .delta_kl_phi = episode.delta_kl_phi,
-                             .delta_kl_plain = episode.delta_kl_plain};
+                             .measured = episode.measured};
   loss_sum_ = 0.0;
   loss_count_ = 0;
   if (progress_) progress_->append(row);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "treesample/exact/elimination.hpp"
 #include "treesample/math/random.hpp"
 
 namespace treesample {
@@ -22,6 +23,35 @@ std::uint64_t episode_seed(const TrainOptions& options, std::uint64_t number, co
 // Only finite values are measurements: an approximation that gives mass to the impossible has none.
 std::optional<double> measured(double delta_kl) {
   return std::isfinite(delta_kl) ? std::optional<double>(delta_kl) : std::nullopt;
+}
+
+// KL = delta-KL + log Z, where elimination takes a moment.
+std::optional<double> quick_log_z(const FactorGraph& graph) {
+  constexpr double kMostEntries = 1e6;
+  EliminationOptions options{.restarts = 1, .keep_messages = false, .most_entries = kMostEntries};
+  if (!graph.has_only_tables()) return {};
+  const EliminationCost cost = elimination_cost(graph, options);
+  if (!(cost.num_entries <= kMostEntries)) return {};
+  options.order = cost.order;
+  return measured(Elimination(graph, {.threads = 1}, options).log_z());
+}
+
+Measurements measure(const TrainOptions& options, const std::shared_ptr<const Problem>& test,
+                     const std::shared_ptr<const Network>& network, std::uint64_t seed) {
+  Measurements result;
+  if (network) {
+    const NetworkQuality quality = network_quality(*test, network, options.episode.num_samples, seed);
+    result.delta_kl_phi = measured(quality.delta_kl);
+    result.bellman_residual = measured(quality.bellman_residual);
+    if (options.episode.method == InferenceMethod::kTreeSample) {
+      result.delta_kl_telescoped = measured(telescoped_delta_kl(*test, network, options.episode, seed));
+    }
+  }
+  EpisodeOptions plain = options.episode;
+  plain.c = options.plain_c;
+  result.delta_kl_plain = measured(plain_delta_kl(*test, plain, seed));
+  result.log_z = quick_log_z(test->graph);
+  return result;
 }
 
 }  // namespace
@@ -55,13 +85,13 @@ FinishedEpisode run_numbered_episode(const TrainOptions& options, const Training
   if (options.assess_every == 0 || number % options.assess_every != 0) return finished;
   const std::shared_ptr<const Problem> test = problems.test(number, problem);
   const std::uint64_t seed = episode_seed(options, number, "test");
-  finished.delta_kl = measured(test == problem ? episode.delta_kl
-                                               : run_episode(test, parameters.network, options.episode, seed).delta_kl);
-  if (parameters.network)
-    finished.delta_kl_phi = measured(network_delta_kl(*test, parameters.network, options.episode.num_samples, seed));
-  EpisodeOptions plain = options.episode;
-  plain.c = options.plain_c;
-  finished.delta_kl_plain = measured(plain_delta_kl(*test, plain, seed));
+  finished.measured = measure(options, test, parameters.network, seed);
+  // Where the episode was an inference on the test problem, it is the one that is measured.
+  const bool is_test = test == problem && options.episode.targets == TargetKind::kPaper;
+  EpisodeOptions inference = options.episode;
+  inference.targets = TargetKind::kPaper;
+  finished.measured.delta_kl =
+      measured(is_test ? episode.delta_kl : run_episode(test, parameters.network, inference, seed).delta_kl);
   return finished;
 }
 

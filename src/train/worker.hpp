@@ -15,9 +15,7 @@ struct FinishedEpisode {
   std::uint64_t problem = 0;
   std::int64_t version = 0;
   std::shared_ptr<const Experience> experience;
-  std::optional<double> delta_kl;
-  std::optional<double> delta_kl_phi;
-  std::optional<double> delta_kl_plain;
+  Measurements measured = {};
 };
 
 // The problems that a run trains on and those that it is tested on, planned for its network.

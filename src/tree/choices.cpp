@@ -24,7 +24,7 @@ bool has_minus_infinity(const Node& node) {
   return is_any;
 }
 
-// The logarithms of the weights that the path changed, then eq. 8 for the nodes of the blocks, of at most kRows
+// The logarithms of the weights that the path changed, then eq. 7 for the nodes of the blocks, of at most kRows
 // states: the lowest action whose score ties with the best, kNoChoice at complete nodes. What unused columns hold does
 // not matter. The scales of action a are in row a & scale_rows.
 template <int kRows>
@@ -117,6 +117,7 @@ Choices::Choices(const TreeStore& store, const TreeSearchOptions& options)
   is_always_unusual_ = most_states > kMostRows || tie_rule_ == TieRule::kRandom;
   has_unusual_ = is_always_unusual_;
   has_prior_ = store.has_prior();
+  is_scaled_by_q_phi_ = has_prior_ && options.bonus == BonusScale::kQPhi;
   num_rows_ = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
   blocks_.resize(level_scales_.size() / kColumns + 1);
   choices_.resize(blocks_.size() * kColumns);
@@ -134,7 +135,7 @@ void Choices::choose(int level, const Node& node) {
       q_[a] = kNegInf;
       continue;
     }
-    const double scale = store_.has_prior() ? c_ * std::max(node.priors()[a], epsilon_) : level_scales_[level];
+    const double scale = is_scaled_by_q_phi_ ? c_ * std::max(node.priors()[a], epsilon_) : level_scales_[level];
     q_[a] = q_uct(node.log_weight(a), scale * root, 1.0 / (1.0 + node.visits(a)));
     best = std::max(best, q_[a]);
   }
@@ -167,7 +168,10 @@ void Choices::set_repaired_edge(std::size_t position, const Step<Node>& step) {
 }
 
 void Choices::set_prior_scales(Block& block, std::size_t column, const Node& node) {
-  for (int a = 0; a < node.num_states(); ++a) block.scales[a][column] = c_ * std::max(node.priors()[a], epsilon_);
+  const double level_scale = block.scales[0][column];
+  for (int a = 0; a < node.num_states(); ++a) {
+    block.scales[a][column] = is_scaled_by_q_phi_ ? c_ * std::max(node.priors()[a], epsilon_) : level_scale;
+  }
   has_unusual_ = has_unusual_ || has_minus_infinity(node);
 }
 

@@ -1,4 +1,4 @@
-// Alg. 2, Q-UCT (eq. 8): which edge the next traversal takes at a node, and at all nodes of a path at once.
+// Alg. 2, Q-UCT (eq. 7): which edge the next traversal takes at a node, and at all nodes of a path at once.
 //
 //   arg max over the incomplete edges a of Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 + eta(x o a))
 #pragma once
@@ -13,14 +13,14 @@
 
 namespace treesample {
 
-// eq. 8 with bonus = c max(Q_phi(a), epsilon) sqrt(eta(x)) and share = 1 / (1 + eta(x o a)).
+// eq. 7 with bonus = c max(Q_phi(a), epsilon) sqrt(eta(x)) and share = 1 / (1 + eta(x o a)).
 inline double q_uct(double q, double bonus, double share) { return q + bonus * share; }
 
 class Choices {
  public:
   Choices(const TreeStore& store, const TreeSearchOptions& options);
 
-  // Sets the choice to the argmax of eq. 8 over the incomplete edges; to kNoChoice when there is none.
+  // Sets the choice to the argmax of eq. 7 over the incomplete edges; to kNoChoice when there is none.
   void choose(int level, const Node& node);
 
   // The same for all nodes of a path at once, after set_node and set_edge for each of its positions. Also gives the
@@ -107,6 +107,7 @@ class Choices {
   std::vector<double> q_;             // of one node
   int num_rows_ = 0;
   bool has_prior_;
+  bool is_scaled_by_q_phi_ = false;
   bool is_always_unusual_ = false;
   bool has_unusual_ = false;  // may the path have a node that cannot be scored as a column?
   std::vector<Block> blocks_;

@@ -1,7 +1,7 @@
 // Algorithm 2 of the paper, top to bottom: tree_sample, tree_traversal, q_uct, expand, backup.
 //
 //   x         the prefix x_<n that a node stands for               a     an action: the state of the next variable
-//   Q(a)      a node's estimate of R + V(x o a)                    V     log sum over a of exp Q(a)         (eq. 7)
+//   Q(a)      a node's estimate of R + V(x o a)                    V     log sum over a of exp Q(a)         (eq. 6)
 //   eta       visits                                               Q_phi what stands in for Q before it is evaluated
 //
 // Values are kept as exp Q in units of a power of two (math/scaled_value.hpp), so that a backup is one product and one
@@ -15,6 +15,7 @@
 #include <climits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -76,8 +77,8 @@ class TreeSearch {
   bool expand(Step<NodeView>& step);
   void backup();
   double repair(std::size_t i);
-  NodeIndex create_node(int level);
-  void initialise(int level, const Node& node);
+  NodeIndex create_node(int level, std::optional<double> expected = {});
+  void initialise(int level, const Node& node, std::optional<double> expected = {});
 
   const FactorGraph& graph_;
   const SearchSpace& space_;
@@ -190,7 +191,7 @@ typename TreeSearch<NodeView>::Outcome TreeSearch<NodeView>::tree_traversal() {
   return Outcome::kProgress;
 }
 
-// Alg. 2, Q-UCT (eq. 8): the incomplete edge with the largest Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 +
+// Alg. 2, Q-UCT (eq. 7): the incomplete edge with the largest Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 +
 // eta(x o a)). That changes only when a traversal comes through the node, so it is found at the end of that one, for
 // all nodes of its path at once, and kept with the node.
 template <class NodeView>
@@ -215,7 +216,10 @@ inline bool TreeSearch<NodeView>::expand(Step<NodeView>& step) {
   }
   step.node.set_expanded(step.action);
   const bool has_child = step.factor != 0.0 && step.level + 1 < space_.num_levels();
-  if (has_child && store_.has_prior()) step.node.link(step.action) = create_node(step.level + 1);
+  if (has_child && store_.has_prior()) {
+    const double expected = step.node.any().priors()[step.action] - reward_of_factor(step.factor);
+    step.node.link(step.action) = create_node(step.level + 1, expected);
+  }
   return true;
 }
 
@@ -259,12 +263,12 @@ double TreeSearch<NodeView>::repair(std::size_t i) {
   return node.sum();
 }
 
-// A node whose values are those of Q_phi.
+// A node whose values are those of Q_phi, which is told what the edge before it had, Q_phi - R.
 template <class NodeView>
-NodeIndex TreeSearch<NodeView>::create_node(int level) {
+NodeIndex TreeSearch<NodeView>::create_node(int level, std::optional<double> expected) {
   const NodeIndex index = store_.create(level);
   if (store_.has_prior()) {
-    initialise(level, store_.node(level, index));
+    initialise(level, store_.node(level, index), expected);
   } else if (options_.ties == TieRule::kRandom) {
     choices_.choose(level, store_.node(level, index));  // all edges tie
   }
@@ -272,10 +276,14 @@ NodeIndex TreeSearch<NodeView>::create_node(int level) {
 }
 
 template <class NodeView>
-void TreeSearch<NodeView>::initialise(int level, const Node& node) {
+void TreeSearch<NodeView>::initialise(int level, const Node& node, std::optional<double> expected) {
   std::vector<double> q(static_cast<std::size_t>(node.num_states()), space_.levels[level].log_states_below);
   if (store_.has_prior()) {
-    q_phi_.q_values(level, path_.x(), 1, q);
+    if (expected) {
+      q_phi_.q_values_given(level, path_.x(), *expected, q);
+    } else {
+      q_phi_.q_values(level, path_.x(), 1, q);
+    }
     for (const double value : q) {
       if (!is_log_value(value)) {
         throw Error(ErrorCode::kNumeric,

@@ -1,4 +1,4 @@
-// Values over a store: the soft-Bellman equation (eq. 7) for single edges.
+// Values over a store: the soft-Bellman equation (eq. 6) for single edges.
 #pragma once
 
 #include <bit>

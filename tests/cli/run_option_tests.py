@@ -60,10 +60,13 @@ USES = [
     Use("--threads", "2", ALL, shows=False),
     Use("--question", "best", ALL, shows=False),
     Use("--error-share", "0.2", set()),  # of a learned model
+    Use("--network-values", "absolute", set()),  # of a network
+    Use("--root-samples", "7", set()),  # of a network
     Use("--importance", "70", RULES, drops=["--importance"], shows=False),
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),
     Use("--ties", "random", {"q-uct"}),
+    Use("--bonus", "log-states", {"q-uct"}, ["--space", "tree", "--prior", "mini-bucket:2"]),
     Use("--gap", "1000", {"gap", "mass"}, values={"mass": "inf"}),
     Use("--gap", "1000", {"exact"}, shows=False),
     Use("--sampler", "upper", {"gap"}, ["--samples", "2"]),
@@ -88,7 +91,8 @@ ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--jso
              "--patience", "--lease",  # run_worker_tests.py
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
              "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out",
-             "--marginals-out", "--samples-out", "--compile", "--weights"}
+             "--marginals-out", "--samples-out", "--compile", "--weights", "--redis", "--run", "--key-file",
+             "--password-file", "--tls-ca", "--tls-cert", "--tls-key", "--insecure", "--patience", "--lease"}
 
 
 @functools.lru_cache(maxsize=None)

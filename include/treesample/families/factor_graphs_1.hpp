@@ -6,7 +6,7 @@
 // - "graphs with cliques of size > 4 were rejected": max_clique; the graph is drawn anew, like one that
 //   is not connected, at most max_attempts times (fewer for large N).
 // - "d^K values iid from N(0,1)": K^d values. entry_mean is 0 in the text and 1 in the best reading, where log Z
-//   grows by the number of factors: on average from 21.2 to 31.8. The paper reports a delta-KL of -28.89 for
+//   grows by the number of factors: on average from 21.2 to 31.7. The paper reports a delta-KL of -28.89 for
 //   TreeSample, and delta-KL is at least -log Z: the text alone cannot have given that number.
 //
 // Factors: kind "table", scopes ascending, in lexicographic order of their scopes. A graph of one node has

@@ -19,6 +19,7 @@
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/tree/tree_sample.hpp"
+#include "treesample/value/function_value.hpp"
 
 namespace treesample {
 
@@ -30,7 +31,8 @@ enum class Method {
   kSmc,
   kGibbs,
   kBp,
-  kLearned,  // functions over many variables, learned from the values that were paid for
+  kLearned,   // functions over many variables, learned from the values that were paid for
+  kMonotone,  // functions that are declared monotone: bounds from boxes
 };
 
 // What samples are drawn from by the search with bounds.
@@ -64,6 +66,12 @@ struct Question {
   std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
 };
 
+// How the values of a network enter the tree search.
+enum class NetworkValues {
+  kTelescoped,  // agreeing between levels, the root's by samples (value/telescoped_value.hpp)
+  kAbsolute,    // as they are: the paper's text
+};
+
 struct InferOptions {
   std::optional<Method> method = {};
   std::optional<SelectRule> select = {};
@@ -71,9 +79,12 @@ struct InferOptions {
   std::optional<OrderKind> order = {};
   std::optional<std::int64_t> restarts = {};
   std::optional<std::string> prior = {};  // a word of the factory of leaf values
+  std::optional<NetworkValues> network_values = {};
+  std::optional<std::int64_t> root_samples = {};
   std::optional<BudgetUnit> budget_unit = {};
   std::optional<double> c = {};
   std::optional<double> epsilon = {};
+  std::optional<BonusScale> bonus = {};
   std::optional<TieRule> ties = {};
   std::optional<double> confidence = {};
   std::optional<SampleSource> sampler = {};
@@ -96,6 +107,9 @@ struct InferOptions {
   // Elimination removes the variables of the model in this order, first removed first; what evidence and simplification
   // take away is passed over. Empty: an order is looked for. (No row of the table.)
   std::vector<int> elimination_order = {};
+  // Q_phi of the caller, in terms of the model: the prior `function` of the searches and particle filters. Variables
+  // are searched in the given order and in the space graph, and nothing is simplified. (No row of the table.)
+  ValueFunction value_function = {};
 };
 
 // All that the table is about.

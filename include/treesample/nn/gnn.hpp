@@ -105,7 +105,8 @@ struct GnnSample {
   const GnnPlan* plan = nullptr;  // samples of one batch may come from different graphs
   std::span<const int> states;    // one per variable; -1 where it is not assigned
   int variable = 0;
-  std::span<const float> target;  // at most num_states
+  std::span<const float> target;     // at most num_states
+  std::span<const float> high = {};  // as many, where targets are intervals that begin at `target`
 };
 
 // Adds the gradient of (1 / B) sum over the B samples and over a of (Q_phi(a) - target(a))^2 to

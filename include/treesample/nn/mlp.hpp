@@ -36,7 +36,8 @@ struct MlpOptions {
 struct MlpSample {
   std::span<const int> states;  // one per variable; -1 where it is not assigned
   int variable = 0;
-  std::span<const float> target;  // at most num_states
+  std::span<const float> target;     // at most num_states
+  std::span<const float> high = {};  // as many, where targets are intervals that begin at `target`
 };
 
 // Working memory of one thread; grows on use and can be shared by networks of any size.

@@ -8,7 +8,7 @@
 //
 //   selection   at a node                                        at independent components
 //   gap         the most unresolved mass exp(U) - exp(L)         the largest U - L
-//   q-uct       the paper's rule (eq. 8) on V and Q_phi          the largest U - L
+//   q-uct       the paper's rule (eq. 7) on V and Q_phi          the largest U - L
 //   mass        the most unresolved mass exp(V) - exp(L)         the largest V - L
 //
 // The mass rule is for factors of which nothing is known but what was evaluated: U may be +inf and L the mass of

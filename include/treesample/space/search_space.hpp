@@ -9,7 +9,7 @@
 //
 // Levels are numbered along the order, so parents come before children. A factor belongs to the
 // deepest level of its scope (definition 1 of the paper: M_n). With ctx(n) = those ancestors of n
-// that share a factor with n or a descendant of n, the soft-Bellman equation (eq. 7) reads
+// that share a factor with n or a descendant of n, the soft-Bellman equation (eq. 6) reads
 //
 //   Q_n(a | x_ctx(n)) = R_n(x_ctx(n), a) + sum over children j of V_j(x_ctx(j))
 //   V_n(x_ctx(n))     = log sum_a exp Q_n(a | x_ctx(n)).

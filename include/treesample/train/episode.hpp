@@ -30,8 +30,17 @@ namespace treesample {
 
 enum class InferenceMethod { kTreeSample, kSmc };
 
+// What Q_phi is regressed on (src/train/bound_targets.hpp).
+enum class TargetKind {
+  kPaper,   // the values of the inference, above
+  kExact,   // Q* along samples of the target: only for problems that elimination solves in little memory
+  kBounds,  // the same where it does; else the inference's values, kept within certified bounds, which are the targets
+            // (as intervals) where it evaluated nothing
+};
+
 struct EpisodeOptions {
   InferenceMethod method = InferenceMethod::kTreeSample;
+  TargetKind targets = TargetKind::kPaper;  // others than the paper's need TreeSample and tables
   std::int64_t budget = 2500;
   int num_samples = 128;
   // TreeSample's exploration. Far lower than what is best without a network: the bonus is scaled by Q_phi,
@@ -53,9 +62,19 @@ struct Episode {
 Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const Network>& network,
                     const EpisodeOptions& options, std::uint64_t seed);
 
-// delta-KL of Q_phi alone, without search: the mean over `num_samples` samples of softmax Q_phi.
-double network_delta_kl(const Problem& problem, const std::shared_ptr<const Network>& network, int num_samples,
-                        std::uint64_t seed);
+// Q_phi alone, without search: means over `num_samples` samples of softmax Q_phi.
+struct NetworkQuality {
+  double delta_kl = 0.0;
+  // The root of the mean square over levels and samples of R_n + V_phi(x_<=n) - Q_phi(x_n | x_<n), with V = 0 after the
+  // last level: how much the values of neighbouring levels disagree. Samples that are impossible count up to there.
+  double bellman_residual = 0.0;
+};
+NetworkQuality network_quality(const Problem& problem, const std::shared_ptr<const Network>& network, int num_samples,
+                               std::uint64_t seed);
+
+// delta-KL of TreeSample with telescoped values of Q_phi, root samples included in the budget.
+double telescoped_delta_kl(const Problem& problem, const std::shared_ptr<const Network>& network,
+                           const EpisodeOptions& options, std::uint64_t seed);
 
 // delta-KL of TreeSample with the uniform prior and the same options, exact: what the value function is
 // compared with.

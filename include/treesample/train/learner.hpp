@@ -15,7 +15,9 @@
 namespace treesample {
 
 struct LearnerOptions {
-  std::string architecture = "gnn";  // or "mlp", for problems that all have the same variables
+  std::string architecture = "gnn";               // or "mlp", for problems that all have the same variables
+  int iterations = GnnOptions{}.iterations;       // of a graph network
+  std::vector<int> hidden = MlpOptions{}.hidden;  // of a perceptron: the widths of its layers
   int batch_size = 128;
   AdamOptions adam = {};
   std::uint64_t seed = 0;  // of the first parameters and of the minibatches

@@ -1,4 +1,5 @@
-// The inference problems that training works on: random instances of a family, or one model file.
+// The inference problems that training works on: random instances of a family, one model file or many, and these with
+// random evidence: the paper's amortised posterior inference, the same model with other observations (section 3.3).
 //
 // A problem is known by its number, so that workers and learner, on one machine or on many, need to
 // exchange nothing else: the same options and number give the same problem everywhere.
@@ -9,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "treesample/families/family.hpp"
@@ -36,17 +38,28 @@ struct Problem {
 
 struct ProblemOptions {
   std::string family = "factor-graphs-2";
-  Reading reading = Reading::kBest;
+  Reading reading = Reading::kLetter;
   std::map<std::string, double> values = {};  // fields of the family: "n", "k", ...
   // A model file instead of a family: its text and the extension of its name (".uai", ".bif"). The text
   // and not its path, so that workers on other machines need not have the file.
   std::string model_text = {};
   std::string model_format = {};
+  // Several of them, text and extension each: problem i is model i modulo their number. Only for graph networks.
+  std::vector<std::pair<std::string, std::string>> models = {};
+  // Variables of the model or models, by name, that are observed: in the states of a sample of the model, another one
+  // for each problem. A problem is then the model conditioned on them, as `infer --evidence` has it. Only for graph
+  // networks.
+  std::vector<std::string> evidence_variables = {};
   OrderKind order = OrderKind::kGiven;
   bool is_single_graph = false;  // every problem is instance 0 (the paper's non-transfer setting)
   std::uint64_t seed = 0;
 
-  [[nodiscard]] bool is_single() const { return is_single_graph || !model_text.empty(); }
+  [[nodiscard]] bool has_models() const { return !model_text.empty() || !models.empty(); }
+  [[nodiscard]] bool is_single() const {
+    return is_single_graph || (!model_text.empty() && evidence_variables.empty());
+  }
+  // Throws Error (kArgument) for what does not go together.
+  void validate() const;
 };
 
 // Problems from this number on are never trained on.
@@ -60,8 +73,9 @@ class ProblemSource {
   // The kinds of factors that a graph network for these problems has parameters for: FACTOR GRAPHS 2 has
   // factors that their kind describes completely; those of all other models are read through their tables.
   [[nodiscard]] std::vector<std::string> network_kinds() const;
-  // Of the first problem; what a new network is made for.
+  // Of the first problem; what a new perceptron is made for.
   [[nodiscard]] int num_variables() const { return first_->graph.num_variables(); }
+  // Of all models, or of the first problem of a family.
   [[nodiscard]] int max_states() const;
 
   // Problems are made with a plan for this network from now on. Throws kArgument when it does not fit.
@@ -70,11 +84,15 @@ class ProblemSource {
   [[nodiscard]] std::shared_ptr<const Problem> problem(std::uint64_t id) const;
 
  private:
+  struct KnownModel;
   [[nodiscard]] std::shared_ptr<Problem> make(std::uint64_t id) const;
+  [[nodiscard]] FactorGraph observed(const KnownModel& model, std::uint64_t id) const;
+  void read_models();
   void add_plan(Problem& problem) const;
 
   ProblemOptions options_;
   std::optional<GnnOptions> gnn_options_;
+  std::vector<std::shared_ptr<const KnownModel>> models_;
   std::shared_ptr<const Problem> first_;
 };
 

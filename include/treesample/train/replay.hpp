@@ -23,6 +23,8 @@ struct Experience {
   std::vector<int> row_samples;    // per row: index of the sample
   std::vector<int> row_levels;     // per row: n
   std::vector<float> row_targets;  // per row: K values Q_n(a | x_<n) - offset(n); -inf: not known
+  // As many, or none: targets are then intervals from row_targets to these, and nothing is known where one is -inf.
+  std::vector<float> row_highs = {};
 
   [[nodiscard]] int num_variables() const { return problem->graph.num_variables(); }
   [[nodiscard]] int num_samples() const { return static_cast<int>(samples.size()) / num_variables(); }
@@ -32,6 +34,10 @@ struct Experience {
   }
   [[nodiscard]] std::span<const float> target(int row) const {
     return std::span(row_targets).subspan(static_cast<std::size_t>(row) * num_targets, num_targets);
+  }
+  [[nodiscard]] std::span<const float> high(int row) const {
+    return row_highs.empty() ? std::span<const float>()
+                             : std::span(row_highs).subspan(static_cast<std::size_t>(row) * num_targets, num_targets);
   }
   [[nodiscard]] int variable(int row) const { return problem->space.levels[row_levels[row]].variable; }
   // Writes the prefix of a row: the states of the sample before its level, -1 for all other variables.

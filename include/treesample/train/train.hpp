@@ -61,6 +61,18 @@ std::string format_train_options(const TrainOptions& options);
 // Throws kParse for anything that format_train_options does not write.
 TrainOptions parse_train_options(const std::string& text);
 
+// On the test problem of an episode; empty where not measured.
+struct Measurements {
+  // delta-KL: of the inference with Q_phi, of Q_phi alone, of TreeSample without value function, and of TreeSample with
+  // telescoped values of Q_phi (value/telescoped_value.hpp; only where TreeSample is the inference), in one budget.
+  std::optional<double> delta_kl = {};
+  std::optional<double> delta_kl_phi = {};
+  std::optional<double> delta_kl_plain = {};
+  std::optional<double> delta_kl_telescoped = {};
+  std::optional<double> bellman_residual = {};  // of Q_phi, rms along its samples
+  std::optional<double> log_z = {};             // exact, where that is quick: KL is delta-KL + log Z
+};
+
 // A row of progress.csv.
 struct EpisodeRecord {
   std::int64_t episode = 0;         // how many are finished, this one included
@@ -69,11 +81,7 @@ struct EpisodeRecord {
   std::int64_t steps = 0;           // learner steps so far
   std::optional<double> loss = {};  // mean over the steps since the last row; empty: there was none
   int num_rows = 0;                 // what the replay got
-  // delta-KL on the test problem: with search, of Q_phi alone, of TreeSample without value function. Empty
-  // where not measured.
-  std::optional<double> delta_kl;
-  std::optional<double> delta_kl_phi;
-  std::optional<double> delta_kl_plain;
+  Measurements measured = {};
 };
 
 struct TrainReport {

@@ -1,8 +1,8 @@
 // TreeSample (Buesing, Heess, Weber 2019), Algorithm 2: the tree search, in the space `tree`.
 //
-// From the root, each traversal chooses edges by Q-UCT (eq. 8) until it reaches one that has not been
+// From the root, each traversal chooses edges by Q-UCT (eq. 7) until it reaches one that has not been
 // evaluated, pays for one reward R_n, gives the new node the values Q_phi, and backs the values up with the
-// soft-Bellman equation (eq. 7). Edges below which everything is evaluated are complete and never chosen again; when
+// soft-Bellman equation (eq. 6). Edges below which everything is evaluated are complete and never chosen again; when
 // the root is complete the answer is exact and the search stops.
 //
 // Cost: one reward evaluation per traversal. Differences from the paper's text: docs/departures.md, 1 to 11. A
@@ -25,9 +25,17 @@ enum class TieRule {
   kRandom,  // any of them, from the stream "ties" of the seed
 };
 
+// What scales the exploration bonus of Q-UCT.
+enum class BonusScale {
+  kQPhi,       // max(Q_phi(a), epsilon): eq. 7
+  kLogStates,  // the same with log_states_below in the place of Q_phi, whatever the leaf value: (N - n) log K. Adding a
+               // constant to a factor then changes no decision of a search whose leaf value knows the constant
+};
+
 struct TreeSearchOptions {
   double c = 1.0;        // weight of exploration in Q-UCT
   double epsilon = 0.1;  // least scale of the exploration bonus
+  BonusScale bonus = BonusScale::kQPhi;
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
   int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by the kind of factors

@@ -54,6 +54,11 @@ class LeafValue {
   // Q_phi: q[r * K + a] = Q_n(a | x_r) for the K = num_states of the level, for `count` prefixes, which are rows of one
   // state per variable, -1 where a variable is not assigned. The sum of V over the level's children, given a.
   virtual void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const;
+  // The same for one prefix, told what its parent expects of it: the Q_phi of the edge that leads here less the reward
+  // that was paid for it. Most do not listen; value/telescoped_value.hpp does.
+  virtual void q_values_given(int level, std::span<const int> prefix, double /*expected*/, std::span<double> q) const {
+    q_values(level, prefix, 1, q);
+  }
 
   // True when the value is V_j up to rounding and q the conditional distribution: nothing is left to search.
   [[nodiscard]] virtual bool is_exact(int /*level*/) const { return false; }

@@ -23,14 +23,14 @@ TEST(EpisodeCodec, BytesGiveTheEpisodeBack) {
   const TrainOptions options = small_options();
   const TrainingProblems problems(options);
   FinishedEpisode episode = run_numbered_episode(options, problems, 3, {});
-  episode.delta_kl_phi.reset();
+  episode.measured.delta_kl_phi.reset();
   episode.worker = "there:12";
   const FinishedEpisode back = decode_episode(encode_episode(episode, 77), 77, problems);
   EXPECT_EQ(back.problem, 3U);
   EXPECT_EQ(back.worker, "there:12");
   EXPECT_EQ(back.version, episode.version);
-  EXPECT_EQ(back.delta_kl, episode.delta_kl);
-  EXPECT_FALSE(back.delta_kl_phi.has_value());
+  EXPECT_EQ(back.measured.delta_kl, episode.measured.delta_kl);
+  EXPECT_FALSE(back.measured.delta_kl_phi.has_value());
   EXPECT_EQ(back.experience->samples, episode.experience->samples);
   EXPECT_EQ(back.experience->row_samples, episode.experience->row_samples);
   EXPECT_EQ(back.experience->row_levels, episode.experience->row_levels);
@@ -75,7 +75,7 @@ TEST(EpisodeCodec, ContentIsChecked) {
     return bytes.replace(offset, 4, reinterpret_cast<const char*>(&value), 4);
   };
   const std::size_t start = 8 + 4 + static_cast<std::size_t>(whole[8]) + 4;  // after magic, version and no name
-  const std::size_t counts = start + 3 * 8 + 3 * 8;                          // where the number of samples stands
+  const std::size_t counts = start + 3 * 8 + 6 * 8;                          // where the number of samples stands
   EXPECT_NO_THROW(decode_episode(forge(counts, 5), 77, problems));
   EXPECT_THROW(decode_episode(forge(counts, 6), 77, problems), Error);
   EXPECT_THROW(decode_episode(forge(counts, UINT32_MAX), 77, problems), Error);
@@ -83,7 +83,7 @@ TEST(EpisodeCodec, ContentIsChecked) {
   EXPECT_THROW(decode_episode(forge(counts + 8, UINT32_MAX), 77, problems), Error);
   EXPECT_THROW(decode_episode(forge(counts + 12, 2), 77, problems), Error);    // a state of a binary variable
   EXPECT_THROW(decode_episode(forge(start + 8 + 4, 1), 77, problems), Error);  // a test problem
-  const auto forge_target = [&](float value) { return forge(whole.size() - 4, std::bit_cast<std::uint32_t>(value)); };
+  const auto forge_target = [&](float value) { return forge(whole.size() - 8, std::bit_cast<std::uint32_t>(value)); };
   for (const float wrong : {NAN, HUGE_VALF, 3e38F, -3e38F, 1e4F, -1e4F}) {
     EXPECT_THROW(decode_episode(forge_target(wrong), 77, problems), Error) << wrong;
   }

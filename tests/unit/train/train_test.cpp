@@ -278,7 +278,7 @@ TEST_F(TrainTest, TrainingLowersDeltaKl) {
   options.steps_per_episode = 6;
   std::vector<double> relative;
   train(options, [&](const EpisodeRecord& record) {
-    relative.push_back(*record.delta_kl - *record.delta_kl_plain);
+    relative.push_back(*record.measured.delta_kl - *record.measured.delta_kl_plain);
     return true;
   });
   const auto mean = [](auto begin, auto end) {
@@ -296,10 +296,10 @@ TEST_F(TrainTest, TestProblemsMayHaveAnotherSize) {
   options.assess_every = 2;
   std::vector<bool> measured;
   const TrainReport report = train(options, [&](const EpisodeRecord& record) {
-    measured.push_back(record.delta_kl.has_value());
+    measured.push_back(record.measured.delta_kl.has_value());
     // Each of 12 variables has log Z above 8 log 2: a problem of 8 would not come so low.
-    if (record.delta_kl_plain) {
-      EXPECT_LT(*record.delta_kl_plain, -12.0);
+    if (record.measured.delta_kl_plain) {
+      EXPECT_LT(*record.measured.delta_kl_plain, -12.0);
     }
     return true;
   });

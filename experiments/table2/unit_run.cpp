@@ -1,0 +1,92 @@
+#include "unit_run.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <mutex>
+
+#include "treesample/error.hpp"
+
+namespace treesample::experiments {
+namespace {
+
+// A unit takes minutes, so the remaining time is foretold from episodes. Several threads may call it.
+class EpisodeProgress {
+ public:
+  EpisodeProgress(const RunControl& control, std::int64_t episodes_per_unit)
+      : show_(control.show_progress), episodes_per_unit_(static_cast<double>(episodes_per_unit)) {}
+
+  void on_unit(const RunProgress& now) {
+    const std::lock_guard lock(mutex_);
+    if (num_missing_ < 0) num_missing_ = now.num_instances - now.num_finished;
+    now_ = now;
+    show();
+  }
+  void on_episode() {
+    const std::lock_guard lock(mutex_);
+    ++num_episodes_;
+    show();
+  }
+
+ private:
+  void show() {
+    if (!show_) return;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const auto done = static_cast<double>(num_episodes_);
+    now_.remaining_seconds = num_episodes_ > 0 ? seconds * (num_missing_ * episodes_per_unit_ / done - 1.0) : -1.0;
+    show_(now_);
+  }
+
+  std::function<void(const RunProgress&)> show_;
+  double episodes_per_unit_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  RunProgress now_;
+  int num_missing_ = -1;  // units, when the run began
+  std::int64_t num_episodes_ = 0;
+};
+
+}  // namespace
+
+TrainingSize size_of(const ExperimentOptions& options) {
+  const TrainingSize size{.budget = options.budget, .num_episodes = options.num_episodes, .seed = options.seed};
+  check_range("reproduce", "num_episodes", size.num_episodes, 2, 1 << 30);
+  return size;
+}
+
+Fingerprint shown_training(const std::string& experiment, const TrainingSize& size) {
+  const TrainOptions training = train_options({}, size);
+  return {{"experiment", experiment},
+          {"budget", fmt::format("{}", size.budget)},
+          {"episodes", fmt::format("{}", size.num_episodes)},
+          {"seed", fmt::format("{}", size.seed)},
+          {"version", TREESAMPLE_VERSION},
+          {"c", fmt::format("{}", training.episode.c)},
+          {"c without network", fmt::format("{}", training.plain_c)},
+          {"learner steps per episode", fmt::format("{}", training.steps_per_episode)},
+          {"episodes between two that are measured", fmt::format("{}", training.assess_every)}};
+}
+
+std::optional<std::vector<Numbers>> run_units(const std::string& experiment, const std::vector<TrainingUnit>& units,
+                                              const ExperimentOptions& options, const RunControl& control) {
+  const TrainingSize size = size_of(options);
+  std::vector<std::string> keys;
+  for (const TrainingUnit& unit : units) keys.push_back(key_of(unit));
+  Fingerprint fingerprint = shown_training(experiment, size);
+  fingerprint.emplace_back("training options", format_train_options(train_options({}, size)));
+  RunStore store(run_file(options), fingerprint);
+  EpisodeProgress progress(control, size.num_episodes);
+  RunControl inner = control;
+  inner.show_progress = [&](const RunProgress& now) { progress.on_unit(now); };
+  return run_instances(
+      store, keys,
+      [&](int u) {
+        return run_training_unit(units[u], size, [&] {
+          progress.on_episode();
+          return !control.is_interrupted();
+        });
+      },
+      inner);
+}
+
+}  // namespace treesample::experiments

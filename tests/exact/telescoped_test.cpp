@@ -1,0 +1,185 @@
+// Telescoped leaf values in the tree search, against enumeration and against the literal transcription.
+#include "treesample/value/telescoped_value.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "examples/literal_tree_sample.hpp"
+#include "support/expect_same_tree.hpp"
+#include "support/search_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/space/reward.hpp"
+#include "treesample/tree/tree_sample.hpp"
+#include "treesample/value/mini_bucket.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::HashValue;
+using testing::model_options;
+using testing::random_model;
+using testing::RandomModelOptions;
+
+// Exact Q*, and an error that is the same for all actions of a node and different for every node.
+class ShiftedExactValue final : public LeafValue {
+ public:
+  ShiftedExactValue(const FactorGraph& graph, const SearchSpace& space, double scale)
+      : LeafValue(space), exact_(graph, space), noise_(space, 11, scale) {}
+  void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override {
+    exact_.q_values(level, prefixes, count, q);
+    const auto num_states = static_cast<std::size_t>(space().levels[level].num_states);
+    std::vector<double> noise(q.size());
+    noise_.q_values(level, prefixes, count, noise);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count) * num_states; ++i) q[i] += noise[i / num_states];
+  }
+
+ private:
+  WeightedMiniBucket exact_;
+  HashValue noise_;
+};
+
+// V(root) + log q(x_<=n) - R_0 - ... - R_{n-1}: what unrolling the recursion gives.
+std::vector<double> unrolled(const FactorGraph& graph, const SearchSpace& space, const LeafValue& of, double root_value,
+                             const std::vector<int>& prefix) {
+  Reward reward(graph, space);
+  Budget unlimited(INT64_MAX, BudgetUnit::kReward);
+  Assignment x(space.levels.size(), -1);
+  double value = root_value;
+  std::vector<double> q;
+  for (std::size_t n = 0;; ++n) {
+    q.resize(space.levels[n].num_states);
+    of.q_values(static_cast<int>(n), x, 1, q);
+    const double total = log_sum_exp(q);
+    for (double& entry : q) entry += value - total;
+    if (n == prefix.size()) return q;
+    x[space.levels[n].variable] = prefix[n];
+    const double paid = reward.evaluate(static_cast<int>(n), x, unlimited);
+    if (paid == kNegInf) return std::vector<double>(space.levels[prefix.size()].num_states, 0.0);  // never looked at
+    value = q[prefix[n]] - paid;
+  }
+}
+
+TEST(Telescoped, GrowsTheTreeOfTheLiteralTranscription) {
+  Random random(23);
+  for (int variant = 0; variant < 60; ++variant) {
+    RandomModelOptions options = model_options(variant);
+    options.num_variables = 3 + variant % 5;
+    const FactorGraph graph = random_model(random, options);
+    const std::vector<int> order = random.permutation(graph.num_variables());
+    const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+    const auto of = std::make_shared<HashValue>(space, variant, 2.0);
+    const double root_value = random.normal();
+    const auto q_phi = std::make_shared<TelescopedValue>(space, of, root_value);
+    literal::TreeSample<>::Options twin_options{.c = 0.3 + 0.2 * (variant % 5)};
+    twin_options.q_phi = [&](const std::vector<int>& prefix) {
+      return unrolled(graph, space, *of, root_value, prefix);
+    };
+    for (const std::int64_t budget : {1, 10, 200}) {
+      literal::TreeSample<> twin(graph, order, twin_options);
+      twin.tree_sample(budget);
+      const TreeSearchResult result =
+          tree_sample(graph, space, {.estimate = q_phi}, {.budget = budget}, {.c = twin_options.c});
+      ASSERT_EQ(result.report.spent.reward_evaluations, twin.used());
+      ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "") << variant << " " << budget;
+      const double expected = result.report.estimate == kNegInf ? 0.0 : 1.0;
+      EXPECT_NEAR(testing::total_probability(graph, result.approximation), expected, 1e-9);
+    }
+  }
+}
+
+TEST(Telescoped, SearchOfEverythingEqualsEnumeration) {
+  Random random(5);
+  for (int variant = 0; variant < 40; ++variant) {
+    const FactorGraph graph = random_model(random, model_options(variant));
+    const SearchSpace space = testing::space_of(graph, SpaceKind::kTree);
+    const auto q_phi = std::make_shared<TelescopedValue>(space, std::make_shared<HashValue>(space, variant, 3.0), -2.0);
+    const TreeSearchResult result = tree_sample(graph, space, {.estimate = q_phi}, {});
+    const Enumeration exact = enumerate(graph);
+    if (exact.log_z == kNegInf) {
+      EXPECT_EQ(result.report.estimate, kNegInf);
+    } else {
+      EXPECT_NEAR(result.report.estimate, exact.log_z, 1e-9) << variant;
+    }
+  }
+}
+
+// The case that it is made for: differences within a node are right, values of neighbouring levels disagree.
+TEST(Telescoped, ErrorsThatANodesActionsShareDoNotMatter) {
+  Random random(8);
+  for (int variant = 0; variant < 12; ++variant) {
+    RandomModelOptions options;
+    options.num_variables = 6;
+    options.max_states = 3;
+    options.num_factors = 9;
+    const FactorGraph graph = random_model(random, options);
+    const SearchSpace space = testing::space_of(graph, SpaceKind::kTree);
+    const auto noisy = std::make_shared<ShiftedExactValue>(graph, space, 1.0);
+    const Telescoped made = telescope(graph, space, noisy, Budget(2000, BudgetUnit::kReward), {}, 3);
+    const Enumeration exact = enumerate(graph);
+    // Every weight of the samples is Z.
+    EXPECT_NEAR(made.root_value + space.log_constant, exact.log_z, 1e-8);
+    EXPECT_NEAR(made.sampled_kl, 0.0, 1e-8);
+    EXPECT_EQ(made.num_samples, 50);
+    EXPECT_EQ(made.spent.reward_evaluations, 300);
+    double largest = 0.0;
+    double largest_absolute = 0.0;
+    for (const std::int64_t budget : {0, 5, 40}) {
+      const TreeSearchResult telescoped = tree_sample(graph, space, {.estimate = made.value}, {.budget = budget});
+      const TreeSearchResult absolute = tree_sample(graph, space, {.estimate = noisy}, {.budget = budget});
+      testing::for_each_configuration(graph, [&](const Assignment& x) {
+        const double expected = graph.log_density(x) - exact.log_z;
+        largest = std::max(largest, std::abs(telescoped.approximation.log_prob(x) - expected));
+        largest_absolute = std::max(largest_absolute, std::abs(absolute.approximation.log_prob(x) - expected));
+      });
+    }
+    EXPECT_LT(largest, 1e-7) << variant;
+    EXPECT_GT(largest_absolute, 0.1) << variant;
+  }
+}
+
+TEST(Telescoped, RootSamplesAreUnbiasedAndPaidFor) {
+  Random random(12);
+  RandomModelOptions options;
+  options.num_variables = 5;
+  options.num_factors = 6;
+  const FactorGraph graph = random_model(random, options);
+  const SearchSpace space = testing::space_of(graph, SpaceKind::kTree);
+  const auto of = std::make_shared<HashValue>(space, 3, 0.5);
+  const double log_z = enumerate(graph).log_z - space.log_constant;
+  constexpr int kRepeats = 4000;
+  double sum = 0.0;
+  double squares = 0.0;
+  for (int seed = 0; seed < kRepeats; ++seed) {
+    const Telescoped made = telescope(graph, space, of, Budget(1000, BudgetUnit::kReward), {.count = 20}, seed);
+    EXPECT_EQ(made.spent.reward_evaluations, 100);
+    const double ratio = std::exp(made.root_value - log_z);
+    sum += ratio;
+    squares += ratio * ratio;
+  }
+  const double mean = sum / kRepeats;
+  const double error = std::sqrt((squares / kRepeats - mean * mean) / kRepeats);
+  EXPECT_LT(std::abs(mean - 1.0), 5.0 * error);  // one alarm in two million
+  // Never more than the share of the budget, and without a sample the leaf value's own V(root).
+  EXPECT_EQ(telescope(graph, space, of, Budget(100, BudgetUnit::kReward), {}, 1).spent.reward_evaluations, 40);
+  const Telescoped none = telescope(graph, space, of, Budget(100, BudgetUnit::kReward), {.count = 0}, 1);
+  EXPECT_EQ(none.spent.reward_evaluations, 0);
+  EXPECT_EQ(none.root_value, of->log_value(0, Assignment(5, -1)));
+}
+
+TEST(Telescoped, RefusesOtherSpaces) {
+  Random random(1);
+  const FactorGraph graph = random_model(random, model_options(5));
+  const SearchSpace tree = testing::space_of(graph, SpaceKind::kTree);
+  const SearchSpace merged = testing::space_of(graph, SpaceKind::kGraph);
+  EXPECT_THROW(TelescopedValue(merged, std::make_shared<HashValue>(merged), 0.0), Error);
+  EXPECT_THROW(TelescopedValue(tree, nullptr, 0.0), Error);
+  EXPECT_THROW(TelescopedValue(tree, std::make_shared<HashValue>(tree), NAN), Error);
+}
+
+}  // namespace
+}  // namespace treesample

@@ -1,0 +1,93 @@
+#include "treesample/train/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/io/uai.hpp"
+#include "treesample/reduce/evidence.hpp"
+#include "treesample/train/learner.hpp"
+
+namespace treesample {
+namespace {
+
+FactorGraph small_graph(std::uint64_t seed) {
+  return make_family("factor-graphs-2", {.seed = seed, .values = {{"n", 8}}}).graph;
+}
+
+ProblemOptions with_evidence(std::vector<std::string> variables) {
+  ProblemOptions options;
+  options.model_text = format_uai(small_graph(3));
+  options.model_format = ".uai";
+  options.evidence_variables = std::move(variables);
+  options.seed = 5;
+  return options;
+}
+
+// The problem is the model conditioned on the states of two variables, which come as often as the model says.
+TEST(ProblemSource, EvidenceIsDrawnFromTheModelAndTheModelConditionedOnIt) {
+  const FactorGraph graph = small_graph(3);
+  const Enumeration exact = enumerate(graph);
+  const ProblemSource problems(with_evidence({"x1", "x6"}));
+  std::vector<double> log_zs(4);
+  for (int states = 0; states < 4; ++states) {
+    const Evidence evidence = {{1, states / 2}, {6, states % 2}};
+    log_zs[states] = enumerate(condition(graph, evidence).graph).log_z;
+  }
+  std::vector<int> counts(4);
+  constexpr int kProblems = 2000;
+  for (int id = 0; id < kProblems; ++id) {
+    const auto problem = problems.problem(id);
+    ASSERT_EQ(problem->graph.num_variables(), 6);
+    const double log_z = enumerate(problem->graph).log_z;
+    int found = -1;
+    for (int states = 0; states < 4; ++states) {
+      if (std::abs(log_zs[states] - log_z) < 1e-9) found = states;
+    }
+    ASSERT_GE(found, 0);
+    ++counts[found];
+  }
+  EXPECT_EQ(std::set<double>(log_zs.begin(), log_zs.end()).size(), 4U) << "the test can tell them apart";
+  for (int states = 0; states < 4; ++states) {
+    const double p = std::exp(log_zs[states] - exact.log_z);
+    EXPECT_NEAR(counts[states] / double{kProblems}, p, 5.0 * std::sqrt(p * (1.0 - p) / kProblems)) << states;
+  }
+  // The same number gives the same problem.
+  EXPECT_EQ(enumerate(problems.problem(7)->graph).log_z, enumerate(problems.problem(7)->graph).log_z);
+}
+
+TEST(ProblemSource, ModelsTakeTurnsAndShareANetwork) {
+  ProblemOptions options;
+  for (const std::uint64_t seed : {1, 2}) options.models.emplace_back(format_uai(small_graph(seed)), ".uai");
+  FactorGraph wide;
+  wide.add_variable(3);
+  wide.add_variable(2);
+  wide.add_table({0, 1}, {0.0, 1.0, 2.0, 0.5, 0.25, -1.0});
+  options.models.emplace_back(format_uai(wide), ".uai");
+  ProblemSource problems(options);
+  EXPECT_EQ(problems.max_states(), 3);
+  EXPECT_EQ(problems.network_kinds(), std::vector<std::string>{kTableKind});
+  const Network network = make_network({}, problems);
+  problems.plan_for(network);
+  for (std::uint64_t id = 0; id < 6; ++id) {
+    const auto problem = problems.problem(id);
+    EXPECT_EQ(problem->graph.num_variables(), id % 3 == 2 ? 2 : 8);
+    EXPECT_TRUE(problem->plan.has_value());
+  }
+}
+
+TEST(ProblemSource, OptionsThatDoNotGoTogetherAreRefused) {
+  EXPECT_THROW(ProblemSource(with_evidence({"nobody"})), Error);
+  ProblemOptions family;
+  family.evidence_variables = {"x1"};
+  EXPECT_THROW(ProblemSource{family}, Error);
+  ProblemOptions both = with_evidence({});
+  both.models.emplace_back(both.model_text, ".uai");
+  EXPECT_THROW(ProblemSource{both}, Error);
+}
+
+}  // namespace
+}  // namespace treesample
