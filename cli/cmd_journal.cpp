@@ -4,8 +4,12 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "journal_page.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/io/json_model.hpp"
 #include "treesample/oracle/journal.hpp"
+#include "treesample/oracle/journal_calls.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
@@ -16,10 +20,26 @@ class JournalCommand final : public Command {
   std::string name() const override { return "journal"; }
   std::string summary() const override { return "What a journal of paid evaluations holds"; }
   std::string examples() const override {
-    return "  treesample journal run.journal\n  treesample journal run.journal --repair";
+    return "  treesample journal run.journal\n"
+           "  treesample journal run.journal --list --model model.json\n"
+           "  treesample journal run.journal --csv calls.csv\n"
+           "  treesample journal run.journal --import calls.csv --model model.json\n"
+           "  treesample journal run.journal --html journal.html\n"
+           "  treesample journal run.journal --repair";
   }
   void declare(CommandLine& line) override {
     line.positional("FILE", file_, "Journal of a model with expensive factors");
+    line.flag("--list", is_listing_, "All calls, one per line, in their order; also while a run is going on");
+    line.option("--csv", csv_, "FILE", "Write all calls as CSV; - is standard output");
+    line.option("--import", import_, "FILE",
+                "Bring values of a CSV file into the journal: columns log_value and the names of the variables (with "
+                "--model)");
+    line.option("--model", model_, "FILE",
+                "Model file (.json) of the journal, for the names of states and for --import");
+    line.option(
+        "--html", html_, "FILE",
+        "Write a page to look at: what was paid for, by factor, worker and call, and the best; also while a run is "
+        "going on");
     line.flag("--repair", is_repairing_,
               "Drop rows that do not fit their checksums, and take over a journal of version 0.1.0, which had none");
   }
@@ -27,9 +47,14 @@ class JournalCommand final : public Command {
 
  private:
   int repair() const;
+  int import() const;
+  int list() const;
+  [[nodiscard]] std::vector<Variable> variables() const {
+    return model_.empty() ? std::vector<Variable>() : read_json_model(model_).variables;
+  }
 
-  std::string file_;
-  bool is_repairing_ = false;
+  std::string file_, csv_, html_, import_, model_;
+  bool is_repairing_ = false, is_listing_ = false;
 };
 
 int JournalCommand::repair() const {
@@ -42,9 +67,51 @@ int JournalCommand::repair() const {
   return 0;
 }
 
+int JournalCommand::import() const {
+  check_argument(!model_.empty(), "--import", "needs the model whose calls these are: --model FILE");
+  const JournalImport imported = import_calls(file_, read_json_model(model_), import_);
+  fmt::print("{}: {} new, {} known{}\n", printable(file_), counted(imported.num_new, "evaluation"), imported.num_known,
+             imported.num_failed > 0 ? fmt::format(", {} left out", counted(imported.num_failed, "failure")) : "");
+  return 0;
+}
+
+// Also CSV.
+int JournalCommand::list() const {
+  const std::vector<Variable> names = variables();
+  const JournalCalls calls = journal_calls(file_);
+  if (csv_ == "-") {
+    fmt::print("{}", format_calls(calls, names));
+  } else if (!csv_.empty()) {
+    write_file_atomically(csv_, format_calls(calls, names));
+  }
+  if (is_listing_) {
+    fmt::print("{:>7}  {:<23}  {:<10}  {:>9}  {:>14}  {}\n", "number", "time (UTC)", "worker", "seconds", "log value",
+               "states");
+    for (const JournalCall& call : calls.calls) {
+      const std::string of = calls.factors.size() > 1 ? calls.factors[call.factor].name + ": " : "";
+      const std::string number = call.number == 0 ? "" : fmt::format("{}", call.number);
+      const std::string value = call.failure.empty() ? fmt::format("{:.8g}", call.log_value) : "failed";
+      const std::string failure = call.failure.empty() ? "" : "  " + call.failure;
+      fmt::print("{:>7}  {:<23}  {:<10}  {:>9.3g}  {:>14}  {}{}{}\n", number, call_time(call.finished),
+                 printable(call.worker), call.seconds, value, printable(of), printable(call_states(calls, call, names)),
+                 printable(failure));
+    }
+  }
+  if (calls.damaged.empty()) return 0;
+  throw Error(ErrorCode::kParse, fmt::format("{}: {} left out; --repair drops what is damaged", file_,
+                                             counted(std::ssize(calls.damaged), "damaged row")));
+}
+
 int JournalCommand::run() {
+  const int num_wishes =
+      int(is_repairing_) + int(!import_.empty()) + int(!html_.empty()) + int(is_listing_ || !csv_.empty());
+  check_argument(num_wishes <= 1, "journal", "allowed is one of --list and --csv, --html, --import, --repair");
   if (is_repairing_) return repair();
+  if (!import_.empty()) return import();
+  if (is_listing_ || !csv_.empty()) return list();
+  if (!html_.empty()) check_writable(html_);
   const JournalSummary summary = journal_summary(file_);
+  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_calls(file_), variables()));
   fmt::print("journal         {}\n", printable(file_));
   fmt::print("model           {}\n", printable(summary.model));
   fmt::print("created         {} UTC\n", printable(summary.created));

@@ -14,6 +14,11 @@ namespace {
 
 const auto start = std::chrono::steady_clock::now();
 
+std::string time_text(double seconds) {
+  if (seconds < 120.0) return fmt::format("{:.0f} s", std::ceil(seconds));
+  return seconds < 7200.0 ? fmt::format("{:.0f} min", seconds / 60.0) : fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
 }  // namespace
 
 double process_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
@@ -67,7 +72,10 @@ void InferDisplay::show(const treesample::Progress& now) {
   const bool has_bounds = std::isfinite(now.log_z.lower) || std::isfinite(now.log_z.upper);
   if (has_bounds) text += fmt::format(", log Z in [{:.4f}, {:.4f}]", now.log_z.lower, now.log_z.upper);
   if (!has_bounds && now.estimate) text += fmt::format(", log Z about {:.4f}", *now.estimate);
-  progress_.show(std::max({used / budget, now.seconds / limits.seconds, now.share_done.value_or(0.0)}), text);
+  if (now.best) text += fmt::format(", best {:.4f}", *now.best);
+  const double share = std::max({used / budget, now.seconds / limits.seconds, now.share_done.value_or(0.0)});
+  if (share > 0.01 && share < 1.0) text += fmt::format(", {} left", time_text(now.seconds * (1.0 - share) / share));
+  progress_.show(share, text);
 }
 
 void InferDisplay::finish(const Answer& answer) {
@@ -77,7 +85,7 @@ void InferDisplay::finish(const Answer& answer) {
         {answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)},
         answer.log_z},
        true);
-  if (answer.plan.method != Method::kTreeSample) return;
+  if (answer.plan.method != Method::kTreeSample && answer.plan.method != Method::kMonotone) return;
   trace_.finish(answer.seconds, answer.spent, {answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)},
                 answer.log_z.value_or(kNegInf));
 }

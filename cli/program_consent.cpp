@@ -24,6 +24,7 @@ std::string shown(const std::string& word) {
 }
 
 std::string command_line(const ProgramDescription& program) {
+  if (program.umbridge) return fmt::format("requests to {}", shown(program.umbridge->url));
   std::vector<std::string> words;
   for (const std::string& word : program.command) words.push_back(shown(word));
   return fmt::format("{}", fmt::join(words, " "));

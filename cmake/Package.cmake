@@ -24,7 +24,7 @@ most probable configuration, samples.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libtreesample-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS
-    "libfmt-dev, libhwy-dev, libsqlite3-dev, libhiredis-dev, libssl-dev")
+    "libfmt-dev, libhwy-dev, libsqlite3-dev, libhiredis-dev, libssl-dev, libcpp-httplib-dev")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Headers, the static library, a CMake package and a pkg-config
 file of treesample.")
 

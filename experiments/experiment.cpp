@@ -33,6 +33,8 @@ const std::vector<Experiment>& all_experiments() {
        3'000, paper_problems(), run_functions},
       {"calls", "one function over all variables: a learned model, the search without one, and optimisers", 40, 3'000,
        1, 300, std::vector<Problem>(), run_calls},
+      {"reliability", "failures of monotone systems: certified bounds and intervals, beside plain Monte Carlo", 20,
+       21'000, 1, 4'000, std::vector<Problem>(), run_reliability},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
       {"ablations", "value networks: units and layers, iterations, targets, and the tuning of training", 10, 2'500, 2,

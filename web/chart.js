@@ -117,6 +117,8 @@ function drawChart(chart, width) {
   );
 }
 
+const strokeClass = (series) => ["", "dashed", "dotted"][series.isDashed ? 1 : series.dashes || 0];
+
 // The chart with its key. `chart.isXLog` may be changed before draw() of what is returned.
 function chartFigure(chart) {
   const place = h("div", {class: "chart"});
@@ -130,7 +132,7 @@ function chartFigure(chart) {
           "li",
           {},
           h("span", {
-            class: `swatch ${series.isBand ? "area" : ["", "dashed", "dotted"][series.isDashed ? 1 : series.dashes || 0]}`,
+            class: `swatch ${series.isBand ? "area" : strokeClass(series)}`,
             "aria-hidden": "true",
             style: {color: `var(--series-${series.color % 10})`},
           }),

@@ -140,7 +140,7 @@ function treeSection(model, tree) {
     h(
       "p",
       {class: "hint"},
-      `The search has ${plural(tree.num_nodes, "node")}; `,
+      `The search has ${plural(tree.num_nodes, "node")}${tree.nodes.length < tree.num_nodes ? "; " : ". "}`,
       tree.nodes.length < tree.num_nodes ? `the ${whole(tree.nodes.length)} with the most mass are here. ` : "",
       "Share: probability of the state given what is above it; mass: of the whole path; Q: value of the edge in nats, ",
       "by the ",

@@ -41,5 +41,6 @@
 #include "treesample/space/limits.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/tree/tree_sample.hpp"
+#include "treesample/value/function_value.hpp"
 #include "treesample/value/leaf_value.hpp"
 #include "treesample/value/make_leaf_value.hpp"

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "python_value.hpp"
 #include "treesample/infer/infer.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/oracle/journal.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/page/answer_page.hpp"
 #include "watcher.hpp"
@@ -56,6 +58,14 @@ std::shared_ptr<Model> programs_of(const std::filesystem::path& path, const Seen
   return kept(with_evidence(Model(std::make_shared<OracleSet>(read_json_model(path), options)), seen));
 }
 
+// "stop", "impossible", "skip", or a number.
+FailureRule rule_of(const py::object& rule) {
+  using Kind = FailureRule::Kind;
+  if (!py::isinstance<py::str>(rule)) return {Kind::kValue, rule.cast<double>()};
+  const auto word = rule.cast<std::string>();
+  return {word == "stop" ? Kind::kStop : word == "skip" ? Kind::kSkip : Kind::kImpossible};
+}
+
 using Names = std::vector<std::string>;
 
 // Names may hold commas and quotes: they do not go through text.
@@ -67,22 +77,56 @@ InferRequest request_of(const Keywords& keywords, const std::vector<Names>& quer
   return request;
 }
 
+// A value function, where there is one: (function, list of what it is to be told of each variable), or None.
+class Prior {
+ public:
+  Prior(const py::object& prior, const FactorGraph& graph, const std::shared_ptr<Raised>& raised) {
+    if (prior.is_none()) return;
+    const auto pair = prior.cast<std::pair<py::function, py::list>>();
+    value_ = PythonValue::make(pair.first, pair.second, graph);
+    value_->set_raised(raised);
+  }
+  // An answer may go on to ask it.
+  ~Prior() {
+    if (value_) value_->set_raised(nullptr);
+  }
+  Prior(const Prior&) = delete;
+  Prior& operator=(const Prior&) = delete;
+  [[nodiscard]] ValueFunction function() const { return value_ ? PythonValue::as_function(value_) : ValueFunction(); }
+
+ private:
+  std::shared_ptr<PythonValue> value_;
+};
+
 // The answer and, where a signal or a callable ended the run, what that raised. The answer is null when the run ended
 // before there was one.
 std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>& model, const Keywords& keywords,
                                                    const std::vector<Names>& query, const Names& map,
-                                                   py::object progress) {
-  const InferRequest request = request_of(keywords, query, map);
-  Watcher watcher(std::move(progress), py::none());
+                                                   py::object progress, const py::object& prior,
+                                                   const std::shared_ptr<Raised>& raised) {
+  InferRequest request = request_of(keywords, query, map);
+  raised->forget();
+  Watcher watcher(std::move(progress), raised);
+  const Prior value(prior, model->graph, raised);
+  request.options.value_function = value.function();
   std::shared_ptr<Answer> answer;
   try {
     const py::gil_scoped_release others_may_run;
     answer =
         std::make_shared<Answer>(infer(*model, request.question, request.limits, request.options, watcher.observer()));
   } catch (const Error& error) {
-    if (watcher.error().is_none()) throw;
+    py::object original = raised->take();
+    if (original.is_none()) throw;
+    return {nullptr, original};
+  } catch (...) {
+    raised->forget();
+    throw;
   }
-  return {answer, watcher.error()};
+  // Ctrl-C in the last moment: the answer is there, and would be lost on its way.
+  if (PyErr_CheckSignals() != 0) raised->stop(py::error_already_set().value());
+  const bool has_ended = raised->is_stopped() || answer->error;
+  py::object error = raised->take();
+  return {answer, has_ended ? error : py::none()};
 }
 
 // Only names, scopes and tables of the model are shown: no function of it is called.
@@ -253,25 +297,36 @@ void bind_answer(py::module_& module) {
 void bind_infer(py::module_& module) {
   bind_answer(module);
   py::class_<OracleOptions>(module, "OracleOptions")
-      .def(py::init(
-          [](int workers, const std::filesystem::path& journal, const std::filesystem::path& log, bool retry_failed) {
-            OracleOptions options;
-            options.num_workers = workers;
-            options.journal = journal;
-            options.log = log;
-            options.retry_failed = retry_failed;
-            return options;
-          }));
+      .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
+                       bool retry_failed, const std::map<int, py::object>& on_failure) {
+        OracleOptions options;
+        options.num_workers = workers;
+        options.journal = journal;
+        options.log = log;
+        options.retry_failed = retry_failed;
+        for (const auto& [factor, rule] : on_failure) options.on_failure[factor] = rule_of(rule);
+        return options;
+      }));
   py::class_<Seen>(module, "Seen")
       .def(py::init(
           [](std::vector<std::pair<int, int>> states, std::vector<std::pair<int, std::vector<double>>> weights) {
             return Seen{std::move(states), std::move(weights)};
           }));
   py::class_<Model, std::shared_ptr<Model>>(module, "Problem");
+  py::class_<Raised, std::shared_ptr<Raised>>(module, "Raised").def(py::init<>());
   module.def("tables_and_functions", &tables_and_functions);
   module.def("paid_functions", &paid_functions);
   module.def("programs_of", &programs_of);
   module.def("program_graph", [](const Model& model) { return FactorGraph(model.graph); });
+  module.def("journal_summary", [](const std::filesystem::path& path) {
+    const JournalSummary summary = journal_summary(path);
+    py::list factors;
+    for (const JournalSummary::Factor& factor : summary.factors) {
+      factors.append(py::make_tuple(factor.name, factor.scope, factor.num_evaluations, factor.seconds,
+                                    factor.num_failures, factor.last_failure));
+    }
+    return py::make_tuple(summary.model, summary.created, factors, summary.damaged);
+  });
   module.def("infer", &run);
   module.def("plan", &plan_text);
   module.def("page", &page);

@@ -1,17 +1,21 @@
 // Models: variables, tables, functions; reading and writing files.
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
 
 #include "bindings.hpp"
 #include "python_factor.hpp"
+#include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/model_file.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/model/log_value.hpp"
 #include "treesample/reduce/evidence.hpp"
 
 namespace treesample::python {
@@ -22,17 +26,34 @@ int add_table(FactorGraph& graph, std::vector<int> scope, const Doubles& log_val
   return graph.add_table(std::move(scope), std::vector<double>(first, first + log_values.size()));
 }
 
+// How a function is called, and what becomes of its exceptions (python_factor.hpp).
+struct FunctionOptions {
+  std::optional<double> log_max, cost;
+  int max_batch = 0;  // 0: it takes single states
+  std::optional<double> on_failure;
+  std::shared_ptr<Raised> raised;
+  bool is_paid = false;
+  py::object fatal;
+};
+
 int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object function,
-                 const std::vector<py::list>& labels, std::optional<double> log_max, std::optional<double> cost) {
-  std::vector<std::string> names;
-  std::vector<std::vector<py::object>> states;
+                 const std::vector<py::list>& labels, const FunctionOptions& options) {
+  FunctionTraits traits{.function = std::move(function), .names = {}, .labels = {}};
+  traits.on_failure = options.on_failure;
+  traits.raised = options.raised;
+  traits.is_paid = options.is_paid;
+  traits.fatal = options.fatal;
   for (std::size_t i = 0; i < scope.size(); ++i) {
-    names.push_back(graph.variable(scope[i]).name);
-    std::vector<py::object>& of_variable = states.emplace_back();
+    traits.names.push_back(graph.variable(scope[i]).name);
+    std::vector<py::object>& of_variable = traits.labels.emplace_back();
     for (const py::handle label : labels[i]) of_variable.push_back(py::reinterpret_borrow<py::object>(label));
   }
-  PythonFactor factor(std::move(function), std::move(names), std::move(states));
-  return graph.add_factor(Factor::function(scope, PythonFactor::as_function(std::move(factor)), log_max, cost));
+  if (options.max_batch == 0) {
+    return graph.add_factor(
+        Factor::function(scope, PythonFactor::as_function(std::move(traits)), options.log_max, options.cost));
+  }
+  return graph.add_factor(Factor::batch_function(scope, PythonBatch::as_function(std::move(traits)), options.max_batch,
+                                                 options.log_max, options.cost));
 }
 
 // A view of a table's logarithms, in the shape of its scope: not a copy. It keeps the graph alive.
@@ -48,9 +69,53 @@ py::object table_view(const py::object& self, int index) {
   return view;
 }
 
-py::array_t<double> log_densities(const FactorGraph& graph, const States& states) {
+// Adds a factor that takes many states at once, for the rows that are possible so far.
+void add_batches(const FactorGraph& graph, int index, std::span<const std::span<const int>> x,
+                 std::span<double> log_values) {
+  const Factor& factor = graph.factor(index);
+  std::vector<int> rows;
+  std::vector<std::size_t> places;
   std::vector<double> values;
-  for (const std::span<const int> x : rows_of(states, graph.num_variables())) values.push_back(graph.log_density(x));
+  const auto ask = [&] {
+    values.resize(places.size());
+    factor.batch()(rows, static_cast<int>(places.size()), values);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::string problem = log_value_problem(values[i], factor.log_max());
+      if (!problem.empty()) {
+        throw Error(ErrorCode::kNumeric, "factor " + std::to_string(index) + " has the log-value " + problem);
+      }
+      log_values[places[i]] += values[i];
+    }
+    rows.clear();
+    places.clear();
+  };
+  for (std::size_t r = 0; r < x.size(); ++r) {
+    if (std::isinf(log_values[r])) continue;
+    for (const int v : factor.scope()) rows.push_back(x[r][static_cast<std::size_t>(v)]);
+    places.push_back(r);
+    if (std::ssize(places) == factor.max_batch()) ask();
+  }
+  if (!places.empty()) ask();
+}
+
+py::array_t<double> log_densities(const FactorGraph& graph, const States& states) {
+  const std::vector<std::span<const int>> rows = rows_of(states, graph.num_variables());
+  std::vector<double> values(rows.size(), 0.0);
+  const bool has_batches = std::any_of(graph.factors().begin(), graph.factors().end(),
+                                       [](const Factor& factor) { return factor.batch() != nullptr; });
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (!has_batches) values[r] = graph.log_density(rows[r]);
+    if (has_batches) graph.check_assignment(rows[r], "log_density");
+  }
+  for (int m = 0; has_batches && m < graph.num_factors(); ++m) {
+    if (graph.factor(m).batch()) {
+      add_batches(graph, m, rows, values);
+      continue;
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (!std::isinf(values[r])) values[r] += graph.log_value(m, rows[r]);
+    }
+  }
   const auto count = static_cast<py::ssize_t>(values.size());
   return to_array(std::move(values), {count});
 }
@@ -68,6 +133,12 @@ FactorGraph family(const std::string& name, const std::string& reading, std::uin
 }  // namespace
 
 void bind_model(py::module_& module) {
+  py::class_<FunctionOptions>(module, "FunctionOptions")
+      .def(py::init([](std::optional<double> log_max, std::optional<double> cost, int max_batch,
+                       std::optional<double> on_failure, std::shared_ptr<Raised> raised, bool is_paid,
+                       py::object fatal) {
+        return FunctionOptions{log_max, cost, max_batch, on_failure, std::move(raised), is_paid, std::move(fatal)};
+      }));
   py::class_<FactorGraph>(module, "Graph")
       .def(py::init<>())
       .def("add_variable",
@@ -85,6 +156,15 @@ void bind_model(py::module_& module) {
            })
       .def("scope", [](const FactorGraph& graph, int index) { return graph.factor(index).scope(); })
       .def("table", &table_view)
+      .def("value",
+           [](const FactorGraph& graph, int index, const std::vector<int>& states) {
+             if (index < 0 || index >= graph.num_factors()) throw py::index_error("there is no such factor");
+             const std::vector<int>& scope = graph.factor(index).scope();
+             if (scope.size() != states.size()) throw py::value_error("one state per variable of the factor");
+             Assignment x(static_cast<std::size_t>(graph.num_variables()), 0);
+             for (std::size_t i = 0; i < scope.size(); ++i) x[static_cast<std::size_t>(scope[i])] = states[i];
+             return graph.log_value(index, x);
+           })
       .def("log_densities", &log_densities)
       .def("copy", [](const FactorGraph& graph) { return FactorGraph(graph); });
 

@@ -21,15 +21,17 @@ std::shared_ptr<PaperResult> tree_search(const FactorGraph& graph, const std::ve
   options.epsilon = epsilon;
   options.ties = has_random_ties ? TieRule::kRandom : TieRule::kLowest;
   options.seed = seed;
-  Watcher watcher{py::none(), py::none()};
+  const auto raised = std::make_shared<Raised>();
+  Watcher watcher(py::none(), raised);
   std::shared_ptr<PaperResult> result;
   {
     const py::gil_scoped_release others_may_run;
     result = std::make_shared<PaperResult>(PaperResult{
         tree_sample(graph, space, {}, {.budget = budget}, options, watcher.observer()), graph.num_variables()});
   }
-  if (!watcher.error().is_none()) {
-    PyErr_SetObject(py::type::of(watcher.error()).ptr(), watcher.error().ptr());
+  if (raised->is_stopped()) {
+    const py::object error = raised->take();
+    PyErr_SetObject(py::type::of(error).ptr(), error.ptr());
     throw py::error_already_set();
   }
   return result;

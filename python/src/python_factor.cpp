@@ -1,14 +1,62 @@
 #include "python_factor.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
+
+#include "treesample/error.hpp"
 
 namespace treesample::python {
 namespace {
 
 constexpr std::size_t kFewArguments = 16;  // for which there is room on the stack
 
+// "in factor simulate(pump='ok', load=2)".
+std::string note_of(const FunctionTraits& traits, std::span<const int> states) {
+  std::string text =
+      "in factor " + py::str(py::getattr(traits.function, "__name__", py::repr(traits.function))).cast<std::string>();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    text += (i == 0 ? "(" : ", ") + traits.names[i] + "=" +
+            py::repr(traits.labels[i][static_cast<std::size_t>(states[i])]).cast<std::string>();
+  }
+  return text + (states.empty() ? "" : ")");
+}
+
+bool has_value(double value) { return value < HUGE_VAL; }  // false for NaN
+
+template <class Kind>
+std::shared_ptr<const Kind> kept(FunctionTraits traits) {
+  return {new Kind(std::move(traits)), [](const Kind* pointer) {
+            const py::gil_scoped_acquire interpreter;
+            delete pointer;
+          }};
+}
+
 }  // namespace
+
+void FunctionTraits::throw_set(std::span<const int> states) const {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != nullptr) PyException_SetTraceback(value, trace);
+  const auto error = py::reinterpret_borrow<py::object>(value);
+  const auto note = py::reinterpret_steal<py::object>(
+      PyObject_CallMethod(value, "add_note", "s", note_of(*this, states).c_str()));  // from Python 3.11 on
+  if (!note) PyErr_Clear();
+  PyErr_Restore(type, value, trace);
+  py::error_already_set cpp_error;  // takes it
+  if (!raised) throw cpp_error;
+  const bool is_fatal = !cpp_error.matches(PyExc_Exception) || (!fatal.is_none() && cpp_error.matches(fatal));
+  if (is_paid && !is_fatal) {
+    if (!on_failure) raised->keep(error);
+    throw Error(ErrorCode::kIo, cpp_error.what());
+  }
+  raised->stop(error);
+  throw Error(ErrorCode::kInterrupted, "a function ended the run");
+}
+
+PythonFactor::PythonFactor(FunctionTraits traits) : traits_(std::move(traits)) {}
 
 double PythonFactor::operator()(std::span<const int> states) const {
   const py::gil_scoped_acquire interpreter;
@@ -19,40 +67,60 @@ double PythonFactor::operator()(std::span<const int> states) const {
     many.resize(states.size());
     arguments = many.data();
   }
-  for (std::size_t i = 0; i < states.size(); ++i) arguments[i] = labels_[i][static_cast<std::size_t>(states[i])].ptr();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    arguments[i] = traits_.labels[i][static_cast<std::size_t>(states[i])].ptr();
+  }
   const auto result =
-      py::reinterpret_steal<py::object>(PyObject_Vectorcall(function_.ptr(), arguments, states.size(), nullptr));
+      py::reinterpret_steal<py::object>(PyObject_Vectorcall(traits_.function.ptr(), arguments, states.size(), nullptr));
   const double value = result ? PyFloat_AsDouble(result.ptr()) : -1.0;
   if (value == -1.0 && PyErr_Occurred() != nullptr) {
-    add_note(states);
-    throw py::error_already_set();
+    // A worker's rule for failures is the library's.
+    if (!traits_.is_paid && traits_.on_failure && PyErr_ExceptionMatches(PyExc_Exception) != 0) {
+      PyErr_Clear();
+      return *traits_.on_failure;
+    }
+    traits_.throw_set(states);
   }
-  return value;
+  return !traits_.is_paid && traits_.on_failure && !has_value(value) ? *traits_.on_failure : value;
 }
 
-// To the exception that is set: "in factor simulate(pump='ok', load=2)".
-void PythonFactor::add_note(std::span<const int> states) const {
-  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  std::string text =
-      "in factor " + py::str(py::getattr(function_, "__name__", py::repr(function_))).cast<std::string>();
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    text += (i == 0 ? "(" : ", ") + names_[i] + "=" +
-            py::repr(labels_[i][static_cast<std::size_t>(states[i])]).cast<std::string>();
-  }
-  const auto note = py::reinterpret_steal<py::object>(
-      PyObject_CallMethod(value, "add_note", "s", (text + (states.empty() ? "()" : ")")).c_str()));
-  if (!note) PyErr_Clear();
-  PyErr_Restore(type, value, trace);
+Factor::Function PythonFactor::as_function(FunctionTraits traits) {
+  return [factor = kept<PythonFactor>(std::move(traits))](std::span<const int> states) { return (*factor)(states); };
 }
 
-Factor::Function PythonFactor::as_function(PythonFactor factor) {
-  const std::shared_ptr<const PythonFactor> kept(new PythonFactor(std::move(factor)), [](const PythonFactor* pointer) {
-    const py::gil_scoped_acquire interpreter;
-    delete pointer;
-  });
-  return [kept](std::span<const int> states) { return (*kept)(states); };
+void PythonBatch::operator()(std::span<const int> rows, int count, std::span<double> values) const {
+  const py::gil_scoped_acquire interpreter;
+  const auto width = static_cast<py::ssize_t>(traits_.names.size());
+  const States states({static_cast<py::ssize_t>(count), width}, rows.data());
+  const auto returned = py::reinterpret_steal<py::object>(PyObject_CallOneArg(traits_.function.ptr(), states.ptr()));
+  const py::object numbers = returned ? py::object(Doubles::ensure(returned)) : py::object();
+  const std::span<const int> told = count == 1 ? rows : std::span<const int>();
+  if (numbers) {
+    const auto array = py::reinterpret_borrow<Doubles>(numbers);
+    if (array.size() == count) {
+      std::copy(array.data(), array.data() + count, values.begin());
+      if (traits_.is_paid || !traits_.on_failure) return;
+      for (double& value : values) value = has_value(value) ? value : *traits_.on_failure;
+      return;
+    }
+    const std::string text =
+        "the function returned " + std::to_string(array.size()) + " numbers for " + std::to_string(count) + " rows";
+    PyErr_SetString(PyExc_ValueError, text.c_str());
+  } else if (returned) {
+    PyErr_Clear();
+    PyErr_SetString(PyExc_TypeError, "the function returned no array of numbers");
+  }
+  if (!traits_.is_paid && traits_.on_failure && PyErr_ExceptionMatches(PyExc_Exception) != 0) {
+    PyErr_Clear();
+    std::fill(values.begin(), values.end(), *traits_.on_failure);
+    return;
+  }
+  traits_.throw_set(told);
+}
+
+Factor::BatchFunction PythonBatch::as_function(FunctionTraits traits) {
+  return [factor = kept<PythonBatch>(std::move(traits))](std::span<const int> rows, int count,
+                                                         std::span<double> values) { (*factor)(rows, count, values); };
 }
 
 }  // namespace treesample::python

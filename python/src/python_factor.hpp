@@ -1,39 +1,58 @@
 // A Python function as a factor of a model.
 #pragma once
 
-#include <pybind11/pybind11.h>
-
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bindings.hpp"
+#include "raised.hpp"
 #include "treesample/model/factor.hpp"
 
 namespace treesample::python {
 
-namespace py = pybind11;
+// What both kinds of functions have. The interpreter is held during a call alone.
+struct FunctionTraits {
+  py::object function;
+  std::vector<std::string> names;               // of the variables
+  std::vector<std::vector<py::object>> labels;  // labels[i][s]: of the i-th variable in state s
+  // Of a call that raises an Exception or returns no number; without one that ends the run.
+  std::optional<double> on_failure = {};
+  std::shared_ptr<Raised> raised = {};  // null: exceptions pass through the library
+  bool is_paid = false;                 // called by workers, which hand on an error
+  // Exceptions that say nothing of the states, such as those of an executor that broke down: a tuple of types.
+  py::object fatal = py::none();
 
-// Calls function(*states), where states are the labels of the factor's variables: labels[i][s] of the i-th variable in
-// state s. The interpreter is held during the call alone. What the function raises passes through the search as it is,
-// with a note of the states.
+  // The exception that is set becomes one of C++, with a note of the states of row `states` if it is known.
+  [[noreturn]] void throw_set(std::span<const int> states) const;
+};
+
+// Calls function(*labels of the states), which returns a number.
 class PythonFactor {
  public:
   // The interpreter must be held.
-  PythonFactor(py::object function, std::vector<std::string> names, std::vector<std::vector<py::object>> labels)
-      : function_(std::move(function)), names_(std::move(names)), labels_(std::move(labels)) {}
-
+  explicit PythonFactor(FunctionTraits traits);
   double operator()(std::span<const int> states) const;
 
   // To be kept by the library, which may let go of it on any thread, with or without the interpreter.
-  static Factor::Function as_function(PythonFactor factor);
+  static Factor::Function as_function(FunctionTraits traits);
 
  private:
-  void add_note(std::span<const int> states) const;
+  FunctionTraits traits_;
+};
 
-  py::object function_;
-  std::vector<std::string> names_;  // of the variables
-  std::vector<std::vector<py::object>> labels_;
+// Calls function(array of states with a row per question), which returns as many numbers.
+class PythonBatch {
+ public:
+  explicit PythonBatch(FunctionTraits traits) : traits_(std::move(traits)) {}
+  void operator()(std::span<const int> rows, int count, std::span<double> values) const;
+
+  static Factor::BatchFunction as_function(FunctionTraits traits);
+
+ private:
+  FunctionTraits traits_;
 };
 
 }  // namespace treesample::python

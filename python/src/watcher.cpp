@@ -13,9 +13,6 @@ Observer Watcher::observer() {
   Observer observer;
   observer.should_stop = [this] { return is_asked_to_stop(); };
   if (!progress_.is_none()) observer.progress = [this](const Progress& progress) { tell(progress); };
-  if (!remark_.is_none()) {
-    observer.remark = [this](const std::string& text) { with_interpreter([&] { remark_(text); }); };
-  }
   return observer;
 }
 
@@ -25,25 +22,24 @@ void Watcher::with_interpreter(Work work) {
   try {
     work();
   } catch (py::error_already_set& error) {
-    if (error_.is_none()) error_ = error.value();
-    is_stopped_ = true;
+    raised_->stop(error.value());
   }
 }
 
 bool Watcher::is_asked_to_stop() {
   // Other threads of the run ask too; signals are the business of the one that Python knows.
-  if (is_stopped_ || std::this_thread::get_id() != thread_) return is_stopped_;
+  if (raised_->is_stopped() || std::this_thread::get_id() != thread_) return raised_->is_stopped();
   const Clock::time_point now = Clock::now();
   if (now < next_look_) return false;
   next_look_ = now + kBetweenLooks;
   with_interpreter([] {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   });
-  return is_stopped_;
+  return raised_->is_stopped();
 }
 
 void Watcher::tell(const Progress& progress) {
-  if (is_stopped_ || std::this_thread::get_id() != thread_) return;
+  if (raised_->is_stopped() || std::this_thread::get_id() != thread_) return;
   const Clock::time_point now = Clock::now();
   if (now < next_report_) return;
   next_report_ = now + kBetweenReports;

@@ -1,4 +1,4 @@
-// Who watches a run for Python: progress and remarks go to callables, and Ctrl-C ends it with the answer so far.
+// Who watches a run for Python: progress goes to a callable, and Ctrl-C ends it with the answer so far.
 #pragma once
 
 #include <atomic>
@@ -6,19 +6,20 @@
 #include <thread>
 
 #include "bindings.hpp"
+#include "raised.hpp"
 #include "treesample/space/limits.hpp"
 
 namespace treesample::python {
 
 class Watcher {
  public:
-  // Either may be None. Made, and its error taken, on the thread that will run, with the interpreter held.
-  Watcher(py::object progress, py::object remark) : progress_(std::move(progress)), remark_(std::move(remark)) {}
+  // `progress` may be None. Made on the thread that will run, with the interpreter held. What a signal or a callable
+  // raises stops the run, and is in `raised`.
+  Watcher(py::object progress, std::shared_ptr<Raised> raised)
+      : progress_(std::move(progress)), raised_(std::move(raised)) {}
 
   // To be used while the interpreter is not held. The watcher must outlive it.
   Observer observer();
-  // What a signal or a callable raised, which ended the run; None otherwise.
-  [[nodiscard]] const py::object& error() const { return error_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -33,9 +34,8 @@ class Watcher {
   template <class Work>
   void with_interpreter(Work work);
 
-  py::object progress_, remark_;
-  py::object error_ = py::none();
-  std::atomic<bool> is_stopped_ = false;
+  py::object progress_;
+  const std::shared_ptr<Raised> raised_;
   std::thread::id thread_ = std::this_thread::get_id();
   Clock::time_point next_look_ = Clock::now(), next_report_ = Clock::now();
 };

@@ -228,3 +228,30 @@ def test_from_other_libraries():
     networkx.set_edge_attributes(ring, 0.7, "coupling")
     expected = math.log((2 * math.cosh(0.7)) ** 5 + (2 * math.sinh(0.7)) ** 5)
     assert math.isclose(float(ts.Model.from_networkx(ring).infer().log_z), expected, abs_tol=1e-12)
+
+
+def test_densities_ask_for_batches():
+    model = ts.Model()
+    a, b = model.variable("a", 3), model.variable("b", ["x", "y"])
+    model.log_table([a], [0.0, -np.inf, 1.0])
+    sizes = []
+
+    @model.factor(b, a, batch=4)
+    def by_rows(rows):
+        sizes.append(len(rows))
+        return 10.0 * rows[:, 0] + rows[:, 1]
+
+    rows = np.array([[i, j] for i in range(3) for j in range(2)] * 3)
+    expected = [[0.0, -np.inf, 1.0][i] + 10.0 * j + i for i, j in rows]
+    assert model.log_density(rows).tolist() == expected
+    assert sizes == [4, 4, 4]
+    assert model.log_density({"a": 2, "b": "y"}) == 13.0
+
+
+def test_factors_can_be_looked_at(sprinkler):
+    sprinkler.factor("rain", cost=0)(len)
+    assert [tuple(v.name for v in variables) for variables, _ in sprinkler.factors][1:] == [
+        ("rain", "sprinkler"), ("sprinkler", "rain", "grass"), ("rain",)]
+    table = sprinkler.factors[1][1]
+    assert table.shape == (2, 2) and np.isclose(np.exp(table[0, 1]), 0.4) and not table.flags.writeable
+    assert sprinkler.factors[3][1] is len

@@ -20,13 +20,17 @@ It is the same call as the program `treesample infer` and the C++ function `tree
 from . import families, paper
 from ._answer import Answer, LogZ, MapStates, Marginals
 from ._core import Error, OptionError, __version__
-from ._model import Model, Variable, read
+from ._journal import Journal, read_journal
+from ._model import Model, Variable
 from ._options import infer_options
+from ._read import read
+from ._reproduce import reproduce
 from .paper import tree_sample
 
 __all__ = [
     "Answer",
     "Error",
+    "Journal",
     "LogZ",
     "MapStates",
     "Marginals",
@@ -38,5 +42,7 @@ __all__ = [
     "infer_options",
     "paper",
     "read",
+    "read_journal",
+    "reproduce",
     "tree_sample",
 ]

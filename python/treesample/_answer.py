@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._functions import with_functions
 
 if TYPE_CHECKING:
     from ._model import State
@@ -257,7 +258,7 @@ class Answer:
     def to_html(self) -> str:
         """A page of its own, without network, as `treesample infer --html` writes it: marginals, graph, explored tree."""
         model = self._run.model
-        graph = model._built(model._call)
+        graph = with_functions(model)
         text: str = _core.page(self._core, graph, self._run._evidence, model._program_file or "")
         return text
 

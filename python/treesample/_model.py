@@ -8,21 +8,22 @@ import html
 import math
 import os
 from pathlib import Path
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core, _interop
 from ._answer import Answer
+from ._functions import FunctionFactor, OnFailure, with_functions
 from ._options import as_text, suggestion
-from ._run import Run
+from ._run import Asked, Calling, Run
 
 State = Union[str, int]
 Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
 Evidence = Mapping[str, Union[State, Weights]]
 Function = TypeVar("Function", bound=Callable[..., Any])
-OnFailure = Union[str, float]
+Prior = Union[str, Callable[["Variable", "npt.NDArray[np.int32]"], npt.ArrayLike]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,17 +36,6 @@ class Variable:
     name: str
     states: Tuple[State, ...]
     index: int
-
-
-class _FunctionFactor(NamedTuple):
-    """A factor that is code, as it was declared."""
-
-    scope: Tuple[int, ...]
-    function: Callable[..., Any]
-    log_max: Optional[float]
-    cost: Optional[float]
-    batch: Optional[int]
-    on_failure: OnFailure
 
 
 class Model:
@@ -65,7 +55,7 @@ class Model:
         self._graph = _core.Graph()
         self._variables: "list[Variable]" = []
         self._by_name: "dict[str, Variable]" = {}
-        self._functions: "dict[int, _FunctionFactor]" = {}
+        self._functions: "dict[int, FunctionFactor]" = {}
         self._evidence: "dict[int, int]" = {}
         self._weights: "dict[int, list[float]]" = {}  # soft evidence
         self._program_file: Optional[str] = None  # a JSON model whose programs may run
@@ -118,13 +108,14 @@ class Model:
         """Declares a function of these variables' states that returns a logarithm. It must always return the same.
 
         The function gets the labels of the states, in the order of the variables. With `batch=N` it gets an array of
-        integers instead, up to N rows with one state (from 0) per variable, and returns as many numbers.
+        integers instead, up to N rows with one state (from 0) per variable, and returns as many numbers: the run then
+        keeps N times `workers` questions under way.
 
-        `cost` are the seconds that a call takes. A function of cost 0 is called by the search itself, as often as it
-        likes, which takes a microsecond; any other is called once for each of its states. `log_max` is an upper bound of what it returns, from which certified
-        bounds are made. `on_failure` says what a call counts as that raises an exception or returns NaN: "stop" (the
-        run ends with that exception, which has the answer so far), "impossible" (-inf), "skip" (the same, and the
-        answer is one of the model without these configurations), or a number.
+        `cost` are the seconds that a call takes. A function of cost 0 without `batch` is called by the search itself,
+        as often as it likes; any other is called once for each of its states. `log_max` is an upper bound of what it
+        returns, from which certified bounds are made. `on_failure` says what a call counts as that raises an exception
+        or returns NaN: "stop" (the run ends with that exception, which has the answer so far), "impossible" (-inf),
+        "skip" (the same, and the answer is one of the model without these configurations), or a number.
 
         >>> import treesample as ts
         >>> m = ts.Model()
@@ -143,7 +134,7 @@ class Model:
             raise _core.Error(f"batch is {batch}, allowed are numbers from 1 on")
 
         def declare(function: Function) -> Function:
-            self._functions[self._num_factors()] = _FunctionFactor(scope, function, log_max, cost, batch, on_failure)
+            self._functions[self._num_factors()] = FunctionFactor(scope, function, log_max, cost, batch, on_failure)
             return function
 
         return declare
@@ -176,6 +167,13 @@ class Model:
     @property
     def variables(self) -> Tuple[Variable, ...]:
         return tuple(self._variables)
+
+    @property
+    def factors(self) -> "list[tuple[Tuple[Variable, ...], Any]]":
+        """Of each factor its variables and the logarithms, as an array that is not a copy; or the function."""
+        tables = [(self._graph.scope(i), self._graph.table(i)) for i in range(self._graph.num_factors)]
+        functions = [(list(f.scope), f.function) for f in self._functions.values()]
+        return [(tuple(self._variables[v] for v in scope), values) for scope, values in tables + functions]
 
     @property
     def evidence(self) -> "dict[str, State]":
@@ -211,7 +209,7 @@ class Model:
 
     def log_density(self, configurations: Any) -> Any:
         """The logarithm of the product of all factors: of one configuration by name, or of rows of states."""
-        graph = self._built(self._call)
+        graph = with_functions(self)
         if isinstance(configurations, Mapping):
             return float(graph.log_densities(self._row(configurations))[0])
         return graph.log_densities(np.asarray(configurations, dtype=np.int32))
@@ -240,6 +238,7 @@ class Model:
         calls: Optional[int] = None,
         samples: int = 0,
         seed: int = 0,
+        prior: Optional[Prior] = None,
         journal: Union[str, "os.PathLike[str]", None] = None,
         executor: Optional[concurrent.futures.Executor] = None,
         workers: Optional[int] = None,
@@ -252,10 +251,15 @@ class Model:
 
         `time` are seconds, `calls` how often functions may be called. `evidence` holds for this call, beside what was
         observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable states of some
-        variables with all others summed out (`Answer.map`). Functions are called by `executor` (any concurrent.futures.Executor), up to `workers` at a time, and
-        their values are kept in the file `journal`, so that no call is ever paid twice; `version` is a text that
-        changes when the functions do. Every other keyword is an option of the program (`infer_options()` has their
-        help): method, gap, budget, memory, ...
+        variables with all others summed out (`Answer.map`). Functions are called by `executor` (any
+        concurrent.futures.Executor), up to `workers` at a time, and their values are kept in the file `journal`, so
+        that no call is ever paid twice; `version` is a text that changes when the functions do. Every other keyword is
+        an option of the program (`infer_options()` has their help): method, gap, budget, memory, ...
+
+        `prior` is a word or a value function Q_phi of your own: `prior(variable, prefixes)` gets the variable that
+        comes next and an int array with a row per prefix and a column per variable of the model, -1 where it is open.
+        It returns an array with a row per prefix and a column per state: the logarithm of the sum of the model over all
+        that is open, with the variable in that state, as far as it is not decided by the prefix alone.
 
         Ctrl-C raises KeyboardInterrupt, and an exception of a function arrives as itself: both have the attribute
         `answer` with the answer so far.
@@ -268,7 +272,10 @@ class Model:
         """
         keywords = dict(options, time=time, calls=calls, samples=samples or None, seed=seed)
         names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
-        run = Run(self, evidence, executor, workers, journal, retry_failed, version, names, list(map))
+        if isinstance(prior, str):
+            keywords["prior"] = prior
+        calling = Calling(executor, workers, journal, retry_failed, version)
+        run = Run(self, evidence, calling, Asked(names, list(map), prior if callable(prior) else None))
         return run.infer(keywords, progress)
 
     def plan(self, *, evidence: Optional[Evidence] = None, **options: Any) -> str:
@@ -278,7 +285,7 @@ class Model:
         >>> print(ts.families.ising(n=3).plan(time=10).splitlines()[0])
         method      exact
         """
-        problem = _core.tables_and_functions(self._built(self._call), self._observed(evidence))
+        problem = _core.tables_and_functions(with_functions(self), self._observed(evidence))
         return _core.plan(problem, as_text(options))
 
     # ---- other libraries
@@ -371,73 +378,3 @@ class Model:
         place = name.rpartition(" ")[2]
         index = int(place) - int(self._graph.num_factors) if place.isdigit() else -1
         return getattr(functions[index].function, "__name__", name) if 0 <= index < len(functions) else name
-
-    def _call(self, factor: _FunctionFactor) -> Callable[..., Any]:
-        """The function of single states that a factor is to the search, its rule for failures included."""
-        function: Callable[..., Any] = factor.function
-        if factor.batch is not None:
-            labels = [{label: i for i, label in enumerate(self._variables[v].states)} for v in factor.scope]
-
-            def one(*states: State) -> float:
-                row = [labels[i][state] for i, state in enumerate(states)]
-                return float(np.asarray(factor.function(np.array([row], dtype=np.int32)))[0])
-
-            one.__name__ = getattr(factor.function, "__name__", "function")
-            function = one
-        if factor.on_failure == "stop":
-            return function
-        return _Forgiving(function, factor.on_failure)
-
-    def _built(self, wrap: Callable[[_FunctionFactor], Callable[..., Any]]) -> Any:
-        """The graph with its functions, each as `wrap` makes it."""
-        graph = self._graph.copy()
-        for factor in self._functions.values():
-            labels = [list(self._variables[v].states) for v in factor.scope]
-            graph.add_function(list(factor.scope), wrap(factor), labels, factor.log_max, factor.cost)
-        return graph
-
-
-class _Forgiving:
-    """A function whose failures have a value."""
-
-    def __init__(self, function: Callable[..., Any], on_failure: OnFailure) -> None:
-        self._function = function
-        self._value = -math.inf if isinstance(on_failure, str) else float(on_failure)
-        self.__name__ = getattr(function, "__name__", "function")
-
-    def __call__(self, *states: State) -> float:
-        try:
-            value = float(self._function(*states))
-        except Exception:  # the rule is about whatever a simulator may do
-            return self._value
-        return self._value if math.isnan(value) or value == math.inf else value
-
-
-def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) -> Model:
-    """Reads a model from a .uai, .bif or .json file; observations from FILE.evid beside a .uai file.
-
-    A JSON file may name programs that compute factors. They run with your rights, so they have to be allowed.
-    """
-    name = os.fspath(path)
-    if name.endswith(".json") and _core.has_programs(name):
-        if not allow_programs:
-            raise _core.Error(f"{name}: the model runs programs; allow_programs=True lets it")
-        problem = _core.programs_of(name, _core.Seen([], []), _core.OracleOptions(1, "", "", False))
-        model = _from_graph(_core.program_graph(problem))
-        model._program_file = name
-    else:
-        model = _from_graph(_core.read_model(name))
-    if os.path.exists(name + ".evid"):
-        model._evidence = dict(_core.read_uai_evidence(name + ".evid", model._graph))
-    return model
-
-
-def _from_graph(graph: Any) -> Model:
-    """A model of a graph that was read or generated; variables without a name get x0, x1, ..."""
-    model = Model()
-    model._graph = graph
-    for index in range(graph.num_variables):
-        num_states, name, labels = graph.variable(index)
-        states: Tuple[State, ...] = tuple(labels) if labels else tuple(range(num_states))
-        model._keep(Variable(name or f"x{index}", states, index))
-    return model

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 from . import _core
-from ._model import Model, _from_graph
+from ._model import Model
+from ._read import model_of
 
 
 def _make(name: str, reading: str, seed: int, instance: int, values: "dict[str, float]") -> Model:
     if reading not in ("letter", "best"):
         raise _core.Error(f"reading is {reading!r}, allowed are 'letter' and 'best'")
-    return _from_graph(_core.family(name, reading, seed, instance, {k: float(v) for k, v in values.items()}))
+    return model_of(_core.family(name, reading, seed, instance, {k: float(v) for k, v in values.items()}))
 
 
 def chain(*, reading: str = "letter", seed: int = 0, instance: int = 0, **fields: float) -> Model:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._functions import with_functions
 from ._model import Model
 
 Prefix = Tuple[int, ...]
@@ -133,20 +134,11 @@ class TreeSample:
 
 def _factors(model: Model) -> "list[tuple[list[int], Callable[..., float]]]":
     """Scopes, and functions of the states (from 0) of a scope."""
-    graph = model._graph
-    result: "list[tuple[list[int], Callable[..., float]]]" = []
-    for index in range(graph.num_factors):
-        table = graph.table(index)
-        result.append((graph.scope(index), lambda *states, table=table: float(table[states])))
-    for factor in model._functions.values():
-        call = model._call(factor)
-        labels = [model.variables[v].states for v in factor.scope]
-
-        def by_label(*states: int, call: Any = call, labels: Any = labels) -> float:
-            return float(call(*(labels[i][s] for i, s in enumerate(states))))
-
-        result.append((list(factor.scope), by_label))
-    return result
+    graph = with_functions(model)
+    return [
+        (graph.scope(index), lambda *states, index=index: graph.value(index, states))
+        for index in range(graph.num_factors)
+    ]
 
 
 def _at_prefix(log_value: Callable[..., float], levels: "list[int]") -> Callable[[Prefix], float]:
@@ -176,4 +168,4 @@ def tree_sample(
         raise _core.Error(f"ties is {ties!r}, allowed are 'lowest' and 'random'")
     names = [v.name for v in model.variables] if order is None else order
     indices = [model[name].index for name in names]
-    return _core.tree_search(model._built(model._call), indices, budget, c, epsilon, ties == "random", seed)
+    return _core.tree_search(with_functions(model), indices, budget, c, epsilon, ties == "random", seed)

@@ -4,7 +4,8 @@
 
 namespace treesample {
 
-SqliteFile::SqliteFile(const std::filesystem::path& path, bool) : name_(path.string()) {
+SqliteFile::Lock::~Lock() = default;
+SqliteFile::SqliteFile(const std::filesystem::path& path, Access) : name_(path.string()) {
   throw Error(ErrorCode::kArgument, name_ + ": the library was built without journals (TREESAMPLE_SQLITE)");
 }
 

@@ -9,6 +9,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -54,11 +55,28 @@ class ProjectedApproximation final : public Approximation {
   std::shared_ptr<const Approximation> whole_;
 };
 
+// People write P(lung=yes | smoke=no) as they say it.
+int asked_variable(const Names& names, const std::string& name) {
+  const std::size_t end = name.find_first_of("=|");
+  if (names.find_variable(name) < 0 && end != std::string::npos && end > 0) {
+    std::string variable = name.substr(0, end);
+    variable.erase(variable.find_last_not_of(' ') + 1);
+    if (names.find_variable(variable) >= 0) {
+      throw Error(
+          ErrorCode::kArgument,
+          fmt::format("'{}' is no variable: a query names variables, such as {}, and is answered for all states; "
+                      "what is given is --evidence NAME=STATE",
+                      shortened(name, 60), shortened(variable, 60)));
+    }
+  }
+  return names.variable(name);
+}
+
 // Whether the method, as far as it is said, looks at the tables rather than at samples alone.
 bool is_reasoned(const FactorGraph& graph, const InferOptions& options) {
   const bool is_search = options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
   const bool is_exact = options.method == Method::kExact || options.method == Method::kCount;
-  return graph.has_only_tables() &&
+  return graph.has_only_tables() && !options.value_function &&
          (is_exact || (is_search && options.select.value_or(SelectRule::kGap) == SelectRule::kGap));
 }
 
@@ -75,7 +93,7 @@ AskedModel::AskedModel(const Model& model, const Question& question, const Infer
   try {
     for (const std::vector<std::string>& asked : question.query) {
       Query query;
-      for (const std::string& name : asked) query.variables.push_back(names.variable(name));
+      for (const std::string& name : asked) query.variables.push_back(asked_variable(names, name));
       if (query.variables.empty()) throw Error(ErrorCode::kArgument, "a query has no variables");
       if (query.variables.size() > 1) add_joint(query, is_reasoned(model.graph, options));
       queries_.push_back(std::move(query));

@@ -32,11 +32,12 @@ struct Prepared {
   bool is_simplified = false;  // the request allowed it
 };
 
-// A network knows the numbers of variables and states that it was trained for: the model then stays as it is.
+// A network knows the numbers of variables and states that it was trained for, and so does a value function: the model
+// then stays as it is.
 Prepared prepare(const Model& model, const InferOptions& options, const Run& run) {
   const bool has_network = options.prior && options.prior->rfind("net:", 0) == 0;
   Prepared prepared;
-  prepared.is_simplified = options.simplify.value_or(true) && !has_network;
+  prepared.is_simplified = options.simplify.value_or(true) && !has_network && !options.value_function;
   if (prepared.is_simplified && model.graph.has_only_tables()) {
     SimplifiedModel simplified = simplify(model.graph, model.evidence, run.time_box(policy::kSimplifyShare, HUGE_VAL));
     if (simplified.report.is_changed()) {
@@ -173,9 +174,27 @@ std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel
   return reduced;
 }
 
+// The value function in terms of the reduced model, which knows all states of the variables that it has.
+ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr<const ReducedModel>& model) {
+  return [original, model](int variable, std::span<const int> prefixes, int count, std::span<double> q) {
+    const std::size_t width = model->variable_of.size();
+    std::vector<int> rows;
+    for (int r = 0; r < count; ++r) {
+      const auto row = rows.insert(rows.end(), model->fixed_states.begin(), model->fixed_states.end());
+      for (std::size_t i = 0; i < width; ++i)
+        row[model->variable_of[i]] = prefixes[static_cast<std::size_t>(r) * width + i];
+    }
+    original(model->variable_of[variable], rows, count, q);
+  };
+}
+
 Plan planned(const Model& model, const InferRequest& request, const Prepared& prepared, Run& run) {
   InferRequest asked = request;
   asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
+  if (request.options.value_function) {
+    if (!asked.options.prior) asked.options.prior = kFunctionWord;
+    asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
+  }
   return make_plan(prepared.model->graph, asked, model.programs != nullptr, prepared.is_simplified, run);
 }
 

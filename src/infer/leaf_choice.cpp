@@ -12,6 +12,9 @@ namespace {
 bool is_network(const std::string& prior) { return prior.rfind("net:", 0) == 0; }
 
 std::shared_ptr<const LeafValue> make_value(const Task& task, const FactorGraph& graph, const SearchSpace& space) {
+  if (task.options().value_function) {
+    return std::make_shared<FunctionValue>(task.options().value_function, space);
+  }
   try {
     return make_leaf_value(*task.options().prior, graph, space, {.should_stop = task.run.set_up_end()});
   } catch (const Error& error) {
@@ -59,7 +62,7 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
   if (!leaves.values.upper)
     throw OptionError("select", "gap needs upper bounds: a factor that is a function must declare its maximum");
   leaves.text = "maxima of the factors";
-  if (is_network(word)) {
+  if (is_network(word) || task.options().value_function) {
     leaves.values.estimate = make_value(task, graph, space);
     leaves.text += ", estimates by " + word;
   }

@@ -20,6 +20,7 @@ Draft run_gibbs(const Task& task);
 Draft run_belief_propagation(const Task& task);
 Draft run_count(const Task& task);
 Draft run_learned(const Task& task);
+Draft run_monotone(const Task& task);
 Draft run_elimination(const Task& task);  // throws Error (kInterrupted) when it would not be done within the time
 
 namespace {
@@ -81,6 +82,11 @@ Phases learned_phases(const Plan& plan) {
                           {"samples", 1.0}});
 }
 
+Phases monotone_phases(const Plan& plan) {
+  return phases_of(
+      plan, {{"boxes", 1.0 - *plan.request.options.error_share}, {"samples of what is open", 1.0}, {"samples", 1.0}});
+}
+
 Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.0}}); }
 
 // In the order in which a rule is chosen where several would do.
@@ -95,6 +101,7 @@ constexpr std::array kRegistry = {
     MethodRow{Method::kExact, {}, "exact", run_elimination, elimination_phases},
     MethodRow{Method::kCount, {}, "count", run_count, count_phases},
     MethodRow{Method::kLearned, {}, "learned", run_learned, learned_phases},
+    MethodRow{Method::kMonotone, {}, "monotone", run_monotone, monotone_phases},
 };
 
 }  // namespace
@@ -135,6 +142,7 @@ std::string ways_text(Ways ways) {
 }
 
 bool has_upper_bound(const InferOptions& resolved, const FactorGraph& graph) {
+  if (resolved.method == Method::kMonotone) return true;
   if (resolved.method != Method::kTreeSample) return false;
   if (resolved.select != SelectRule::kMass) return resolved.select == SelectRule::kGap;
   return std::all_of(graph.factors().begin(), graph.factors().end(),

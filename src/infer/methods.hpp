@@ -91,6 +91,10 @@ int add_frequencies(Draft& draft, const Approximation& approximation, int max_sa
 // Whether functions are to be learned: one has more states than there are calls, and elimination can take the tables.
 bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 
+// Whether all functions are declared monotone and box_search can take the model. `why` says why, also why not where one
+// is declared.
+bool wants_boxes(const FactorGraph& graph, std::string& why);
+
 // Calls that the density of one configuration takes.
 std::int64_t num_functions(const FactorGraph& graph);
 
@@ -98,7 +102,9 @@ std::int64_t num_functions(const FactorGraph& graph);
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
                                                             const SearchSpace& space);
 [[nodiscard]] bool is_mini_bucket(const std::string& prior);
-// Throws OptionError unless the word is one of the factory of leaf values.
-void check_prior(const std::string& word);
+// The prior that is a value function of the caller.
+inline constexpr const char* kFunctionWord = "function";
+// Throws OptionError unless the word is one of the factory of leaf values, or stands for the caller's own.
+void check_prior(const InferOptions& options);
 
 }  // namespace treesample

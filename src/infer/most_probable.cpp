@@ -7,6 +7,7 @@
 #include <set>
 
 #include "infer/policy.hpp"
+#include "math/compensated_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/map_search.hpp"
 #include "treesample/exact/max_product.hpp"
@@ -41,6 +42,10 @@ class Finder {
   void add_map(const std::vector<int>& variables);
 
  private:
+  // The most probable state of each variable by itself, where there are marginals and they are possible together.
+  [[nodiscard]] std::optional<Assignment> greedy() const;
+  // Where no search could tell more: S(y) is at least the density of any configuration that has the states y.
+  void take_best_for_map(MapAnswer& map) const;
   [[nodiscard]] MapOptions options(double seconds) const;
   [[nodiscard]] double seconds_left() const {
     return run_.has_time_limit() ? run_.seconds_left() : policy::kMapSeconds;
@@ -162,6 +167,27 @@ LogBounds Finder::log_sum(const std::vector<int>& variables, const std::vector<i
   return {sum.lower.value_or(kNegInf), sum.upper.value_or(HUGE_VAL)};
 }
 
+std::optional<Assignment> Finder::greedy() const {
+  if (answer_.marginals.size() != reduced_.fixed_states.size()) return {};
+  Assignment x;
+  for (const std::vector<double>& states : answer_.marginals) {
+    x.push_back(static_cast<int>(std::max_element(states.begin(), states.end()) - states.begin()));
+  }
+  return reduced_.lower(x);
+}
+
+void Finder::take_best_for_map(MapAnswer& map) const {
+  map.states.clear();
+  map.log_value = {kNegInf, map.log_upper};
+  if (!answer_.best || answer_.best->log_density == kNegInf) return;
+  CompensatedSum density;
+  const FactorGraph graph = with_soft_evidence(model_.graph, model_.soft_evidence);
+  for (int m = 0; m < graph.num_factors(); ++m) density.add(graph.log_value(m, answer_.best->x));
+  for (const int v : map.variables) map.states.push_back(answer_.best->x[v]);
+  map.log_value.lower = LogBounds::around(density.value(), 2.0 * density.error()).lower;
+  map.by = "the best configuration that was found";
+}
+
 void Finder::add_map(const std::vector<int>& variables) {
   MapAnswer& map = answer_.map.emplace();
   map.variables = variables;
@@ -186,14 +212,14 @@ void Finder::add_map(const std::vector<int>& variables) {
     map.is_optimal = true;
     return;
   }
+  if (const std::optional<Assignment> x = greedy()) options.first.push_back(*x);
   options.log_sum = [this](const std::vector<int>& m, const std::vector<int>& y) { return log_sum(m, y); };
   const std::optional<MapResult> found =
       search(options, request_.limits, run_.has_time_limit() ? run_.until() : run_.time_box(1.0, policy::kMapSeconds));
   map.by = "mini-buckets, best first";
   if (!found || found->best.empty()) {
-    map.states.clear();
-    map.log_value = {kNegInf, found ? found->log_upper : answer_.upper.value_or(HUGE_VAL)};
-    map.log_upper = map.log_value.upper;
+    map.log_upper = found ? found->log_upper : answer_.upper.value_or(HUGE_VAL);
+    take_best_for_map(map);
     return;
   }
   if (found->is_exact_heuristic) map.by = "exact: elimination, the variables in question last";

@@ -199,26 +199,28 @@ bool has_network_tree(const InferRequest& request, const FactorGraph&) {
 bool has_telescope(const InferRequest& request, const FactorGraph& graph) {
   return has_network_tree(request, graph) && request.options.network_values != NetworkValues::kAbsolute;
 }
-bool has_importance(const InferRequest& request, const FactorGraph&) { return request.options.importance > 0; }
+bool has_importance(const InferRequest& request, const FactorGraph&) {
+  return request.options.importance > 0 || request.options.method == Method::kMonotone;
+}
 bool has_workers(const InferRequest& request, const FactorGraph&) { return request.options.workers > 1; }
 
 std::vector<OptionRow> make_rows() {
   constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
   constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
-  constexpr Ways kLearned = way(Method::kLearned);
-  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kLearned;
+  constexpr Ways kMonotone = way(Method::kMonotone), kAsking = way(Method::kLearned) + kMonotone;
+  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAsking;
   return {
       limit<&Limits::seconds>("time", kEveryWay,
                               "Seconds until the answer, from the start of the program; 0 is no limit",
                               {.high = HUGE_VAL, .is_common = true}),
-      limit<&Limits::gap>("gap", kGap + kMass + kExact,
-                          "Stop when the certified bounds of log Z are this close (gap, mass)",
+      limit<&Limits::gap>("gap", kGap + kMass + kExact + kMonotone,
+                          "Stop when the certified bounds of log Z are this close (gap, mass, monotone)",
                           {.high = HUGE_VAL,
                            .is_common = true,
                            .matters = ends_at_gap,
                            .why_not = "there is no upper bound, because a factor declares no maximum (log_max)"}),
-      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kLearned,
+      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kAsking,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.high = kMostCount, .is_common = true}),
       limit<&Limits::budget>("budget", kPaid,
@@ -230,7 +232,7 @@ std::vector<OptionRow> make_rows() {
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kLearned,
+      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kAsking,
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>("threads", kEveryWay,
                               "Threads, for elimination and its orders, with the same bits, and, with 2 or more, for "
@@ -301,7 +303,8 @@ std::vector<OptionRow> make_rows() {
           "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at "
           "once; mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for "
           "programs)"),
-      option<&InferOptions::confidence>("confidence", kGap, "Of the interval from samples with bounded weights (gap)",
+      option<&InferOptions::confidence>("confidence", kGap + kMonotone,
+                                        "Of the interval from samples with bounded weights (gap, monotone)",
                                         {.high = 1.0,
                                          .matters = has_importance,
                                          .why_not = "there is no interval without weighted samples (--importance 0)"}),
@@ -316,11 +319,12 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::importance>(
           "importance", kRules, "Samples for the importance-sampling estimate of log Z when a search is not exact",
           {.high = 1e9}),
-      option<&InferOptions::error_share>(
-          "error-share", kLearned,
-          "Share of the calls for samples of the learned model whose true values tell its errors (learned)",
-          {.high = 0.9}),
-      option<&InferOptions::trace>("trace", kRules,
+      option<&InferOptions::error_share>("error-share", kAsking,
+                                         "Share of the calls for samples whose true values tell the error of log Z "
+                                         "(learned; monotone: half, none with "
+                                         "--gap)",
+                                         {.high = 0.9}),
+      option<&InferOptions::trace>("trace", kRules + kMonotone,
                                    "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
                                    "both bounds)"),
       option<&InferOptions::compile>("compile", way(Method::kCount),
@@ -341,11 +345,11 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::damping>("damping", kBp, "Weight of the old message (bp)", {.high = 0.999}),
       option<&InferOptions::simplify>("simplify", kEveryWay,
                                       "Leave out states that are impossible and factors that are constant"),
-      option<&InferOptions::workers>("oracle-workers", kGap + kMass + kLearned,
+      option<&InferOptions::workers>("oracle-workers", kGap + kMass + kAsking,
                                      "Programs that compute factors at the same time (.json models)",
                                      {.low = 1, .high = OracleSet::kMaxWorkers}),
       option<&InferOptions::answer_order>(
-          "oracle-order", kGap + kMass + kLearned,
+          "oracle-order", kGap + kMass + kAsking,
           "With several workers: use values as they arrive, or in the order in which they were asked for, which gives "
           "the same result every time",
           {.matters = has_workers, .why_not = "there is one program at a time (--oracle-workers)"}),

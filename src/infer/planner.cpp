@@ -37,6 +37,9 @@ class Planner {
     limits().calls = request.limits.calls;
     limits().seconds = request.limits.seconds;
     limits().bytes = request.limits.bytes;
+    // A value function sees prefixes, those of an order that its author knows.
+    if (options().value_function && !is_given("space")) options().space = SpaceKind::kGraph;
+    if (options().value_function && !is_given("order")) options().order = OrderKind::kGiven;
   }
 
   Plan make() {
@@ -79,6 +82,8 @@ class Planner {
   void choose_to_compile();
   void choose_method();
   void choose_for_functions();
+  bool choose_boxes();
+  bool is_set_up(Method method) const;
   bool choose_to_learn();
   void choose_for_tables();
   std::vector<Claim> claims(Ways allowed) const;
@@ -124,7 +129,7 @@ void Planner::check() const {
     throw OptionError("confidence",
                       fmt::format("is {}, allowed are numbers between 0 and 1, without them", confidence));
   }
-  check_prior(*plan_.request.options.prior);
+  check_prior(plan_.request.options);
 }
 
 // The mass rule and calibrated values belong together, whichever of them was asked for.
@@ -161,12 +166,28 @@ void Planner::choose_method() {
 
 void Planner::choose_for_functions() {
   reason("factors are functions: elimination would have to ask for every state of them");
-  if (choose_to_learn()) return;
+  if (choose_boxes() || choose_to_learn()) return;
   if (is_given("select") || options().prior == "calibrated") return;
   options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
   couple_mass_and_calibration();
   if (!plan_.is_open || options().select != SelectRule::kMass) return;
   remark(fmt::format("factors can only be evaluated: --select mass --prior {}", *options().prior));
+}
+
+// Is an option of the search given that a method has no use for?
+bool Planner::is_set_up(Method method) const {
+  return std::any_of(option_rows().begin(), option_rows().end(), [&](const OptionRow& row) {
+    return (row.ways & way(method)) == 0 && (row.ways & kRules) != 0 && row.is_given(asked_);
+  });
+}
+
+bool Planner::choose_boxes() {
+  if (!plan_.is_open || is_set_up(Method::kMonotone) || asked_.question.aim == Aim::kBest) return false;
+  std::string why;
+  const bool is_chosen = wants_boxes(graph_, why);
+  if (!why.empty()) reason(why);
+  if (is_chosen) options().method = Method::kMonotone;
+  return is_chosen;
 }
 
 // Where no option of the search is given.
@@ -175,11 +196,7 @@ bool Planner::choose_to_learn() {
                                  ? limits().budget
                                  : defaults_.limits.calls;
   std::string why;
-  const Ways search_alone = kRules;
-  const bool is_set_up = std::any_of(option_rows().begin(), option_rows().end(), [&](const OptionRow& row) {
-    return (row.ways & way(Method::kLearned)) == 0 && (row.ways & search_alone) != 0 && row.is_given(asked_);
-  });
-  if (!plan_.is_open || is_set_up || !wants_learning(graph_, calls, why)) return false;
+  if (!plan_.is_open || is_set_up(Method::kLearned) || !wants_learning(graph_, calls, why)) return false;
   reason(why);
   options().method = Method::kLearned;
   return true;
@@ -256,6 +273,7 @@ SelectRule Planner::choose_rule(SelectRule usual) {
 // Greedy elimination orders are made for branching spaces; on a path another order can be far cheaper.
 void Planner::choose_order() {
   if (plan_.method != Method::kTreeSample || options().space != SpaceKind::kGraph || is_given("order")) return;
+  if (options().value_function) return;
   double least = HUGE_VAL;
   for (const OrderKind kind : {OrderKind::kMinFill, OrderKind::kMinWidth, OrderKind::kGiven}) {
     const OrderOptions order{.kind = kind,
@@ -302,7 +320,10 @@ void Planner::choose_budget() {
   if (!has_budget) {
     plan_.min_samples = std::clamp<std::int64_t>(asked_.question.samples, 1, policy::kLeastDrawn);
   }
-  const bool is_learned = plan_.method == Method::kLearned;
+  const bool is_monotone = plan_.method == Method::kMonotone;
+  const bool is_learned = plan_.method == Method::kLearned || is_monotone;
+  // Who names a gap wants it certified.
+  if (is_monotone && !is_given("error-share")) options().error_share = limits().gap > 0.0 ? 0.0 : policy::kBoxSamples;
   // What a smaller budget has asked, a larger one asks again: a journal then pays for it.
   if (is_learned && !is_given("oracle-order")) options().answer_order = AnswerOrder::kSubmission;
   if (plan_.has_programs || is_learned) choose_program_budget(has_other_limit);

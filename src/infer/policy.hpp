@@ -112,13 +112,15 @@ inline constexpr double kEstimateSearchEnd = 0.85;  // where importance sampling
 inline constexpr double kTreePassSeconds = 0.6e-6;
 inline constexpr double kLeastSearchSeconds = 1e-6;
 inline constexpr int kMarginalSamples = 10'000;  // of P_X, for marginals
+inline constexpr int kAskedSamples = 1000;       // the same where a value function of the caller is asked for each
 inline constexpr double kFrequencyShare = 0.05, kFrequencySeconds = 10.0;
 inline constexpr std::int64_t kImportanceDivisor = 2;  // of a budget of calls: the most for importance samples
 inline constexpr double kImportanceEnd = 0.95;         // where samples are to follow
 inline constexpr double kShowReserve = 0.05;           // of the limit, for what showing samples takes beyond a trial
 inline constexpr double kMostOfZ = 0.5;                // evaluated, below which marginals are guesses
 
-// ---- Learned models ------------------------------------------------------------------------------------------------
+// ---- Monotone functions --------------------------------------------------------------------------------------------
+inline constexpr double kBoxSamples = 0.5;  // share of the calls for samples of what boxes leave open
 
 // ---- Belief propagation --------------------------------------------------------------------------------------------
 inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow

@@ -13,6 +13,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/model/network.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -23,6 +24,12 @@ constexpr std::size_t kMostShown = 10;
 Evidence target_of(const FactorGraph& graph, const std::string& text) {
   const Names names(graph);
   if (text == kOfEvidence && names.find_variable(text) < 0) return {};
+  if (const int v = names.find_variable(text); v >= 0) {
+    throw OptionError(
+        "sensitivity",
+        fmt::format("of which state of '{}'? Allowed are NAME=STATE, such as {}={}, and '{}'", shortened(text, 60),
+                    shortened(text, 60), shortened(state_name(graph, v, 0), 60), kOfEvidence));
+  }
   Observations named;
   try {
     observe(named, names, text);
@@ -144,7 +151,10 @@ void Analysis::rank(Sensitivity& result) const {
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) result.most_influential.push_back(all[i].second);
+  constexpr double kRounding = 1e-12;  // of the largest: what is smaller has no influence
+  for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) {
+    if (all[i].first > kRounding * all.front().first) result.most_influential.push_back(all[i].second);
+  }
 }
 
 // I(T; X | e) = H(X) - sum over t of P(t) H(X | t), from the marginals given each state of the target.
@@ -208,7 +218,10 @@ void check_sensitivity(const Model& model, const Question& question) {
     throw OptionError("sensitivity", fmt::format("variable '{}' is observed: its probability depends on nothing",
                                                  variable_name(model.graph, variable)));
   }
-  if (!question.value_for.empty()) static_cast<void>(variable_of(model.graph, question.value_for));
+  if (question.value_for.empty()) return;
+  if (observed_states(model.graph, model.evidence)[variable_of(model.graph, question.value_for)] < 0) return;
+  throw OptionError("value-for", fmt::format("variable '{}' is observed: nothing can tell more about it",
+                                             shortened(question.value_for, 60)));
 }
 
 void add_sensitivity(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {

@@ -92,6 +92,7 @@ std::string summed_out_text(const SummedModel* summed) {
 }
 
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task) {
+  if (task.options().value_function) max_samples = std::min(max_samples, policy::kAskedSamples);
   const ShouldStop is_over = task.run.until();
   const Stopwatch watch;
   const double seconds = task.run.box_seconds(policy::kFrequencyShare, policy::kFrequencySeconds);
@@ -116,8 +117,12 @@ std::int64_t num_functions(const FactorGraph& graph) {
 
 bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWord, 0) == 0; }
 
-void check_prior(const std::string& word) {
-  if (word == "calibrated" || is_leaf_value_word(word)) return;
+void check_prior(const InferOptions& options) {
+  const std::string& word = *options.prior;
+  if (options.value_function && word != kFunctionWord) {
+    throw OptionError("prior", fmt::format("is '{}', and a value function is given too: leave one of them out", word));
+  }
+  if (options.value_function || word == "calibrated" || is_leaf_value_word(word)) return;
   throw OptionError("prior", fmt::format("'{}' is none of calibrated, {}", word, fmt::join(leaf_value_words(), ", ")));
 }
 

@@ -10,12 +10,14 @@
 #include <utility>
 
 #include "json_fields.hpp"
+#include "small_values.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
 #include "treesample/text.hpp"
+#include "umbridge_fields.hpp"
 
 namespace treesample {
 namespace {
@@ -91,16 +93,25 @@ FailureRule parse_failure_rule(const JsonField& field) {
   field.fail(R"(allowed are "stop", "impossible", "skip" and a number, the log-value of what fails)");
 }
 
-ProgramDescription parse_program(const JsonField& field, const std::string& name) {
+ProgramDescription parse_program(const JsonField& field, const std::string& name, const JsonModel& model) {
   constexpr double kShortest = 0.001;
-  field.require_object({"command", "python", "files", "timeout_seconds", "start_timeout_seconds", "max_retries",
-                        "max_batch", "on_failure", "max_failure_share"});
-  if (field.has("command") == field.has("python"))
-    field.fail("a program has exactly one of the fields command, python");
+  field.require_object({"command", "python", "interpreter", "files", "timeout_seconds", "start_timeout_seconds",
+                        "max_retries", "max_batch", "on_failure", "max_failure_share", "umbridge", "model", "inputs",
+                        "numbers", "output", "transform", "scale", "config"});
+  if (int(field.has("command")) + int(field.has("python")) + int(field.has("umbridge")) != 1)
+    field.fail("a program has exactly one of the fields command, python, umbridge");
+  if (!field.has("umbridge")) refuse_umbridge_fields(field);
+  if (!field.has("python") && field.has("interpreter")) {
+    field.at("interpreter").fail("only a program with the field python has this one");
+  }
   ProgramDescription program{.name = name, .command = {}};
   if (field.has("python")) {
     program.python = field.at("python").text();
-    program.command = {"python3", program.python};
+    if (field.has("interpreter")) program.interpreter = field.at("interpreter").text();
+    program.command = {program.interpreter.empty() ? "python3" : program.interpreter, program.python};
+  } else if (field.has("umbridge")) {
+    program.umbridge = parse_umbridge(field, model.variables);
+    program.command = {"umbridge"};
   } else {
     program.command = parse_texts(field.at("command"));
     if (program.command.empty()) field.at("command").fail("the list is empty, its first entry is the program");
@@ -116,50 +127,6 @@ ProgramDescription parse_program(const JsonField& field, const std::string& name
   if (field.has("on_failure")) program.on_failure = parse_failure_rule(field.at("on_failure"));
   if (field.has("max_failure_share")) program.max_failure_share = field.at("max_failure_share").number(0.0, 1.0);
   return program;
-}
-
-// Finds a number in a list of "values" that is not 0 and that doubles hold with fewer digits than others, or as 0. The
-// text must be JSON.
-class SmallValueSearch final : public nlohmann::json_sax<json> {
- public:
-  std::string found;
-
-  bool number_float(double value, const std::string& text) override {
-    const bool is_zero = text.find_first_of("123456789") >= text.find_first_of("eE");
-    if (is_values_ && !is_zero && std::abs(value) < std::numeric_limits<double>::min()) found = text;
-    return found.empty();
-  }
-  bool key(std::string& name) override {
-    is_values_ = name == "values";
-    return true;
-  }
-  bool end_array() override {
-    is_values_ = false;
-    return true;
-  }
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(std::int64_t) override { return true; }
-  bool number_unsigned(std::uint64_t) override { return true; }
-  bool string(std::string&) override { return true; }
-  bool binary(json::binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
-
- private:
-  bool is_values_ = false;
-};
-
-void check_small_values(std::string_view text, std::string_view source_name) {
-  SmallValueSearch search;
-  json::sax_parse(text.begin(), text.end(), &search);
-  if (search.found.empty()) return;
-  throw Error(ErrorCode::kParse,
-              fmt::format("{}: the number {} in a list of values is too small for a double, allowed "
-                          "are 0 and numbers from {:.3g} up; write the list as log_values",
-                          source_name, shortened(search.found, 40), std::numeric_limits<double>::min()));
 }
 
 // The entries of "values" (linear) or "log_values", whichever is there.
@@ -193,19 +160,34 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
   return log_values;
 }
 
-// What was perhaps not 0 in the file.
-bool has_small_value(const json& factors) {
-  const auto is_small = [](const json& entry) {
-    return entry.is_number_float() && entry.get<double>() < std::numeric_limits<double>::min();
-  };
-  return std::any_of(factors.begin(), factors.end(), [&](const json& factor) {
-    const auto values = factor.find("values");
-    return values != factor.end() && std::any_of(values->begin(), values->end(), is_small);
-  });
+constexpr const char* kIncreasing = "increasing";
+constexpr const char* kDecreasing = "decreasing";
+
+// true, or a direction for each variable of the scope.
+std::vector<Direction> parse_directions(const JsonField& field, const JsonModel& model, const std::vector<int>& scope) {
+  if (field.json().is_boolean()) {
+    if (!field.json().get<bool>()) return {};
+    return std::vector<Direction>(scope.size(), Direction::kIncreasing);
+  }
+  if (!field.json().is_object()) {
+    field.fail("allowed are true, false and an object with \"increasing\" or \"decreasing\" for each variable");
+  }
+  std::vector<Direction> directions;
+  for (const int v : scope) {
+    const std::string& name = model.variables[v].name;
+    if (!field.has(name.c_str())) field.fail(fmt::format("the direction of the variable '{}' is missing", name));
+    const std::string word = field.at(name).text();
+    if (word != kIncreasing && word != kDecreasing) {
+      field.at(name).fail(fmt::format("allowed are \"{}\" and \"{}\", found '{}'", kIncreasing, kDecreasing, word));
+    }
+    directions.push_back(word == kIncreasing ? Direction::kIncreasing : Direction::kDecreasing);
+  }
+  if (field.json().size() > scope.size()) field.fail("a variable is named that is not in the scope");
+  return directions;
 }
 
 FactorDescription parse_factor(const JsonField& field, const JsonModel& model, Names& names) {
-  field.require_object({"name", "scope", "values", "log_values", "program", "log_max", "cost"});
+  field.require_object({"name", "scope", "values", "log_values", "program", "log_max", "cost", "monotone"});
   const int kinds = int(field.has("values")) + int(field.has("log_values")) + int(field.has("program"));
   if (kinds != 1) field.fail("a factor has exactly one of the fields values, log_values, program");
   FactorDescription factor;
@@ -226,7 +208,7 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
     factor.scope.push_back(found->second);
   }
   if (!field.has("program")) {
-    for (const char* key : {"log_max", "cost"}) {
+    for (const char* key : {"log_max", "cost", "monotone"}) {
       if (field.has(key)) field.at(key).fail("only a factor with a program has this field");
     }
     factor.log_values = parse_table(field, model, factor.scope);
@@ -245,12 +227,13 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
         fmt::format("{} is below {}, the on_failure of the program '{}'", *factor.log_max, rule.log_value, program));
   }
   if (field.has("cost")) factor.cost = field.at("cost").number(0.0, kMaxProgramSeconds);
+  if (field.has("monotone")) factor.directions = parse_directions(field.at("monotone"), model, factor.scope);
   return factor;
 }
 
 json log_value_to_json(double value) { return value == kNegInf ? json("-inf") : json(value); }
 
-json program_to_json(const ProgramDescription& program) {
+json program_to_json(const ProgramDescription& program, const JsonModel& model) {
   json object = {{"timeout_seconds", program.timeout_seconds},
                  {"start_timeout_seconds", program.start_timeout_seconds},
                  {"max_retries", program.max_retries},
@@ -260,10 +243,13 @@ json program_to_json(const ProgramDescription& program) {
   for (const auto& [word, kind] : kFailureWords) {
     if (program.on_failure.kind == kind) object["on_failure"] = word;
   }
-  if (program.python.empty()) {
+  if (program.umbridge) {
+    add_umbridge_fields(object, *program.umbridge, model.variables);
+  } else if (program.python.empty()) {
     object["command"] = program.command;
   } else {
     object["python"] = program.python;
+    if (!program.interpreter.empty()) object["interpreter"] = program.interpreter;
   }
   if (!program.files.empty()) object["files"] = program.files;
   return object;
@@ -281,6 +267,10 @@ json factor_to_json(const FactorDescription& factor, const JsonModel& model) {
     object["program"] = model.programs[factor.program].name;
     if (factor.log_max) object["log_max"] = log_value_to_json(*factor.log_max);
     if (factor.cost) object["cost"] = *factor.cost;
+    for (std::size_t i = 0; i < factor.directions.size(); ++i) {
+      object["monotone"][model.variables[factor.scope[i]].name] =
+          factor.directions[i] == Direction::kIncreasing ? kIncreasing : kDecreasing;
+    }
   }
   return object;
 }
@@ -308,12 +298,13 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name) 
     for (const auto& [name, description] : programs.json().items()) {
       if (name.empty()) programs.fail("the name of a program cannot be empty");
       names.programs.emplace(name, static_cast<int>(model.programs.size()));
-      model.programs.push_back(parse_program(programs.at(name), name));
+      model.programs.push_back(parse_program(programs.at(name), name, model));
     }
   }
   const JsonField factors = root.at("factors");
   for (int i = 0; i < factors.array_size(); ++i) model.factors.push_back(parse_factor(factors.at(i), model, names));
-  if (has_small_value(factors.json())) check_small_values(text, source_name);
+  complete_umbridge(model);
+  check_small_values(factors.json(), text, source_name);
   return model;
 }
 
@@ -324,7 +315,8 @@ std::string format_json_model(const JsonModel& model) {
     object["states"] = variable.state_names.empty() ? json(variable.num_states) : json(variable.state_names);
     root["variables"].push_back(std::move(object));
   }
-  for (const ProgramDescription& program : model.programs) root["programs"][program.name] = program_to_json(program);
+  for (const ProgramDescription& program : model.programs)
+    root["programs"][program.name] = program_to_json(program, model);
   for (const FactorDescription& factor : model.factors) root["factors"].push_back(factor_to_json(factor, model));
   return json_text(root, 1) + "\n";
 }

@@ -51,6 +51,39 @@ Factor Factor::function(std::vector<int> scope, Function function, std::optional
   return factor;
 }
 
+Factor Factor::explained_function(std::vector<int> scope, Explained function, std::optional<double> log_max,
+                                  std::optional<double> cost) {
+  if (!function) throw_argument("Factor::explained_function", "the function is empty");
+  const Function value = [function](std::span<const int> states) { return function(states).log_value; };
+  Factor factor = Factor::function(std::move(scope), value, log_max, cost);
+  factor.explained_ = std::move(function);
+  return factor;
+}
+
+Factor Factor::monotone(std::vector<Direction> directions) const {
+  check_argument(!is_table(), "Factor::monotone", "the factor is a table, and only functions are declared monotone");
+  check_argument(directions.size() == scope_.size(), "Factor::monotone",
+                 fmt::format("{} directions for a scope of {} variables", directions.size(), scope_.size()));
+  Factor factor = *this;
+  factor.directions_ = std::move(directions);
+  return factor;
+}
+
+Factor Factor::batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
+                              std::optional<double> log_max, std::optional<double> cost) {
+  if (!function) throw_argument("Factor::batch_function", "the function is empty");
+  check_range("Factor::batch_function", "max_batch", max_batch, 1, 1 << 20);
+  const auto one = [function](std::span<const int> states) {
+    double value = 0.0;
+    function(states, 1, {&value, 1});
+    return value;
+  };
+  Factor factor = Factor::function(std::move(scope), one, log_max, cost);
+  factor.batch_ = std::move(function);
+  factor.max_batch_ = max_batch;
+  return factor;
+}
+
 Factor Factor::with_scope(std::vector<int> scope) const {
   check_range("Factor::with_scope", "number of variables", static_cast<std::int64_t>(scope.size()),
               static_cast<std::int64_t>(scope_.size()), static_cast<std::int64_t>(scope_.size()));

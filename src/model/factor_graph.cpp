@@ -17,14 +17,18 @@
 namespace treesample {
 namespace {
 
-double checked_value(const FactorGraph& graph, const Factor& factor, int factor_index, std::span<const int> states) {
-  const double value = factor.function()(states);
+double checked(const FactorGraph& graph, const Factor& factor, int factor_index, std::span<const int> states,
+               double value) {
   if (const std::string problem = log_value_problem(value, factor.log_max()); !problem.empty()) {
     const std::string place = factor.scope().empty() ? "" : " at " + describe_states(graph, factor.scope(), states);
     throw Error(ErrorCode::kNumeric,
                 fmt::format("factor {}{}: the function returned {}", factor_index, place, problem));
   }
   return value;
+}
+
+double checked_value(const FactorGraph& graph, const Factor& factor, int factor_index, std::span<const int> states) {
+  return checked(graph, factor, factor_index, states, factor.function()(states));
 }
 
 [[noreturn]] void throw_state(const char* function, int variable, int state, int num_states) {
@@ -154,6 +158,20 @@ std::string describe_states(const FactorGraph& graph, std::span<const int> scope
 
 double checked_function_value(const FactorGraph& graph, int factor_index, std::span<const int> states) {
   return checked_value(graph, graph.factor(factor_index), factor_index, states);
+}
+
+FactorValue checked_factor_value(const FactorGraph& graph, int factor_index, std::span<const int> states) {
+  const Factor& factor = graph.factor(factor_index);
+  FactorValue value = factor.explain(states);
+  checked(graph, factor, factor_index, states, value.log_value);
+  if (!value.witness) return value;
+  for (const int place : *value.witness) {
+    if (place >= 0 && place < static_cast<int>(states.size())) continue;
+    throw Error(ErrorCode::kNumeric,
+                fmt::format("factor {} at {}: the function named {} in its witness, allowed are places from 0 to {}",
+                            factor_index, describe_states(graph, factor.scope(), states), place, states.size() - 1));
+  }
+  return value;
 }
 
 }  // namespace treesample

@@ -23,7 +23,9 @@ struct JobResult {
   int num_failures = 0;             // attempts that failed
   std::optional<Error> error = {};  // when all of them did
   bool is_source_broken = false;    // the error is not of this job: its source cannot be used at all
-  bool is_unasked = false;          // paid for by an earlier run that did not live to see it: to be recorded, no more
+  std::optional<std::vector<int>> witness = {};  // as in FactorValue
+  std::string worker = {};                       // who evaluated it, for the journal
+  bool is_unasked = false;  // paid for by an earlier run that did not live to see it: to be recorded, no more
 };
 
 // Used by one thread.

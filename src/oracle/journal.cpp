@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "treesample/error.hpp"
 
@@ -31,14 +32,15 @@ std::vector<std::string> changed_parts(const FingerprintParts& recorded, const F
   return changed;
 }
 
-JournalContents read_checked(SqliteFile& file, const std::string& name) {
-  if (check_is_journal(file) == kLayoutWithoutChecksums) {
+JournalContents read_checked(SqliteFile& file, const std::string& name, std::int64_t& layout) {
+  layout = check_is_journal(file);
+  if (layout == kLayoutWithoutChecksums) {
     file.fail(
         fmt::format("a journal of an earlier version, whose rows have no checksums; 'treesample journal {} "
                     "--repair' checks what can be checked and takes it over",
                     name));
   }
-  return read_journal(file);
+  return read_journal(file, layout);
 }
 
 void refuse_damage(SqliteFile& file, const std::string& name, const std::vector<DamagedRow>& damaged) {
@@ -52,18 +54,37 @@ void refuse_damage(SqliteFile& file, const std::string& name, const std::vector<
 
 }  // namespace
 
+std::string witness_text(const std::optional<std::vector<int>>& witness) {
+  if (!witness) return "";
+  return witness->empty() ? "w" : fmt::format("w {}", fmt::join(*witness, " "));
+}
+
+std::optional<std::vector<int>> parse_witness(const std::string& text) {
+  if (text.empty() || text[0] != 'w') return {};
+  std::vector<int> places;
+  std::istringstream rest(text.substr(1));
+  for (int place = 0; rest >> place;) places.push_back(place);
+  return places;
+}
+
 std::string states_key(std::span<const int> states) { return fmt::format("{}", fmt::join(states, " ")); }
 
 Journal::Journal(const std::filesystem::path& path, const JournalHeader& header)
-    : name_(path.string()), file_(path, /*create=*/true) {
+    : name_(path.string()), file_(path, SqliteFile::Access::kCreate) {
   if (is_empty(file_)) {
     begin(header);
     return;
   }
-  JournalContents contents = read_checked(file_, name_);
+  std::int64_t layout = 0;
+  JournalContents contents = read_checked(file_, name_, layout);
   refuse_damage(file_, name_, contents.damaged);
   use_durable_mode(file_);
-  compare(header, contents.head);
+  compare(header, contents.head, layout);
+  if (layout != kLayoutVersion) {
+    Transaction transaction(file_);
+    rewrite_journal(file_, contents);
+    transaction.commit();
+  }
   for (const JournalRow& row : contents.rows) keep(row);
   writer_.emplace(file_, contents.head);
 }
@@ -78,7 +99,7 @@ void Journal::begin(const JournalHeader& header) {
   writer_.emplace(file_, head);
 }
 
-void Journal::compare(const JournalHeader& header, JournalHead& recorded) {
+void Journal::compare(const JournalHeader& header, JournalHead& recorded, std::int64_t layout) {
   const std::vector<std::string> changed = changed_parts(recorded.parts, header.parts);
   if (changed.empty()) return;
   const bool only_tables = changed.size() == 1 && changed[0] == kTablesPart;
@@ -90,6 +111,7 @@ void Journal::compare(const JournalHeader& header, JournalHead& recorded) {
                             only_tables ? ", or allow changed tables: recorded values do not depend on them" : ""));
   }
   recorded.parts = header.parts;
+  if (layout != kLayoutVersion) return;  // it is written anew
   Transaction transaction(file_);
   write_head(file_, recorded);
   transaction.commit();
@@ -98,9 +120,10 @@ void Journal::compare(const JournalHeader& header, JournalHead& recorded) {
 void Journal::keep(const JournalRow& row) {
   std::int64_t& last = row.failure.empty() ? last_evaluation_ : last_failure_;
   last = std::max(last, row.id);
+  last_number_ = std::max(last_number_, row.number);
   Stored& place = values_[row.factor][row.states];
   if (place.id > 0 && place.value.failure.empty()) return;  // what was recorded first stays
-  place = {{row.log_value, row.seconds, row.failure}, row.id};
+  place = {{row.log_value, row.seconds, row.failure, parse_witness(row.witness)}, row.id};
 }
 
 const Journal::Stored* Journal::stored(const std::string& factor, const std::string& states) const {
@@ -117,14 +140,15 @@ std::optional<Journal::Value> Journal::find(const std::string& factor, const std
 
 void Journal::append(std::span<const JournalEntry> entries) {
   std::vector<JournalRow> rows;
-  std::int64_t last_evaluation = last_evaluation_, last_failure = last_failure_;
+  std::int64_t last_evaluation = last_evaluation_, last_failure = last_failure_, number = last_number_;
   Transaction transaction(file_);
   for (const JournalEntry& entry : entries) {
     const Stored* const old = stored(entry.factor, entry.states);
     if (old != nullptr && old->value.failure.empty()) continue;
     if (old != nullptr) writer_->remove_failure(old->id);
     const std::int64_t id = entry.failure.empty() ? ++last_evaluation : ++last_failure;
-    rows.push_back({id, entry.factor, entry.states, entry.log_value, entry.seconds, entry.failure});
+    rows.push_back({id, entry.factor, entry.states, entry.log_value, entry.seconds, entry.failure, ++number,
+                    entry.finished, entry.worker, witness_text(entry.witness)});
     writer_->insert(rows.back());
   }
   transaction.commit();
@@ -143,9 +167,16 @@ Journal::Totals Journal::totals(const std::string& factor) const {
   return totals;
 }
 
+// As it is at this moment: a run may be writing it.
+JournalContents read_for_looking(const std::filesystem::path& path) {
+  SqliteFile file(path, SqliteFile::Access::kRead);
+  file.execute("BEGIN");
+  std::int64_t layout = 0;
+  return read_checked(file, path.string(), layout);
+}
+
 JournalSummary journal_summary(const std::filesystem::path& path) {
-  SqliteFile file(path, /*create=*/false);
-  const JournalContents contents = read_checked(file, path.string());
+  const JournalContents contents = read_for_looking(path);
   JournalSummary summary{.model = contents.head.model,
                          .created = contents.head.created,
                          .fingerprint = overall_fingerprint(contents.head.parts),
@@ -167,24 +198,18 @@ JournalSummary journal_summary(const std::filesystem::path& path) {
 }
 
 JournalRepair repair_journal(const std::filesystem::path& path) {
-  SqliteFile file(path, /*create=*/false);
+  SqliteFile file(path, SqliteFile::Access::kWrite);
   JournalRepair repair;
-  repair.had_no_checksums = check_is_journal(file) == kLayoutWithoutChecksums;
-  const JournalContents contents = repair.had_no_checksums ? read_journal_without_checksums(file) : read_journal(file);
+  const std::int64_t layout = check_is_journal(file);
+  repair.had_no_checksums = layout == kLayoutWithoutChecksums;
+  const JournalContents contents =
+      repair.had_no_checksums ? read_journal_without_checksums(file) : read_journal(file, layout);
   repair.num_kept = static_cast<std::int64_t>(contents.rows.size());
   for (const DamagedRow& row : contents.damaged) repair.dropped.push_back(row.text);
   Transaction transaction(file);
-  if (repair.had_no_checksums) {
-    for (const char* const table : {"evaluation", "factor", "part", "about"}) {
-      file.execute(fmt::format("DROP TABLE {}", table).c_str());
-    }
-    write_layout(file);
-    write_head(file, contents.head);
-    JournalWriter writer(file, contents.head);
-    for (const JournalRow& row : contents.rows) writer.insert(row);
-  }
+  if (layout != kLayoutVersion) rewrite_journal(file, contents);
   for (const DamagedRow& row : contents.damaged) {
-    if (repair.had_no_checksums) break;  // they were not taken over
+    if (layout != kLayoutVersion) break;  // they were not taken over
     file.execute(fmt::format("DELETE FROM {} WHERE id = {}", row.table, row.id).c_str());
   }
   transaction.commit();

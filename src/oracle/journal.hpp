@@ -21,7 +21,14 @@ struct JournalEntry {
   double log_value = 0.0;
   double seconds = 0.0;
   std::string failure = {};  // not empty: there is no value, and this is why
+  std::optional<std::vector<int>> witness = {};
+  std::string worker = {};
+  double finished = 0.0;  // seconds since 1970
 };
+
+// Places of a scope as a journal keeps them: "w 0 2", and "" for none at all.
+std::string witness_text(const std::optional<std::vector<int>>& witness);
+std::optional<std::vector<int>> parse_witness(const std::string& text);
 
 // What a journal says about its model. `factors` are those whose values it records.
 struct JournalHeader {
@@ -30,6 +37,13 @@ struct JournalHeader {
   std::vector<std::pair<std::string, std::string>> factors = {};  // name, scope as text
   bool allow_changed_tables = false;
 };
+
+// The rows of a journal that a run may be writing. Throws as journal_summary.
+JournalContents read_for_looking(const std::filesystem::path& path);
+
+// Of lists of calls (oracle/journal_calls.hpp), and what they are called beside variables of these names.
+inline constexpr const char* kCallColumns[] = {"number", "time", "worker", "factor", "seconds", "log_value", "failure"};
+std::string call_column(const std::string& column, const std::vector<std::string>& variables);
 
 class Journal {
  public:
@@ -42,6 +56,7 @@ class Journal {
     double log_value = 0.0;
     double seconds = 0.0;
     std::string failure = {};  // not empty: the evaluation failed, and never succeeded later
+    std::optional<std::vector<int>> witness = {};
   };
   [[nodiscard]] std::optional<Value> find(const std::string& factor, const std::string& states) const;
   // Records all or nothing; durable on return. A value that is there already is kept as it is; a failure makes way
@@ -60,14 +75,14 @@ class Journal {
     std::int64_t id = 0;
   };
   void begin(const JournalHeader& header);
-  void compare(const JournalHeader& header, JournalHead& recorded);
+  void compare(const JournalHeader& header, JournalHead& recorded, std::int64_t layout);
   void keep(const JournalRow& row);
   [[nodiscard]] const Stored* stored(const std::string& factor, const std::string& states) const;
 
   std::string name_;
   SqliteFile file_;
   std::unordered_map<std::string, std::unordered_map<std::string, Stored>> values_;  // by factor and states
-  std::int64_t last_evaluation_ = 0, last_failure_ = 0;                              // ids
+  std::int64_t last_evaluation_ = 0, last_failure_ = 0, last_number_ = 0;            // ids, and the number of a call
   std::optional<JournalWriter> writer_;
 };
 

@@ -21,6 +21,12 @@ constexpr const char* kTables[] = {
     "CREATE TABLE part (name TEXT, fingerprint TEXT)",
     "CREATE TABLE factor (id INTEGER PRIMARY KEY, name TEXT, scope TEXT)",
     "CREATE TABLE evaluation (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, log_value REAL, seconds REAL, "
+    "checksum INTEGER, number INTEGER, finished REAL, worker TEXT, witness TEXT)",
+    "CREATE TABLE failure (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, message TEXT, seconds REAL, "
+    "checksum INTEGER, number INTEGER, finished REAL, worker TEXT, witness TEXT)"};
+constexpr const char* kTablesWithoutCalls[] = {
+    kTables[0], kTables[1], kTables[2],
+    "CREATE TABLE evaluation (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, log_value REAL, seconds REAL, "
     "checksum INTEGER)",
     "CREATE TABLE failure (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, message TEXT, seconds REAL, "
     "checksum INTEGER)"};
@@ -33,10 +39,11 @@ std::int64_t checksum(const JournalHead& head) {
   return sum.number();
 }
 
-std::int64_t checksum(const JournalRow& row, const std::string& owner) {
+std::int64_t checksum(const JournalRow& row, const std::string& owner, std::int64_t layout = kLayoutVersion) {
   Fingerprint sum;
   sum.add(row.failure.empty() ? "evaluation" : "failure").add(owner).add(row.id).add(row.factor).add(row.states);
   sum.add(row.log_value).add(row.seconds).add(row.failure);
+  if (layout >= kLayoutVersion) sum.add(row.number).add(row.finished).add(row.worker).add(row.witness);
   return sum.number();
 }
 
@@ -57,8 +64,9 @@ JournalHead read_head(SqliteFile& file) {
 }
 
 // Are the tables those that this program makes? A trigger or a changed column could lose or change rows.
-void check_tables(SqliteFile& file) {
-  const std::set<std::string> expected(std::begin(kTables), std::end(kTables));
+void check_tables(SqliteFile& file, std::int64_t layout) {
+  const auto& tables = layout == kLayoutVersion ? kTables : kTablesWithoutCalls;
+  const std::set<std::string> expected(std::begin(tables), std::end(tables));
   SqliteStatement rows = file.prepare("SELECT sql FROM sqlite_master");
   std::set<std::string> found;
   while (rows.step()) found.insert(rows.text(0));
@@ -78,6 +86,7 @@ std::string problem_of(const JournalRow& row, bool has_types, int num_factors, s
     return fmt::format("it is of factor {}, the journal has {}", factor, num_factors);
   if (!is_states_key(row.states)) return "its states are not numbers";
   if (!(row.seconds >= 0.0 && row.seconds < HUGE_VAL)) return fmt::format("it took {} seconds", row.seconds);
+  if (!(row.finished >= 0.0 && row.finished < HUGE_VAL)) return fmt::format("its time is {}", row.finished);
   const std::string problem = log_value_problem(row.log_value);
   return problem.empty() ? "" : "its log-value is " + problem;
 }
@@ -85,20 +94,29 @@ std::string problem_of(const JournalRow& row, bool has_types, int num_factors, s
 struct Table {
   const char* name;
   const char* noun;
-  const char* select;  // id, factor, states, seconds, checksum, value or message
+  std::string select;  // id, factor, states, seconds, checksum, value or message; number, finished, worker, witness
   bool has_failures = false;
-  bool has_checksums = true;
+  std::int64_t layout = kLayoutVersion;
 };
 
 void read_rows(SqliteFile& file, const Table& table, JournalContents& contents) {
   const std::string owner = owner_of(contents.head.parts);
   const auto num_factors = static_cast<int>(contents.head.factors.size());
-  SqliteStatement rows = file.prepare(table.select);
+  SqliteStatement rows = file.prepare(table.select.c_str());
+  const bool has_calls = table.layout == kLayoutVersion;
   while (rows.step()) {
     // Types first: reading a value as another type changes what its column says.
-    const bool has_types = rows.is_integer(1) && rows.is_text(2) && rows.is_real(3) && rows.is_integer(4) &&
-                           (table.has_failures ? rows.is_text(5) : rows.is_real(5));
+    const bool has_types =
+        rows.is_integer(1) && rows.is_text(2) && rows.is_real(3) && rows.is_integer(4) &&
+        (table.has_failures ? rows.is_text(5) : rows.is_real(5)) &&
+        (!has_calls || (rows.is_integer(6) && rows.is_real(7) && rows.is_text(8) && rows.is_text(9)));
     JournalRow row{.id = rows.integer(0), .factor = {}, .states = rows.text(2), .seconds = rows.real(3)};
+    if (has_calls) {
+      row.number = rows.integer(6);
+      row.finished = rows.real(7);
+      row.worker = rows.text(8);
+      row.witness = rows.text(9);
+    }
     const std::int64_t factor = rows.integer(1);
     const bool is_known = factor >= 1 && factor <= num_factors;
     if (is_known) row.factor = contents.head.factors[static_cast<std::size_t>(factor - 1)].first;
@@ -108,7 +126,8 @@ void read_rows(SqliteFile& file, const Table& table, JournalContents& contents) 
       row.log_value = rows.real(5);
     }
     std::string problem = problem_of(row, has_types, num_factors, factor);
-    if (problem.empty() && table.has_checksums && rows.integer(4) != checksum(row, owner)) {
+    if (problem.empty() && table.layout != kLayoutWithoutChecksums &&
+        rows.integer(4) != checksum(row, owner, table.layout)) {
       problem = "its checksum does not fit";
     }
     if (problem.empty()) {
@@ -144,7 +163,7 @@ bool is_empty(SqliteFile& file) { return file.integer("SELECT count(*) FROM sqli
 std::int64_t check_is_journal(SqliteFile& file) {
   if (file.integer("PRAGMA application_id") != kApplicationId) file.fail("not a journal of treesample");
   const std::int64_t version = file.integer("PRAGMA user_version");
-  if (version != kLayoutVersion && version != kLayoutWithoutChecksums) {
+  if (version != kLayoutVersion && version != kLayoutWithoutCalls && version != kLayoutWithoutChecksums) {
     file.fail(fmt::format("a journal of layout {}, this version of treesample reads {}", version, kLayoutVersion));
   }
   std::string damage = file.text("PRAGMA quick_check(1)");
@@ -153,22 +172,21 @@ std::int64_t check_is_journal(SqliteFile& file) {
   return version;
 }
 
-JournalContents read_journal(SqliteFile& file) {
-  check_tables(file);
+JournalContents read_journal(SqliteFile& file, std::int64_t layout) {
+  check_tables(file, layout);
   JournalContents contents{.head = read_head(file), .rows = {}, .damaged = {}};
   if (file.integer("SELECT checksum FROM about") != checksum(contents.head)) {
     file.fail(
         "the journal is damaged (its head, which says what it was recorded for, does not fit its checksum); it "
         "was left as it is");
   }
-  read_rows(file,
-            {"evaluation", "evaluations",
-             "SELECT id, factor, states, seconds, checksum, log_value FROM evaluation ORDER BY id"},
+  const auto select = [&](const char* value, const char* table) {
+    return fmt::format("SELECT id, factor, states, seconds, checksum, {}{} FROM {} ORDER BY id", value,
+                       layout == kLayoutVersion ? ", number, finished, worker, witness" : "", table);
+  };
+  read_rows(file, {"evaluation", "evaluations", select("log_value", "evaluation"), /*has_failures=*/false, layout},
             contents);
-  read_rows(file,
-            {"failure", "failures", "SELECT id, factor, states, seconds, checksum, message FROM failure ORDER BY id",
-             /*has_failures=*/true},
-            contents);
+  read_rows(file, {"failure", "failures", select("message", "failure"), /*has_failures=*/true, layout}, contents);
   return contents;
 }
 
@@ -178,7 +196,7 @@ JournalContents read_journal_without_checksums(SqliteFile& file) {
       file,
       {"evaluation", "evaluations",
        "SELECT row_number() OVER (ORDER BY factor, states), factor, states, seconds, 0, log_value FROM evaluation",
-       /*has_failures=*/false, /*has_checksums=*/false},
+       /*has_failures=*/false, kLayoutWithoutChecksums},
       contents);
   return contents;
 }
@@ -187,6 +205,17 @@ void write_layout(SqliteFile& file) {
   for (const char* const table : kTables) file.execute(table);
   file.execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
   file.execute(fmt::format("PRAGMA user_version = {}", kLayoutVersion).c_str());
+}
+
+void rewrite_journal(SqliteFile& file, const JournalContents& contents) {
+  SqliteStatement names = file.prepare("SELECT name FROM sqlite_master WHERE type = 'table'");
+  std::vector<std::string> tables;
+  while (names.step()) tables.push_back(names.text(0));
+  for (const std::string& table : tables) file.execute(fmt::format("DROP TABLE {}", table).c_str());
+  write_layout(file);
+  write_head(file, contents.head);
+  JournalWriter writer(file, contents.head);
+  for (const JournalRow& row : contents.rows) writer.insert(row);
 }
 
 void write_head(SqliteFile& file, const JournalHead& head) {
@@ -215,8 +244,8 @@ std::string owner_of(const FingerprintParts& parts) {
 JournalWriter::JournalWriter(SqliteFile& file, const JournalHead& head)
     : owner_(owner_of(head.parts)),
       factors_(head.factors),
-      insert_evaluation_(file.prepare("INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?)")),
-      insert_failure_(file.prepare("INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)")),
+      insert_evaluation_(file.prepare("INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
+      insert_failure_(file.prepare("INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
       remove_failure_(file.prepare("DELETE FROM failure WHERE id = ?")) {}
 
 std::int64_t JournalWriter::factor_id(const std::string& factor) const {
@@ -234,7 +263,8 @@ void JournalWriter::insert(const JournalRow& row) {
   } else {
     statement.bind(4, row.failure);
   }
-  statement.bind(5, row.seconds).bind(6, checksum(row, owner_)).step();
+  statement.bind(5, row.seconds).bind(6, checksum(row, owner_));
+  statement.bind(7, row.number).bind(8, row.finished).bind(9, row.worker).bind(10, row.witness).step();
 }
 
 void JournalWriter::remove_failure(std::int64_t id) { remove_failure_.bind(1, id).step(); }

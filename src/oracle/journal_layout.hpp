@@ -24,6 +24,10 @@ struct JournalRow {
   double log_value = 0.0;
   double seconds = 0.0;
   std::string failure = {};
+  std::int64_t number = 0;   // of the call, failures included, from 1; 0: not known
+  double finished = 0.0;     // seconds since 1970; 0: not known
+  std::string worker = {};   // empty: not known
+  std::string witness = {};  // witness_text
 };
 
 struct JournalHead {
@@ -44,7 +48,8 @@ struct JournalContents {
   std::vector<DamagedRow> damaged;
 };
 
-inline constexpr std::int64_t kLayoutVersion = 2;
+inline constexpr std::int64_t kLayoutVersion = 3;
+inline constexpr std::int64_t kLayoutWithoutCalls = 2;  // no numbers, times, workers and witnesses
 inline constexpr std::int64_t kLayoutWithoutChecksums = 1;
 
 // True for a file without content: new, or of a run that was killed while it began the journal.
@@ -52,13 +57,15 @@ bool is_empty(SqliteFile& file);
 // Throws kIo unless it is a journal whose pages are whole; returns its layout.
 std::int64_t check_is_journal(SqliteFile& file);
 
-// All of a journal of kLayoutVersion. Throws kIo when its tables or its head are damaged.
-JournalContents read_journal(SqliteFile& file);
+// All of a journal of kLayoutVersion or kLayoutWithoutCalls. Throws kIo when its tables or its head are damaged.
+JournalContents read_journal(SqliteFile& file, std::int64_t layout = kLayoutVersion);
 // The same for one of kLayoutWithoutChecksums, whose rows can only be checked for type and range.
 JournalContents read_journal_without_checksums(SqliteFile& file);
 
 // Inside of a transaction: the tables of a new journal with its head, or a changed head.
 void write_layout(SqliteFile& file);
+// The same in the place of all tables of an earlier layout, whose rows are taken over.
+void rewrite_journal(SqliteFile& file, const JournalContents& contents);
 void write_head(SqliteFile& file, const JournalHead& head);
 
 // What a row's values depend on: all parts but the tables.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -27,7 +28,8 @@ struct OracleBroken {
 // What an oracle says of one assignment: a number, which nobody has checked yet, or why there is none.
 struct Evaluation {
   double log_value = 0.0;
-  std::string failure = {};  // not empty: there is no value
+  std::string failure = {};                      // not empty: there is no value
+  std::optional<std::vector<int>> witness = {};  // as in FactorValue
 };
 
 // Belongs to one worker; used by its thread only.
@@ -56,15 +58,37 @@ class CallableOracle final : public Oracle {
  public:
   explicit CallableOracle(Factor factor) : factor_(std::move(factor)) {}
   std::vector<Evaluation> log_values(int, std::span<const std::vector<int>> batch) override {
-    std::vector<Evaluation> values;
-    for (const std::vector<int>& states : batch) {
-      values.push_back({factor_.function()(states) + 0.0});  // -0 as 0, whose sign a journal does not keep
+    try {
+      return factor_.batch() ? together(batch) : one_by_one(batch);
+    } catch (const Error& error) {
+      // It does not fail: it was asked to end.
+      if (error.code() == ErrorCode::kInterrupted) throw OracleBroken{error.what()};
+      throw;
     }
-    return values;
   }
 
  private:
+  // -0 becomes 0: a journal does not keep its sign.
+  [[nodiscard]] std::vector<Evaluation> one_by_one(std::span<const std::vector<int>> batch) const {
+    std::vector<Evaluation> values;
+    for (const std::vector<int>& states : batch) {
+      FactorValue value = factor_.explain(states);
+      values.push_back({value.log_value + 0.0, {}, std::move(value.witness)});
+    }
+    return values;
+  }
+  [[nodiscard]] std::vector<Evaluation> together(std::span<const std::vector<int>> batch) {
+    rows_.clear();
+    for (const std::vector<int>& states : batch) rows_.insert(rows_.end(), states.begin(), states.end());
+    std::vector<double> log_values(batch.size());
+    factor_.batch()(rows_, static_cast<int>(batch.size()), log_values);
+    std::vector<Evaluation> values;
+    for (const double value : log_values) values.push_back({value + 0.0});
+    return values;
+  }
+
   Factor factor_;
+  std::vector<int> rows_;
 };
 
 }  // namespace treesample

@@ -22,6 +22,8 @@ OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources) {
                                  ? Factor::table(factor.scope, factor.log_values)
                                  : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
                              factor.program});
+    Factor& made = model.factors.back().factor;
+    if (!factor.directions.empty()) made = made.monotone(factor.directions);
   }
   return model;
 }
@@ -40,7 +42,8 @@ OracleModel make_remote_model(const JsonModel& json) {
   return model_of(json, std::move(sources));
 }
 
-OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version) {
+OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version,
+                              const std::map<int, FailureRule>& on_failure) {
   OracleModel model{.name = "a C++ model", .parts = fingerprint_parts(graph, version)};
   for (int v = 0; v < graph.num_variables(); ++v) model.variables.push_back(graph.variable(v));
   for (int m = 0; m < graph.num_factors(); ++m) {
@@ -49,7 +52,9 @@ OracleModel make_oracle_model(const FactorGraph& graph, const std::string& versi
     if (factor.is_table()) continue;
     model.factors.back().source = static_cast<int>(model.sources.size());
     model.sources.push_back({.make = [factor](const StopSignal&) { return std::make_unique<CallableOracle>(factor); },
-                             .description = "C++ function"});
+                             .max_batch = factor.max_batch(),
+                             .on_failure = on_failure.contains(m) ? on_failure.at(m) : FailureRule(),
+                             .description = "function"});
   }
   return model;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct OracleModel {
 OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log);
 // The same where the programs run elsewhere, and need not be here.
 OracleModel make_remote_model(const JsonModel& json);
-OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version);
+OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version,
+                              const std::map<int, FailureRule>& on_failure);
 
 // "pump, load".
 std::string describe_scope(const OracleModel& model, const std::vector<int>& scope);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include "oracle/journal.hpp"
 #include "oracle/make_evaluators.hpp"
 #include "oracle/oracle_model.hpp"
+#include "oracle/reliability.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
@@ -48,7 +50,7 @@ class OracleSet::Impl {
     std::size_t position;
   };
   struct FactorState {
-    std::unordered_map<std::string, double> known;  // log-values by states_key
+    std::unordered_map<std::string, FactorValue> known;  // by states_key
     std::unordered_map<std::string, std::vector<Slot>> under_way;
     OracleCounts counts;
     Journal::Totals recorded;  // in the journal when it was opened
@@ -59,23 +61,18 @@ class OracleSet::Impl {
   };
   // What a question is answered with.
   struct Outcome {
-    double log_value = 0.0;
+    FactorValue value = {};
     double cost = 0.0;
     std::optional<Error> error = {};
   };
-  // Of one program: evaluations that this run has used, its own and recorded ones.
-  struct Reliability {
-    std::int64_t num_evaluations = 0;
-    std::int64_t num_failures = 0;
-  };
-
+  static void fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome);
   void check_question(const OracleQuestion& question) const;
   [[nodiscard]] const OracleSource& source(int factor) const { return model_.sources[model_.factors[factor].source]; }
   [[nodiscard]] std::string subject(const Job& job) const;
   std::optional<Outcome> look_up(const OracleQuestion& question, const std::string& key);
   void collect(bool wait);
   void apply(const JobResult& result, const std::string& key);
-  Outcome use_value(const Job& job, const std::string& key, double log_value);
+  Outcome use_value(const Job& job, const std::string& key, const FactorValue& value);
   Outcome use_failure(const Job& job, const std::string& key, const Error& error);
   [[nodiscard]] double charge(int factor, double seconds) const {
     return model_.factors[factor].factor.cost().value_or(seconds);
@@ -114,7 +111,8 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
       continue;
     }
     const auto ask = [this, m](std::span<const int> states) { return evaluate(m, states); };
-    graph_.add_factor(Factor::function(factor.scope(), ask, factor.log_max(), factor.cost()));
+    const Factor asked = Factor::function(factor.scope(), ask, factor.log_max(), factor.cost());
+    graph_.add_factor(factor.directions().empty() ? asked : asked.monotone(factor.directions()));
     header.factors.emplace_back(name, describe_scope(model_, factor.scope()));
     factors_[m].counts.factor = m;
     factors_[m].counts.name = name;
@@ -204,7 +202,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
   if (value->failure.empty()) {
     ++state.counts.from_journal;
     state.counts.journal_seconds += value->seconds;
-    outcome = use_value(job, key, value->log_value);
+    outcome = use_value(job, key, {value->log_value, value->witness});
   } else {
     // What stopped a run is tried again: else no later run would get past it.
     if (options_.retry_failed || source(question.factor).on_failure.kind == FailureRule::Kind::kStop) return {};
@@ -219,12 +217,12 @@ Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
   for (const OracleQuestion& question : questions) check_question(question);
   const Ticket ticket = next_ticket_++;
   TicketState& state = tickets_[ticket];
-  state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size()), {}};
+  state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size())};
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const int factor = questions[i].factor;
     const std::string key = states_key(questions[i].states);
     if (std::optional<Outcome> outcome = look_up(questions[i], key)) {
-      state.answer.log_values[i] = outcome->log_value;
+      fill(state.answer, i, *outcome);
       state.answer.costs[i] = outcome->cost;
       if (outcome->error && !state.answer.error) state.answer.error = std::move(outcome->error);
       continue;
@@ -249,11 +247,12 @@ void OracleSet::Impl::collect(bool wait) {
   for (JobResult& result : pool_->take(wait && arrived_.empty())) arrived_.push_back(std::move(result));
   std::vector<std::string> keys;
   std::vector<JournalEntry> entries;
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   for (const JobResult& result : arrived_) {
     keys.push_back(states_key(result.job.states));
     if (result.is_source_broken) continue;
     entries.push_back({model_.factors[result.job.factor].name, keys.back(), result.log_value, result.seconds,
-                       result.error ? result.error->what() : ""});
+                       result.error ? result.error->what() : "", result.witness, result.worker, now});
   }
   if (journal_ && !entries.empty()) journal_->append(entries);
   pool_->confirm();
@@ -275,7 +274,7 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   } else {
     ++state.counts.paid;
     state.counts.paid_seconds += result.seconds;
-    outcome = use_value(result.job, key, result.log_value);
+    outcome = use_value(result.job, key, {result.log_value, result.witness});
   }
   const auto slots = state.under_way.extract(key);
   outcome.cost = charge(result.job.factor, result.seconds);
@@ -283,46 +282,46 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
     const auto found = tickets_.find(ticket);
     if (found == tickets_.end()) continue;
     TicketState& waiting = found->second;
-    waiting.answer.log_values[position] = outcome.log_value;
+    fill(waiting.answer, position, outcome);
     waiting.answer.costs[position] = std::exchange(outcome.cost, 0.0);  // the first that asked pays
     if (outcome.error && !waiting.answer.error) waiting.answer.error = outcome.error;
     if (--waiting.num_open == 0) ready_.push_back(ticket);
   }
 }
 
+void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome) {
+  answer.log_values[position] = outcome.value.log_value;
+  if (!outcome.value.witness) return;
+  answer.witnesses.resize(answer.log_values.size());
+  answer.witnesses[position] = outcome.value.witness;
+}
+
 // A value that contradicts the declared maximum is recorded, for it was paid, but never used: bounds have been made of
 // that maximum. The mistake is the caller's, who declared it.
-OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, double log_value) {
+OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, const FactorValue& value) {
   ++reliability_[model_.factors[job.factor].source].num_evaluations;
-  const std::string problem = log_value_problem(log_value, model_.factors[job.factor].factor.log_max());
+  const std::string problem = log_value_problem(value.log_value, model_.factors[job.factor].factor.log_max());
   if (!problem.empty()) {
-    return {0.0, 0.0,
+    return {{},
+            0.0,
             Error(ErrorCode::kArgument,
                   fmt::format("{}: {} has the log-value {}", source(job.factor).description, subject(job), problem))};
   }
-  factors_[job.factor].known.emplace(key, log_value);
-  return {log_value};
+  factors_[job.factor].known.emplace(key, value);
+  return {value};
 }
 
 // By the rule of its program.
 OracleSet::Impl::Outcome OracleSet::Impl::use_failure(const Job& job, const std::string& key, const Error& error) {
-  constexpr int kFewEvaluations = 20;
   const OracleSource& from = source(job.factor);
-  if (from.on_failure.kind == FailureRule::Kind::kStop) return {0.0, 0.0, error};
+  if (from.on_failure.kind == FailureRule::Kind::kStop) return {{}, 0.0, error};
   const double log_value = from.on_failure.kind == FailureRule::Kind::kValue ? from.on_failure.log_value : kNegInf;
-  factors_[job.factor].known.emplace(key, log_value);
+  factors_[job.factor].known.emplace(key, FactorValue{log_value});
   Reliability& so_far = reliability_[model_.factors[job.factor].source];
   ++so_far.num_evaluations;
   ++so_far.num_failures;
-  const double allowed = from.max_failure_share * static_cast<double>(so_far.num_evaluations);
-  if (so_far.num_evaluations < kFewEvaluations || static_cast<double>(so_far.num_failures) <= allowed) {
-    return {log_value};
-  }
-  return {0.0, 0.0,
-          Error(error.code(), fmt::format("{}: {} of its {} evaluations failed, allowed is a share of {} "
-                                          "(max_failure_share); the last: {}",
-                                          from.description, so_far.num_failures, so_far.num_evaluations,
-                                          from.max_failure_share, error.what()))};
+  if (std::optional<Error> too_many = so_far.too_many(from, error)) return {{}, 0.0, std::move(too_many)};
+  return {{log_value}};
 }
 
 std::vector<OracleAnswer> OracleSet::Impl::wait_any() {
@@ -375,7 +374,7 @@ OracleSet::OracleSet(const JsonModel& model, const OracleOptions& options)
     : impl_(std::make_unique<Impl>(options.redis ? make_remote_model(model) : make_oracle_model(model, options.log),
                                    options, not_owned(this))) {}
 OracleSet::OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options)
-    : impl_(std::make_unique<Impl>(make_oracle_model(graph, version), options, not_owned(this))) {}
+    : impl_(std::make_unique<Impl>(make_oracle_model(graph, version, options.on_failure), options, not_owned(this))) {}
 OracleSet::~OracleSet() = default;
 
 bool OracleSet::answers(int factor) const { return impl_->answers(factor); }

@@ -6,6 +6,7 @@
 
 #include "oracle/protocol.hpp"
 #include "oracle/python_server.hpp"
+#include "oracle/umbridge_oracle.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -23,6 +24,7 @@ OracleSource remote_source(const ProgramDescription& program) {
 
 OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log) {
   const ProgramDescription& description = model.programs[program];
+  if (description.umbridge) return umbridge_source(model, program);
   const std::filesystem::path executable = find_executable(description.command[0], model.folder);
   if (executable.empty()) {
     const bool is_path = description.command[0].find('/') != std::string::npos;
@@ -42,7 +44,11 @@ OracleSource program_source(const JsonModel& model, int program, const std::file
     spec->child.command = {description.command[0], "-B", "-c", kPythonServer, description.python};
   }
   spec->hello = format_hello(model, program);
-  for (const FactorDescription& factor : model.factors) spec->factor_names.push_back(factor.name);
+  for (const FactorDescription& factor : model.factors) {
+    spec->factor_names.push_back(factor.name);
+    std::vector<std::string>& variables = spec->variables.emplace_back();
+    for (const int v : factor.scope) variables.push_back(model.variables[v].name);
+  }
   OracleSource source = remote_source(description);
   source.make = [spec](const StopSignal& stop) { return std::make_unique<ProgramOracle>(spec, stop); };
   return source;
@@ -77,7 +83,7 @@ std::vector<Evaluation> ProgramOracle::log_values(int factor, std::span<const st
     const std::int64_t id = next_id_++;
     const std::string request = format_request(id, spec_->factor_names[factor], batch);
     const std::string answer = exchange(request, spec_->program.timeout_seconds * static_cast<double>(batch.size()));
-    return parse_answer(answer, id, batch.size());
+    return parse_answer(answer, id, batch.size(), spec_->variables[factor]);
   } catch (const ProgramComplaint& complaint) {
     throw Error(ErrorCode::kIo, fmt::format("it says: {}", complaint.text));
   } catch (...) {

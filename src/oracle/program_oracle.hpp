@@ -23,7 +23,8 @@ class ProgramOracle final : public Oracle {
     ProgramDescription program;
     ChildOptions child;
     std::string hello;
-    std::vector<std::string> factor_names;  // by index in the model
+    std::vector<std::string> factor_names;
+    std::vector<std::vector<std::string>> variables = {};  // of the scopes, by factor  // by index in the model
   };
   ProgramOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop);
   ~ProgramOracle() override;

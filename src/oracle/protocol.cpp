@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -25,8 +26,52 @@ std::string quoted_line(std::string_view line) {
   throw Error(ErrorCode::kParse, fmt::format("{} in its line {}", message, quoted_line(line)));
 }
 
-// Python's json module writes the words NaN, Infinity and -Infinity, which are not JSON: quoted, they
-// are. Words inside of strings stay.
+json parse_object(std::string_view line) {
+  try {
+    json object = parse_json(quote_python_words(line));
+    if (!object.is_object()) fail(line, "no JSON object");
+    return object;
+  } catch (const JsonProblem& problem) {
+    fail(line, problem.is_syntax ? "no JSON" : problem.message);
+  }
+}
+
+std::string complaint_text(const json& error) { return error.is_string() ? error.get<std::string>() : shown(error); }
+
+// Names of variables as places in the scope.
+std::optional<std::vector<int>> parse_witness(const json& names, std::string_view line,
+                                              std::span<const std::string> variables) {
+  if (names.is_null()) return {};
+  if (!names.is_array()) fail(line, fmt::format("{} instead of a list of variables as witness", shown(names)));
+  std::vector<int> places;
+  for (const json& name : names) {
+    const auto found = std::find(variables.begin(), variables.end(), name.is_string() ? name.get<std::string>() : "");
+    if (found == variables.end()) {
+      fail(line, fmt::format("{} in a witness, which is no variable of the factor's scope,", shown(name)));
+    }
+    places.push_back(static_cast<int>(found - variables.begin()));
+  }
+  return places;
+}
+
+Evaluation parse_value(const json& value, std::string_view line, std::span<const std::string> variables) {
+  // + 0.0 turns -0 into 0, whose sign a journal does not keep.
+  if (value.is_number()) return {value.get<double>() + 0.0};
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  if (text == "-inf" || text == "-Infinity") return {kNegInf};
+  if (text == "NaN") return {std::nan("")};
+  if (text == "Infinity") return {HUGE_VAL};
+  if (value.is_object() && value.contains("error")) return {0.0, complaint_text(value["error"])};
+  if (value.is_object() && value.contains("log_value")) {
+    Evaluation evaluation = parse_value(value["log_value"], line, {});
+    if (value.contains("witness")) evaluation.witness = parse_witness(value["witness"], line, variables);
+    return evaluation;
+  }
+  fail(line, fmt::format("{} instead of a number or \"-inf\"", shown(value)));
+}
+
+}  // namespace
+
 std::string quote_python_words(std::string_view line) {
   std::string quoted;
   bool is_inside = false;
@@ -48,31 +93,6 @@ std::string quote_python_words(std::string_view line) {
   }
   return quoted;
 }
-
-json parse_object(std::string_view line) {
-  try {
-    json object = parse_json(quote_python_words(line));
-    if (!object.is_object()) fail(line, "no JSON object");
-    return object;
-  } catch (const JsonProblem& problem) {
-    fail(line, problem.is_syntax ? "no JSON" : problem.message);
-  }
-}
-
-std::string complaint_text(const json& error) { return error.is_string() ? error.get<std::string>() : shown(error); }
-
-Evaluation parse_value(const json& value, std::string_view line) {
-  // + 0.0 turns -0 into 0, whose sign a journal does not keep.
-  if (value.is_number()) return {value.get<double>() + 0.0};
-  const std::string text = value.is_string() ? value.get<std::string>() : "";
-  if (text == "-inf" || text == "-Infinity") return {kNegInf};
-  if (text == "NaN") return {std::nan("")};
-  if (text == "Infinity") return {HUGE_VAL};
-  if (value.is_object() && value.contains("error")) return {0.0, complaint_text(value["error"])};
-  fail(line, fmt::format("{} instead of a number or \"-inf\"", shown(value)));
-}
-
-}  // namespace
 
 std::string format_hello(const JsonModel& model, int program) {
   json factors = json::array();
@@ -101,7 +121,8 @@ void check_ready(std::string_view line) {
   if (object.value("ready", json()) != json(true)) fail(line, "no \"ready\": true");
 }
 
-std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values) {
+std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values,
+                                     std::span<const std::string> variables) {
   const json object = parse_object(line);
   if (object.value("id", json()) != json(id)) fail(line, fmt::format("no \"id\": {}, which was asked,", id));
   if (object.contains("error")) throw ProgramComplaint{complaint_text(object["error"])};
@@ -111,7 +132,7 @@ std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std
     fail(line, fmt::format("{} log-values instead of {}", values.size(), num_values));
   }
   std::vector<Evaluation> log_values;
-  for (const json& value : values) log_values.push_back(parse_value(value, line));
+  for (const json& value : values) log_values.push_back(parse_value(value, line, variables));
   return log_values;
 }
 

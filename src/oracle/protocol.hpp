@@ -23,8 +23,14 @@ std::string format_request(std::int64_t id, const std::string& factor, std::span
 // ProgramComplaint.
 void check_ready(std::string_view line);
 // The answer to request `id`. NaN and infinities are returned as they are, for the caller to refuse; an entry
-// {"error": "..."} is the failure of one assignment.
-std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values);
+// {"error": "..."} is the failure of one assignment, {"log_value": X, "witness": [NAME, ...]} a value with a witness of
+// the scope's variables, whose names are `variables`.
+std::vector<Evaluation> parse_answer(std::string_view line, std::int64_t id, std::size_t num_values,
+                                     std::span<const std::string> variables = {});
+
+// Python's json module writes the words NaN, Infinity and -Infinity, which are not JSON: quoted, they are. Words inside
+// of strings stay.
+std::string quote_python_words(std::string_view line);
 
 // The program works, but says that it cannot compute what it was asked: no reason to restart it.
 struct ProgramComplaint {

@@ -51,6 +51,9 @@ def keywords(variables, assignment):
     return states
 
 def number(name, value):
+    if isinstance(value, tuple) and len(value) == 2:  # with a witness: names of variables, or None
+        witness = None if value[1] is None else [str(variable) for variable in value[1]]
+        return {"log_value": number(name, value[0]), "witness": witness}
     if value is None:
         raise TypeError(f"{name}() returned None, not a number")
     value = float(value)

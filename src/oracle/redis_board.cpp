@@ -23,18 +23,47 @@ end
 return 'added'
 )";
 
-// KEYS: questions, answers. ARGV: group, position of the question, answer.
+// KEYS: questions, answers. ARGV: group, position of the question, answer, and the worker, where it wants the next one.
 constexpr const char* kAnswer = R"(
 local position = redis.call('XADD', KEYS[2], '*', 'answer', ARGV[3])
 redis.pcall('XACK', KEYS[1], ARGV[1], ARGV[2])
 redis.pcall('XDEL', KEYS[1], ARGV[2])
-return position
+if ARGV[4] == '' then return {position} end
+local next = redis.pcall('XREADGROUP', 'GROUP', ARGV[1], ARGV[4], 'COUNT', '1', 'STREAMS', KEYS[1], '>')
+if not next or next.err or not next[1] then return {position} end
+return {position, next[1][2]}
 )";
 
 // KEYS: questions. ARGV: group, position, question. Only what is still there is put back.
 constexpr const char* kGiveBack = R"(
 if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 1 and redis.call('XDEL', KEYS[1], ARGV[2]) == 1 then
   redis.call('XADD', KEYS[1], '*', 'question', ARGV[3])
+end
+return 1
+)";
+
+// KEYS: model, lease, safe, workers. ARGV: worker. A server that is full has no room for the sign of life.
+constexpr const char* kLook = R"(
+redis.pcall('ZADD', KEYS[4], redis.call('TIME')[1], ARGV[1])
+redis.pcall('EXPIRE', KEYS[4], 3600)
+return redis.call('MGET', KEYS[1], KEYS[2], KEYS[3])
+)";
+
+// KEYS: questions, workers. ARGV: group, worker, position.
+constexpr const char* kHold = R"(
+redis.pcall('ZADD', KEYS[2], redis.call('TIME')[1], ARGV[2])
+return redis.pcall('XCLAIM', KEYS[1], ARGV[1], ARGV[2], '0', ARGV[3], 'JUSTID')
+)";
+
+// KEYS: workers. ARGV: seconds.
+constexpr const char* kCount = "return redis.call('ZCOUNT', KEYS[1], redis.call('TIME')[1] - ARGV[1], '+inf')";
+
+// KEYS: questions, workers. ARGV: group, worker. With the worker go the questions that it has in hand: where there are
+// any, as after a command whose reply was not waited for, the worker is left to its lease.
+constexpr const char* kLeave = R"(
+redis.pcall('ZREM', KEYS[2], ARGV[2])
+if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', '1', ARGV[2]) == 0 then
+  redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
 end
 return 1
 )";
@@ -101,15 +130,14 @@ bool QuestionBoard::add(const std::string& session, std::int64_t number, const s
 
 std::int64_t QuestionBoard::num_questions() { return client().command({"XLEN", key("questions")}).integer; }
 
+std::int64_t QuestionBoard::num_in_hand() {
+  const RedisValue reply = client().command({"XPENDING", key("questions"), kWorkerGroup});
+  return reply.items.empty() ? 0 : reply.items[0].integer;
+}
+
 int QuestionBoard::num_workers(double seconds) {
-  int count = 0;
-  for (const RedisValue& consumer : client().command({"XINFO", "CONSUMERS", key("questions"), kWorkerGroup}).items) {
-    for (std::size_t i = 0; i + 1 < consumer.items.size(); i += 2) {
-      const bool is_idle_time = consumer.items[i].text == "idle";
-      if (is_idle_time && static_cast<double>(consumer.items[i + 1].integer) < 1e3 * seconds) ++count;
-    }
-  }
-  return count;
+  const std::string whole = fmt::format("{:.0f}", seconds);
+  return static_cast<int>(client().command({"EVAL", kCount, "1", key("workers"), whole}).integer);
 }
 
 void QuestionBoard::forget_answers(const std::vector<std::string>& positions) {
@@ -132,8 +160,9 @@ void QuestionBoard::announce_end(RunHead head) noexcept {
   client().command_if_connected({"EXPIRE", key("safe"), kForgetSeconds});
 }
 
-QuestionBoard::View QuestionBoard::look() {
-  const std::vector<RedisValue> values = client().command({"MGET", key("model"), key("lease"), key("safe")}).items;
+QuestionBoard::View QuestionBoard::look(const std::string& worker) {
+  const std::vector<RedisValue> values =
+      client().command({"EVAL", kLook, "4", key("model"), key("lease"), key("safe"), key("workers"), worker}).items;
   if (values.size() != 3) return {};
   View view{.head = {}, .has_coordinator = !values[1].is_nil(), .safe = values[2].text};
   if (const std::optional<std::string> text = open("model", values[0])) view.head = parse_head(*text);
@@ -166,13 +195,17 @@ std::int64_t QuestionBoard::num_deliveries(const std::string& position) {
 }
 
 void QuestionBoard::hold(const std::string& worker, const std::string& position) noexcept {
-  client().command_if_connected({"XCLAIM", key("questions"), kWorkerGroup, worker, "0", position, "JUSTID"});
+  client().command_once({"EVAL", kHold, "2", key("questions"), key("workers"), kWorkerGroup, worker, position});
 }
 
-std::string QuestionBoard::answer(const std::string& position, const std::string& sealed) {
-  return client()
-      .command({"EVAL", kAnswer, "2", key("questions"), key("answers"), kWorkerGroup, position, sealed})
-      .text;
+QuestionBoard::Answered QuestionBoard::answer(const std::string& position, const std::string& sealed,
+                                              const std::string& worker) {
+  const RedisValue reply = client().command(
+      {"EVAL", kAnswer, "2", key("questions"), key("answers"), kWorkerGroup, position, sealed, worker});
+  Answered answered;
+  if (!reply.items.empty()) answered.position = reply.items[0].text;
+  if (reply.items.size() == 2) answered.next = first_of(stream_entries(reply.items[1]));
+  return answered;
 }
 
 void QuestionBoard::drop(const std::string& position) {
@@ -186,7 +219,7 @@ void QuestionBoard::give_back(const StreamEntry& entry) noexcept {
 }
 
 void QuestionBoard::leave(const std::string& worker) noexcept {
-  client().command_if_connected({"XGROUP", "DELCONSUMER", key("questions"), kWorkerGroup, worker});
+  client().command_if_connected({"EVAL", kLeave, "2", key("questions"), key("workers"), kWorkerGroup, worker});
 }
 
 }  // namespace treesample

@@ -23,6 +23,7 @@ class QuestionBoard : public SealedChannel {
   // Adds entries to the questions, once for each number. False when the server has lost what `rebuild` made.
   bool add(const std::string& session, std::int64_t number, const std::vector<std::string>& sealed);
   std::int64_t num_questions();
+  std::int64_t num_in_hand();  // of workers
   // Workers that have looked for questions or shown signs of life within so many seconds.
   int num_workers(double seconds);
   // They are safe: workers need not keep them, nor the server.
@@ -38,16 +39,21 @@ class QuestionBoard : public SealedChannel {
     bool has_coordinator = false;
     std::string safe;
   };
-  View look();
+  View look(const std::string& worker);  // a sign of life too
   // A question whose worker has shown no sign of life for so long, or a new one, waited for up to `wait_seconds`.
   std::optional<StreamEntry> claim(const std::string& worker, double lease_seconds);
   std::optional<StreamEntry> next(const std::string& worker, double wait_seconds);
   // How often it has been given to a worker.
   std::int64_t num_deliveries(const std::string& position);
-  // A sign of life.
+  // A sign of life, also when the connection was lost meanwhile.
   void hold(const std::string& worker, const std::string& position) noexcept;
-  // Adds the answer and takes the question away, in one step. Returns where the answer is.
-  std::string answer(const std::string& position, const std::string& sealed);
+  // Adds the answer, takes the question away and, unless `worker` is empty, takes the next one, if there is any, in one
+  // step.
+  struct Answered {
+    std::string position;  // of the answer
+    std::optional<StreamEntry> next;
+  };
+  Answered answer(const std::string& position, const std::string& sealed, const std::string& worker);
   // For what is no question.
   void drop(const std::string& position);
   // Puts a question that was begun back, for others.

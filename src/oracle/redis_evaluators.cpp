@@ -44,7 +44,6 @@ class RedisEvaluators final : public Evaluators {
   ~RedisEvaluators() override { RedisEvaluators::stop(); }
   RedisEvaluators(const RedisEvaluators&) = delete;
   RedisEvaluators& operator=(const RedisEvaluators&) = delete;
-
   void push(Job job) override;
   std::vector<JobResult> take(bool wait) override;
   void confirm() override;
@@ -316,17 +315,18 @@ void RedisEvaluators::restore() {
   seal_batches();
 }
 
-// Who is there, and whether the questions still are.
+// Who is there, and whether the questions still are: workers that are there have taken what there is to take.
 void RedisEvaluators::watch() {
   watched_ = Clock::now();
   const int num_workers = board_.num_workers(std::max(kPresentSeconds, 2.0 * settings_.lease_seconds));
+  const bool is_nothing_in_hand = num_workers > 0 && board_.num_in_hand() == 0;
   const auto num_questions = static_cast<std::size_t>(board_.num_questions());
   bool are_missing = false;
   {
     const std::lock_guard lock(mutex_);
     num_workers_ = num_workers;
     if (!is_stalled()) return;
-    are_missing = outgoing_.empty() && num_questions < ledger_.num_batches();
+    are_missing = outgoing_.empty() && (num_questions < ledger_.num_batches() || is_nothing_in_hand);
   }
   board_.set("model", format_head(head_));  // somebody may have changed it
   if (!are_missing) return;

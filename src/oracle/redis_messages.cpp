@@ -38,7 +38,7 @@ std::vector<int> read_states(const JsonField& list, const std::vector<int>& num_
 }
 
 JobResult read_result(const JsonField& entry, int factor, const AskedFactors& factors) {
-  entry.require_object({"states", "log_value", "seconds", "failures", "error", "code"});
+  entry.require_object({"states", "log_value", "seconds", "failures", "error", "code", "witness"});
   JobResult result{.job = {factor, read_states(entry.at("states"), factors.num_states(factor))}};
   result.seconds = entry.at("seconds").number(0.0, kMostSeconds);
   result.num_failures = entry.at("failures").integer(0, INT_MAX);
@@ -50,6 +50,13 @@ JobResult read_result(const JsonField& entry, int factor, const AskedFactors& fa
   result.log_value = entry.at("log_value").log_value();
   if (const std::string problem = log_value_problem(result.log_value); !problem.empty()) {
     entry.at("log_value").fail("the log-value is " + problem);
+  }
+  if (entry.has("witness")) {
+    const JsonField witness = entry.at("witness");
+    result.witness.emplace();
+    for (int i = 0; i < witness.array_size(); ++i) {
+      result.witness->push_back(witness.at(i).integer(0, static_cast<int>(result.job.states.size()) - 1));
+    }
   }
   return result;
 }
@@ -134,6 +141,7 @@ std::string format_answers(const AnswerBatch& batch, const AskedFactors& factors
     } else {
       // The shortest decimal that is read back as the same number.
       entry["log_value"] = result.log_value == kNegInf ? json("-inf") : json(result.log_value);
+      if (result.witness) entry["witness"] = *result.witness;
     }
     results.push_back(std::move(entry));
   }
@@ -150,7 +158,10 @@ AnswerBatch parse_answers(std::string_view text, const AskedFactors& factors) {
   AnswerBatch batch{.fingerprint = field.at("fingerprint").text(), .worker = field.at("worker").text(), .results = {}};
   const int factor = read_factor(field, factors);
   const JsonField results = field.at("results");
-  for (int i = 0; i < results.array_size(); ++i) batch.results.push_back(read_result(results.at(i), factor, factors));
+  for (int i = 0; i < results.array_size(); ++i) {
+    batch.results.push_back(read_result(results.at(i), factor, factors));
+    batch.results.back().worker = batch.worker;
+  }
   return batch;
 }
 

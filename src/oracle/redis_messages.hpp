@@ -7,6 +7,7 @@
 //   sent       "<session> <number>": the last batch of questions that was added, so that a command that is repeated
 //              after a lost connection adds nothing twice; not sealed
 //   safe       the last answer that is in the journal: workers keep later ones to send them again; not sealed
+//   workers    a sorted set: when each worker was seen last; not sealed
 //   lease      which coordinator has the run (remote/run_lease.hpp)
 //
 // An answer holds its factor and states and a fingerprint of the model, so that it can be used by whoever asks for it,

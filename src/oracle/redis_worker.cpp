@@ -81,7 +81,8 @@ class Lane {
   Clock::time_point looked_, claimed_, held_;
   std::optional<Clock::time_point> missed_since_;  // the first look without a coordinator
   bool has_told_ = false;
-  std::deque<Kept> kept_;  // answers that are not known to be in the journal
+  std::optional<StreamEntry> next_;  // came with the last answer
+  std::deque<Kept> kept_;            // answers that are not known to be in the journal
   std::int64_t num_connections_ = 0;
   const StreamEntry* in_hand_ = nullptr;
   std::optional<WorkerPool> pool_;  // last: it ends first
@@ -132,6 +133,7 @@ void Lane::work() {
     // The report says that the run is not finished.
   }
   report.num_reconnects = std::max<std::int64_t>(0, board_.client().num_connections() - 1);
+  if (next_) board_.give_back(*next_);
   board_.leave(name_);
 }
 
@@ -158,7 +160,7 @@ auto Lane::patiently(const Work& work) -> decltype(work()) {
 bool Lane::join() {
   if (head_ && seconds_since(looked_) < kLookSeconds) return true;
   while (true) {
-    const QuestionBoard::View view = board_.look();
+    const QuestionBoard::View view = board_.look(name_);
     send_kept_again();
     while (!kept_.empty() && !view.safe.empty() && !is_before(view.safe, kept_.front().position)) kept_.pop_front();
     looked_ = Clock::now();
@@ -219,6 +221,7 @@ void Lane::watch_coordinator(bool is_there, bool is_done) {
 std::optional<StreamEntry> Lane::next_question(bool& is_claimed) {
   send_kept_again();
   is_claimed = false;
+  if (next_) return std::exchange(next_, std::nullopt);
   if (seconds_since(claimed_) > kLookSeconds) {
     claimed_ = Clock::now();
     if (std::optional<StreamEntry> entry = board_.claim(name_, head_->lease_seconds)) {
@@ -240,7 +243,7 @@ void Lane::handle(const StreamEntry& entry, bool is_claimed) {
   }
   if (batch.session != head_->session) {  // of a coordinator that has ended, or of one that has just begun
     patiently([&] {
-      const QuestionBoard::View view = board_.look();
+      const QuestionBoard::View view = board_.look(name_);
       const bool is_new = view.head && view.head->session == batch.session;
       is_new ? board_.give_back(entry) : board_.drop(entry.position);
     });
@@ -289,7 +292,11 @@ std::vector<JobResult> Lane::evaluate(const QuestionBatch& batch, const StreamEn
 void Lane::send(const StreamEntry& entry, const std::vector<JobResult>& results) {
   const AnswerBatch batch{.fingerprint = head_->fingerprint, .worker = name_, .results = results};
   kept_.push_back({"", board_.seal().seal("answer", format_answers(batch, factors_))});
-  kept_.back().position = patiently([&] { return board_.answer(entry.position, kept_.back().sealed); });
+  const bool is_time_to_claim = seconds_since(claimed_) > kLookSeconds;
+  QuestionBoard::Answered answered =
+      patiently([&] { return board_.answer(entry.position, kept_.back().sealed, is_time_to_claim ? "" : name_); });
+  kept_.back().position = std::move(answered.position);
+  next_ = std::move(answered.next);
   for (const JobResult& result : results) {
     ++report.num_evaluations;
     if (result.error) ++report.num_failed;
@@ -300,7 +307,7 @@ void Lane::send(const StreamEntry& entry, const std::vector<JobResult>& results)
 void Lane::send_kept_again() {
   const std::int64_t now = board_.client().num_connections();
   if (num_connections_ == now) return;
-  for (Kept& kept : kept_) kept.position = board_.answer(kStreamBeginning, kept.sealed);
+  for (Kept& kept : kept_) kept.position = board_.answer(kStreamBeginning, kept.sealed, "").position;
   num_connections_ = board_.client().num_connections();
 }
 

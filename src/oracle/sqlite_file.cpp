@@ -1,24 +1,42 @@
 #include "oracle/sqlite_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "treesample/error.hpp"
 
 namespace treesample {
 
-SqliteFile::SqliteFile(const std::filesystem::path& path, bool create) : name_(path.string()) {
+SqliteFile::Lock::~Lock() {
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+SqliteFile::SqliteFile(const std::filesystem::path& path, Access access) : name_(path.string()) {
   constexpr int kBusyMilliseconds = 1000;  // another run may just be ending
   sqlite3* handle = nullptr;
-  const int result =
-      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), nullptr);
+  const int result = sqlite3_open_v2(
+      path.c_str(), &handle, SQLITE_OPEN_READWRITE | (access == Access::kCreate ? SQLITE_OPEN_CREATE : 0), nullptr);
   handle_.reset(handle);
   check(result);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
-  execute("PRAGMA locking_mode = EXCLUSIVE");
+  if (access == Access::kRead) return;
+  lock_ = std::make_unique<Lock>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (lock_->descriptor < 0) return;  // SQLite will say why it cannot be written
+  const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
+  while (::flock(lock_->descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return;  // a file system without such locks
+    if (std::chrono::steady_clock::now() > last) fail("the journal is in use by another run");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 void SqliteFile::Close::operator()(sqlite3* handle) const { sqlite3_close(handle); }

@@ -18,8 +18,13 @@ class SqliteStatement;
 
 class SqliteFile {
  public:
-  // Opens, or with `create` also makes, the file and takes it for this process alone. Throws kIo.
-  SqliteFile(const std::filesystem::path& path, bool create);
+  enum class Access {
+    kRead,   // what another process may be writing, as it was when the reading began
+    kWrite,  // alone: others may read
+    kCreate  // the same, also of a file that is not there
+  };
+  // Throws kIo.
+  SqliteFile(const std::filesystem::path& path, Access access);
 
   // SQL without parameters and results. All calls throw kIo with the file's name and what is wrong.
   void execute(const char* sql);
@@ -35,7 +40,16 @@ class SqliteFile {
   struct Close {
     void operator()(sqlite3* handle) const;
   };
+  // A file descriptor with the lock of the one that writes. SQLite's own locks are others.
+  struct Lock {
+    explicit Lock(int file) : descriptor(file) {}
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock();
+    int descriptor;
+  };
   std::string name_;
+  std::unique_ptr<Lock> lock_;  // outlives the handle: closing any descriptor of a file ends SQLite's locks of it
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

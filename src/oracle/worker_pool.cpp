@@ -36,6 +36,16 @@ Error final_error(const std::exception_ptr& failure, const std::string& subject,
   return {code, fmt::format("{} failed{}: {}", subject, times, reason)};
 }
 
+// What is wrong with a value or its witness; empty when nothing is.
+std::string value_problem(const Evaluation& value, std::size_t scope_size) {
+  std::string problem = log_value_problem(value.log_value);
+  if (!problem.empty() || !value.witness) return problem;
+  const auto outside = std::find_if(value.witness->begin(), value.witness->end(),
+                                    [&](int place) { return place < 0 || place >= static_cast<int>(scope_size); });
+  if (outside == value.witness->end()) return "";
+  return fmt::format("{} with a witness that names {}, which is no place in the scope", value.log_value, *outside);
+}
+
 // What has no value yet gets none.
 void give_up(std::vector<JobResult>& results, const std::vector<char>& is_done, const OracleSource& source,
              const OracleBroken& broken) {
@@ -55,7 +65,7 @@ WorkerPool::WorkerPool(Settings settings) : settings_(std::move(settings)) {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    for (int i = 0; i < settings_.num_workers; ++i) threads_.emplace_back([this] { work(); });
+    for (int i = 0; i < settings_.num_workers; ++i) threads_.emplace_back([this, i] { work(i + 1); });
   } catch (const std::system_error& error) {
     WorkerPool::stop();
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -113,7 +123,8 @@ void WorkerPool::confirm() {
   is_confirmed_.notify_all();
 }
 
-void WorkerPool::work() {
+void WorkerPool::work(int number) {
+  const std::string name = fmt::format("{}", number);
   std::vector<std::unique_ptr<Oracle>> oracles(settings_.sources.size());
   while (true) {
     std::vector<Job> batch = next_batch();
@@ -127,12 +138,15 @@ void WorkerPool::work() {
       return;
     }
     std::unique_lock lock(mutex_);
-    for (JobResult& result : finished) results_.push_back(std::move(result));
+    for (JobResult& result : finished) {
+      result.worker = name;
+      results_.push_back(std::move(result));
+    }
     is_waited_for_ = false;  // the caller will add to batches before it waits again
-    const std::int64_t number = ++num_finished_;
+    const std::int64_t batch_number = ++num_finished_;
     has_results_.notify_one();
     if (!settings_.waits_for_confirmation) continue;
-    is_confirmed_.wait(lock, [&] { return stop_.is_raised() || num_confirmed_ >= number; });
+    is_confirmed_.wait(lock, [&] { return stop_.is_raised() || num_confirmed_ >= batch_number; });
   }
 }
 
@@ -180,10 +194,11 @@ void WorkerPool::attempt(Oracle& oracle, std::span<JobResult> results, std::vect
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(count);
   for (std::size_t i = 0; i < count; ++i) {
     JobResult& result = results[begin + i];
-    const std::string problem = log_value_problem(values[i].log_value);
+    const std::string problem = value_problem(values[i], assignments[i].size());
     const bool has_failed = !values[i].failure.empty() || !problem.empty();
     if (!has_failed) {
       result.log_value = values[i].log_value;
+      result.witness = values[i].witness;
       result.seconds = seconds;
       is_done[begin + i] = 1;
     } else if (count > 1) {

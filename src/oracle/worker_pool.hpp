@@ -50,7 +50,7 @@ class WorkerPool final : public Evaluators {
     std::int64_t number;
     Job job;
   };
-  void work();
+  void work(int number);
   [[nodiscard]] int next_factor() const;
   std::vector<Job> next_batch();
   static void attempt(Oracle& oracle, std::span<JobResult> results, std::vector<char>& is_done, std::size_t begin,

@@ -1,6 +1,8 @@
 #include "treesample/reduce/reduced_model.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "treesample/error.hpp"
@@ -57,16 +59,38 @@ class Translation {
     }
     return original;
   }
+  // Places in the original scope as places in that of the free variables; what is fixed is as it is.
+  [[nodiscard]] std::optional<std::vector<int>> witness(const std::optional<std::vector<int>>& original) const {
+    if (!original) return {};
+    std::vector<int> places;
+    for (const int place : *original) {
+      if (place < 0 || place >= static_cast<int>(states_.size())) continue;
+      if (is_filled_in_[place] == 0) {
+        places.push_back(static_cast<int>(std::count(is_filled_in_.begin(), is_filled_in_.begin() + place, 0)));
+      }
+    }
+    return places;
+  }
 
  private:
   StateLists states_;
   std::vector<char> is_filled_in_;
 };
 
-Factor::Function translated(const Factor& factor, Translation translation) {
-  return [function = factor.function(), translation = std::move(translation)](std::span<const int> free_states) {
-    return function(translation(free_states));
+// States keep their order, and so a monotone function stays one.
+Factor translated(const Factor& factor, std::vector<int> scope, const StateLists& left,
+                  const std::vector<char>& is_fixed) {
+  std::vector<Direction> directions;
+  for (std::size_t i = 0; i < factor.directions().size(); ++i) {
+    if (is_fixed[factor.scope()[i]] == 0) directions.push_back(factor.directions()[i]);
+  }
+  const auto explain = [factor, translation = Translation(factor, left, is_fixed)](std::span<const int> free_states) {
+    FactorValue value = factor.explain(translation(free_states));
+    value.witness = translation.witness(value.witness);
+    return value;
   };
+  const Factor function = Factor::explained_function(std::move(scope), explain, factor.log_max(), factor.cost());
+  return factor.directions().empty() ? function : function.monotone(std::move(directions));
 }
 
 // The queue of the original model, asked about the reduced one, whose factors have the same indices.
@@ -82,20 +106,40 @@ class TranslatedQueue final : public EvaluationQueue {
   [[nodiscard]] int max_under_way() const override { return original().max_under_way(); }
   [[nodiscard]] int num_pending() const override { return original().num_pending(); }
   Ticket submit(std::vector<OracleQuestion> questions) override {
+    std::vector<int> factors;
     for (OracleQuestion& question : questions) {
       check_range("EvaluationQueue::submit", "factor", question.factor, 0, graph_.num_factors() - 1);
       question.states = translations_[question.factor](question.states);
+      factors.push_back(question.factor);
     }
-    return original().submit(std::move(questions));
+    const Ticket ticket = original().submit(std::move(questions));
+    factors_of_[ticket] = std::move(factors);
+    return ticket;
   }
-  std::vector<OracleAnswer> wait_any() override { return original().wait_any(); }
-  OracleAnswer wait(Ticket ticket) override { return original().wait(ticket); }
+  std::vector<OracleAnswer> wait_any() override {
+    std::vector<OracleAnswer> answers = original().wait_any();
+    for (OracleAnswer& answer : answers) translate(answer);
+    return answers;
+  }
+  OracleAnswer wait(Ticket ticket) override {
+    OracleAnswer answer = original().wait(ticket);
+    translate(answer);
+    return answer;
+  }
 
  private:
+  void translate(OracleAnswer& answer) {
+    const auto asked = factors_of_.extract(answer.ticket);
+    if (asked.empty()) return;  // another queue's
+    for (std::size_t i = 0; i < answer.witnesses.size() && i < asked.mapped().size(); ++i) {
+      answer.witnesses[i] = translations_[asked.mapped()[i]].witness(answer.witnesses[i]);
+    }
+  }
   [[nodiscard]] EvaluationQueue& original() const { return *graph_.evaluation_queue(); }
 
   FactorGraph graph_;                      // keeps the queue
   std::vector<Translation> translations_;  // by factor
+  std::unordered_map<Ticket, std::vector<int>> factors_of_;
 };
 
 Variable restricted_variable(const Variable& variable, const std::vector<int>& states) {
@@ -137,8 +181,7 @@ ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<in
     } else if (factor.is_table()) {
       model.graph.add_factor(Factor::table_of_sums(std::move(scope), restricted_table(graph, factor, left)));
     } else {
-      model.graph.add_factor(Factor::function(std::move(scope), translated(factor, {factor, left, is_fixed}),
-                                              factor.log_max(), factor.cost()));
+      model.graph.add_factor(translated(factor, std::move(scope), left, is_fixed));
     }
   }
   if (graph.evaluation_queue() != nullptr) {

@@ -274,8 +274,18 @@ void RedisClient::command_if_connected(const std::vector<std::string_view>& argu
     bool is_broken = false;
     const SigpipeGuard guard;
     send(arguments, is_broken);
+    if (is_broken) context_.reset();
   } catch (...) {  // what was to be done is not worth an error
   }
+}
+
+void RedisClient::command_once(const std::vector<std::string_view>& arguments) noexcept {
+  try {
+    if (!context_ && !try_connect()) return;
+  } catch (...) {
+    return;
+  }
+  command_if_connected(arguments);
 }
 
 }  // namespace treesample

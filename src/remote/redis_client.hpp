@@ -65,6 +65,8 @@ class RedisClient {
   RedisValue command(const std::vector<std::string_view>& arguments);
   // The same once, when there is a connection: for what is good manners at the end.
   void command_if_connected(const std::vector<std::string_view>& arguments) noexcept;
+  // The same, after one attempt to connect where there is no connection: for what can be left out once.
+  void command_once(const std::vector<std::string_view>& arguments) noexcept;
 
   // Counts connections: a change tells that the server may have lost everything.
   [[nodiscard]] std::int64_t num_connections() const { return num_connections_; }

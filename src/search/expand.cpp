@@ -60,15 +60,16 @@ void SearchState::add_edges(int level, NodeIndex index) {
 // The node of a child level below the edge that x_ holds.
 NodeIndex SearchState::child_node(const Level& here, std::size_t child) {
   const int level = here.children[child];
-  if (!space_.levels[level].is_shared) return create_node(level, leaf_bounds(here, child));
+  if (!space_.levels[level].is_shared) return create_node(level, leaf_of(here, child));
   NodeIndex& known = store_->find_or_insert(level, x_);
-  if (known == kNoNode) known = create_node(level, leaf_bounds(here, child));
+  if (known == kNoNode) known = create_node(level, leaf_of(here, child));
   return known;
 }
 
 // What the leaf values say of a child level. Those of a node's edges have most look-ups in common, so all are made when
-// one is needed.
-LogBounds SearchState::leaf_bounds(const Level& here, std::size_t child) {
+// one is needed; a network then has one question instead of several. Estimates that are being learned change from edge
+// to edge.
+SearchState::Leaf SearchState::leaf_of(const Level& here, std::size_t child) {
   LeafRow& row = leaf_rows_[child];
   const int level = here.children[child];
   const int action = x_[here.variable];
@@ -77,14 +78,21 @@ LogBounds SearchState::leaf_bounds(const Level& here, std::size_t child) {
     row.upper.assign(here.num_states, kInf);
     if (leaves_.upper) leaves_.upper->log_values(level, here.variable, x_, row.upper);
     if (leaves_.lower && !is_exact_leaf(level)) leaves_.lower->log_values(level, here.variable, x_, row.lower);
+    row.estimate.clear();
+    if (leaves_.estimate && !calibration_.is_on()) {
+      row.estimate.resize(here.num_states);
+      leaves_.estimate->log_values(level, here.variable, x_, row.estimate);
+    }
     x_[here.variable] = action;
     row.is_known = true;
   }
-  return {row.lower[action], row.upper[action]};
+  Leaf leaf{row.lower[action], row.upper[action]};
+  if (!row.estimate.empty()) leaf.estimate = row.estimate[action];
+  return leaf;
 }
 
 // A node with its leaf values.
-NodeIndex SearchState::create_node(int level, LogBounds leaf) {
+NodeIndex SearchState::create_node(int level, Leaf leaf) {
   const NodeIndex index = store_->create_node(level);
   BoundNode& node = store_->node(level, index);
   node.is_complete = is_exact_leaf(level) || leaf.upper == kNegInf;
@@ -93,7 +101,10 @@ NodeIndex SearchState::create_node(int level, LogBounds leaf) {
   } else if (leaves_.lower_bound) {
     leaf.lower = std::max(leaf.lower, leaves_.lower_bound(level, x_));
   }
-  double estimate = leaves_.estimate && !node.is_complete ? leaves_.estimate->log_value(level, x_) : leaf.upper;
+  double estimate = leaf.upper;
+  if (leaves_.estimate && !node.is_complete) {
+    estimate = leaf.estimate ? *leaf.estimate : leaves_.estimate->log_value(level, x_);
+  }
   if (leaves_.estimate && !node.is_complete && !(estimate < kInf)) {
     throw Error(ErrorCode::kNumeric,
                 fmt::format("search: an estimate of level {} is {}, allowed are numbers and -inf", level, estimate));

@@ -28,7 +28,7 @@ class SamplerView final : public StoreView {
   [[nodiscard]] bool has_values() const override { return true; }
   bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const override;
   void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const override;
-  [[nodiscard]] std::uint64_t num_nodes() const override { return store_->num_nodes(); }
+  [[nodiscard]] std::uint64_t num_nodes() const override { return store_->num_expansions(); }
   [[nodiscard]] const LeafValue* below(int level) const override;
 
  private:

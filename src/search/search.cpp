@@ -55,7 +55,7 @@ SearchState::SearchState(const FactorGraph& graph, const std::shared_ptr<const S
     const int root = space_.roots[r];
     const double lower = leaves_.lower && !is_exact_leaf(root) ? leaves_.lower->log_value(root, x_) : kNegInf;
     const double upper = leaves_.upper ? leaves_.upper->log_value(root, x_) : kInf;
-    store_->root_links()[r] = create_node(root, {lower, upper});
+    store_->root_links()[r] = create_node(root, {lower, upper, {}});
   }
 }
 

@@ -51,9 +51,15 @@ class SearchState {
   };
 
   // Leaf values of a child level for all states of the node that is being expanded.
+  // What is known of a node before it is searched.
+  struct Leaf {
+    double lower = 0.0, upper = 0.0;
+    std::optional<double> estimate = {};  // where it has been asked for
+  };
+  // The same for all edges of a node.
   struct LeafRow {
     bool is_known = false;
-    std::vector<double> lower, upper;
+    std::vector<double> lower, upper, estimate;
   };
 
   // search.cpp
@@ -84,8 +90,8 @@ class SearchState {
   void add_edges(int level, NodeIndex index);
   NodeIndex child_node(const Level& here, std::size_t child);
   [[nodiscard]] bool is_exact_leaf(int level) const { return leaves_.upper && leaves_.upper->is_exact(level); }
-  LogBounds leaf_bounds(const Level& here, std::size_t child);
-  NodeIndex create_node(int level, LogBounds leaf);
+  Leaf leaf_of(const Level& here, std::size_t child);
+  NodeIndex create_node(int level, Leaf leaf);
 
   // search_budget.cpp
   [[nodiscard]] bool can_expand(int level);

@@ -71,7 +71,7 @@ double Reward::sum_up(int level, std::span<const int> x, Budget& budget) {
   for (const int factor : functions(level)) {
     if (sum == kNegInf) break;
     const bool is_asked = is_queued(factor);
-    const std::optional<Value> value = is_asked ? ask(factor, x) : call(factor, x);
+    const std::optional<Value> value = is_asked ? ask(factor, x) : try_call(factor, x);
     if (!value) return 0.0;
     if (!is_asked || budget.note_call(factor, scope_states(factor, x))) ++calls;
     sum += value->log_value;
@@ -111,6 +111,17 @@ Reward::Value Reward::call(int factor, std::span<const int> x) {
   const Clock::time_point start = Clock::now();
   const double value = checked_function_value(*graph_, factor, scope_states(factor, x));
   return {value, psi.cost().value_or(std::chrono::duration<double>(Clock::now() - start).count())};
+}
+
+// Who is interrupted in a function wants the answer so far.
+std::optional<Reward::Value> Reward::try_call(int factor, std::span<const int> x) {
+  try {
+    return call(factor, x);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    failure_ = error;
+    return {};
+  }
 }
 
 std::optional<Reward::Value> Reward::ask(int factor, std::span<const int> x) {

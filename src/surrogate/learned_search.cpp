@@ -158,7 +158,8 @@ bool LearnedSearch::wait() {
   watch_.tell({.phase = "asking what was learned",
                .spent = budget_.spent(),
                .estimate = approximation().log_value(),
-               .num_samples = std::ssize(asked_)});
+               .num_samples = std::ssize(asked_),
+               .best = best_.log_density == kNegInf ? std::nullopt : std::optional(best_.log_density)});
   return !stop_;
 }
 

@@ -89,7 +89,8 @@ USES = [
 ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--html", "--uai-out", "--trace",
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
              "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out",
-             "--marginals-out", "--samples-out", "--compile", "--weights"}
+             "--marginals-out", "--samples-out", "--compile", "--weights", "--redis", "--run", "--key-file",
+             "--password-file", "--tls-ca", "--tls-cert", "--tls-key", "--insecure", "--patience", "--lease"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -196,29 +196,6 @@ def test_impossible_evidence():
     check("contradict each other: either=no, lung~1,0\n" in done.stdout, "soft ones too", done.stdout)
 
 
-def test_mistakes():
-    for arguments, code, message in (
-            (["--evidence", "lunge=yes"], 64, "--evidence: there is no variable 'lunge'; did you mean lung?"),
-            (["--evidence", "lung=Yes"], 64, "variable 'lung' has no state 'Yes', allowed are yes, no; did you mean yes?"),
-            (["--evidence", "lung=yes", "--evidence", "lung=no"], 64, "observed in state 'yes' and in state 'no'"),
-            (["--evidence", "nothing.txt"], 66, "nothing.txt: cannot be read: No such file"),
-            (["--query", "lunge"], 64, "--query: there is no variable 'lunge'; did you mean lung?"),
-            (["--query", "lung,lung"], 64, "--query: variable 'lung' is in it twice"),
-            (["--query", "lung,"], 64, "--query: a name is empty"),
-            (["--sensitivity", "lung=yes", "--evidence", "lung=no"], 64, "--sensitivity: variable 'lung' is observed"),
-            (["--sensitivity", "lung"], 64, "--sensitivity: 'lung' is no observation"),
-            (["--value-for", "lunge"], 64, "--value-for: there is no variable 'lunge'; did you mean lung?"),
-            (["--cases", "c.csv", "--k-best", "2"], 64, "--k-best: is for one answer"),
-            (["--map", "lunge"], 64, "--map: there is no variable 'lunge'; did you mean lung?"),
-            (["--k-best", "0"], 64, "--k-best"),
-            (["--samples-out", "s.csv"], 64, "--samples-out: no samples are drawn"),
-            (["--cases-out", "s.csv"], 64, "--cases-out: there are no cases"),
-            (["--cases", "c.csv", "--json", "-"], 64, "--json: is for one answer")):
-        done = run("infer", ASIA, *arguments)
-        check(done.returncode == code and message in done.stderr, f"{arguments}", f"{done.returncode} {done.stderr}")
-        check(done.stderr.count("\n") == 1, "in one line", done.stderr)
-
-
 def test_outputs():
     done = run("infer", ASIA, "--evidence", "xray=yes", "--samples", "50", "--samples-out", "s.csv", "--marginals-out",
                "m.csv", "--uai-out", "asia.uai", "--json", "a.json", "--quiet")
@@ -384,25 +361,6 @@ def test_standard_input_and_packed_files():
     check(done.returncode == 65 and "standard input is empty" in done.stderr, "no standard input", done.stderr)
 
 
-def test_help_and_docs():
-    short, long = run("infer", "--help").stdout, run("infer", "--help-all").stdout
-    check("--query" in short and "--epsilon" not in short and "more options: treesample infer --help-all" in short, "short help")
-    check(run("help", "infer").stdout == short, "help infer is infer --help")
-    check("--epsilon" in long and len(long) > len(short), "all of it")
-    check(max(len(line) for line in short.splitlines() if not line.startswith("  treesample")) <= 100, "lines fit")
-    check(not any(line != line.rstrip() for line in long.splitlines()), "no blanks at the ends of lines")
-    page = run("docs", "man").stdout
-    options = {word for word in long.split() if word.startswith("--") and word[2:].replace("-", "").isalpha()}
-    missing = {o for o in options - {"--help-all"} if o.replace("-", "\\-") not in page}
-    check(not missing, "the man page has every option", missing)
-    script = run("docs", "bash").stdout + (
-        'COMP_WORDS=(treesample infer --quer); COMP_CWORD=2; _treesample; echo "${COMPREPLY[@]}";'
-        'COMP_WORDS=(treesample con); COMP_CWORD=1; _treesample; echo "${COMPREPLY[@]}";'
-        'COMP_WORDS=(treesample infer --method ex); COMP_CWORD=3; _treesample; echo "${COMPREPLY[@]}"')
-    words = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
-    check(words == ["--query", "convert", "exact"], "completion", words)
-
-
 def write_bytes(name, contents):
     with open(name, "wb") as file:
         file.write(contents)
@@ -410,7 +368,6 @@ def write_bytes(name, contents):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    run_tests([test_forty_variables, test_soft_evidence, test_joint_queries_by_every_method, test_odd_names, test_cases, test_impossible_evidence,
-               test_mistakes, test_outputs, test_networks_that_are_none, test_conversion, test_sensitivity,
-               test_value_of_observations, test_most_probable_states, test_standard_input_and_packed_files,
-               test_help_and_docs])
+    run_tests([test_forty_variables, test_soft_evidence, test_joint_queries_by_every_method, test_odd_names, test_cases,
+               test_impossible_evidence, test_outputs, test_networks_that_are_none, test_conversion, test_sensitivity,
+               test_value_of_observations, test_most_probable_states, test_standard_input_and_packed_files])

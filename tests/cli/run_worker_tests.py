@@ -239,8 +239,9 @@ def test_secrets():
         with open(lab.path("wrong"), "w") as file:
             file.write("wrong\n")
         for make in (lab.coordinator, lab.answerer):
-            none, wrong = make(), make("--password-file", lab.path("wrong"))
+            none = make()
             check(none.wait() == 66 and "give the password by --password-file" in none.text(), "no password", none.text())
+            wrong = make("--password-file", lab.path("wrong"))
             check(wrong.wait() == 66 and "the password is wrong" in wrong.text(), "a wrong password", wrong.text())
         coordinator = lab.coordinator("--password-file", lab.path("password"))
         lab.answerer("--password-file", lab.path("password"))
@@ -296,6 +297,29 @@ def test_interrupted():
         wait_for(lambda: client("XPENDING", key("questions"), "workers")[0] == 0, "its question to be given back")
         coordinator.send(signal.SIGINT)
         check(coordinator.wait() == 130, "and so can the coordinator", coordinator.text())
+
+
+def test_questions_that_nobody_has_are_asked_again():
+    with WorkerLab() as lab:
+        coordinator, client = lab.coordinator(), lab.server.client()
+        wait_for(lambda: client("XLEN", key("questions")) > 0, "the questions")
+        client("XREADGROUP", "GROUP", "workers", "ghost", "COUNT", "2", "STREAMS", key("questions"), ">")
+        client("XGROUP", "DELCONSUMER", key("questions"), "workers", "ghost")
+        lab.answerer()
+        check_end(lab, coordinator, local_answer(), "questions that nobody has")
+
+
+def test_a_lost_connection_is_no_death():
+    with WorkerLab(body="time.sleep(2.5); " + VALUE) as lab:
+        coordinator = lab.coordinator(calls=3, lease=0.8)
+        lab.answerer()
+        client = lab.server.client()
+        lab.wait_for_calls(1)
+        client("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        lab.answerer("--workers", "2")
+        check(coordinator.wait() == 0, "the run ends", coordinator.text())
+        check(len(lab.calls()) == len(set(lab.calls())) == 3, "nobody takes a question from a worker that lives",
+              f"{lab.calls()}")
 
 
 def test_refusals():

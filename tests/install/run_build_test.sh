@@ -22,12 +22,12 @@ done
 
 # The parts that can be left out, left out. What they do says so.
 cmake -S "$here/parent" -B "$work/small" -DTREESAMPLE_SOURCE="$source" -DTREESAMPLE_NETWORKS=OFF -DTREESAMPLE_SQLITE=OFF \
-  -DTREESAMPLE_REDIS=OFF "${launcher[@]}" > "$work/configure.log"
+  -DTREESAMPLE_REDIS=OFF -DTREESAMPLE_HTTP=OFF "${launcher[@]}" > "$work/configure.log"
 cmake --build "$work/small" -j2 > "$work/build.log" || { tail -50 "$work/build.log"; exit 1; }
 for consumer in exact_answer own_callable bounds; do
   echo "without networks, SQLite and Redis: $consumer"
   "$work/small/$consumer"
-  if ldd "$work/small/$consumer" | grep -E 'libsqlite3|libhiredis|libhwy|libcrypto'; then fail "links what was left out"; fi
+  if ldd "$work/small/$consumer" | grep -E 'libsqlite3|libhiredis|libhwy|libcrypto|libcpp-httplib'; then fail "links what was left out"; fi
 done
 
 # Without optimisation: it is the package that is tested.

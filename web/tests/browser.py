@@ -144,4 +144,5 @@ class Browser:
         return [event["params"] for event in self.events
                 if event.get("method") == "Runtime.exceptionThrown"
                 or (event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error")
-                or (event.get("method") == "Runtime.consoleAPICalled" and event["params"]["type"] in ("error", "assert"))]
+                or (event.get("method") == "Runtime.consoleAPICalled"
+                    and event["params"]["type"] in ("error", "assert"))]

@@ -9,64 +9,19 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "cli"))
 import browser as chromium  # noqa: E402
 from checks import check, finish  # noqa: E402
+from page_support import (BOXES, CONTRAST, check_clean, drawn_graph, luminance, model, opened, overlaps,  # noqa: E402
+                          page, texts, treesample, type_variable)
 
 SKIPPED = 77
 if chromium.program() is None:
     print("skipped: there is no chromium here; `make web` installs it and runs these tests")
     sys.exit(SKIPPED)
-
-PROGRAM = os.path.abspath(sys.argv[1])
-MODELS = os.path.abspath(sys.argv[2])
-
-
-def treesample(*arguments, code=0):
-    run = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=chromium.PATIENCE)
-    check(run.returncode == code, f"exit code of {arguments}", run.stderr)
-    return run.stdout
-
-
-def page(name, *arguments):
-    """The page of an answer, and the answer as JSON from the same run."""
-    path = os.path.abspath(f"{name}.html")
-    treesample("infer", *arguments, "--html", path, "--json", f"{name}.json")
-    with open(f"{name}.json", encoding="utf-8") as file:
-        return path, json.load(file)
-
-
-def model(name):
-    return os.path.join(MODELS, name)
-
-
-def opened(browser, path, width=1600, scheme="light"):
-    browser.view(width, 1000, scheme)
-    browser.open(path)
-    browser.wait("document.querySelector('main h2')")
-    browser.settle()
-
-
-def drawn_graph(browser):
-    browser.run("document.querySelector('#graph').scrollIntoView()")
-    browser.wait("document.querySelectorAll('#graph .node').length > 0")
-    browser.settle()
-
-
-def texts(browser, selector):
-    return browser.run(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
-
-
-def check_clean(browser, path, what):
-    """Nothing is fetched, nothing goes wrong, nothing is wider than the page."""
-    check(browser.requests() == ["file://" + path], f"{what}: nothing is fetched", browser.requests())
-    check(browser.complaints() == [], f"{what}: no errors", browser.complaints())
-    sizes = browser.run("[document.documentElement.scrollWidth, innerWidth]")
-    check(sizes[0] <= sizes[1], f"{what}: nothing is wider than the page", sizes)
 
 
 def test_numbers(browser):
@@ -116,7 +71,7 @@ def test_marginals_table(browser):
     browser.call("Input.insertText", text="compressor")
     browser.settle()
     check(names() == ["compressor_fault", "compressor_running", "compressor_wear"], "search by name", names())
-    check("3" in texts(browser, "#marginals .status")[0], "the number found is said", texts(browser, "#marginals .status"))
+    check("3" in texts(browser, "#marginals .status")[0], "the number found is said")
     browser.run(f"{search}.value = ''; {search}.dispatchEvent(new Event('input'))")
     browser.run("document.querySelector('#marginals button.quiet').click()")
     check(len(names()) == 47, "the rest is shown when it is asked for", len(names()))
@@ -139,19 +94,6 @@ def test_errors_are_shown(browser):
     check(len(rows) > 2, "bounds over time as a table", rows)
 
 
-BOXES = """[...document.querySelectorAll('#graph .node')].map(e => {
-    const [x, y] = e.getAttribute('transform').match(/-?[\\d.]+/g).map(Number);
-    const box = e.querySelector('.box');
-    return {v: Number(e.dataset.variable), x, y, width: +box.getAttribute('width'), height: +box.getAttribute('height')};
-})"""
-
-
-def overlaps(boxes):
-    meet = lambda a, b: (abs(a["x"] + a["width"] / 2 - b["x"] - b["width"] / 2) < (a["width"] + b["width"]) / 2 - 1
-                         and abs(a["y"] + a["height"] / 2 - b["y"] - b["height"] / 2) < (a["height"] + b["height"]) / 2 - 1)
-    return [(a["v"], b["v"]) for i, a in enumerate(boxes) for b in boxes[:i] if meet(a, b)]
-
-
 def test_graph(browser):
     path, answer = page("graph", model("cold_store.bif"), "--evidence", "thermometer=hot,noise=loud")
     opened(browser, path)
@@ -166,7 +108,8 @@ def test_graph(browser):
     arrows = [(parent, child) for child, parents in tables for parent in parents.split(", ")]
     check(all(at[parent]["y"] < at[child]["y"] for parent, child in arrows), "parents are above their children")
     check(browser.run("document.querySelectorAll('#graph .edge').length") == len(arrows), "all arrows", len(arrows))
-    seen = {names[v] for v in browser.run("[...document.querySelectorAll('#graph .node.seen')].map(e => +e.dataset.variable)")}
+    numbers = "[...document.querySelectorAll('#graph .node.seen')].map(e => +e.dataset.variable)"
+    seen = {names[v] for v in browser.run(numbers)}
     check(seen == {"thermometer", "noise"}, "evidence is marked", seen)
     browser.run("document.querySelector('#graph .node[tabindex=\"0\"]').focus()")
     first = browser.run("document.activeElement.dataset.variable")
@@ -179,11 +122,11 @@ def test_graph(browser):
     check(browser.run("document.activeElement.getAttribute('aria-pressed')") == "true", "and it is said")
     check("null" not in " ".join(texts(browser, "#graph .panel")), "no stray words")
     # The neighbourhood of a variable that is typed.
-    browser.run("const f = document.querySelector('#graph input'); f.value = 'claim'; f.dispatchEvent(new Event('change'))")
+    type_variable(browser, "claim")
     browser.settle()
     near = {names[box["v"]] for box in browser.run(BOXES)}
     check(near == {"claim", "product_quality", "hours_warm", "product"}, "what is near a variable", near)
-    browser.run("const g = document.querySelector('#graph input'); g.value = 'clam'; g.dispatchEvent(new Event('change'))")
+    type_variable(browser, "clam")
     check("no variable clam" in " ".join(texts(browser, "#graph .status")), "a name that there is not")
 
 
@@ -202,7 +145,8 @@ def test_grid(browser):
 def test_tree(browser):
     for name, arguments in {
             "tree search": [model("chain.uai"), "--space", "tree", "--order", "given", "--budget", "3000"],
-            "search": [model("ising-8x8.uai"), "--select", "gap", "--prior", "mini-bucket:2", "--budget", "500"]}.items():
+            "search": [model("ising-8x8.uai"), "--select", "gap", "--prior", "mini-bucket:2", "--budget",
+                       "500"]}.items():
         path, _ = page("tree", *arguments)
         opened(browser, path)
         check_clean(browser, path, name)
@@ -213,7 +157,8 @@ def test_tree(browser):
             check(abs(sum(shares) - 1) < 1e-9 or sum(shares) == 0, f"{name}: shares add up to 1", shares)
             for edge in node["edges"]:
                 below = {tree["nodes"][child]["mass"] for child in edge["children"]}
-                check(all(abs(m - node["mass"] * edge["probability"]) < 1e-12 for m in below), f"{name}: mass goes down")
+                mass = node["mass"] * edge["probability"]
+                check(all(abs(m - mass) < 1e-12 for m in below), f"{name}: mass goes down")
         masses = [node["mass"] for node in tree["nodes"]]
         check(masses == sorted(masses, reverse=True), f"{name}: by mass, largest first")
         rows = lambda: browser.run("document.querySelectorAll('#tree tbody tr').length")
@@ -243,7 +188,8 @@ def test_hostile_names(browser):
     file_name = "<b>model & co.json"
     with open(file_name, "w", encoding="utf-8") as file:
         json.dump({"variables": variables, "factors": factors}, file)
-    path, answer = page("hostile", file_name, "--query", ",".join('"' + n.replace('"', '""') + '"' for n in HOSTILE[:2]))
+    query = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE[:2])
+    path, answer = page("hostile", file_name, "--query", query)
     opened(browser, path)
     drawn_graph(browser)
     check(browser.run("window.hacked") is None, "no script of a name runs")
@@ -267,27 +213,12 @@ def test_large(browser):
     check(elements < 5000, "what is drawn is limited", elements)
     check(0 < len(browser.run(BOXES)) <= 60, "a neighbourhood is drawn", len(browser.run(BOXES)))
     check("3,600" in " ".join(texts(browser, "#graph .hint, #graph .status")), "and it is said of how many")
-    check("of 3,600" in " ".join(texts(browser, "#marginals .status")), "so for marginals", texts(browser, "#marginals .status"))
-    browser.run("const f = document.querySelector('#graph input'); f.value = 'x1830'; f.dispatchEvent(new Event('change'))")
+    check("of 3,600" in " ".join(texts(browser, "#marginals .status")), "so for marginals")
+    type_variable(browser, "x1830")
     browser.settle()
     near = {box["v"] for box in browser.run(BOXES)}
     check({1830, 1829, 1831, 1770, 1890} <= near, "another neighbourhood", near)
     check(len(answer["variables"]) == 3600, "the model is large")
-
-
-def luminance(color):
-    parts = [int(x) / 255 for x in re.findall(r"\d+", color)[:3]]
-    linear = [x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-CONTRAST = """[...document.querySelectorAll('p, td, th, a, button, summary, dt, dd, li, h1, h2, label')].filter(e =>
-    e.offsetParent && e.textContent.trim()).map(e => {
-  let back = e;
-  while (back && getComputedStyle(back).backgroundColor === 'rgba(0, 0, 0, 0)') back = back.parentElement;
-  return [getComputedStyle(e).color, back ? getComputedStyle(back).backgroundColor : 'rgb(255, 255, 255)',
-          e.textContent.slice(0, 30)];
-})"""
 
 
 def test_widths_and_colours(browser):
@@ -356,15 +287,39 @@ def test_comparison(browser):
     opened(browser, path)
     check_clean(browser, path, "comparison")
     check(browser.run("document.querySelectorAll('#figures .chart svg').length") == 2, "two figures")
-    check(texts(browser, "#tables tbody th")[:3] == ["andor", "SMC", "SIS"], "methods", texts(browser, "#tables tbody th"))
+    check(texts(browser, "#tables tbody th")[:3] == ["andor", "SMC", "SIS"], "methods")
     browser.run("[...document.querySelectorAll('#tables thead button')][1].click()")
-    check(texts(browser, "#tables tbody th")[0] == "SIS", "sorted by error, largest first", texts(browser, "#tables th"))
+    check(texts(browser, "#tables tbody th")[0] == "SIS", "sorted by error, largest first")
     treesample("infer", model("ising-8x8.uai"), "--budget", "300", "--trace", "run.csv", "--quiet")
     path = os.path.abspath("traces.html")
     treesample("compare", "--trace", "<i>a</i>=run.csv", "--html", path)
     opened(browser, path)
     check_clean(browser, path, "traces")
     check(browser.run("document.querySelectorAll('i').length") == 0, "labels are text")
+
+
+def test_journal(browser):
+    with open("factor.py", "w", encoding="utf-8") as file:
+        file.write("def likelihood(**states):\n"
+                   "    return -4.0 if tuple(states.values()) == ('failed', 'high') else -0.5\n")
+    variables = [{"name": "pump", "states": ["ok", "failed"]}, {"name": "<i>load", "states": ["low", "medium", "high"]}]
+    with open("paid.json", "w", encoding="utf-8") as file:
+        json.dump({"variables": variables, "programs": {"mine": {"python": "factor.py"}},
+                   "factors": [{"scope": ["pump"], "values": [0.9, 0.1]},
+                               {"name": "likelihood", "scope": ["pump", "<i>load"], "program": "mine"}]}, file)
+    treesample("infer", "paid.json", "--journal", "run.journal", "--allow-programs", "--quiet")
+    path = os.path.abspath("journal.html")
+    treesample("journal", "run.journal", "--html", path)
+    opened(browser, path)
+    check_clean(browser, path, "journal")
+    check(texts(browser, ".card .value")[0] == "6", "six evaluations were paid", texts(browser, ".card"))
+    check(texts(browser, "#factors tbody td")[0] == "pump, <i>load", "names are text")
+    rows = dict(zip(texts(browser, "#rows tbody td:nth-child(2)"), texts(browser, "#rows tbody td:nth-child(3)")))
+    expected = {f"pump={a}, <i>load={b}": -4.0 if (a, b) == (1, 2) else -0.5 for a in range(2) for b in range(3)}
+    check({key: float(value.replace("−", "-")) for key, value in rows.items()} == expected, "every evaluation", rows)
+    check(browser.run("document.querySelectorAll('#values .chart polyline').length") == 2, "values in their order")
+    check(browser.run("document.querySelectorAll('#best polyline').length") == 6, "the best, a line each")
+    check(texts(browser, "#workers tbody td:nth-child(2)") == ["6"], "calls of the worker")
 
 
 def main():

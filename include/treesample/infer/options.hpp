@@ -19,6 +19,7 @@
 #include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/tree/tree_sample.hpp"
+#include "treesample/value/function_value.hpp"
 
 namespace treesample {
 
@@ -30,7 +31,8 @@ enum class Method {
   kSmc,
   kGibbs,
   kBp,
-  kLearned,  // functions over many variables, learned from the values that were paid for
+  kLearned,   // functions over many variables, learned from the values that were paid for
+  kMonotone,  // functions that are declared monotone: bounds from boxes
 };
 
 // What samples are drawn from by the search with bounds.
@@ -105,6 +107,9 @@ struct InferOptions {
   // Elimination removes the variables of the model in this order, first removed first; what evidence and simplification
   // take away is passed over. Empty: an order is looked for. (No row of the table.)
   std::vector<int> elimination_order = {};
+  // Q_phi of the caller, in terms of the model: the prior `function` of the searches and particle filters. Variables
+  // are searched in the given order and in the space graph, and nothing is simplified. (No row of the table.)
+  ValueFunction value_function = {};
 };
 
 // All that the table is about.

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "treesample/io/umbridge.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -43,6 +44,9 @@ struct ProgramDescription {
   // A file of Python functions, one for each factor, named like it: the oracle room has the program around
   // them. `command` is then the interpreter and the file.
   std::string python = {};
+  std::string interpreter = {};         // of `python`: in the place of python3
+  // A server instead of a program of one's own; `command` then says what its values depend on.
+  std::optional<UmBridgeDescription> umbridge = {};
   std::vector<std::string> files = {};  // further files that its values depend on
   double timeout_seconds = 60.0;        // for one evaluation; a batch of n gets n times as long
   double start_timeout_seconds = 60.0;  // until it says that it is ready
@@ -53,12 +57,13 @@ struct ProgramDescription {
 };
 
 struct FactorDescription {
-  std::string name = {};                // may be empty for a table; unique otherwise
-  std::vector<int> scope;               // indices of variables
-  std::vector<double> log_values = {};  // of a table: row-major, last variable fastest
-  int program = -1;                     // index in `programs`, or -1 for a table
-  std::optional<double> log_max = {};   // declared upper bound of a program's values
-  std::optional<double> cost = {};      // declared seconds of one evaluation by a program
+  std::string name = {};                   // may be empty for a table; unique otherwise
+  std::vector<int> scope;                  // indices of variables
+  std::vector<double> log_values = {};     // of a table: row-major, last variable fastest
+  int program = -1;                        // index in `programs`, or -1 for a table
+  std::optional<double> log_max = {};      // declared upper bound of a program's values
+  std::optional<double> cost = {};         // declared seconds of one evaluation by a program
+  std::vector<Direction> directions = {};  // of a program that is declared monotone, one per variable of the scope
 
   [[nodiscard]] bool is_table() const { return program < 0; }
 };

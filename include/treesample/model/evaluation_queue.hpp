@@ -27,6 +27,8 @@ struct OracleAnswer {
   // paid for it; so a budget of seconds sees the same costs in a run that was interrupted and taken up
   // again. 0 for what has been asked before in this run: it is paid once.
   std::vector<double> costs;
+  // Of each value, as in FactorValue; may be shorter than log_values: the rest has none.
+  std::vector<std::optional<std::vector<int>>> witnesses = {};
   std::optional<Error> error = {};  // an evaluation failed for good; the values are then worth nothing
 };
 

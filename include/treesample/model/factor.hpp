@@ -9,6 +9,17 @@
 
 namespace treesample {
 
+// Of a function that is monotone: how it changes when one of its variables goes to a state of a larger index and the
+// others stay.
+enum class Direction : signed char { kDecreasing = -1, kIncreasing = 1 };
+
+// What a function says of one assignment: its value and, where it knows, a witness: places in the scope whose states
+// are enough for that value, whatever the others are.
+struct FactorValue {
+  double log_value = 0.0;
+  std::optional<std::vector<int>> witness = {};
+};
+
 class Factor {
  public:
   // psi as code: gets the states of the scope's variables, in scope order. It must be a pure function:
@@ -27,6 +38,19 @@ class Factor {
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},
                          std::optional<double> cost = {});
 
+  using Explained = std::function<FactorValue(std::span<const int> states)>;
+  // The same with witnesses; they are of use where the factor is monotone.
+  static Factor explained_function(std::vector<int> scope, Explained function, std::optional<double> log_max = {},
+                                   std::optional<double> cost = {});
+  // The same function, declared to be monotone, with a direction for each variable of its scope: what monotone/
+  // box_search.hpp needs, which checks it on all values that it gets. Throws kArgument for a table.
+  [[nodiscard]] Factor monotone(std::vector<Direction> directions) const;
+  // psi as code that takes many states at once: `count` rows of the scope's states in, as many values out. Where a
+  // queue answers for functions it gets up to max_batch rows, else one at a time.
+  using BatchFunction = std::function<void(std::span<const int> rows, int count, std::span<double> values)>;
+  static Factor batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
+                               std::optional<double> log_max = {}, std::optional<double> cost = {});
+
   // The same values over other variables, as many; a table is shared, not copied.
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
 
@@ -36,6 +60,15 @@ class Factor {
   [[nodiscard]] const std::vector<double>& log_values() const { return *log_values_; }
   // Only for functions.
   [[nodiscard]] const Function& function() const { return function_; }
+  // The value with its witness, where the function gives one. Not checked. Only for functions.
+  [[nodiscard]] FactorValue explain(std::span<const int> states) const {
+    return explained_ ? explained_(states) : FactorValue{function_(states)};
+  }
+  // Empty unless it was declared to be monotone.
+  [[nodiscard]] const std::vector<Direction>& directions() const { return directions_; }
+  // Of a function that takes many states at once; empty for others, whose largest batch is 1.
+  [[nodiscard]] const BatchFunction& batch() const { return batch_; }
+  [[nodiscard]] int max_batch() const { return max_batch_; }
   // The largest entry of a table, the declared maximum of a function.
   [[nodiscard]] std::optional<double> log_max() const { return log_max_; }
   // 0 for a table, the declared cost of a function.
@@ -45,6 +78,10 @@ class Factor {
   std::vector<int> scope_;
   std::shared_ptr<const std::vector<double>> log_values_;  // shared: copies of a model are cheap
   Function function_;
+  Explained explained_;  // empty: there are no witnesses
+  std::vector<Direction> directions_;
+  BatchFunction batch_;
+  int max_batch_ = 1;
   std::optional<double> log_max_;
   std::optional<double> cost_ = 0.0;
 };

@@ -90,5 +90,7 @@ std::string describe_states(const FactorGraph& graph, std::span<const int> scope
 // What a function returns at the states of its scope, checked as model/log_value.hpp says and against the declared
 // maximum: throws kNumeric naming the factor, the states, the value and what is allowed.
 double checked_function_value(const FactorGraph& graph, int factor_index, std::span<const int> states);
+// The same with its witness, whose places must be in the scope.
+FactorValue checked_factor_value(const FactorGraph& graph, int factor_index, std::span<const int> states);
 
 }  // namespace treesample

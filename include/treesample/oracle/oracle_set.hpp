@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ struct OracleOptions {
   bool retry_failed = false;
   // Continue a journal although tables of the model changed: recorded values do not depend on them.
   bool allow_changed_tables = false;
+  // Of C++ functions, by factor: what an evaluation counts as that throws or returns no value. Without one it stops.
+  std::map<int, FailureRule> on_failure = {};
   // Workers on any machine answer (oracle/question_worker.hpp), by way of this server, instead of programs here; for
   // models of files. num_workers is then how many questions are under way at most.
   std::optional<RedisOptions> redis = {};

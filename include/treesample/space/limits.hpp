@@ -62,6 +62,7 @@ struct Progress {
   std::optional<double> estimate = {};  // of log Z
   std::uint64_t num_nodes = 0;
   std::int64_t num_samples = 0;
+  std::optional<double> best = {};        // the largest log density of a configuration so far, where it is looked at
   std::optional<double> share_done = {};  // where it is known
   double seconds = 0.0;                   // since the method began
 };

@@ -35,7 +35,8 @@ class Reward {
   // it answers for them, else called. Throws kNumeric for NaN and +inf, and what the queue throws.
   double evaluate(int level, std::span<const int> x, Budget& budget);
   // The same, but nothing when the queue gives no answer; failure() is its error then. A search ends with
-  // the answer so far. Exceptions of functions that are called belong to the caller and pass through.
+  // the answer so far. Exceptions of functions that are called belong to the caller and pass through, but for Errors
+  // of the code kInterrupted: a function that throws one asks the search to end.
   std::optional<double> try_evaluate(int level, std::span<const int> x, Budget& budget) {
     failure_.reset();
     const double sum = sum_up(level, x, budget);
@@ -75,6 +76,7 @@ class Reward {
     return term.table[index];
   }
   double sum_up(int level, std::span<const int> x, Budget& budget);
+  std::optional<Value> try_call(int factor, std::span<const int> x);
   std::optional<Value> ask(int factor, std::span<const int> x);
 
   const FactorGraph* graph_;

@@ -1,7 +1,11 @@
 // A most probable configuration in every answer, whatever the method.
 #include <gtest/gtest.h>
 
-#include "treesample/exact/enumeration.hpp"
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "treesample/exact/elimination.hpp"
 #include "treesample/infer/infer.hpp"
 #include "treesample/io/model_file.hpp"
 
@@ -46,6 +50,23 @@ TEST(Best, BeliefsThatDoNotGoTogetherStillHaveOne) {
   EXPECT_EQ(answer.marginals[0][0] > answer.marginals[0][1], true);
   EXPECT_TRUE(std::isfinite(answer.best->log_density));
   EXPECT_NE(answer.best->x[0], answer.best->x[1]);
+}
+
+// However little time there is, where there is a configuration there are states, between bounds that hold.
+TEST(MarginalMap, HasStatesWithoutTime) {
+  const FactorGraph graph = read_model(TREESAMPLE_SOURCE_DIR "/examples/models/ising-8x8.uai");
+  std::vector<std::string> wanted;
+  for (int v = 0; v < 64; v += 2) wanted.push_back("x" + std::to_string(v));
+  const Answer answer = infer(graph, {.map = wanted}, {.seconds = 1e-4});
+  ASSERT_TRUE(answer.best && answer.map);
+  ASSERT_EQ(answer.map->states.size(), wanted.size());
+  Evidence given;
+  for (std::size_t i = 0; i < wanted.size(); ++i) given.push_back({answer.map->variables[i], answer.map->states[i]});
+  const double sum = Elimination(condition(graph, given).graph).log_z();
+  EXPECT_TRUE(std::isfinite(answer.map->log_value.lower));
+  EXPECT_LE(answer.map->log_value.lower, sum + 1e-9);
+  EXPECT_GE(answer.map->log_value.upper, sum - 1e-9);
+  EXPECT_GE(answer.map->log_upper, answer.map->log_value.lower);
 }
 
 // Of an impossible model there is none.

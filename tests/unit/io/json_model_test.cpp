@@ -215,7 +215,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{PROGRAM(R"({"command": ["x"], "max_batch": 0})"),
                 "m.json: programs.p.max_batch: allowed is a whole number from 1 to 1000000, found 0"},
         BadText{PROGRAM(R"({"command": ["x"], "timeout": 1})"),
-                "m.json: programs.p: unknown field 'timeout', allowed are command, python, files, timeout_seconds, "
+                "m.json: programs.p: unknown field 'timeout', allowed are command, python, interpreter, files, "
+                "timeout_seconds, "
                 "start_timeout_seconds, max_retries, max_batch, on_failure, max_failure_share"},
         BadText{PROGRAM(R"({"command": ["x"], "on_failure": "ignore"})"),
                 "m.json: programs.p.on_failure: allowed are \"stop\", \"impossible\", \"skip\" and a number, the "

@@ -30,7 +30,7 @@ class DamagedJournal : public testing::TemporaryFolder {
     Journal(path(), header()).append(kEntries);
   }
   [[nodiscard]] std::filesystem::path path() const { return in_folder("run.journal"); }
-  void edit(const std::string& sql) const { SqliteFile(path(), /*create=*/false).execute(sql.c_str()); }
+  void edit(const std::string& sql) const { SqliteFile(path(), SqliteFile::Access::kWrite).execute(sql.c_str()); }
   [[nodiscard]] std::string refusal() const {
     return message_of(ErrorCode::kIo, [&] { Journal(path(), header()); });
   }
@@ -78,7 +78,7 @@ TEST_F(DamagedJournal, ARowOfAnotherJournalDoesNotFit) {
   Journal(in_folder("other"), other).append(std::vector<JournalEntry>{{"f", "5 5", -1.0, 0.5}});
   edit("ATTACH '" + in_folder("other").string() +
        "' AS other; INSERT INTO evaluation SELECT id + 10, factor, states, " +
-       "log_value, seconds, checksum FROM other.evaluation");
+       "log_value, seconds, checksum, number, finished, worker, witness FROM other.evaluation");
   EXPECT_NE(refusal().find("row 11 of its evaluations (factor 'f' at states 5 5): its checksum"), std::string::npos);
 }
 

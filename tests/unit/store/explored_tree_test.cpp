@@ -99,6 +99,8 @@ TEST(ExploredTree, BoundsHoldAtTheRoots) {
     num_visits += edge.visits;
   }
   EXPECT_GT(num_visits, 0);
+  EXPECT_GT(tree.num_nodes_searched, 1U);
+  EXPECT_GE(tree.nodes.size(), tree.num_nodes_searched);  // what is shared is there several times
 }
 
 // Evidence takes variables and states away; what is shown has the numbers of the model that was asked about.

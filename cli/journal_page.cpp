@@ -1,0 +1,72 @@
+#include "journal_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "treesample/io/json_text.hpp"
+#include "treesample/page/answer_page.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostCalls = 20'000;
+
+Json call_json(const JournalCalls& calls, const JournalCall& call, std::span<const Variable> variables) {
+  Json value;
+  if (call.failure.empty()) value = std::isfinite(call.log_value) ? Json(call.log_value) : Json("-inf");
+  return {{"number", call.number},
+          {"time", call_time(call.finished)},
+          {"worker", call.worker},
+          {"factor", calls.factors[call.factor].name},
+          {"states", call_states(calls, call, variables)},
+          {"indices", call.states},
+          {"value", std::move(value)},
+          {"seconds", call.seconds},
+          {"failure", call.failure}};
+}
+
+std::vector<std::string> variables_of(const JournalCalls& calls, const std::string& factor) {
+  for (const JournalCalls::Factor& one : calls.factors) {
+    if (one.name == factor) return one.variables;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
+                         std::span<const Variable> variables) {
+  Json factors = Json::array(), parts = Json::array(), rows = Json::array();
+  for (const JournalSummary::Factor& factor : summary.factors) {
+    factors.push_back({{"name", factor.name},
+                       {"scope", factor.scope},
+                       {"variables", variables_of(calls, factor.name)},
+                       {"evaluations", factor.num_evaluations},
+                       {"seconds", factor.seconds},
+                       {"failures", factor.num_failures},
+                       {"last_failure", factor.last_failure}});
+  }
+  for (const JournalSummary::Part& part : summary.parts) parts.push_back(Json::array({part.name, part.fingerprint}));
+  const std::size_t first = calls.calls.size() - std::min(calls.calls.size(), kMostCalls);
+  for (std::size_t i = first; i < calls.calls.size(); ++i) rows.push_back(call_json(calls, calls.calls[i], variables));
+  const std::string title = printable("Journal: " + std::filesystem::path(file).filename().string());
+  const Json data = {{"kind", "journal"},
+                     {"title", title},
+                     {"file", file},
+                     {"model", summary.model},
+                     {"created", summary.created},
+                     {"fingerprint", summary.fingerprint},
+                     {"parts", std::move(parts)},
+                     {"factors", std::move(factors)},
+                     {"num_left_out", first},
+                     {"rows", std::move(rows)},
+                     {"damaged", summary.damaged}};
+  return page_of(title, json_text(data));
+}
+
+}  // namespace treesample::cli

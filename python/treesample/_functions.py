@@ -1,0 +1,105 @@
+"""Functions as factors: how they are declared, and how the library calls them."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import inspect
+import math
+import threading
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Tuple, Union
+
+from . import _core
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+OnFailure = Union[str, float]
+
+
+class FunctionFactor(NamedTuple):
+    """A factor that is code, as it was declared."""
+
+    scope: Tuple[int, ...]
+    function: Callable[..., Any]
+    log_max: Optional[float]
+    cost: Optional[float]
+    batch: Optional[int]
+    on_failure: OnFailure
+
+    @property
+    def failure_value(self) -> Optional[float]:
+        """What a failure counts as; None where it ends the run."""
+        if self.on_failure == "stop":
+            return None
+        return -math.inf if isinstance(self.on_failure, str) else float(self.on_failure)
+
+    @property
+    def is_direct(self) -> bool:
+        """Called by the search itself, as often as it likes, one state at a time."""
+        return self.cost == 0 and self.batch is None
+
+
+class _NoLongerWanted(BaseException):
+    """The run has ended while an executor was working for it."""
+
+
+# They say nothing of the states that were asked for, so they are no failures of a call.
+FATAL = (concurrent.futures.CancelledError, concurrent.futures.BrokenExecutor)
+
+
+class ByExecutor:
+    """A function that an executor calls. It waits so that the end of a run ends the wait."""
+
+    def __init__(self, function: Callable[..., Any], executor: Any, is_over: threading.Event) -> None:
+        self._function = function
+        self._executor = executor
+        self._is_over = is_over
+        self.__name__ = getattr(function, "__name__", "function")
+
+    def __call__(self, *arguments: Any) -> Any:
+        future = self._executor.submit(self._function, *arguments)
+        while True:
+            try:
+                return future.result(timeout=0.1)
+            except (TimeoutError, concurrent.futures.TimeoutError):
+                if future.done():  # the function raised it
+                    raise
+                if self._is_over.is_set():
+                    future.cancel()
+                    raise _NoLongerWanted from None
+
+
+def with_functions(
+    model: Model,
+    raised: Optional[_core.Raised] = None,
+    is_paid: bool = False,
+    wrap: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function,
+) -> Any:
+    """The model's graph with its functions. What they raise is kept in `raised`, or passes through the library."""
+    graph = model._graph.copy()
+    for factor in model._functions.values():
+        labels = [list(model._variables[v].states) for v in factor.scope]
+        options = _core.FunctionOptions(
+            factor.log_max, factor.cost, factor.batch or 0, factor.failure_value, raised, is_paid, FATAL
+        )
+        graph.add_function(list(factor.scope), wrap(factor.function), labels, options)
+    return graph
+
+
+def rules(model: Model) -> "dict[int, OnFailure]":
+    """What failures count as, by factor."""
+    first = int(model._graph.num_factors)  # functions come behind the tables
+    return {first + i: factor.on_failure for i, factor in enumerate(model._functions.values())}
+
+
+def fingerprint(model: Model) -> str:
+    """Changes when the text of a function does, as far as it can be seen."""
+    digest = hashlib.sha256()
+    for factor in model._functions.values():
+        try:
+            text = inspect.getsource(factor.function)
+        except (OSError, TypeError):
+            text = getattr(factor.function, "__qualname__", repr(type(factor.function)))
+        digest.update(text.encode())
+    return digest.hexdigest()

@@ -1,0 +1,92 @@
+// Functions that are declared monotone: certified bounds from boxes, and samples within what they leave open.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infer/methods.hpp"
+#include "infer/words.hpp"
+#include "treesample/exact/max_product.hpp"
+#include "treesample/monotone/box_search.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+BoxResult run_boxes(const Task& task) {
+  if (const std::string obstacle = box_search_obstacle(task.graph); !obstacle.empty()) {
+    throw OptionError("method", fmt::format("monotone cannot take this model: {}", obstacle));
+  }
+  const InferOptions& chosen = task.options();
+  const BoxSearchOptions options{.seed = task.seed(),
+                                 .answer_order = *chosen.answer_order,
+                                 .sample_share = *chosen.error_share,
+                                 .confidence = *chosen.confidence};
+  const Run& run = task.run;
+  const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
+  try {
+    return box_search(task.graph, task.limits(), options, observer);
+  } catch (const Error& error) {
+    // The declaration is wrong, which is no mistake of whoever calls infer.
+    if (error.code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, error.what());
+    throw;
+  }
+}
+
+void add_marginals(Draft& draft, const BoxResult& result) {
+  if (result.marginals.empty()) return;
+  if (draft.is_exact) {
+    draft.set_exact_marginals(result.marginals);
+    return;
+  }
+  draft.marginals = result.marginals;
+  draft.marginal_errors = result.marginal_errors;
+  draft.marginals_error = *std::max_element(result.marginal_errors.begin(), result.marginal_errors.end());
+  draft.marginals_from = fmt::format("of boxes, certified to {:.2g}", *draft.marginals_error);
+}
+
+}  // namespace
+
+bool wants_boxes(const FactorGraph& graph, std::string& why) {
+  const bool is_declared = std::any_of(graph.factors().begin(), graph.factors().end(),
+                                       [](const Factor& factor) { return !factor.directions().empty(); });
+  if (!is_declared) return false;
+  const std::string obstacle = box_search_obstacle(graph);
+  why = obstacle.empty() ? "functions are declared monotone: two of their values bound a whole box of configurations"
+                         : fmt::format("a function is declared monotone, but that is of no use: {}", obstacle);
+  return obstacle.empty();
+}
+
+Draft run_monotone(const Task& task) {
+  const BoxResult result = run_boxes(task);
+  const BoxReport& report = result.report;
+  Draft draft;
+  draft.method =
+      fmt::format("monotone functions: {}, {} decided", counted(report.num_boxes, "part"), report.num_decided);
+  if (task.options().workers > 1) {
+    draft.method += fmt::format(", {} programs at a time (order of {})", *task.options().workers,
+                                word_for(*task.options().answer_order));
+  }
+  draft.stop = report.stop;
+  draft.error = report.error;
+  draft.spent = report.spent;
+  draft.set_log_z(report.estimate, report.log_z);
+  draft.best = result.best;
+  if (result.best) {
+    draft.best_gap = std::max(0.0, result.log_most - result.best->log_density);
+    draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+  }
+  draft.approximation = result.approximation;
+  if (report.samples) {
+    const BoxSamples& samples = *report.samples;
+    draft.bounded_importance = BoundedImportance{.log_z = samples.log_z,
+                                                 .interval = samples.interval,
+                                                 .confidence = samples.confidence,
+                                                 .std_error = samples.std_error,
+                                                 .ess = static_cast<double>(samples.num_samples),
+                                                 .num_samples = samples.num_samples};
+  }
+  if (task.question().marginals) add_marginals(draft, result);
+  return draft;
+}
+
+}  // namespace treesample

@@ -1,0 +1,25 @@
+// A set of configurations: each variable has the states first .. last.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+struct Box {
+  std::vector<int> first, last;  // by variable
+
+  [[nodiscard]] static Box of_all(const FactorGraph& graph) {
+    Box box;
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      box.first.push_back(0);
+      box.last.push_back(graph.num_states(v) - 1);
+    }
+    return box;
+  }
+  [[nodiscard]] bool is_fixed(int v) const { return first[v] == last[v]; }
+};
+
+}  // namespace treesample

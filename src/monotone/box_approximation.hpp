@@ -1,0 +1,44 @@
+// P_X of a search over boxes: a box by its mass times the middle of its bounds, x within it by the tables.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "monotone/box_tree.hpp"
+#include "treesample/model/approximation.hpp"
+
+namespace treesample {
+
+// A model with its boxes, at one address.
+struct BoxedModel {
+  explicit BoxedModel(const FactorGraph& model) : graph(model), masses(graph), tree(graph, masses) {}
+  BoxedModel(const BoxedModel&) = delete;
+  BoxedModel& operator=(const BoxedModel&) = delete;
+
+  FactorGraph graph;
+  TableMasses masses;
+  BoxTree tree;
+};
+
+class BoxApproximation final : public Approximation {
+ public:
+  // All upper bounds of the boxes are finite, and not all are -inf.
+  explicit BoxApproximation(std::shared_ptr<const BoxedModel> model);
+
+  [[nodiscard]] double log_value() const { return log_weights_[0]; }
+  [[nodiscard]] Assignment sample(Random& random) const override;
+  [[nodiscard]] double log_prob(std::span<const int> x) const override;
+
+  // With the largest distance of each variable's probabilities from what the boxes' bounds allow.
+  struct BoundedMarginals {
+    Marginals middle;
+    std::vector<double> errors;
+  };
+  [[nodiscard]] BoundedMarginals marginals() const;
+
+ private:
+  std::shared_ptr<const BoxedModel> model_;
+  std::vector<double> log_weights_;  // by node
+};
+
+}  // namespace treesample

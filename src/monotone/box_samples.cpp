@@ -1,0 +1,143 @@
+#include "monotone/box_samples.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "evaluate/betting.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// Samples that cost nothing, because their values are known, tell something as well; but not without end.
+constexpr std::int64_t kFewSamples = 2000, kSamplesPerCall = 50;
+constexpr double kExpectedWithoutLimit = 1e4;  // samples, where no number of calls ends them
+
+double ratio(double a, double b) { return a == kNegInf ? 0.0 : std::exp(a - b); }
+
+class Sampling {
+ public:
+  Sampling(const BoxTree& tree, const MonotoneFunctions& functions, CallQueue& queue, const BoxSamplesSetup& setup)
+      : tree_(tree),
+        functions_(functions),
+        queue_(queue),
+        setup_(setup),
+        random_(setup.seed, "box samples"),
+        interval_(setup.confidence) {
+    const auto num_nodes = static_cast<int>(tree.nodes().size());
+    double most = kNegInf;
+    for (int node = 0; node < num_nodes; ++node) {
+      if (tree.nodes()[node].is_leaf()) most = std::max(most, tree.nodes()[node].log_gap());
+    }
+    if (!std::isfinite(most)) return;
+    for (int node = 0; node < num_nodes; ++node) {
+      const double log_gap = tree.nodes()[node].is_leaf() ? tree.nodes()[node].log_gap() : kNegInf;
+      if (log_gap == kNegInf) continue;
+      leaves_.push_back(node);
+      total_ += std::exp(log_gap - most);
+      cumulative_.push_back(total_);
+    }
+    log_gap_ = most + std::log(total_);
+  }
+
+  std::optional<BoxSamples> run() {
+    if (leaves_.empty()) return {};
+    while (!setup_.is_over() && num_used_ < kFewSamples + kSamplesPerCall * num_asked_) {
+      if (use_first()) continue;
+      if (can_draw_ && queue_.has_room()) {
+        draw();
+      } else if (queue_.num_pending() > 0) {
+        setup_.wait();
+      } else if (drawn_.empty() || !ask(drawn_.front())) {  // a second function, or no more calls
+        break;
+      }
+    }
+    return result();
+  }
+
+ private:
+  struct Drawn {
+    Assignment x;
+    int leaf;
+    bool is_asked = false;
+  };
+
+  // In the order in which they were drawn, so that what is slow is not left out.
+  bool use_first() {
+    if (drawn_.empty()) return false;
+    const std::optional<double> value = functions_.value(drawn_.front().x);
+    if (!value) return false;
+    const BoxTree::Node& node = tree_.nodes()[drawn_.front().leaf];
+    const double least = ratio(node.lower, node.upper);
+    const double z = std::clamp((ratio(*value, node.upper) - least) / (1.0 - least), 0.0, 1.0);
+    num_asked_ += drawn_.front().is_asked ? 1 : 0;
+    drawn_.pop_front();
+    ++num_used_;
+    const double more = setup_.calls_left() * static_cast<double>(num_used_) / static_cast<double>(num_asked_ + 1);
+    const double expected = std::isfinite(more) ? static_cast<double>(num_used_) + more : kExpectedWithoutLimit;
+    interval_.add(z, std::max(expected, static_cast<double>(num_used_)));
+    sum_ += z;
+    squares_ += z * z;
+    return true;
+  }
+
+  void draw() {
+    const double at = random_.uniform() * total_;
+    const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end(), at) - cumulative_.begin();
+    const int leaf = leaves_[std::min<std::size_t>(static_cast<std::size_t>(place), leaves_.size() - 1)];
+    drawn_.push_back({tree_.masses().sample(tree_.box(leaf), random_), leaf});
+    can_draw_ = ask(drawn_.back());
+  }
+
+  // False when it cannot be paid for.
+  bool ask(Drawn& drawn) {
+    const auto question = functions_.unknown(drawn.x);
+    if (!question || functions_.value(drawn.x)) return true;
+    if (!queue_.can_pay(question->factor)) return false;
+    queue_.submit(question->factor, question->states, -1);
+    drawn.is_asked = true;
+    return true;
+  }
+
+  std::optional<BoxSamples> result() const {
+    if (num_used_ == 0) return {};
+    const MeanLimits limits = interval_.limits();
+    const auto log_z = [&](double mean) {
+      return log_add_exp(tree_.bounds().lower, mean > 0.0 ? log_gap_ + std::log(mean) : kNegInf);
+    };
+    const auto count = static_cast<double>(num_used_);
+    const double mean = sum_ / count;
+    const double variance = std::max(0.0, squares_ / count - mean * mean);
+    BoxSamples samples{.log_z = log_z(mean), .confidence = setup_.confidence};
+    samples.interval = LogBounds{log_z(limits.lower), log_z(limits.upper)}.widened(tree_.rounding());
+    samples.std_error =
+        samples.log_z == kNegInf ? HUGE_VAL : std::exp(log_gap_ - samples.log_z) * std::sqrt(variance / count);
+    samples.num_samples = num_used_;
+    samples.num_asked = num_asked_;
+    return samples;
+  }
+
+  const BoxTree& tree_;
+  const MonotoneFunctions& functions_;
+  CallQueue& queue_;
+  const BoxSamplesSetup& setup_;
+  Random random_;
+  BettingInterval interval_;
+  std::vector<int> leaves_;  // that are open
+  std::vector<double> cumulative_;
+  double total_ = 0.0, log_gap_ = kNegInf;
+  std::deque<Drawn> drawn_;
+  bool can_draw_ = true;
+  std::int64_t num_used_ = 0, num_asked_ = 0;
+  double sum_ = 0.0, squares_ = 0.0;
+};
+
+}  // namespace
+
+std::optional<BoxSamples> sample_boxes(const BoxTree& tree, const MonotoneFunctions& functions, CallQueue& queue,
+                                       const BoxSamplesSetup& setup) {
+  return Sampling(tree, functions, queue, setup).run();
+}
+
+}  // namespace treesample

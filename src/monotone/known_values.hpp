@@ -1,0 +1,90 @@
+// What is known of a monotone function from the values that it was asked for, and what follows from them.
+//
+// States are turned into levels, so that the function increases with each of them: level = state, or K - 1 - state for
+// a direction that decreases. A level l of K is K - 1 bits, the first l of which are set; x <= y in all levels is then
+// "the bits of x are among those of y". A value v at x says
+//
+//   f(y) >= v for all y >= x,      f(y) <= v for all y <= x,
+//
+// and with a witness W the same with all levels outside of W lowered, or raised: where W is as it was, the rest does
+// not matter. What follows from another value is not kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class KnownValues {
+ public:
+  using Bits = std::vector<std::uint64_t>;
+
+  // `factor` is a monotone function of the graph, which is kept.
+  KnownValues(const FactorGraph& graph, int factor);
+
+  [[nodiscard]] int factor() const { return factor_; }
+  [[nodiscard]] int num_bits() const { return num_bits_; }
+  // The first bit of a place in the scope: bit t - 1 behind it is set from level t on.
+  [[nodiscard]] int first_bit(int place) const { return first_bit_[place]; }
+  [[nodiscard]] int num_levels(int place) const { return num_levels_[place]; }
+  [[nodiscard]] bool is_increasing(int place) const { return directions_[place] == Direction::kIncreasing; }
+  [[nodiscard]] int level(int place, int state) const {
+    return is_increasing(place) ? state : num_levels_[place] - 1 - state;
+  }
+  [[nodiscard]] Bits bits(std::span<const int> states) const;  // of the scope
+
+  // Takes up a value. Throws Error (kArgument) naming both assignments when it contradicts what is known: the function
+  // is not monotone, or a witness is wrong. Differences as small as rounding make them are let pass, and are counted.
+  struct Reach {
+    Bits low, high;  // the value is a lower bound from `low` up, and an upper one from `high` down
+  };
+  Reach add(std::span<const int> states, const FactorValue& value);
+
+  // The largest known lower bound of f at x, and the least upper one; infinite where nothing is known.
+  [[nodiscard]] double lower(const Bits& x) const;
+  [[nodiscard]] double upper(const Bits& x) const;
+  // f(x), where it is known.
+  [[nodiscard]] std::optional<double> value(const Bits& x) const;
+
+  // How far values contradict each other, at most: all bounds hold up to this.
+  [[nodiscard]] double noise() const { return noise_; }
+  [[nodiscard]] bool has_witnesses() const { return has_witnesses_; }
+
+  // What holds of all x at or above (at or below) some levels.
+  struct Entries {
+    std::vector<std::uint64_t> bits;  // one after the other, num_words() each
+    std::vector<double> values;
+    std::vector<int> answers;
+  };
+  [[nodiscard]] const Entries& lower_entries() const { return lower_; }
+  [[nodiscard]] const Entries& upper_entries() const { return upper_; }
+  [[nodiscard]] std::size_t num_words() const { return num_words_; }
+
+ private:
+  struct Answer {
+    std::vector<int> states;
+    FactorValue value;
+  };
+  [[nodiscard]] int find(const Bits& x, bool is_lower) const;  // the entry with the best bound; -1: none
+  void keep(const Bits& x, double value, int answer, bool is_lower);
+  void check(const Bits& x, bool is_lower, const Answer& answer);
+  [[nodiscard]] std::string described(const Answer& answer) const;
+
+  const FactorGraph* graph_;
+  int factor_;
+  std::vector<Direction> directions_;
+  std::vector<int> first_bit_, num_levels_;  // by place
+  int num_bits_ = 0;
+  std::size_t num_words_ = 1;
+  Entries lower_, upper_;
+  std::vector<Answer> answers_;
+  double noise_ = 0.0;
+  bool has_witnesses_ = false;
+};
+
+}  // namespace treesample

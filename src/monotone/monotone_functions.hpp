@@ -1,0 +1,91 @@
+// The monotone functions of a model: what is known of them, what is guessed, and what that means for a box.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "monotone/box.hpp"
+#include "monotone/call_queue.hpp"
+#include "monotone/known_values.hpp"
+#include "monotone/table_masses.hpp"
+#include "monotone/value_guess.hpp"
+
+namespace treesample {
+
+class MonotoneFunctions {
+ public:
+  // Keeps references.
+  MonotoneFunctions(const FactorGraph& graph, const TableMasses& masses, std::uint64_t seed);
+
+  struct Question {
+    int factor;
+    std::vector<int> states;
+  };
+  struct Cut {
+    int variable = -1;
+    int state = 0;  // the first of the second part
+  };
+  // A box as the functions see it.
+  struct View {
+    struct Corners {
+      std::vector<int> low_states, high_states;  // of the scope
+      KnownValues::Bits low, high;
+      double lower, upper;  // of the function within the box
+    };
+    std::vector<Corners> corners;  // by function
+    double lower = 0.0, upper = 0.0;
+  };
+  [[nodiscard]] View view(const Box& box) const;
+
+  // Throws as KnownValues::add.
+  void add(const CallAnswer& answer);
+  // The sum of all functions, where it is known.
+  [[nodiscard]] std::optional<double> value(std::span<const int> x) const;
+  // A function that is not known at x.
+  [[nodiscard]] std::optional<Question> unknown(std::span<const int> x) const;
+  [[nodiscard]] double noise() const;
+  [[nodiscard]] std::int64_t num_bits() const;  // levels of their variables
+
+  // The rest is about boxes that are not decided.
+
+  // What has to be known before anything can be said: the largest value, and the least.
+  [[nodiscard]] std::optional<Question> first_question(const View& view) const;
+  // So that a part of the box becomes decided, or much better known, by what is known.
+  [[nodiscard]] std::optional<Cut> cut_along_known(const Box& box, const View& view) const;
+  // A corner that is likely to tell much, or, on request, the one that is likely to tell most.
+  [[nodiscard]] std::optional<Question> worthwhile_question(const View& view, bool takes_any) const;
+  // Where the functions are guessed to change most; none where no variable of theirs is left.
+  [[nodiscard]] std::optional<Cut> best_cut(const Box& box, const View& view) const;
+
+ private:
+  struct Function {
+    KnownValues known;
+    ValueGuess guess;
+    std::vector<int> variables;  // of the scope
+    std::vector<int> place_of_bit;
+    bool asks_low_first = true;      // the tables make that corner the more probable one
+    double top = 0.0, bottom = 0.0;  // the largest value and the least, where they are known
+    bool has_range = false;
+  };
+  [[nodiscard]] const Function& of(int factor) const { return functions_[index_of_[factor]]; }
+  [[nodiscard]] Cut cut_at(const Function& function, int bit) const;
+  [[nodiscard]] double guessed(const Function& function, const KnownValues::Bits& x) const;
+  [[nodiscard]] double gain(const View& view, std::size_t index, bool is_low) const;
+  [[nodiscard]] std::vector<double> shares_in(const Function& function, const Box& box, bool is_below) const;
+  // A bound that holds from some levels on, up or down.
+  struct Known {
+    const std::uint64_t* bits;
+    bool is_upper;
+    const std::vector<double>& log_shares;  // of the box, by bit
+  };
+  static double add_share(const Function& function, const View::Corners& corners, const Known& known, double log_share,
+                          double least, std::vector<int>& missing);
+  [[nodiscard]] static double others_lower(const View& view, std::size_t index);
+
+  const FactorGraph* graph_;
+  const TableMasses* masses_;
+  std::vector<Function> functions_;
+  std::vector<int> index_of_;  // by factor; -1 for tables
+};
+
+}  // namespace treesample

@@ -1,0 +1,227 @@
+#include "monotone/table_masses.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kRounding = 0x1.0p-50;
+constexpr std::size_t kMostSamplers = 1000;
+constexpr std::size_t kMostKnown = 1 << 18;  // masses of a component that are remembered
+
+// Groups of variables that tables tie to each other, each in ascending order.
+std::vector<std::vector<int>> tied_variables(const FactorGraph& graph) {
+  std::vector<int> group(static_cast<std::size_t>(graph.num_variables()));
+  std::iota(group.begin(), group.end(), 0);
+  const auto root = [&](int v) {
+    while (group[v] != v) v = group[v] = group[group[v]];
+    return v;
+  };
+  for (const Factor& factor : graph.factors()) {
+    if (!factor.is_table()) continue;
+    for (const int v : factor.scope()) group[root(v)] = root(factor.scope().front());
+  }
+  std::vector<std::vector<int>> groups(group.size());
+  for (int v = 0; v < graph.num_variables(); ++v) groups[root(v)].push_back(v);
+  std::erase_if(groups, [](const std::vector<int>& variables) { return variables.empty(); });
+  return groups;
+}
+
+FactorGraph tables_of(const FactorGraph& graph, const std::vector<int>& variables) {
+  FactorGraph part;
+  std::vector<int> index_of(static_cast<std::size_t>(graph.num_variables()), -1);
+  for (const int v : variables) index_of[v] = part.add_variable(graph.num_states(v));
+  for (const Factor& factor : graph.factors()) {
+    if (!factor.is_table() || factor.scope().empty() || index_of[factor.scope().front()] < 0) continue;
+    std::vector<int> scope;
+    for (const int v : factor.scope()) scope.push_back(index_of[v]);
+    part.add_factor(factor.with_scope(std::move(scope)));
+  }
+  return part;
+}
+
+double log_sum(const std::vector<double>& weights, int first, int last) {
+  return log_sum_exp(std::span(weights).subspan(first, last - first + 1));
+}
+
+}  // namespace
+
+double largest_component_entries(const FactorGraph& graph) {
+  double most = 0.0;
+  for (const std::vector<int>& variables : tied_variables(graph)) {
+    if (variables.size() == 1) continue;
+    most = std::max(most, elimination_cost(tables_of(graph, variables)).num_entries);
+  }
+  return most;
+}
+
+TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
+  log_weights_.resize(static_cast<std::size_t>(graph.num_variables()));
+  log_probabilities_.resize(log_weights_.size());
+  double magnitude = 1.0;
+  for (const Factor& factor : graph.factors()) {
+    if (!factor.is_table()) continue;
+    for (const double value : factor.log_values()) {
+      if (value != kNegInf) magnitude = std::max(magnitude, std::abs(value));
+    }
+    if (factor.scope().empty()) constant_ += factor.log_values().front();
+  }
+  for (const std::vector<int>& variables : tied_variables(graph)) {
+    if (variables.size() > 1) {
+      Component component{variables, tables_of(graph, variables), {}};
+      component.order = elimination_cost(component.graph).order;
+      components_.push_back(std::move(component));
+      continue;
+    }
+    const int v = variables.front();
+    alone_.push_back(v);
+    log_weights_[v].assign(static_cast<std::size_t>(graph.num_states(v)), 0.0);
+    for (const Factor& factor : graph.factors()) {
+      if (!factor.is_table() || factor.scope().empty() || factor.scope().front() != v) continue;
+      for (std::size_t s = 0; s < log_weights_[v].size(); ++s) log_weights_[v][s] += factor.log_values()[s];
+    }
+    const double total = log_sum_exp(log_weights_[v]);
+    for (const double weight : log_weights_[v]) {
+      log_probabilities_[v].push_back(total == kNegInf ? kNegInf : weight - total);
+    }
+  }
+  log_error_ = kRounding * magnitude * static_cast<double>(graph.num_factors() + graph.num_variables() + 1);
+  known_.resize(components_.size());
+  samplers_.resize(components_.size());
+  const Box all = Box::of_all(graph);
+  for (const Component& component : components_) {
+    const Marginals marginals = eliminate(component, all).marginals();
+    for (std::size_t i = 0; i < component.variables.size(); ++i) {
+      for (const double p : marginals[i]) log_probabilities_[component.variables[i]].push_back(std::log(p));
+    }
+  }
+}
+
+Elimination TableMasses::eliminate(const Component& component, const Box& box) const {
+  FactorGraph graph = component.graph;
+  for (std::size_t i = 0; i < component.variables.size(); ++i) {
+    const int v = component.variables[i];
+    const int num_states = graph_->num_states(v);
+    if (box.first[v] == 0 && box.last[v] == num_states - 1) continue;
+    std::vector<double> allowed(static_cast<std::size_t>(num_states), kNegInf);
+    std::fill(allowed.begin() + box.first[v], allowed.begin() + box.last[v] + 1, 0.0);
+    graph.add_table({static_cast<int>(i)}, std::move(allowed));
+  }
+  return Elimination(graph, {.threads = 1}, {.order = component.order});
+}
+
+std::string TableMasses::key(const Component& component, const Box& box) {
+  std::string key;
+  for (const int v : component.variables) {
+    key.append(reinterpret_cast<const char*>(&box.first[v]), sizeof(int));
+    key.append(reinterpret_cast<const char*>(&box.last[v]), sizeof(int));
+  }
+  return key;
+}
+
+const Elimination& TableMasses::sampler(std::size_t index, const Box& box) const {
+  std::string states = key(components_[index], box);
+  const auto found = samplers_[index].find(states);
+  if (found != samplers_[index].end()) return found->second;
+  if (samplers_[index].size() >= kMostSamplers) samplers_[index].clear();
+  return samplers_[index].emplace(std::move(states), eliminate(components_[index], box)).first->second;
+}
+
+double TableMasses::component_mass(std::size_t index, const Box& box) const {
+  const Component& component = components_[index];
+  std::string states = key(component, box);
+  const auto found = known_[index].find(states);
+  if (found != known_[index].end()) return found->second;
+  const Elimination elimination = eliminate(component, box);
+  const LogBounds bounds = elimination.bounds();
+  if (bounds.upper != kNegInf) {
+    log_error_ =
+        std::max(log_error_, static_cast<double>(components_.size()) *
+                                 std::max(bounds.upper - elimination.log_z(), elimination.log_z() - bounds.lower));
+  }
+  if (known_[index].size() < kMostKnown) known_[index].emplace(std::move(states), elimination.log_z());
+  return elimination.log_z();
+}
+
+double TableMasses::log_mass(const Box& box) const {
+  double sum = constant_;
+  for (const int v : alone_) sum += log_sum(log_weights_[v], box.first[v], box.last[v]);
+  for (std::size_t i = 0; i < components_.size() && sum != kNegInf; ++i) sum += component_mass(i, box);
+  return sum;
+}
+
+double TableMasses::log_most(const Box& box) const {
+  double sum = constant_;
+  for (const int v : alone_) {
+    const auto first = log_weights_[v].begin();
+    sum += *std::max_element(first + box.first[v], first + box.last[v] + 1);
+  }
+  for (std::size_t i = 0; i < components_.size() && sum != kNegInf; ++i) sum += component_mass(i, box);
+  return sum;
+}
+
+Assignment TableMasses::likely(const Box& box) const {
+  Assignment x(box.first);
+  for (const int v : alone_) {
+    const auto first = log_weights_[v].begin();
+    x[v] = static_cast<int>(std::max_element(first + box.first[v], first + box.last[v] + 1) - first);
+  }
+  for (const Component& component : components_) {
+    const Marginals marginals = eliminate(component, box).marginals();
+    for (std::size_t i = 0; i < component.variables.size(); ++i) {
+      const auto best = std::max_element(marginals[i].begin(), marginals[i].end());
+      x[component.variables[i]] = static_cast<int>(best - marginals[i].begin());
+    }
+  }
+  return x;
+}
+
+Assignment TableMasses::sample(const Box& box, Random& random) const {
+  Assignment x(box.first);
+  std::vector<double> probabilities;
+  for (const int v : alone_) {
+    if (box.is_fixed(v)) continue;
+    const auto weights =
+        std::span(log_weights_[v]).subspan(box.first[v], static_cast<std::size_t>(box.last[v] - box.first[v] + 1));
+    probabilities.resize(weights.size());
+    softmax(weights, probabilities);
+    x[v] = box.first[v] + random.categorical(probabilities);
+  }
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    const Component& component = components_[c];
+    const Assignment part = sampler(c, box).sample(random);
+    for (std::size_t i = 0; i < component.variables.size(); ++i) x[component.variables[i]] = part[i];
+  }
+  return x;
+}
+
+Marginals TableMasses::marginals(const Box& box) const {
+  Marginals result(log_weights_.size());
+  for (std::size_t v = 0; v < result.size(); ++v) {
+    result[v].assign(static_cast<std::size_t>(graph_->num_states(static_cast<int>(v))), 0.0);
+  }
+  for (const int v : alone_) {
+    const auto count = static_cast<std::size_t>(box.last[v] - box.first[v] + 1);
+    softmax(std::span(log_weights_[v]).subspan(box.first[v], count), std::span(result[v]).subspan(box.first[v], count));
+  }
+  for (const Component& component : components_) {
+    Marginals part = eliminate(component, box).marginals();
+    for (std::size_t i = 0; i < component.variables.size(); ++i) result[component.variables[i]] = std::move(part[i]);
+  }
+  return result;
+}
+
+double TableMasses::log_tables(std::span<const int> x) const {
+  double sum = 0.0;
+  for (int m = 0; m < graph_->num_factors(); ++m) {
+    if (graph_->factor(m).is_table()) sum += graph_->log_value(m, x);
+    if (sum == kNegInf) return sum;
+  }
+  return sum;
+}
+
+}  // namespace treesample

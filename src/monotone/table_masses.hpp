@@ -1,0 +1,65 @@
+// What the tables of a model say of a box: the sum of exp(tables) over it, a sample from it, marginals, the most
+// probable configuration. Exact.
+//
+// Variables that no table ties to others are summed on their own. The others fall apart into components, each of which
+// is eliminated anew, with the states outside of the box made impossible.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "monotone/box.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+
+class TableMasses {
+ public:
+  explicit TableMasses(const FactorGraph& graph);
+
+  // log sum over the box of exp(sum of the tables); off by at most log_error().
+  [[nodiscard]] double log_mass(const Box& box) const;
+  [[nodiscard]] double log_error() const { return log_error_; }
+  // At least the largest sum of the tables within the box; that itself where no table ties variables.
+  [[nodiscard]] double log_most(const Box& box) const;
+  // A configuration of the box with a large sum of tables, the largest where no table ties variables.
+  [[nodiscard]] Assignment likely(const Box& box) const;
+  [[nodiscard]] Assignment sample(const Box& box, Random& random) const;
+  // Of variable v within the box.
+  [[nodiscard]] Marginals marginals(const Box& box) const;
+  // The sum of the tables.
+  [[nodiscard]] double log_tables(std::span<const int> x) const;
+  // log probabilities of the states of a variable in the whole model of tables.
+  [[nodiscard]] const std::vector<double>& log_probabilities(int v) const { return log_probabilities_[v]; }
+
+ private:
+  struct Component {
+    std::vector<int> variables;  // of the model
+    FactorGraph graph;
+    std::vector<int> order;  // of elimination
+  };
+  [[nodiscard]] Elimination eliminate(const Component& component, const Box& box) const;
+  [[nodiscard]] double component_mass(std::size_t index, const Box& box) const;
+  [[nodiscard]] const Elimination& sampler(std::size_t index, const Box& box) const;
+  [[nodiscard]] static std::string key(const Component& component, const Box& box);
+
+  const FactorGraph* graph_;
+  double constant_ = 0.0;
+  std::vector<int> alone_;                        // variables
+  std::vector<std::vector<double>> log_weights_;  // by variable, of those alone: sum of their tables by state
+  std::vector<Component> components_;
+  std::vector<std::vector<double>> log_probabilities_;
+  mutable double log_error_ = 0.0;
+  // By component, and by the box: masses, and what samples are drawn from.
+  mutable std::vector<std::unordered_map<std::string, double>> known_;
+  mutable std::vector<std::unordered_map<std::string, Elimination>> samplers_;
+};
+
+// Bucket entries of the largest component's elimination; what box_search allows is below.
+double largest_component_entries(const FactorGraph& graph);
+
+}  // namespace treesample

@@ -1,0 +1,40 @@
+// A guess at values of a monotone function that were not asked: a sum of weights, none below 0, over the levels that
+// are reached, fitted to the answers one at a time.
+//
+// It only says which box to cut where and which corner is worth a call; no bound is made of it. A value at the top or
+// at the bottom of the range is met by anything beyond (most functions of this kind are flat there), so that for a
+// function with two values this is a linear classifier.
+#pragma once
+
+#include <vector>
+
+#include "monotone/known_values.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+
+class ValueGuess {
+ public:
+  ValueGuess(int num_bits, std::uint64_t seed);
+
+  // `share` of the range between the least and the largest value, from 0 to 1.
+  void add(const KnownValues::Bits& x, double share);
+  // In [0, 1].
+  [[nodiscard]] double share(const KnownValues::Bits& x) const;
+  [[nodiscard]] double weight(int bit) const { return weights_[bit]; }
+
+ private:
+  struct Lesson {
+    std::vector<int> bits;
+    double target;
+  };
+  [[nodiscard]] double score(const std::vector<int>& bits) const;
+  void learn(const Lesson& lesson);
+
+  std::vector<double> weights_;
+  double offset_ = -1.0;
+  std::vector<Lesson> lessons_;
+  Random random_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,253 @@
+#include "oracle/umbridge_oracle.hpp"
+
+#include <fmt/format.h>
+#include <httplib.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "io/json_fields.hpp"
+#include "oracle/program_oracle.hpp"
+#include "oracle/protocol.hpp"
+#include "treesample/io/json_text.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+using nlohmann::json;
+using Transform = UmBridgeDescription::Transform;
+
+constexpr std::size_t kMaxAnswerBytes = ChildProcess::kMaxLineBytes;
+constexpr double kProtocol = 1.0;
+
+struct Spec {
+  ProgramDescription program;
+  std::vector<std::vector<int>> scopes;  // by factor: variables
+};
+
+[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kIo, message); }
+
+// What a server says in the place of an answer.
+[[noreturn]] void fail_with(const json& error) {
+  const auto text = [&](const char* key) {
+    return error.is_object() && error.contains(key) && error[key].is_string() ? error[key].get<std::string>() : "";
+  };
+  const std::string type = text("type"), message = text("message");
+  fail(fmt::format("the server says: {}", type.empty() && message.empty() ? shown(error) : type + ": " + message));
+}
+
+class UmBridgeOracle final : public Oracle {
+ public:
+  UmBridgeOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop);
+  ~UmBridgeOracle() override;
+  UmBridgeOracle(const UmBridgeOracle&) = delete;
+  UmBridgeOracle& operator=(const UmBridgeOracle&) = delete;
+
+  void prepare() override;
+  std::vector<Evaluation> log_values(int factor, std::span<const std::vector<int>> batch) override;
+
+ private:
+  void watch_stop();
+  json ask(const char* method, const std::string& path, const json& body);
+  void check_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed, bool is_exact);
+  [[nodiscard]] json inputs(int factor, const std::vector<int>& states) const;
+  [[nodiscard]] double log_value(const json& answer) const;
+
+  std::shared_ptr<const Spec> spec_;
+  const UmBridgeDescription& server_;
+  const StopSignal& stop_;
+  std::string prefix_;  // the path of the address
+  std::unique_ptr<httplib::Client> client_;
+  bool is_prepared_ = false;
+  Descriptor end_;       // readable once this ends
+  std::thread watcher_;  // interrupts the client
+};
+
+UmBridgeOracle::UmBridgeOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop)
+    : spec_(std::move(spec)), server_(*spec_->program.umbridge), stop_(stop), end_(eventfd(0, EFD_CLOEXEC)) {
+  constexpr std::size_t kSchemeBytes = 7;  // http://
+  const std::size_t path = std::min(server_.url.find('/', kSchemeBytes), server_.url.size());
+  prefix_ = server_.url.substr(path);
+  client_ = std::make_unique<httplib::Client>(server_.url.substr(0, path));
+  const auto microseconds = [](double seconds) { return std::chrono::microseconds(std::llround(1e6 * seconds)); };
+  client_->set_keep_alive(true);
+  client_->set_connection_timeout(microseconds(spec_->program.start_timeout_seconds));
+  client_->set_read_timeout(microseconds(spec_->program.timeout_seconds));
+  client_->set_write_timeout(microseconds(spec_->program.timeout_seconds));
+  watcher_ = std::thread([this] { watch_stop(); });
+}
+
+UmBridgeOracle::~UmBridgeOracle() {
+  constexpr std::uint64_t kOne = 1;
+  [[maybe_unused]] const ssize_t written = ::write(end_.get(), &kOne, sizeof kOne);
+  watcher_.join();
+}
+
+// A wait for the server must not hold up the end of a run.
+void UmBridgeOracle::watch_stop() {
+  pollfd waits[] = {{.fd = stop_.descriptor(), .events = POLLIN, .revents = 0},
+                    {.fd = end_.get(), .events = POLLIN, .revents = 0}};
+  while (::poll(waits, 2, -1) < 0) {
+  }
+  // What is begun after a stop() would not see it: again until this ends.
+  while (waits[1].revents == 0 && stop_.is_raised()) {
+    client_->stop();
+    constexpr int kMilliseconds = 20;
+    ::poll(&waits[1], 1, kMilliseconds);
+  }
+}
+
+// One request. Throws Error with what went wrong, or OracleStopped.
+json UmBridgeOracle::ask(const char* method, const std::string& path, const json& body) {
+  if (stop_.is_raised()) throw OracleStopped();
+  httplib::Request request;
+  request.method = method;
+  request.path = prefix_ + path;
+  if (request.method == "POST") {
+    request.set_header("Content-Type", "application/json");
+    request.body = json_text(body);
+  }
+  std::string text;
+  bool is_too_long = false;
+  request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
+    is_too_long = text.size() + size > kMaxAnswerBytes;
+    if (!is_too_long) text.append(data, size);
+    return !is_too_long;
+  };
+  const httplib::Result result = client_->send(request);
+  if (stop_.is_raised()) throw OracleStopped();
+  if (is_too_long) fail(fmt::format("{}{}: an answer of more than {} bytes", server_.url, path, kMaxAnswerBytes));
+  if (!result) {
+    fail(fmt::format("{}{}: no answer: {} (timeout_seconds {:g})", server_.url, path,
+                     httplib::to_string(result.error()), spec_->program.timeout_seconds));
+  }
+  const std::string shown_text = shortened(text, 80);
+  try {
+    json answer = parse_json(quote_python_words(text));
+    if (answer.is_object() && answer.contains("error")) fail_with(answer["error"]);
+    if (result->status != 200) fail(fmt::format("{}{}: HTTP status {}", server_.url, path, result->status));
+    if (!answer.is_object()) fail(fmt::format("{}{}: no JSON object: '{}'", server_.url, path, shown_text));
+    return answer;
+  } catch (const JsonProblem& problem) {
+    if (result->status != 200) fail(fmt::format("{}{}: HTTP status {}", server_.url, path, result->status));
+    fail(fmt::format("{}{}: {} in its answer '{}'", server_.url, path, problem.is_syntax ? "no JSON" : problem.message,
+                     shown_text));
+  }
+}
+
+// Does the server have the model, and does it have these sizes? What it lacks now it will not have later; a server that
+// does not answer may.
+void UmBridgeOracle::prepare() {
+  if (is_prepared_) return;
+  const json info = ask("GET", "/Info", {});
+  if (info.value("protocolVersion", json()) != json(kProtocol)) {
+    throw OracleBroken{fmt::format("{}: protocolVersion is {}, allowed is {:.1f}", server_.url,
+                                   shown(info.value("protocolVersion", json())), kProtocol)};
+  }
+  const json models = info.value("models", json::array());
+  if (!models.is_array() || std::find(models.begin(), models.end(), json(server_.model)) == models.end()) {
+    throw OracleBroken{fmt::format("{}: it has no model '{}', it has {}", server_.url, server_.model,
+                                   shortened(json_text(models), 100))};
+  }
+  const json support = ask("POST", "/ModelInfo", {{"name", server_.model}}).value("support", json::object());
+  if (!support.is_object() || support.value("Evaluate", json()) != json(true)) {
+    throw OracleBroken{fmt::format("{}: the model '{}' does not support Evaluate", server_.url, server_.model)};
+  }
+  std::vector<std::size_t> sizes;
+  for (const auto& vector : server_.inputs) sizes.push_back(vector.size());
+  check_sizes("/InputSizes", "inputSizes", sizes, /*is_exact=*/true);
+  std::vector<std::size_t> outputs(static_cast<std::size_t>(server_.output_vector) + 1, 0);
+  outputs.back() = static_cast<std::size_t>(server_.output_entry) + 1;
+  check_sizes("/OutputSizes", "outputSizes", outputs, /*is_exact=*/false);
+  is_prepared_ = true;
+}
+
+void UmBridgeOracle::check_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed,
+                                 bool is_exact) {
+  const json answer = ask("POST", path, {{"name", server_.model}, {"config", parse_json(server_.config)}});
+  const json sizes = answer.value(key, json());
+  const bool is_list = sizes.is_array() && std::all_of(sizes.begin(), sizes.end(),
+                                                       [](const json& size) { return size.is_number_unsigned(); });
+  bool fits = is_list && (is_exact ? sizes.size() == needed.size() : sizes.size() >= needed.size());
+  for (std::size_t i = 0; fits && i < needed.size(); ++i) {
+    const auto size = sizes[i].get<std::size_t>();
+    fits = is_exact ? size == needed[i] : size >= needed[i];
+  }
+  if (fits) return;
+  throw OracleBroken{fmt::format("{}: the model '{}' has the {} {}, the model file {} {}", server_.url, server_.model,
+                                 key, shortened(json_text(sizes), 100), is_exact ? "gives it" : "needs at least",
+                                 json_text(json(needed)))};
+}
+
+json UmBridgeOracle::inputs(int factor, const std::vector<int>& states) const {
+  json vectors = json::array();
+  const std::vector<int>& scope = spec_->scopes[factor];
+  for (const auto& entries : server_.inputs) {
+    json& vector = vectors.emplace_back(json::array());
+    for (const auto& [variable, numbers] : entries) {
+      const auto place = std::find(scope.begin(), scope.end(), variable) - scope.begin();
+      vector.push_back(variable < 0 ? numbers[0] : numbers[states[place]]);
+    }
+  }
+  return vectors;
+}
+
+// NaN and infinities are for the caller to refuse.
+double UmBridgeOracle::log_value(const json& answer) const {
+  const auto entry = [&](const json& list, int index) {
+    if (!list.is_array() || static_cast<int>(list.size()) <= index) {
+      fail(fmt::format("{}/Evaluate: no output[{}][{}] in its answer '{}'", server_.url, server_.output_vector,
+                       server_.output_entry, shortened(json_text(answer), 80)));
+    }
+    return list[index];
+  };
+  const json value = entry(entry(answer.value("output", json()), server_.output_vector), server_.output_entry);
+  if (value == json("NaN")) return std::nan("");
+  double y = value.is_number() ? value.get<double>() : HUGE_VAL;
+  if (value == json("-Infinity")) y = kNegInf;
+  if (!value.is_number() && value != json("Infinity") && value != json("-Infinity")) {
+    fail(fmt::format("{}/Evaluate: output[{}][{}] is {}, no number", server_.url, server_.output_vector,
+                     server_.output_entry, shown(value)));
+  }
+  switch (server_.transform) {
+    case Transform::kNone:
+      break;
+    case Transform::kLog:
+      if (y < 0.0) fail(fmt::format("an output of {}, whose logarithm is none", y));
+      y = std::log(y);
+      break;
+    case Transform::kMinus:
+      y = -y;
+      break;
+  }
+  return server_.scale * y + 0.0;  // -0 as 0, whose sign a journal does not keep
+}
+
+std::vector<Evaluation> UmBridgeOracle::log_values(int factor, std::span<const std::vector<int>> batch) {
+  std::vector<Evaluation> values;
+  for (const std::vector<int>& states : batch) {
+    const json body = {
+        {"name", server_.model}, {"input", inputs(factor, states)}, {"config", parse_json(server_.config)}};
+    values.push_back({log_value(ask("POST", "/Evaluate", body))});
+  }
+  return values;
+}
+
+}  // namespace
+
+OracleSource umbridge_source(const JsonModel& model, int program) {
+  auto spec = std::make_shared<Spec>();
+  spec->program = model.programs[program];
+  for (const FactorDescription& factor : model.factors) spec->scopes.push_back(factor.scope);
+  OracleSource source = remote_source(spec->program);
+  source.make = [spec](const StopSignal& stop) { return std::make_unique<UmBridgeOracle>(spec, stop); };
+  return source;
+}
+
+}  // namespace treesample

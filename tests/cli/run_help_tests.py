@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Help, man page and completion as a user sees them: run_help_tests.py PROGRAM"""
+
+import os
+import subprocess
+import sys
+
+from checks import check, run_tests
+
+PROGRAM = os.path.abspath(sys.argv[1])
+PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=PATIENCE)
+
+
+def test_help_and_docs():
+    short, long = run("infer", "--help").stdout, run("infer", "--help-all").stdout
+    check("--query" in short and "--epsilon" not in short and "more options: treesample infer --help-all" in short, "short help")
+    check(run("help", "infer").stdout == short, "help infer is infer --help")
+    check("--epsilon" in long and len(long) > len(short), "all of it")
+    check(max(len(line) for line in short.splitlines() if not line.startswith("  treesample")) <= 100, "lines fit")
+    check(not any(line != line.rstrip() for line in long.splitlines()), "no blanks at the ends of lines")
+    page = run("docs", "man").stdout
+    options = {word for word in long.split() if word.startswith("--") and word[2:].replace("-", "").isalpha()}
+    missing = {o for o in options - {"--help-all"} if o.replace("-", "\\-") not in page}
+    check(not missing, "the man page has every option", missing)
+    script = run("docs", "bash").stdout + (
+        'COMP_WORDS=(treesample infer --quer); COMP_CWORD=2; _treesample; echo "${COMPREPLY[@]}";'
+        'COMP_WORDS=(treesample con); COMP_CWORD=1; _treesample; echo "${COMPREPLY[@]}";'
+        'COMP_WORDS=(treesample infer --method ex); COMP_CWORD=3; _treesample; echo "${COMPREPLY[@]}"')
+    words = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
+    check(words == ["--query", "convert", "exact"], "completion", words)
+
+
+run_tests([test_help_and_docs])

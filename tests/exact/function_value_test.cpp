@@ -1,0 +1,117 @@
+// A caller's own value function: exact values make a search exact at once, any others in the end.
+#include "treesample/value/function_value.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/infer/infer.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+FactorGraph some_model(std::uint64_t seed) {
+  Random random(seed, "function value");
+  return testing::random_model(random, {.min_arity = 0, .zero_probability = 0.1});
+}
+
+// Adds up every completion of the prefix.
+void add_completions(const FactorGraph& graph, Assignment& x, std::span<const int> pending, std::vector<double>& sums) {
+  for (int v = 0; v < graph.num_variables(); ++v) {
+    if (x[v] >= 0) continue;
+    for (int s = 0; s < graph.num_states(v); ++s) {
+      x[v] = s;
+      add_completions(graph, x, pending, sums);
+    }
+    x[v] = -1;
+    return;
+  }
+  double sum = 0.0;
+  for (const int m : pending) sum += graph.log_value(m, x);
+  sums.push_back(sum);
+}
+
+// Q*(a | x) by enumeration.
+ValueFunction exact_values(const FactorGraph& graph) {
+  return [&graph](int variable, std::span<const int> prefixes, int count, std::span<double> q) {
+    const auto width = static_cast<std::size_t>(graph.num_variables());
+    for (std::size_t r = 0, i = 0; r < static_cast<std::size_t>(count); ++r) {
+      Assignment x(prefixes.begin() + static_cast<std::ptrdiff_t>(r * width),
+                   prefixes.begin() + static_cast<std::ptrdiff_t>((r + 1) * width));
+      std::vector<int> pending;
+      for (int m = 0; m < graph.num_factors(); ++m) {
+        const std::vector<int>& scope = graph.factor(m).scope();
+        if (std::any_of(scope.begin(), scope.end(), [&](int v) { return x[v] < 0; })) pending.push_back(m);
+      }
+      for (int a = 0; a < graph.num_states(variable); ++a) {
+        x[variable] = a;
+        std::vector<double> sums;
+        add_completions(graph, x, pending, sums);
+        q[i++] = log_sum_exp(sums);
+      }
+    }
+  };
+}
+
+class FunctionValueInfer : public ::testing::TestWithParam<SelectRule> {};
+
+TEST_P(FunctionValueInfer, ExactValuesMakeAShortSearchExact) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const FactorGraph graph = some_model(seed);
+    const double truth = enumerate(graph).log_z;
+    if (truth == kNegInf) continue;
+    InferOptions options{.select = GetParam(), .importance = 0};
+    options.value_function = exact_values(graph);
+    const Answer answer = infer(graph, {.marginals = false}, {.budget = 3}, options);
+    ASSERT_TRUE(answer.log_z);
+    if (GetParam() == SelectRule::kGap) {  // goes by bounds, which nobody's estimate changes
+      EXPECT_LE(*answer.lower, truth + 1e-9) << seed;
+      EXPECT_GE(*answer.upper, truth - 1e-9) << seed;
+    } else {
+      EXPECT_NEAR(*answer.log_z, truth, 1e-9) << seed;
+    }
+  }
+}
+
+TEST_P(FunctionValueInfer, AnyValuesAreExactInTheEnd) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const FactorGraph graph = some_model(seed);
+    const double truth = enumerate(graph).log_z;
+    InferOptions options{.select = GetParam()};
+    options.value_function = [&](int variable, std::span<const int> prefixes, int, std::span<double> q) {
+      for (std::size_t i = 0; i < q.size(); ++i) q[i] = std::sin(7.0 * variable + 3.0 * prefixes[0] + 1.3 * i);
+    };
+    const Answer answer = infer(graph, {}, {.budget = 50'000}, options);
+    ASSERT_TRUE(answer.log_z);
+    if (truth == kNegInf) {
+      EXPECT_EQ(*answer.log_z, kNegInf);
+    } else {
+      EXPECT_NEAR(*answer.log_z, truth, 1e-8) << seed;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, FunctionValueInfer,
+                         ::testing::Values(SelectRule::kQUct, SelectRule::kMass, SelectRule::kGap));
+
+TEST(FunctionValue, RefusesNoNumbersBranchesAndNull) {
+  const FactorGraph graph = some_model(1);
+  const std::vector<int> order = search_order(graph, SpaceKind::kTree, {.kind = OrderKind::kGiven});
+  const SearchSpace tree = make_search_space(graph, order, SpaceKind::kTree);
+  EXPECT_THROW(FunctionValue({}, tree), Error);
+  const FunctionValue bad(
+      [](int, std::span<const int>, int, std::span<double> q) { std::fill(q.begin(), q.end(), std::nan("")); }, tree);
+  Assignment x(static_cast<std::size_t>(graph.num_variables()), -1);
+  EXPECT_THROW(static_cast<void>(bad.log_value(0, x)), Error);
+  InferOptions options{.prior = "uniform"};
+  options.value_function = [](int, std::span<const int>, int, std::span<double>) {};
+  EXPECT_THROW(static_cast<void>(infer(graph, {}, {.budget = 10}, options)), OptionError);
+}
+
+}  // namespace
+}  // namespace treesample
