@@ -1,6 +1,6 @@
 // A finished episode as bytes, for the way from a worker to the learner.
 //
-// Little-endian: magic "TSEP0002", version of the library and name of the worker (u32 length and characters each),
+// Little-endian: magic "TSEP0003", version of the library and name of the worker (u32 length and characters each),
 // fingerprint of the options (u64), problem (u64), version of the parameters (i64), three delta-KL (f64, NaN where
 // not measured), number of samples, rows and targets per row (u32 each), samples (i32), samples and levels of the
 // rows (i32), targets (f32). On its way it is sealed (message_seal.hpp).
