@@ -190,7 +190,7 @@ class Episode:
         for _ in range(2):
             place += 4 + struct.unpack_from("<I", self.bytes, place)[0]
         self.problem_at = place + 8
-        counts_at = place + 3 * 8 + 3 * 8
+        counts_at = place + 3 * 8 + 6 * 8
         _, num_rows, num_targets = struct.unpack_from("<III", self.bytes, counts_at)
         self.num_values = num_rows * num_targets
 
@@ -198,7 +198,7 @@ class Episode:
         changed = bytearray(self.bytes)
         struct.pack_into("<Q", changed, self.problem_at, problem)
         if target is not None:
-            start = len(changed) - 4 * self.num_values
+            start = len(changed) - 4 - 4 * self.num_values  # no upper ends of intervals follow, and so it says
             struct.pack_into(f"<{self.num_values}f", changed, start, *[target] * self.num_values)
         return bytes(changed)
 

@@ -95,7 +95,7 @@ TEST(Stop, EliminationAsksWithinOneLargeBucket) {
     } else {
       num_asked = 0;
       last = 5;
-      EXPECT_EQ(error_of([&] { Elimination(graph, {}, options, observer); }), ErrorCode::kInterrupted);
+      EXPECT_EQ(error_of([&] { Elimination(graph, {.threads = 1}, options, observer); }), ErrorCode::kInterrupted);
       EXPECT_LT(share, 0.5);
     }
     EXPECT_EQ(num_asked, last);

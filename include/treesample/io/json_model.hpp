@@ -44,7 +44,7 @@ struct ProgramDescription {
   // A file of Python functions, one for each factor, named like it: the oracle room has the program around
   // them. `command` is then the interpreter and the file.
   std::string python = {};
-  std::string interpreter = {};         // of `python`: in the place of python3
+  std::string interpreter = {};  // of `python`: in the place of python3
   // A server instead of a program of one's own; `command` then says what its values depend on.
   std::optional<UmBridgeDescription> umbridge = {};
   std::vector<std::string> files = {};  // further files that its values depend on

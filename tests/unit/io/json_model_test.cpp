@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "m.json: programs: allowed is an object with one field per program"},
         BadText{R"({"variables": [], "factors": [], "programs": {"": {"command": ["x"]}}})",
                 "m.json: programs: the name of a program cannot be empty"},
-        BadText{PROGRAM("{}"), "m.json: programs.p: a program has exactly one of the fields command, python"},
+        BadText{PROGRAM("{}"), "m.json: programs.p: a program has exactly one of the fields command, python, umbridge"},
         BadText{PROGRAM(R"({"command": "python3 x.py"})"),
                 "m.json: programs.p.command: allowed is an array, found \"python3 x.py\""},
         BadText{PROGRAM(R"({"command": []})"),
@@ -217,7 +217,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{PROGRAM(R"({"command": ["x"], "timeout": 1})"),
                 "m.json: programs.p: unknown field 'timeout', allowed are command, python, interpreter, files, "
                 "timeout_seconds, "
-                "start_timeout_seconds, max_retries, max_batch, on_failure, max_failure_share"},
+                "start_timeout_seconds, max_retries, max_batch, on_failure, max_failure_share, umbridge, model, inputs, "
+                "numbers, output, transform, scale, config"},
         BadText{PROGRAM(R"({"command": ["x"], "on_failure": "ignore"})"),
                 "m.json: programs.p.on_failure: allowed are \"stop\", \"impossible\", \"skip\" and a number, the "
                 "log-value of what fails"},

@@ -154,10 +154,10 @@ TEST_F(OracleSetOfFunctions, AFailureNamesTheAssignmentAndLosesNothingElse) {
   const Ticket good = oracles.submit({{0, {0}}});
   const Ticket nan = oracles.submit({{0, {2}}});
   EXPECT_EQ(message_of(ErrorCode::kIo, [&] { oracles.wait(bad); }),
-            "C++ function: factor 'factor 0' at b=mid failed: no convergence");
+            "function: factor 'factor 0' at b=mid failed: no convergence");
   EXPECT_EQ(oracles.wait(good).log_values[0], 0.0);
   EXPECT_EQ(message_of(ErrorCode::kNumeric, [&] { oracles.wait(nan); }),
-            "C++ function: factor 'factor 0' at b=high failed: a log-value of nan, allowed are -inf and numbers from "
+            "function: factor 'factor 0' at b=high failed: a log-value of nan, allowed are -inf and numbers from "
             "-1e+300 to 17000000");
   EXPECT_EQ(oracles.num_pending(), 0);
   EXPECT_EQ(oracles.counts()[0].failures, 2);

@@ -116,7 +116,7 @@ class DistributedTest : public ::testing::Test {
     std::set<std::string> problems;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       EXPECT_EQ(rows[i].substr(0, rows[i].find(',')), std::to_string(i + 1));
-      EXPECT_EQ(std::count(rows[i].begin(), rows[i].end(), ','), 8);
+      EXPECT_EQ(std::count(rows[i].begin(), rows[i].end(), ','), 11);
       const std::size_t begin = rows[i].find(',') + 1;
       problems.insert(rows[i].substr(begin, rows[i].find(',', begin) - begin));
     }
