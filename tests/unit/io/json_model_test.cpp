@@ -214,11 +214,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "m.json: programs.p.max_retries: allowed is a whole number from 0 to 1000, found -1"},
         BadText{PROGRAM(R"({"command": ["x"], "max_batch": 0})"),
                 "m.json: programs.p.max_batch: allowed is a whole number from 1 to 1000000, found 0"},
-        BadText{PROGRAM(R"({"command": ["x"], "timeout": 1})"),
-                "m.json: programs.p: unknown field 'timeout', allowed are command, python, interpreter, files, "
-                "timeout_seconds, "
-                "start_timeout_seconds, max_retries, max_batch, on_failure, max_failure_share, umbridge, model, inputs, "
-                "numbers, output, transform, scale, config"},
+        BadText{
+            PROGRAM(R"({"command": ["x"], "timeout": 1})"),
+            "m.json: programs.p: unknown field 'timeout', allowed are command, python, interpreter, files, "
+            "timeout_seconds, "
+            "start_timeout_seconds, max_retries, max_batch, on_failure, max_failure_share, umbridge, model, inputs, "
+            "numbers, output, transform, scale, config"},
         BadText{PROGRAM(R"({"command": ["x"], "on_failure": "ignore"})"),
                 "m.json: programs.p.on_failure: allowed are \"stop\", \"impossible\", \"skip\" and a number, the "
                 "log-value of what fails"},
