@@ -46,14 +46,24 @@ function journalBest(data) {
   const best = [...rows].sort((a, b) => b.value - a.value).slice(0, kMost);
   const largest = factor.variables.map((_, v) => Math.max(1, ...rows.map((row) => row.indices[v])));
   const step = Math.max(26, Math.min(90, 760 / (factor.variables.length - 1)));
-  const box = {left: 24, top: 14, height: 190, width: step * (factor.variables.length - 1)};
+  const box = {left: 72, top: 14, height: 190, width: step * (factor.variables.length - 1)};
   const x = (v) => box.left + v * step;
   const y = (v, state) => box.top + box.height * (1 - state / largest[v]);
   const axes = factor.variables.map((name, v) => [
-    svg("line", {class: "grid", x1: x(v), x2: x(v), y1: box.top, y2: box.top + box.height}),
+    svg("line", {
+      style: {stroke: "currentColor", opacity: "0.3"},
+      x1: x(v),
+      x2: x(v),
+      y1: box.top,
+      y2: box.top + box.height,
+    }),
     svg(
       "text",
-      {class: "tick", "text-anchor": "end", transform: `translate(${x(v) + 4} ${box.top + box.height + 14}) rotate(-40)`},
+      {
+        style: {fill: "currentColor", "font-size": "12px"},
+        "text-anchor": "end",
+        transform: `translate(${x(v) + 4} ${box.top + box.height + 14}) rotate(-40)`,
+      },
       name.length > 16 ? `${name.slice(0, 15)}…` : name,
     ),
   ]);
@@ -74,7 +84,7 @@ function journalBest(data) {
     ),
   );
   const text = `The ${plural(best.length, "largest value")} of ${factor.name}, from ${short(best.at(-1).value)} to ${short(best[0].value)}: a line each through the states of the variables, the first state below. The largest: ${best[0].states}.`;
-  const width = box.left * 2 + box.width;
+  const width = box.left + box.width + 24;
   const picture = svg(
     "svg",
     {viewBox: `0 0 ${width} ${box.top + box.height + 84}`, width, role: "img", "aria-label": text},
