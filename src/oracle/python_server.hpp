@@ -12,7 +12,8 @@ import importlib.util, json, math, os, sys, traceback
 requests = os.fdopen(os.dup(0))
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-os.dup2(2, 1)  # what functions print goes to the log
+os.dup2(2, 1)  # what functions print goes to the log, line by line
+sys.stdout.reconfigure(line_buffering=True)
 path = sys.argv[1]
 file = os.path.abspath(path)
 
