@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report.hpp"
+#include "treesample/page/answer_page.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -32,29 +33,6 @@ dd { margin: 0; overflow-wrap: anywhere; white-space: pre-line; }
 }
 )css";
 
-std::string escape(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
     text.replace(at, what.size(), with);
@@ -63,14 +41,14 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 // Text of a cell or paragraph.
 std::string cell(const std::string& text) {
-  std::string escaped = escape(text);
+  std::string escaped = escaped_html(text);
   replace_all(escaped, " +- ", " &plusmn; ");
   return escaped;
 }
 
 std::string format_table(const Table& table) {
-  std::string html = fmt::format("<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>", escape(table.title));
-  for (const std::string& name : table.header) html += fmt::format("<th>{}</th>", escape(name));
+  std::string html = fmt::format("<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>", escaped_html(table.title));
+  for (const std::string& name : table.header) html += fmt::format("<th>{}</th>", escaped_html(name));
   html += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
     html += "<tr>";
@@ -105,17 +83,17 @@ std::string format_html(const Report& report, const std::vector<std::string>& pi
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{2}</p>\n",
-      escape(report.title), kStyle, cell(report.introduction));
+      escaped_html(report.title), kStyle, cell(report.introduction));
   for (std::size_t i = 0; i < report.figures.size() && i < pictures.size(); ++i) {
     if (pictures[i].empty()) continue;
     const Figure& figure = report.figures[i];
-    html += fmt::format("<h2>{}</h2>\n<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", escape(figure.title),
-                        inline_picture(pictures[i], figure.name), escape(figure.caption));
+    html += fmt::format("<h2>{}</h2>\n<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", escaped_html(figure.title),
+                        inline_picture(pictures[i], figure.name), escaped_html(figure.caption));
   }
   for (const Table& table : report.tables) html += format_table(table);
   html += "<h2>How it was made</h2>\n<dl>\n";
   for (const auto& [name, value] : report.options) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(value));
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped_html(name), escaped_html(value));
   }
   return html + "</dl>\n</body>\n</html>\n";
 }

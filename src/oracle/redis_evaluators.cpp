@@ -15,6 +15,7 @@
 
 #include "oracle/question_ledger.hpp"
 #include "oracle/redis_board.hpp"
+#include "remote/patience.hpp"
 #include "remote/run_lease.hpp"
 
 namespace treesample {
@@ -246,19 +247,13 @@ void RedisEvaluators::guarded(const Work& work) {
 // as long as the patience.
 template <typename Work>
 void RedisEvaluators::patiently(QuestionBoard& board, const Work& work, bool& is_doubtful) {
-  const Clock::time_point start = Clock::now();
-  std::string last;
-  while (true) {
-    try {
-      work();
-      return;
-    } catch (const RedisTrouble& trouble) {
-      if (std::exchange(last, trouble.what()) != trouble.what()) tell(fmt::format("{}; trying again", last));
-      if (seconds_since(start) > settings_.redis.patience_seconds) throw;
-    }
+  const auto doubt = [&] {
     is_doubtful = true;
     board.client().pause(kWaitSeconds);
-  }
+  };
+  try_patiently(
+      settings_.redis.patience_seconds, work,
+      [&](const std::string& trouble) { tell(fmt::format("{}; trying again", trouble)); }, doubt);
 }
 
 void RedisEvaluators::send_loop() {

@@ -12,6 +12,7 @@
 
 #include "oracle/redis_board.hpp"
 #include "oracle/worker_pool.hpp"
+#include "remote/patience.hpp"
 #include "remote/process_identity.hpp"
 #include "treesample/error.hpp"
 #include "treesample/oracle/oracle_set.hpp"
@@ -141,19 +142,11 @@ void Lane::work() {
 // again and keeps what it has.
 template <typename Work>
 auto Lane::patiently(const Work& work) -> decltype(work()) {
-  const Clock::time_point start = Clock::now();
-  std::string last;
-  while (true) {
-    try {
-      return work();
-    } catch (const RedisTrouble& trouble) {
-      if (std::exchange(last, trouble.what()) != trouble.what()) {
-        board_.client().remark(fmt::format("{}; trying again", trouble.what()));
-      }
-      if (seconds_since(start) > options_.redis.patience_seconds) throw;
-    }
-    board_.client().pause(kWaitSeconds);
-  }
+  RedisClient& client = board_.client();
+  return try_patiently(
+      options_.redis.patience_seconds, work,
+      [&](const std::string& trouble) { client.remark(fmt::format("{}; trying again", trouble)); },
+      [&] { client.pause(kWaitSeconds); });
 }
 
 // Waits until there is a run of this model. False when it has ended.

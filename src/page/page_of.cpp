@@ -6,7 +6,6 @@
 #include "treesample/page/answer_page.hpp"
 
 namespace treesample {
-namespace {
 
 std::string escaped_html(std::string_view text) {
   std::string escaped;
@@ -21,12 +20,17 @@ std::string escaped_html(std::string_view text) {
       case '>':
         escaped += "&gt;";
         break;
+      case '"':
+        escaped += "&quot;";
+        break;
       default:
         escaped += c;
     }
   }
   return escaped;
 }
+
+namespace {
 
 // The same JSON value in other letters: no end of an element, no comment and no line break that a script has and JSON
 // has not.

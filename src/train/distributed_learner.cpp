@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "remote/patience.hpp"
 #include "remote/run_lease.hpp"
 #include "train/arrivals.hpp"
 #include "train/episode_codec.hpp"
@@ -65,22 +65,16 @@ class DistributedLearner {
   // has failed for as long as the patience.
   template <typename Work>
   void patiently(const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
-    std::string last;
-    while (true) {
-      try {
-        work();
-        return;
-      } catch (const RedisTrouble& trouble) {
-        if (std::exchange(last, trouble.what()) != trouble.what()) channel_.client().remark(last);
-        if (std::chrono::steady_clock::now() - start > std::chrono::duration<double>(redis_.patience_seconds)) throw;
-      }
-      channel_.client().pause(kWaitSeconds);
+    RedisClient& client = channel_.client();
+    const auto put_right = [&] {
+      client.pause(kWaitSeconds);
       try {
         restore();
       } catch (const RedisTrouble&) {  // still; work() will say so
       }
-    }
+    };
+    try_patiently(
+        redis_.patience_seconds, work, [&](const std::string& trouble) { client.remark(trouble); }, put_right);
   }
 
   // Everything on the server as it should be: after the start, when the server was away and may have come back empty,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "remote/patience.hpp"
 #include "remote/process_identity.hpp"
 #include "train/episode_codec.hpp"
 #include "train/run_channel.hpp"
@@ -57,19 +58,11 @@ class DistributedWorker {
   // again and keeps what it has.
   template <typename Work>
   auto patiently(const Work& work) -> decltype(work()) {
-    const Clock::time_point start = Clock::now();
-    std::string last;
-    while (true) {
-      try {
-        return work();
-      } catch (const RedisTrouble& trouble) {
-        if (std::exchange(last, trouble.what()) != trouble.what()) {
-          channel_.client().remark(fmt::format("{}; trying again", trouble.what()));
-        }
-        if (seconds_since(start) > redis_.patience_seconds) throw;
-      }
-      channel_.client().pause(kWaitSeconds);
-    }
+    RedisClient& client = channel_.client();
+    return try_patiently(
+        redis_.patience_seconds, work,
+        [&](const std::string& trouble) { client.remark(fmt::format("{}; trying again", trouble)); },
+        [&] { client.pause(kWaitSeconds); });
   }
 
   // Waits for a learner, then brings options and parameters up to what its head tells.

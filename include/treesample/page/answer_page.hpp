@@ -29,4 +29,7 @@ std::string answer_page(const Answer& answer, const Model& model, const AnswerSo
 // hostile.
 std::string page_of(std::string_view title, std::string_view json);
 
+// Text of others as HTML, also within an attribute.
+std::string escaped_html(std::string_view text);
+
 }  // namespace treesample

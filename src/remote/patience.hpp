@@ -1,0 +1,30 @@
+// Trying again while something on the server is not as it should be.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "remote/redis_client.hpp"
+
+namespace treesample {
+
+// work(), again and again until it has failed (RedisTrouble) for as long as the patience. Each new trouble is told;
+// before the next attempt comes prepare(), which waits a while and may put right what it can.
+template <typename Work, typename Tell, typename Prepare>
+auto try_patiently(double patience_seconds, const Work& work, const Tell& tell, const Prepare& prepare)
+    -> decltype(work()) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string last;
+  while (true) {
+    try {
+      return work();
+    } catch (const RedisTrouble& trouble) {
+      if (std::exchange(last, trouble.what()) != trouble.what()) tell(last);
+      if (std::chrono::steady_clock::now() - start > std::chrono::duration<double>(patience_seconds)) throw;
+    }
+    prepare();
+  }
+}
+
+}  // namespace treesample
