@@ -337,8 +337,8 @@ void Planner::choose_budget() {
 void Planner::choose_program_budget(bool has_other_limit) {
   if (!is_given("importance")) options().importance = 0;
   const bool is_paper = plan_.method == Method::kTreeSample && plan_.select == SelectRule::kQUct;
-  if (!is_given("budget-unit") && !is_given("calls") && !is_paper && plan_.method != Method::kBp)
-    options().budget_unit = BudgetUnit::kCall;
+  const bool counts_calls = !graph_.has_only_tables() && !is_paper && plan_.method != Method::kBp;
+  if (counts_calls && !is_given("budget-unit") && !is_given("calls")) options().budget_unit = BudgetUnit::kCall;
   if (is_given("budget") || is_given("calls") || has_other_limit) return;
   const BudgetUnit unit = *options().budget_unit;
   limits().budget = unit == BudgetUnit::kCost ? policy::kDefaultCostSeconds : defaults_.limits.calls;

@@ -38,6 +38,16 @@ TEST(Best, EveryMethodHasOne) {
   }
 }
 
+// A model of tables makes no calls that a budget of calls could end.
+TEST(Best, LearningFromTablesEndsWithoutALimit) {
+  const FactorGraph graph = read_model(TREESAMPLE_SOURCE_DIR "/examples/models/cold_store.bif");
+  const Answer answer = infer(graph, {}, {}, {.method = Method::kLearned});
+  EXPECT_EQ(answer.stop, StopReason::kBudget);
+  EXPECT_EQ(answer.spent.reward_evaluations, 1000);
+  ASSERT_TRUE(answer.best);
+  EXPECT_NEAR(answer.best->log_density, graph.log_density(answer.best->x), 1e-12);
+}
+
 // Two variables that must differ: the most believed states, here the first of each, do not go together.
 TEST(Best, BeliefsThatDoNotGoTogetherStillHaveOne) {
   FactorGraph graph;
