@@ -112,7 +112,7 @@ void expect_certified(const FactorGraph& graph, const BoxResult& result, const T
       EXPECT_GE(result.marginals[v][s], 0.0);
       EXPECT_LE(result.marginals[v][s], 1.0);
       EXPECT_LE(fabsq(static_cast<Quad>(result.marginals[v][s]) - truth.marginals[v][s]),
-                static_cast<Quad>(result.marginal_errors[v]) + 1e-28Q);
+                static_cast<Quad>(result.marginal_errors[v]) + static_cast<Quad>(1e-28));
     }
   }
 }
