@@ -178,7 +178,8 @@ py::array_t<std::int32_t> draw(const Answer& answer, std::int64_t count, std::ui
 py::array_t<double> log_probs(const Answer& answer, const States& states, int num_variables) {
   const Approximation& sampler = sampler_of(answer);
   std::vector<double> values;
-  for (const std::span<const int> x : rows_of(states, num_variables)) values.push_back(sampler.log_prob(x));
+  const Rows rows(states, num_variables);
+  for (std::size_t r = 0; r < rows.size(); ++r) values.push_back(sampler.log_prob(rows[r]));
   const auto count = static_cast<py::ssize_t>(values.size());
   return to_array(std::move(values), {count});
 }
