@@ -34,6 +34,7 @@ struct FunctionOptions {
   std::shared_ptr<Raised> raised;
   bool is_paid = false;
   py::object fatal;
+  std::vector<int> directions = {};  // 1: increasing, -1: decreasing, one per variable; empty: not monotone
 };
 
 int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object function,
@@ -48,12 +49,17 @@ int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object f
     std::vector<py::object>& of_variable = traits.labels.emplace_back();
     for (const py::handle label : labels[i]) of_variable.push_back(py::reinterpret_borrow<py::object>(label));
   }
-  if (options.max_batch == 0) {
-    return graph.add_factor(
-        Factor::function(scope, PythonFactor::as_function(std::move(traits)), options.log_max, options.cost));
-  }
-  return graph.add_factor(Factor::batch_function(scope, PythonBatch::as_function(std::move(traits)), options.max_batch,
-                                                 options.log_max, options.cost));
+  std::vector<Direction> directions;
+  for (const int sign : options.directions) directions.push_back(static_cast<Direction>(sign));
+  // Witnesses are of use where the function is monotone, and looking for them costs.
+  Factor factor =
+      options.max_batch > 0 ? Factor::batch_function(scope, PythonBatch::as_function(std::move(traits)),
+                                                     options.max_batch, options.log_max, options.cost)
+      : directions.empty()
+          ? Factor::function(scope, PythonFactor::as_function(std::move(traits)), options.log_max, options.cost)
+          : Factor::explained_function(scope, PythonFactor::as_explained(std::move(traits)), options.log_max,
+                                       options.cost);
+  return graph.add_factor(directions.empty() ? factor : factor.monotone(std::move(directions)));
 }
 
 // A view of a table's logarithms, in the shape of its scope: not a copy. It keeps the graph alive.
@@ -149,9 +155,10 @@ FactorGraph family(const std::string& name, const std::string& reading, std::uin
 void bind_model(py::module_& module) {
   py::class_<FunctionOptions>(module, "FunctionOptions")
       .def(py::init([](std::optional<double> log_max, std::optional<double> cost, int max_batch,
-                       std::optional<double> on_failure, std::shared_ptr<Raised> raised, bool is_paid,
-                       py::object fatal) {
-        return FunctionOptions{log_max, cost, max_batch, on_failure, std::move(raised), is_paid, std::move(fatal)};
+                       std::optional<double> on_failure, std::shared_ptr<Raised> raised, bool is_paid, py::object fatal,
+                       std::vector<int> directions) {
+        return FunctionOptions{log_max,           cost,    max_batch,        on_failure,
+                               std::move(raised), is_paid, std::move(fatal), std::move(directions)};
       }));
   py::class_<FactorGraph>(module, "Graph")
       .def(py::init<>())

@@ -89,6 +89,7 @@ class LearnedSearch {
   LearnedSamplers samplers_;
   BestProposals best_proposals_;
   PosteriorDraws posterior_;
+  const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t next_learning_ = 0;
   double surprise_ = 0.0;  // the largest difference between a value and what was learned before
   double learning_seconds_ = 0.0;
@@ -128,6 +129,8 @@ bool LearnedSearch::is_over() {
 // Of the search: the rest is for errors.
 bool LearnedSearch::has_share_left() const {
   const double share = options_.wants_best ? 1.0 : 1.0 - options_.error_share;
+  const double kept = (1.0 - share) * std::min(static_cast<double>(limits_.budget), 5.0 * first_left_);
+  if (static_cast<double>(queue_.num_left()) <= kept) return false;
   if (limits_.budget == Limits::kUnlimited) return watch_.seconds() < share * limits_.seconds;
   const double under_way = queue_.num_pending();
   return budget_.spent().in(limits_.unit) + under_way < share * static_cast<double>(limits_.budget);
