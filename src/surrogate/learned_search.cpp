@@ -22,10 +22,10 @@ namespace {
 constexpr double kFromPosterior = 0.25;  // of what is asked: from models drawn from the posterior
 constexpr int kPosteriorDraws = 8;       // for the error that the values leave open
 constexpr int kMostTries = 300;
-constexpr double kMostListed = 1 << 20;                      // configurations that are gone through one by one
-constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // asked before it learns
-constexpr std::int64_t kLearnEvery = 6;                      // it learns when there is 1 / 6 more
-constexpr double kNoSurprise = 1e-4;                         // nats: what differs by less teaches nothing
+constexpr double kMostListed = 1 << 20;                     // configurations that are gone through one by one
+constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // asked before it learns
+constexpr std::int64_t kLearnEvery = 6;                     // it learns when there is 1 / 6 more
+constexpr double kNoSurprise = 1e-4;                        // nats: what differs by less teaches nothing
 constexpr double kRounding = 0x1.0p-50;
 
 class LearnedSearch {
@@ -117,7 +117,7 @@ void LearnedSearch::learn() {
 std::int64_t LearnedSearch::num_first() const {
   std::int64_t num_effects = 0;
   for (int v = 0; v < graph_.num_variables(); ++v) num_effects += graph_.num_states(v) - 1;
-  return std::min(std::clamp(num_effects, kFewestFirst, kMostFirst), std::max<std::int64_t>(limits_.budget / 3, 1));
+  return std::clamp(num_effects, kFewestFirst, kMostFirst);
 }
 
 bool LearnedSearch::is_over() {
