@@ -141,6 +141,8 @@ class Run:
         if self._calling.num_workers != 1 and (self.model._functions or self.model._program_file):
             keywords = {"oracle_workers": self._calling.num_workers, **keywords}
         show = make_progress() if progress is True else None
+        if show is not None:
+            show.most_calls = keywords.get("calls")
         problem = self.problem()
         # A journal knows what was paid, and another run may want it; else the library's model does.
         self._problem = None if self._journal else problem
