@@ -136,6 +136,15 @@ void BlockWalk::accumulate_max(int id, std::span<const double> block, double* va
   for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] = std::max(to[index[i]], from[i]);
 }
 
+void add_sums(const FactorGraph& graph, std::span<const int> scope, const double* values, std::span<const int> part,
+              double* sums) {
+  BlockWalk walk(graph, scope);
+  const int id = walk.add_table(part);
+  do {
+    walk.accumulate(id, {values + walk.first_entry(), walk.block_size()}, sums);
+  } while (walk.next());
+}
+
 std::vector<ScopeGroup> group_scopes(const FactorGraph& graph, std::span<const int> scope,
                                      const std::vector<std::span<const int>>& subsets) {
   // Subsets as sorted positions in the scope; in lexicographic order neighbours share variables.

@@ -69,6 +69,10 @@ class BlockWalk {
   std::vector<Table> tables_;
 };
 
+// Adds a table over `scope` into one over a part of it: sums[x_part] += the sum of all entries that agree with x_part.
+void add_sums(const FactorGraph& graph, std::span<const int> scope, const double* values, std::span<const int> part,
+              double* sums);
+
 // Some of the scopes that were passed in, and their union in the order of the large scope.
 struct ScopeGroup {
   std::vector<int> scope;
