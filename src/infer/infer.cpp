@@ -54,13 +54,15 @@ Prepared prepare(const Model& model, const InferOptions& options, const Run& run
 // What is under way ends with the time limit: a program may hang.
 class ProgramWatch {
  public:
-  ProgramWatch(OracleSet* programs, const Run& run) : programs_(programs) {
+  ProgramWatch(OracleSet* programs, const Run& run, std::int64_t new_calls) : programs_(programs) {
     if (programs_ == nullptr) return;
+    programs_->set_most_new(new_calls);
     before_ = programs_->set_should_stop([run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
     remark_before_ = programs_->set_remark([run](const std::string& text) { run.remark(text); });
   }
   ~ProgramWatch() {
     if (programs_ == nullptr) return;
+    programs_->set_most_new(EvaluationQueue::kUnlimited);
     programs_->set_should_stop(std::move(before_));
     programs_->set_remark(std::move(remark_before_));
   }
@@ -216,7 +218,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   run.set_log_error(prepared.report.log_error);
   Plan plan = planned(model, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
-  const ProgramWatch watch(model.programs.get(), run);
+  const ProgramWatch watch(model.programs.get(), run, request.limits.new_calls);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
   if (graph.has_only_tables()) draft.add_first_bounds(graph);

@@ -30,7 +30,7 @@ class BoxSearch {
       : limits_(limits),
         options_(options),
         watch_(limits, observer),
-        budget_(limits.budget, limits.unit),
+        budget_(limits.budget, limits.unit, graph.evaluation_queue()),
         model_(std::make_shared<BoxedModel>(graph)),
         queue_(model_->graph, budget_, options.answer_order),
         functions_(model_->graph, model_->masses, options.seed),
