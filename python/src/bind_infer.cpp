@@ -181,13 +181,17 @@ const Approximation& sampler_of(const Answer& answer) {
 
 py::array_t<std::int32_t> draw(const Answer& answer, std::int64_t count, std::uint64_t seed, int num_variables) {
   const Approximation& sampler = sampler_of(answer);
-  std::vector<Assignment> samples;
+  std::vector<std::int32_t> states;  // all rows, which the array then owns
   {
     const py::gil_scoped_release others_may_run;
     Random random(seed, "samples");
-    for (std::int64_t i = 0; i < count; ++i) samples.push_back(sampler.sample(random));
+    states.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(num_variables));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Assignment x = sampler.sample(random);
+      states.insert(states.end(), x.begin(), x.end());
+    }
   }
-  return array_of(samples, num_variables);
+  return to_array(std::move(states), {static_cast<py::ssize_t>(count), num_variables});
 }
 
 py::array_t<double> log_probs(const Answer& answer, const States& states, int num_variables) {
