@@ -12,6 +12,7 @@
 #include "exact/separator_sums.hpp"
 #include "math/vector_kernels.hpp"
 #include "model/dense_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/stop.hpp"
@@ -281,13 +282,9 @@ Marginals LinearPass::marginals(EntryWatch& watch) const {
 void LinearPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
   std::fill(probabilities.begin(), probabilities.end(), 1.0);
   const auto multiply = [&](const LinearTable& table) {
-    std::size_t index = 0;  // of state 0 of v, which is the slowest
-    for (std::size_t i = 1; i < table.scope.size(); ++i) {
-      index = index * static_cast<std::size_t>(graph_.num_states(table.scope[i])) +
-              static_cast<std::size_t>(x[table.scope[i]]);
-    }
-    const std::size_t stride = table.values.size() / probabilities.size();
-    for (std::size_t a = 0; a < probabilities.size(); ++a) probabilities[a] *= table.values.data()[index + a * stride];
+    const TableRow row = table_row(graph_, table.scope, v, x);
+    for (std::size_t a = 0; a < probabilities.size(); ++a)
+      probabilities[a] *= table.values.data()[row.first + a * row.stride];
   };
   for (const LinearTable& factor : factors_[v]) multiply(factor);
   for (const int c : tree_.buckets[v].children) multiply(messages_[c]);

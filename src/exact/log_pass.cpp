@@ -9,6 +9,7 @@
 #include "exact/message_error.hpp"
 #include "exact/separator_sums.hpp"
 #include "model/dense_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 
@@ -132,15 +133,9 @@ void LogPass::eliminate_all(EntryWatch& watch) {
 void LogPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
   std::fill(probabilities.begin(), probabilities.end(), 0.0);
   for_each_input(buckets_[v], [&](const TableView& table) {
-    std::size_t index = 0;  // of state 0 of v
-    std::size_t stride = 1;
-    for (const int u : table.scope) {
-      const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
-      index = index * num_states + static_cast<std::size_t>(u == v ? 0 : x[u]);
-      stride = u == v ? 1 : stride * num_states;
-    }
+    const TableRow row = table_row(graph_, table.scope, v, x);
     for (std::size_t a = 0; a < probabilities.size(); ++a) {
-      probabilities[a] += table.values[index + a * stride] - table.shift;
+      probabilities[a] += table.values[row.first + a * row.stride] - table.shift;
     }
   });
   softmax(probabilities, probabilities);

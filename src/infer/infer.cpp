@@ -21,6 +21,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/model/network.hpp"
+#include "treesample/oracle/program_value.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -176,6 +177,16 @@ std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel
   return reduced;
 }
 
+// A prior in a program is a value function.
+InferOptions with_program(const InferOptions& options, const FactorGraph& graph, const Run& run) {
+  InferOptions known = options;
+  if (!options.prior || !options.prior->starts_with(kProgramWord)) return known;
+  if (options.value_function) throw OptionError("prior", "is a program, and a value function is given too");
+  known.value_function = program_value(options.prior->substr(std::string_view(kProgramWord).size()), graph,
+                                       [run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
+  return known;
+}
+
 // The value function in terms of the reduced model, which knows all states of the variables that it has.
 ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr<const ReducedModel>& model) {
   return [original, model](int variable, std::span<const int> prefixes, int count, std::span<double> q) {
@@ -266,13 +277,15 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
           const Observer& observer) {
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
-  const AskedModel asked(model, question, options);
-  return planned(asked.model(), {question, limits, options}, prepare(asked.model(), options, run), run);
+  const InferOptions known = with_program(options, model.graph, run);
+  const AskedModel asked(model, question, known);
+  return planned(asked.model(), {question, limits, known}, prepare(asked.model(), known, run), run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  const InferRequest request{question, limits, options};
+  const Run run(limits.seconds, observer);
+  const InferRequest request{question, limits, with_program(options, model.graph, run)};
   static_cast<void>(map_variables(model, question));
   check_sensitivity(model, question);
   const bool asks_more =
@@ -282,9 +295,8 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
                       "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
   }
   if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
-  const AskedModel asked(model, question, options);
-  const Run run(limits.seconds, observer);
-  InferRequest first{asked.question(), limits, options};
+  const AskedModel asked(model, question, request.options);
+  InferRequest first{asked.question(), limits, request.options};
   first.limits.seconds *= method_share(model, request);
   Run method(first.limits.seconds, observer);
   Answer answer = asked.answered(answer_of(asked.model(), first, method));

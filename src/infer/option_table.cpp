@@ -278,7 +278,8 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::prior>(
           "prior", kRules + kParticles,
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
-          "default for programs); auto uses mini-buckets where elimination does not fit"),
+          "default for programs); net:FILE is a trained network, program:FILE a value function of yours (docs/methods/"
+          "networks.md); auto uses mini-buckets where elimination does not fit"),
       option<&InferOptions::network_values>(
           "network-values", kQUct,
           "What a search with a network (--prior net:FILE, --space tree) takes from it; telescoped: values that agree "
