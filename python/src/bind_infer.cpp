@@ -113,6 +113,11 @@ class Prior {
   std::shared_ptr<PythonValue> value_;
 };
 
+// Ctrl-C in the last moment: what there is would be lost on its way.
+void look_for_signals(Raised& raised) {
+  if (PyErr_CheckSignals() != 0) raised.stop(py::error_already_set().value());
+}
+
 // The answer and, where a signal or a callable ended the run, what that raised. The answer is null when the run ended
 // before there was one.
 std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>& model, const Keywords& keywords,
@@ -130,6 +135,7 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
     answer =
         std::make_shared<Answer>(infer(*model, request.question, request.limits, request.options, watcher.observer()));
   } catch (const Error& error) {
+    look_for_signals(*raised);
     py::object original = raised->take();
     if (original.is_none()) throw;
     return {nullptr, original};
@@ -137,8 +143,7 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
     raised->forget();
     throw;
   }
-  // Ctrl-C in the last moment: the answer is there, and would be lost on its way.
-  if (PyErr_CheckSignals() != 0) raised->stop(py::error_already_set().value());
+  look_for_signals(*raised);
   const bool has_ended = raised->is_stopped() || answer->error;
   py::object error = raised->take();
   return {answer, has_ended ? error : py::none()};

@@ -85,6 +85,10 @@ class ByExecutor:
         before = signal.pthread_sigmask(signal.SIG_SETMASK, self._signals)
         try:
             return self._executor.submit(self._function, *arguments)
+        except FATAL:
+            raise
+        except Exception as error:  # such as no new process for a pool: no failure of a call
+            raise concurrent.futures.BrokenExecutor(f"the executor takes no calls: {error}") from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
