@@ -8,6 +8,7 @@
 
 #include "evaluate/betting.hpp"
 #include "evaluate/sampled_density.hpp"
+#include "math/compensated_sum.hpp"
 #include "space/run_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -101,6 +102,48 @@ LogBounds log_limits(double log_bound, const MeanLimits& mean) {
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
+// The limits of log Z where a part of it is known.
+LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_bound) {
+  const LogBounds sum{log_add_exp(known.log_mass.lower, rest.lower), log_add_exp(known.log_mass.upper, rest.upper)};
+  const LogBounds wider = sum.widened(4.0 * kEpsilon * (1.0 + std::abs(std::isfinite(sum.lower) ? sum.lower : 0.0) +
+                                                        std::abs(std::isfinite(sum.upper) ? sum.upper : 0.0)));
+  return {wider.lower, std::min(log_bound, wider.upper)};
+}
+
+// The weights that tell log Z: all of them, or those of what is not known.
+class Estimator {
+ public:
+  Estimator(const BoundedImportanceOptions& options, double log_bound)
+      : known_(options.known.value_or(KnownPart())), log_bound_(log_bound), betting_(options.confidence) {}
+
+  void add(double log_weight, std::span<const int> x, double expected) {
+    ++count_;
+    const bool is_known = known_.holds && known_.holds(x);
+    const double z = is_known ? 0.0 : std::exp(log_weight - log_bound_);
+    if (!is_known) rest_.add(log_weight, {});
+    betting_.add(z, expected);
+  }
+  [[nodiscard]] LogBounds interval() const {
+    const LogBounds rest = log_limits(log_bound_, betting_.limits());
+    return known_.holds ? with_known(rest, known_, log_bound_) : rest;
+  }
+  [[nodiscard]] double log_z() const { return log_add_exp(known_.estimate, log_rest()); }
+  // Relative, by the variance of the weights: that of a mean is n / ess - 1.
+  [[nodiscard]] double error() const {
+    if (rest_.is_empty()) return 0.0;
+    const double share = std::exp(log_rest() - log_z());
+    return share * std::sqrt(std::max(0.0, count_ / rest_.ess() - 1.0) / (count_ - 1.0));
+  }
+
+ private:
+  [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
+
+  KnownPart known_;
+  double log_bound_, count_ = 0.0;
+  BettingInterval betting_;
+  WeightSums rest_{FactorGraph()};
+};
+
 // How many samples are expected: asked for now and then.
 class ExpectedSamples {
  public:
@@ -170,7 +213,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   result.interval = {kNegInf, sampler.log_bound};
   if (sampler.log_bound == kNegInf) return result;  // Z = 0
   WeightSums sums(graph);
-  BettingInterval betting(options.confidence);
+  Estimator estimator(options, sampler.log_bound);
   ExpectedSamples expected(options);
   Assignment x(graph.num_variables(), -1);
   while (result.num_samples < options.max_samples) {
@@ -180,7 +223,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
     const double log_weight = *log_density == kNegInf ? kNegInf : *log_density - log_prob;
     sums.add(log_weight, x);
     ++result.num_samples;
-    betting.add(std::exp(log_weight - sampler.log_bound), expected.after(result.num_samples));
+    estimator.add(log_weight, x, expected.after(result.num_samples));
     if (*log_density > result.best.log_density) result.best = {x, *log_density};
     watch.tell({.phase = "samples", .spent = result.spent, .num_samples = result.num_samples});
     if (watch.is_asked_to_stop()) break;
@@ -188,20 +231,17 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   const auto count = static_cast<double>(result.num_samples);
   const double log_bound = sampler.log_bound;
   result.no_error = result.num_samples == 0 ? "there are no samples" : "all samples are impossible";
-  if (sums.is_empty()) {
-    result.interval = log_limits(log_bound, betting.limits());
-    return result;
-  }
-  result.log_z = sums.log_sum() - std::log(count);
+  result.interval = estimator.interval();
+  result.log_z = estimator.log_z();
+  if (sums.is_empty()) return result;
   result.ess = sums.ess();
-  result.interval = log_limits(log_bound, betting.limits());
   result.marginals = sums.marginals();
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
   result.no_error = why_no_error(result, log_bound);
   if (!result.no_error.empty()) return result;
-  // The relative variance of the weights is n / ess - 1. What n samples miss has a probability of about 1 / n under P_U
-  // and weights between 0 and n / r times the mean, which it moves by up to 1 / r.
-  result.std_error = std::max(std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0)), 1.0 / num_hits);
+  // What n samples miss has a probability of about 1 / n under P_U and weights between 0 and n / r times the mean, which
+  // it moves by up to 1 / r.
+  result.std_error = std::max(estimator.error(), 1.0 / num_hits);
   result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);
   for (const double error : result.marginal_errors) result.marginals_error = std::max(result.marginals_error, error);
