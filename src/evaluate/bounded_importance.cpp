@@ -105,8 +105,9 @@ LogBounds log_limits(double log_bound, const MeanLimits& mean) {
 // The limits of log Z where a part of it is known.
 LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_bound) {
   const LogBounds sum{log_add_exp(known.log_mass.lower, rest.lower), log_add_exp(known.log_mass.upper, rest.upper)};
-  const LogBounds wider = sum.widened(4.0 * kEpsilon * (1.0 + std::abs(std::isfinite(sum.lower) ? sum.lower : 0.0) +
-                                                        std::abs(std::isfinite(sum.upper) ? sum.upper : 0.0)));
+  const LogBounds wider = sum.widened(4.0 * kEpsilon *
+                                      (1.0 + std::abs(std::isfinite(sum.lower) ? sum.lower : 0.0) +
+                                       std::abs(std::isfinite(sum.upper) ? sum.upper : 0.0)));
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
@@ -239,8 +240,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
   result.no_error = why_no_error(result, log_bound);
   if (!result.no_error.empty()) return result;
-  // What n samples miss has a probability of about 1 / n under P_U and weights between 0 and n / r times the mean, which
-  // it moves by up to 1 / r.
+  // What n samples miss has a probability of about 1 / n under P_U and weights between 0 and n / r times the mean,
+  // which it moves by up to 1 / r.
   result.std_error = std::max(estimator.error(), 1.0 / num_hits);
   result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);

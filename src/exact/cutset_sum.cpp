@@ -92,10 +92,11 @@ bool CutsetSum::State::add_batch(std::span<const JointState> batch, const Observ
 CutsetSum::CutsetSum(const FactorGraph& graph, Cutset cutset, const Limits& limits) {
   limits.validate();
   check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
-  check_argument(std::ssize(cutset.rest.order) == graph.num_variables(), kFunction,
-                 fmt::format("the order has {} variables, the model {}", cutset.rest.order.size(),
-                             graph.num_variables()));
-  for (const int v : cutset.variables) check_range(kFunction, "variable of the cutset", v, 0, graph.num_variables() - 1);
+  check_argument(
+      std::ssize(cutset.rest.order) == graph.num_variables(), kFunction,
+      fmt::format("the order has {} variables, the model {}", cutset.rest.order.size(), graph.num_variables()));
+  for (const int v : cutset.variables)
+    check_range(kFunction, "variable of the cutset", v, 0, graph.num_variables() - 1);
   state_ = std::make_unique<State>(graph, std::move(cutset), limits);
   const double bytes = state_->cutset.rest.bytes * state_->team.size();
   if (bytes > static_cast<double>(limits.bytes)) {

@@ -66,8 +66,9 @@ std::vector<Assignment> candidates(const CutsetTask& asked, const Cutset& cutset
   }
   std::vector<Group> best;
   for (const auto& [key, group] : groups) best.push_back(group);
-  std::sort(best.begin(), best.end(),
-            [](const Group& a, const Group& b) { return a.weight != b.weight ? a.weight > b.weight : a.first < b.first; });
+  std::sort(best.begin(), best.end(), [](const Group& a, const Group& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.first < b.first;
+  });
   std::vector<Assignment> configurations = asked.known;
   for (const Group& group : best) configurations.push_back(pilot.samples[group.first]);
   return configurations;
@@ -101,10 +102,8 @@ std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked) {
   options.most_entries = most_entries(limits, seconds);
   options.seed = asked.task.seed();
   options.threads = num_threads(limits);
-  options.should_settle = run.time_box(policy::kCutsetOrderShare, 0.0);
+  options.should_settle = run.time_box(policy::kCutsetTriesShare, 0.0);
   options.should_stop = run.time_box(policy::kCutsetChoiceShare, 0.0);
-  const std::optional<EliminationCost>& cost = asked.task.plan.elimination;
-  if (cost && std::ssize(cost->order) == asked.graph.num_variables()) options.order = cost->order;
   asked.tell({.phase = "cutset", .share_done = 0.0});
   const auto cutset =
       unless_given_up([&] { return choose_cutset(asked.graph, marginals_of(asked.graph, pilot), options); });

@@ -274,8 +274,8 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
   }
 }
 
-// Exact sums over joint states of a cutset, for what the search leaves open: a better lower bound, and less that samples
-// have to tell.
+// Exact sums over joint states of a cutset, for what the search leaves open: a better lower bound, and less that
+// samples have to tell.
 void GapSearch::sum_joint_states(const SearchResult& result) {
   const StopReason stop = result.report.stop;
   const bool is_open = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;

@@ -107,14 +107,15 @@ inline constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // wh
 inline constexpr int kCertifiedMarginalSamples = 1000;  // of P_L, where every weighted sample was impossible
 
 // ---- Cutsets, between the search with bounds and its samples --------------------------------------------------------
-inline constexpr double kPilotShare = 0.03;  // for samples that tell which joint states are worth their time
+inline constexpr double kPilotShare = 0.02;  // for samples that tell which joint states are worth their time
 inline constexpr std::size_t kPilotStates = std::size_t{8} << 20;  // of all variables of these, at most
-inline constexpr double kCutsetOrderShare = 0.04;                  // for orders of the rest
-inline constexpr double kCutsetChoiceShare = 0.12;                 // for the choice of the variables, or none
-inline constexpr double kCutsetOfRest = 0.35;                      // of the time that is left, for sums
-inline constexpr double kCutsetEnd = 0.65;  // of what the search leaves: all of it is over
-// Joint states that there is time for: fewer and larger ones have more of Z, but a bad choice of them is found too late.
-inline constexpr double kJointStates = 128.0;
+inline constexpr double kCutsetTriesShare = 0.025;  // for choices of the variables, the best one of which
+inline constexpr double kCutsetChoiceShare = 0.12;  // is taken; for the first one, or none
+inline constexpr double kCutsetOfRest = 0.12;       // of the time that is left, for sums
+inline constexpr double kCutsetEnd = 0.5;           // of what the search leaves: all of it is over, usually earlier
+// Joint states that there is time for: fewer and larger ones have more of Z, but a bad choice of them is found too
+// late.
+inline constexpr double kJointStates = 48.0;
 inline constexpr double kLeastJointEntries = 1 << 14;
 inline constexpr std::size_t kFirstJointStates = 16;  // after which it is given up where it leads nowhere:
 inline constexpr double kLeastKnownShare = 0.02;      // less of Z than this, and no better lower bound

@@ -31,13 +31,12 @@ struct Cutset {
 };
 
 struct CutsetOptions {
-  double most_entries = 1e7;  // of the buckets of one joint state, summed
-  std::vector<int> order = {};    // of the whole model, to begin with; empty: looked for
-  int restarts = 100;             // orders of the whole model, and of the rest
+  double most_entries = 1e7;      // of the buckets of one joint state, summed
+  int tries = 8;                  // choices, from different orders; the one with the least entropy is taken
   std::uint64_t seed = 0;         // of the orders
-  int threads = 1;                // that look for them; they find the same for any number
-  ShouldStop should_settle = {};  // from then on no more orders than have to be made
-  ShouldStop should_stop = {};    // ends with Error (kInterrupted)
+  int threads = 1;                // that make them; the choice is the same for any number
+  ShouldStop should_settle = {};  // ends with the best try so far; the first one is always made
+  ShouldStop should_stop = {};    // ends that one too, with Error (kInterrupted)
 };
 
 // Fixes variables, one after the other, until the rest is small enough: each time the one that saves most of the work

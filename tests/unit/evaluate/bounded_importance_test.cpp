@@ -116,8 +116,8 @@ TEST(BoundedImportance, WhatIsKnownMakesTheIntervalShorter) {
   BoundedImportanceOptions options{.max_samples = 4000};
   Random first(1, "shorter"), second(1, "shorter");
   const BoundedImportance without = bounded_importance(graph, sampler, options, first);
-  options.known = KnownPart{{std::log(18.0), std::log(18.0)}, std::log(18.0),
-                            [](std::span<const int> x) { return x[0] < 18; }};
+  options.known =
+      KnownPart{{std::log(18.0), std::log(18.0)}, std::log(18.0), [](std::span<const int> x) { return x[0] < 18; }};
   const BoundedImportance with = bounded_importance(graph, sampler, options, second);
   const double ratio = (without.interval.upper - without.interval.lower) / (with.interval.upper - with.interval.lower);
   EXPECT_GT(ratio, 2.0);
