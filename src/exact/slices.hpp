@@ -30,7 +30,7 @@ struct Slice {
 std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
                                                  const PassOptions& options, EntryWatch& watch);
 
-// The part of the model in which the variables of `fixed` have these states; the order is of the whole model's variables.
+// The part of the model in which the variables of `fixed` have these states; the order is of all variables.
 Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
                 const PassOptions& options, EntryWatch& watch);
 

@@ -19,6 +19,14 @@ struct Pilot {
   double log_z = kNegInf;
 };
 
+double ess(std::span<const double> log_weights) {
+  std::vector<double> probs(log_weights.size());
+  softmax(log_weights, probs);
+  double squares = 0.0;
+  for (const double p : probs) squares += p * p;
+  return 1.0 / squares;
+}
+
 Pilot draw_pilot(const CutsetTask& asked) {
   const auto num_variables = static_cast<std::size_t>(asked.graph.num_variables());
   const std::size_t most = std::max<std::size_t>(1, policy::kPilotStates / std::max<std::size_t>(1, num_variables));
@@ -27,7 +35,11 @@ Pilot draw_pilot(const CutsetTask& asked) {
   Pilot pilot;
   Assignment x(num_variables, -1);
   double num_drawn = 0.0;
-  for (; pilot.samples.size() < most && !is_over(); ++num_drawn) {
+  const auto is_enough = [&] {
+    const std::size_t count = pilot.samples.size();
+    return count >= most || (count % policy::kPilotLook == 1 && ess(pilot.weights) >= policy::kPilotEss);
+  };
+  for (; !is_enough() && !is_over(); ++num_drawn) {
     const double log_prob = asked.upper.sample_into(x, random);
     const double log_density = asked.graph.log_density(x);
     if (log_density == kNegInf) continue;

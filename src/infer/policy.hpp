@@ -107,7 +107,9 @@ inline constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // wh
 inline constexpr int kCertifiedMarginalSamples = 1000;  // of P_L, where every weighted sample was impossible
 
 // ---- Cutsets, between the search with bounds and its samples --------------------------------------------------------
-inline constexpr double kPilotShare = 0.02;  // for samples that tell which joint states are worth their time
+inline constexpr double kPilotShare = 0.05;      // for samples that tell which joint states are worth their time
+inline constexpr double kPilotEss = 1000.0;      // effective ones that are enough,
+inline constexpr std::size_t kPilotLook = 1000;  // as every so many show
 inline constexpr std::size_t kPilotStates = std::size_t{8} << 20;  // of all variables of these, at most
 inline constexpr double kCutsetTriesShare = 0.025;  // for choices of the variables, the best one of which
 inline constexpr double kCutsetChoiceShare = 0.12;  // is taken; for the first one, or none
