@@ -62,13 +62,14 @@ web: packages-build
 	@web/tests/run_page_tests.py build/treesample examples/models
 
 bench: packages-test
-	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
-	@cmake --build build --target search_bench bounds_bench nn_bench count_bench elimination_bench
+	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -DTREESAMPLE_PYTHON=ON -B build > /dev/null
+	@cmake --build build --target search_bench bounds_bench nn_bench count_bench elimination_bench treesample_python
 	build/search_bench
 	build/bounds_bench
 	build/nn_bench
 	build/count_bench
 	build/elimination_bench
+	PYTHONPATH=build/python bench/python_bench.py
 
 lint lint-all: packages-test
 	@cmake --preset tidy > /dev/null

@@ -54,8 +54,23 @@ std::shared_ptr<Model> paid_functions(const FactorGraph& graph, const Seen& seen
   return kept(with_evidence(Model(std::make_shared<OracleSet>(graph, version, options)), seen));
 }
 
-std::shared_ptr<Model> programs_of(const std::filesystem::path& path, const Seen& seen, const OracleOptions& options) {
-  return kept(with_evidence(Model(std::make_shared<OracleSet>(read_json_model(path), options)), seen));
+// A server that does not answer is waited for: the interpreter is free meanwhile, and Ctrl-C ends the wait.
+std::shared_ptr<Model> programs_of(const std::filesystem::path& path, const Seen& seen, OracleOptions options) {
+  std::optional<py::error_already_set> interrupt;
+  options.is_interrupted = [&interrupt] {
+    const py::gil_scoped_acquire interpreter;
+    if (PyErr_CheckSignals() != 0) interrupt.emplace();
+    return interrupt.has_value();
+  };
+  try {
+    const py::gil_scoped_release others_may_run;
+    auto programs = std::make_shared<OracleSet>(read_json_model(path), options);
+    programs->set_should_stop({});
+    return kept(with_evidence(Model(std::move(programs)), seen));
+  } catch (const Error&) {
+    if (interrupt) throw *interrupt;
+    throw;
+  }
 }
 
 // "stop", "impossible", "skip", or a number.
@@ -178,7 +193,8 @@ py::array_t<std::int32_t> draw(const Answer& answer, std::int64_t count, std::ui
 py::array_t<double> log_probs(const Answer& answer, const States& states, int num_variables) {
   const Approximation& sampler = sampler_of(answer);
   std::vector<double> values;
-  for (const std::span<const int> x : rows_of(states, num_variables)) values.push_back(sampler.log_prob(x));
+  const Rows rows(states, num_variables);
+  for (std::size_t r = 0; r < rows.size(); ++r) values.push_back(sampler.log_prob(rows[r]));
   const auto count = static_cast<py::ssize_t>(values.size());
   return to_array(std::move(values), {count});
 }
@@ -298,15 +314,28 @@ void bind_infer(py::module_& module) {
   bind_answer(module);
   py::class_<OracleOptions>(module, "OracleOptions")
       .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
-                       bool retry_failed, const std::map<int, py::object>& on_failure) {
+                       bool retry_failed, const std::map<int, py::object>& on_failure,
+                       const std::optional<RedisOptions>& redis) {
         OracleOptions options;
         options.num_workers = workers;
         options.journal = journal;
         options.log = log;
         options.retry_failed = retry_failed;
         for (const auto& [factor, rule] : on_failure) options.on_failure[factor] = rule_of(rule);
+        options.redis = redis;
         return options;
       }));
+  py::class_<RedisOptions>(module, "RedisOptions")
+      .def(py::init<>())
+      .def_readwrite("address", &RedisOptions::address)
+      .def_readwrite("run", &RedisOptions::run)
+      .def_readwrite("password_file", &RedisOptions::password_file)
+      .def_readwrite("key_file", &RedisOptions::key_file)
+      .def_readwrite("insecure", &RedisOptions::allow_no_secret)
+      .def_readwrite("tls_ca", &RedisOptions::tls_ca_file)
+      .def_readwrite("tls_cert", &RedisOptions::tls_cert_file)
+      .def_readwrite("tls_key", &RedisOptions::tls_key_file)
+      .def_readwrite("patience", &RedisOptions::patience_seconds);
   py::class_<Seen>(module, "Seen")
       .def(py::init(
           [](std::vector<std::pair<int, int>> states, std::vector<std::pair<int, std::vector<double>>> weights) {

@@ -45,7 +45,9 @@ py::array_t<std::int32_t> draw(const PaperResult& paper, int count, std::uint64_
 
 py::array_t<double> log_probs(const PaperResult& paper, const States& states) {
   std::vector<double> values;
-  for (const std::span<const int> x : rows_of(states, paper.num_variables)) {
+  const Rows rows(states, paper.num_variables);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::span<const int> x = rows[r];
     values.push_back(paper.result.approximation.log_prob(x));
   }
   const auto count = static_cast<py::ssize_t>(values.size());

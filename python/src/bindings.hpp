@@ -29,7 +29,17 @@ py::array_t<T> to_array(std::vector<T>&& values, std::vector<py::ssize_t> shape)
   return py::array_t<T>(std::move(shape), owned->data(), owner);
 }
 
-// Rows of one state per variable; throws unless the array has that many columns.
-std::vector<std::span<const int>> rows_of(const States& states, int num_variables);
+// The rows of an array, of one state per variable. Keeps no reference to the array.
+class Rows {
+ public:
+  // Throws unless it has that many columns.
+  Rows(const States& states, int num_variables);
+  [[nodiscard]] std::size_t size() const { return size_; }
+  std::span<const int> operator[](std::size_t row) const { return {data_ + row * width_, width_}; }
+
+ private:
+  const int* data_ = nullptr;
+  std::size_t size_ = 0, width_ = 0;
+};
 
 }  // namespace treesample::python

@@ -62,17 +62,13 @@ void bind_errors(py::module_& module) {
 
 }  // namespace
 
-std::vector<std::span<const int>> rows_of(const States& states, int num_variables) {
+Rows::Rows(const States& states, int num_variables) : data_(states.data()) {
   if (states.ndim() != 2 || states.shape(1) != num_variables) {
     throw Error(ErrorCode::kArgument, "configurations are rows of one state per variable, of which there are " +
                                           std::to_string(num_variables));
   }
-  std::vector<std::span<const int>> rows;
-  const auto width = static_cast<std::size_t>(num_variables);
-  for (py::ssize_t r = 0; r < states.shape(0); ++r) {
-    rows.emplace_back(states.data() + static_cast<std::size_t>(r) * width, width);
-  }
-  return rows;
+  size_ = static_cast<std::size_t>(states.shape(0));
+  width_ = static_cast<std::size_t>(num_variables);
 }
 
 }  // namespace treesample::python

@@ -58,8 +58,7 @@ void FunctionTraits::throw_set(std::span<const int> states) const {
 
 PythonFactor::PythonFactor(FunctionTraits traits) : traits_(std::move(traits)) {}
 
-double PythonFactor::operator()(std::span<const int> states) const {
-  const py::gil_scoped_acquire interpreter;
+py::object PythonFactor::call(std::span<const int> states) const {
   std::array<PyObject*, kFewArguments> few = {};
   std::vector<PyObject*> many;
   PyObject** arguments = few.data();
@@ -70,9 +69,12 @@ double PythonFactor::operator()(std::span<const int> states) const {
   for (std::size_t i = 0; i < states.size(); ++i) {
     arguments[i] = traits_.labels[i][static_cast<std::size_t>(states[i])].ptr();
   }
-  const auto result =
-      py::reinterpret_steal<py::object>(PyObject_Vectorcall(traits_.function.ptr(), arguments, states.size(), nullptr));
-  const double value = result ? PyFloat_AsDouble(result.ptr()) : -1.0;
+  return py::reinterpret_steal<py::object>(
+      PyObject_Vectorcall(traits_.function.ptr(), arguments, states.size(), nullptr));
+}
+
+double PythonFactor::value_of(const py::object& returned, std::span<const int> states) const {
+  const double value = returned ? PyFloat_AsDouble(returned.ptr()) : -1.0;
   if (value == -1.0 && PyErr_Occurred() != nullptr) {
     // A worker's rule for failures is the library's.
     if (!traits_.is_paid && traits_.on_failure && PyErr_ExceptionMatches(PyExc_Exception) != 0) {
@@ -84,8 +86,52 @@ double PythonFactor::operator()(std::span<const int> states) const {
   return !traits_.is_paid && traits_.on_failure && !has_value(value) ? *traits_.on_failure : value;
 }
 
+double PythonFactor::operator()(std::span<const int> states) const {
+  const py::gil_scoped_acquire interpreter;
+  return value_of(call(states), states);
+}
+
+std::optional<std::vector<int>> PythonFactor::places_of(const py::object& names) const {
+  std::vector<int> places;
+  const auto list = py::reinterpret_steal<py::object>(PySequence_Fast(names.ptr(), "a witness is a list of names"));
+  if (!list) return {};
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.ptr()); ++i) {
+    const auto item = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(list.ptr(), i));
+    const std::string name = py::str(py::getattr(item, "name", item)).cast<std::string>();
+    const auto found = std::find(traits_.names.begin(), traits_.names.end(), name);
+    if (found == traits_.names.end()) {
+      PyErr_SetString(PyExc_ValueError, ("the witness names " + name + ", which is no variable of the factor").c_str());
+      return {};
+    }
+    places.push_back(static_cast<int>(found - traits_.names.begin()));
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
+FactorValue PythonFactor::explain(std::span<const int> states) const {
+  const py::gil_scoped_acquire interpreter;
+  py::object returned = call(states);
+  if (!returned || !PyTuple_Check(returned.ptr()) || PyTuple_GET_SIZE(returned.ptr()) != 2) {
+    return {value_of(returned, states)};
+  }
+  const auto pair = py::reinterpret_borrow<py::tuple>(returned);
+  std::optional<std::vector<int>> witness;
+  if (!pair[1].is_none()) {
+    witness = places_of(pair[1]);
+    if (!witness) returned = py::object();  // an exception is set
+  }
+  return {value_of(returned ? py::object(pair[0]) : returned, states), std::move(witness)};
+}
+
 Factor::Function PythonFactor::as_function(FunctionTraits traits) {
   return [factor = kept<PythonFactor>(std::move(traits))](std::span<const int> states) { return (*factor)(states); };
+}
+
+Factor::Explained PythonFactor::as_explained(FunctionTraits traits) {
+  return
+      [factor = kept<PythonFactor>(std::move(traits))](std::span<const int> states) { return factor->explain(states); };
 }
 
 void PythonBatch::operator()(std::span<const int> rows, int count, std::span<double> values) const {

@@ -29,17 +29,27 @@ struct FunctionTraits {
   [[noreturn]] void throw_set(std::span<const int> states) const;
 };
 
-// Calls function(*labels of the states), which returns a number.
+// Calls function(*labels of the states), which returns a number, or a pair of it and the names of a witness
+// (FactorValue).
 class PythonFactor {
  public:
   // The interpreter must be held.
   explicit PythonFactor(FunctionTraits traits);
   double operator()(std::span<const int> states) const;
+  [[nodiscard]] FactorValue explain(std::span<const int> states) const;
 
   // To be kept by the library, which may let go of it on any thread, with or without the interpreter.
   static Factor::Function as_function(FunctionTraits traits);
+  static Factor::Explained as_explained(FunctionTraits traits);
 
  private:
+  // What the function returned; null, and an exception is set, where it raised one. The interpreter must be held.
+  [[nodiscard]] py::object call(std::span<const int> states) const;
+  // A number, or what becomes of the exception that is set.
+  [[nodiscard]] double value_of(const py::object& returned, std::span<const int> states) const;
+  // Sets an exception and returns none where it names no variables of the factor.
+  [[nodiscard]] std::optional<std::vector<int>> places_of(const py::object& names) const;
+
   FunctionTraits traits_;
 };
 

@@ -51,6 +51,8 @@ void Watcher::tell(const Progress& progress) {
     report["upper"] = number_or_none(progress.log_z.upper);
     report["estimate"] = progress.estimate ? number_or_none(*progress.estimate) : py::none();
     report["evaluations"] = progress.spent.reward_evaluations;
+    report["calls"] = progress.spent.calls;
+    report["best"] = progress.best ? number_or_none(*progress.best) : py::none();
     report["samples"] = progress.num_samples;
     report["share"] = progress.share_done ? py::object(py::float_(*progress.share_done)) : py::none();
     progress_(report);

@@ -349,25 +349,6 @@ def test_batches_are_full_and_the_others_keep_their_values():
     assert answer.spent["functions"][0]["failed"] == 4**5
 
 
-def test_progress_in_a_notebook_is_one_output_that_ends_empty(monkeypatch):
-    from treesample import _progress
-
-    shown = []
-
-    class Handle:
-        def update(self, data, raw):
-            shown.append(data["text/html"])
-
-    def display(data, raw, display_id):
-        shown.append(data["text/html"])
-        return Handle()
-
-    progress = _progress.NotebookProgress(display)
-    monkeypatch.setattr("treesample._run.make_progress", lambda: progress)
-    ts.families.ising(n=25, seed=3).infer(time=1.0, progress=True)
-    assert len(shown) > 1 and shown[0].startswith("<pre>") and shown[-1] == ""
-
-
 def test_an_interrupted_run_goes_on_with_its_journal(tmp_path):
     model = ts.Model()
     variables = [model.variable(f"x{i}", 4) for i in range(5)]

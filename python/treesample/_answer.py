@@ -230,6 +230,8 @@ class Answer:
     def extend(self, **limits: Any) -> "Answer":
         """Goes on: limits that are numbers are added to those of this answer. No call is paid twice.
 
+        `calls=N` makes at most N calls more, beside those that an interrupted run had left.
+
         >>> import treesample as ts
         >>> m = ts.Model()
         >>> x = [m.variable(f"x{i}", 3) for i in range(4)]
@@ -241,6 +243,11 @@ class Answer:
         True
         """
         keywords = dict(self._keywords)
+        keywords.pop("new_calls", None)
+        if "calls" in limits and self.spent["functions"]:
+            before = self._core.calls if keywords.get("calls") is None else keywords["calls"]
+            left = 0 if self.stop == "budget" else max(0, before - self._core.calls)
+            keywords.update(calls=before, new_calls=max(1, left + limits["calls"]))
         for name, value in limits.items():
             before = keywords.get(name)
             is_sum = isinstance(value, (int, float)) and not isinstance(value, bool) and name in ("calls", "budget", "time")

@@ -26,6 +26,7 @@ class FunctionOptions:
         raised: Optional[Raised],
         is_paid: bool,
         fatal: Any,
+        directions: Sequence[int],
     ) -> None: ...
 
 class Graph:
@@ -57,8 +58,28 @@ class Problem: ...
 
 class Answer: ...
 
+class RedisOptions:
+    address: str
+    run: str
+    password_file: str
+    key_file: str
+    insecure: bool
+    tls_ca: str
+    tls_cert: str
+    tls_key: str
+    patience: float
+    def __init__(self) -> None: ...
+
 class OracleOptions:
-    def __init__(self, workers: int, journal: str, log: str, retry_failed: bool, on_failure: dict[int, Any]) -> None: ...
+    def __init__(
+        self,
+        workers: int,
+        journal: str,
+        log: str,
+        retry_failed: bool,
+        on_failure: dict[int, Any],
+        redis: Optional[RedisOptions],
+    ) -> None: ...
 
 class TreeSearch:
     log_z: float

@@ -7,7 +7,9 @@ import hashlib
 import inspect
 import math
 import threading
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
 
 from . import _core
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from ._model import Model
 
 OnFailure = Union[str, float]
+Monotone = Union[bool, Mapping[str, str]]
+
+_SIGNS = {"increasing": 1, "decreasing": -1}
 
 
 class FunctionFactor(NamedTuple):
@@ -26,6 +31,7 @@ class FunctionFactor(NamedTuple):
     cost: Optional[float]
     batch: Optional[int]
     on_failure: OnFailure
+    directions: Tuple[int, ...] = ()  # 1 or -1 for each variable of a monotone function
 
     @property
     def failure_value(self) -> Optional[float]:
@@ -38,6 +44,21 @@ class FunctionFactor(NamedTuple):
     def is_direct(self) -> bool:
         """Called by the search itself, as often as it likes, one state at a time."""
         return self.cost == 0 and self.batch is None
+
+
+def directions(monotone: Monotone, names: "list[str]") -> Tuple[int, ...]:
+    """1 or -1 for each of the variables; none where nothing is declared."""
+    if isinstance(monotone, (bool, np.bool_)):
+        return (1,) * len(names) if monotone else ()
+    if not isinstance(monotone, Mapping) or set(monotone) != set(names):
+        raise _core.Error(
+            f"monotone is {monotone!r}, allowed are True and a mapping of each variable of the factor "
+            f"({', '.join(names)}) to 'increasing' or 'decreasing'"
+        )
+    for name, word in monotone.items():
+        if word not in _SIGNS:
+            raise _core.Error(f"monotone: {name!r} is {word!r}, allowed are 'increasing' and 'decreasing'")
+    return tuple(_SIGNS[monotone[name]] for name in names)
 
 
 class _NoLongerWanted(BaseException):
@@ -81,7 +102,14 @@ def with_functions(
     for factor in model._functions.values():
         labels = [list(model._variables[v].states) for v in factor.scope]
         options = _core.FunctionOptions(
-            factor.log_max, factor.cost, factor.batch or 0, factor.failure_value, raised, is_paid, FATAL
+            factor.log_max,
+            factor.cost,
+            factor.batch or 0,
+            factor.failure_value,
+            raised,
+            is_paid,
+            FATAL,
+            list(factor.directions),
         )
         graph.add_function(list(factor.scope), wrap(factor.function), labels, options)
     return graph

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from . import _core, _interop
 from ._answer import Answer
-from ._functions import FunctionFactor, OnFailure, with_functions
+from ._functions import FunctionFactor, Monotone, OnFailure, directions, with_functions
 from ._options import as_text, suggestion
-from ._run import Asked, Calling, Run
+from ._run import Asked, Calling, Run, redis_options
 
 State = Union[str, int]
 Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
@@ -104,6 +104,7 @@ class Model:
         log_max: Optional[float] = None,
         batch: Optional[int] = None,
         on_failure: OnFailure = "stop",
+        monotone: Monotone = False,
     ) -> Callable[[Function], Function]:
         """Declares a function of these variables' states that returns a logarithm. It must always return the same.
 
@@ -116,6 +117,10 @@ class Model:
         returns, from which certified bounds are made. `on_failure` says what a call counts as that raises an exception
         or returns NaN: "stop" (the run ends with that exception, which has the answer so far), "impossible" (-inf),
         "skip" (the same, and the answer is one of the model without these configurations), or a number.
+
+        `monotone=True` declares that a later state of a variable never lowers the value; a mapping says "increasing" or
+        "decreasing" for each variable. Certified bounds are made of it. Such a function may return a pair, the value
+        and a witness: the names of variables whose states are enough for it, whatever the others are.
 
         >>> import treesample as ts
         >>> m = ts.Model()
@@ -132,9 +137,12 @@ class Model:
             raise _core.Error(f"on_failure is {on_failure!r}, allowed are 'stop', 'impossible', 'skip' and numbers")
         if batch is not None and batch < 1:
             raise _core.Error(f"batch is {batch}, allowed are numbers from 1 on")
+        signs = directions(monotone, [self._variables[v].name for v in scope])
 
         def declare(function: Function) -> Function:
-            self._functions[self._num_factors()] = FunctionFactor(scope, function, log_max, cost, batch, on_failure)
+            self._functions[self._num_factors()] = FunctionFactor(
+                scope, function, log_max, cost, batch, on_failure, signs
+            )
             return function
 
         return declare
@@ -244,6 +252,8 @@ class Model:
         workers: Optional[int] = None,
         retry_failed: bool = False,
         version: str = "",
+        redis: Union[str, Mapping[str, Any], None] = None,
+        run: str = "default",
         progress: Union[bool, Callable[["dict[str, Any]"], None]] = False,
         **options: Any,
     ) -> Answer:
@@ -253,8 +263,11 @@ class Model:
         observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable states of some
         variables with all others summed out (`Answer.map`). Functions are called by `executor` (any
         concurrent.futures.Executor), up to `workers` at a time, and their values are kept in the file `journal`, so
-        that no call is ever paid twice; `version` is a text that changes when the functions do. Every other keyword is
-        an option of the program (`infer_options()` has their help): method, gap, budget, memory, ...
+        that no call is ever paid twice; `version` is a text that changes when the functions do. Programs of a model
+        file may be run by `treesample worker` on any machine, by way of a Redis server: `redis` is its address, or a
+        mapping with `address`, `password_file`, `key_file`, `tls_ca`, `tls_cert`, `tls_key`, `insecure`, `patience`,
+        and `run` the name that the workers were given. Every other keyword is an option of the program
+        (`infer_options()` has their help): method, gap, budget, memory, ...
 
         `prior` is a word or a value function Q_phi of your own: `prior(variable, prefixes)` gets the variable that
         comes next and an int array with a row per prefix and a column per variable of the model, -1 where it is open.
@@ -274,9 +287,9 @@ class Model:
         names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
         if isinstance(prior, str):
             keywords["prior"] = prior
-        calling = Calling(executor, workers, journal, retry_failed, version)
-        run = Run(self, evidence, calling, Asked(names, list(map), prior if callable(prior) else None))
-        return run.infer(keywords, progress)
+        calling = Calling(executor, workers, journal, retry_failed, version, redis_options(redis, run, time))
+        asked = Asked(names, list(map), prior if callable(prior) else None)
+        return Run(self, evidence, calling, asked).infer(keywords, progress)
 
     def plan(self, *, evidence: Optional[Evidence] = None, **options: Any) -> str:
         """What `infer` would do, and why, without doing it.

@@ -7,23 +7,32 @@ import sys
 from typing import Any, Optional
 
 
-def line_of(report: "dict[str, Any]") -> str:
+def line_of(report: "dict[str, Any]", most_calls: Optional[int] = None) -> str:
     parts = [f"{report['seconds']:6.1f} s", str(report["phase"])]
+    calls, seconds = report["calls"], report["seconds"]
+    if calls > 0 and seconds > 0:
+        parts.append(f"{calls} calls, {calls / seconds:.3g} per second")
     if report["lower"] is not None and report["upper"] is not None:
         parts.append(f"log Z in [{report['lower']:.6g}, {report['upper']:.6g}]")
     elif report["estimate"] is not None:
         parts.append(f"log Z about {report['estimate']:.6g}")
+    if report["best"] is not None:
+        parts.append(f"best {report['best']:.6g}")
     if report["share"] is not None:
         parts.append(f"{100 * report['share']:.0f} %")
+    elif most_calls is not None and 0 < calls <= most_calls:
+        parts.append(f"about {seconds * (most_calls - calls) / calls:.0f} s left")
     return "  ".join(parts)
 
 
 class TerminalProgress:
+    most_calls: Optional[int] = None  # of the run
+
     def __init__(self) -> None:
         self._width = 0
 
     def __call__(self, report: "dict[str, Any]") -> None:
-        line = line_of(report)
+        line = line_of(report, self.most_calls)
         sys.stderr.write("\r" + line.ljust(self._width))
         sys.stderr.flush()
         self._width = len(line)
@@ -37,12 +46,14 @@ class TerminalProgress:
 class NotebookProgress:
     """An output of the cell that changes, and is empty in the end."""
 
+    most_calls: Optional[int] = None
+
     def __init__(self, display: Any) -> None:
         self._display = display
         self._handle: Optional[Any] = None
 
     def __call__(self, report: "dict[str, Any]") -> None:
-        self._show(f"<pre>{html.escape(line_of(report))}</pre>")
+        self._show(f"<pre>{html.escape(line_of(report, self.most_calls))}</pre>")
 
     def end(self) -> None:
         if self._handle is not None:

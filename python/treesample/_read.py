@@ -21,7 +21,7 @@ def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) 
     if name.endswith(".json") and _core.has_programs(name):
         if not allow_programs:
             raise _core.Error(f"{name}: the model runs programs; allow_programs=True lets it")
-        problem = _core.programs_of(name, _core.Seen([], []), _core.OracleOptions(1, "", "", False, {}))
+        problem = _core.programs_of(name, _core.Seen([], []), _core.OracleOptions(1, "", "", False, {}, None))
         model = model_of(_core.program_graph(problem))
         model._program_file = name
     else:

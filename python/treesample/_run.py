@@ -6,16 +6,22 @@ import concurrent.futures
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Union
 
 from . import _core
 from ._answer import Answer
 from ._functions import ByExecutor, fingerprint, rules, with_functions
-from ._options import as_text
+from ._options import as_text, suggestion
 from ._progress import make_progress
 
 if TYPE_CHECKING:
     from ._model import Evidence, Model
+
+
+UNDER_WAY = 16  # questions, where workers elsewhere may join at any time, so that their number is not known
+REDIS_FIELDS = (
+    "address", "password_file", "key_file", "tls_ca", "tls_cert", "tls_key", "insecure", "patience"
+)
 
 
 class Calling(NamedTuple):
@@ -26,15 +32,37 @@ class Calling(NamedTuple):
     journal: Union[str, "os.PathLike[str]", None]
     retry_failed: bool
     version: str
+    redis: Optional[_core.RedisOptions] = None
 
     @property
     def num_workers(self) -> int:
         if self.workers is not None:
             return self.workers
+        if self.redis is not None:
+            return UNDER_WAY
         if self.executor is None:
             return 1
         pool = self.executor
         return getattr(pool, "_max_workers", None) or getattr(pool, "num_workers", None) or os.cpu_count() or 1
+
+
+def redis_options(
+    given: Union[str, Mapping[str, Any], None], run: str, time: Optional[float]
+) -> Optional[_core.RedisOptions]:
+    """How the server between this process and workers elsewhere is reached; a run waits no longer than its time."""
+    if given is None:
+        if run != "default":
+            raise _core.OptionError("run: is for workers on other machines (redis=ADDRESS)")
+        return None
+    options = _core.RedisOptions()
+    options.run = run
+    for name, value in ({"address": given} if isinstance(given, str) else given).items():
+        if name not in REDIS_FIELDS:
+            raise _core.OptionError(f"redis: has no field {name!r}{suggestion(name, REDIS_FIELDS)}")
+        setattr(options, name, os.fspath(value) if isinstance(value, os.PathLike) else value)
+    if time:
+        options.patience = min(options.patience, time)
+    return options
 
 
 class Asked(NamedTuple):
@@ -77,6 +105,13 @@ class Run:
         has_calls = bool(model._functions) or model._program_file is not None
         if not has_calls and (calling.journal or calling.executor):
             raise _core.OptionError(f"{'journal' if calling.journal else 'executor'}: the model has no functions")
+        if calling.redis is not None and model._program_file is None:
+            raise _core.OptionError(
+                "redis: workers elsewhere run programs of a model file (ts.read('model.json', allow_programs=True)), "
+                "and this model has none; executor=... lets other processes call Python functions"
+            )
+        if model._program_file is not None and calling.executor is not None:
+            raise _core.OptionError("executor: is for Python functions, and this model has programs")
 
     def problem(self) -> _Paid:
         """The model of the library, with what it has paid for."""
@@ -86,7 +121,7 @@ class Run:
         if self._interrupted is not None and (before := self._interrupted()) is not None:
             before.close()
         is_over = threading.Event()
-        options = _core.OracleOptions(calling.num_workers, self._journal, "", calling.retry_failed, rules(model))
+        options = _core.OracleOptions(calling.num_workers, self._journal, "", calling.retry_failed, rules(model), calling.redis)
         if model._program_file is not None:
             return _Paid(_core.programs_of(model._program_file, self._evidence, options), is_over)
         is_direct = not self._journal and calling.executor is None
@@ -106,6 +141,8 @@ class Run:
         if self._calling.num_workers != 1 and (self.model._functions or self.model._program_file):
             keywords = {"oracle_workers": self._calling.num_workers, **keywords}
         show = make_progress() if progress is True else None
+        if show is not None:
+            show.most_calls = keywords.get("calls")
         problem = self.problem()
         # A journal knows what was paid, and another run may want it; else the library's model does.
         self._problem = None if self._journal else problem

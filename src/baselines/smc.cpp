@@ -82,7 +82,7 @@ ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& spac
       options_(options),
       prior_(prior),
       reward_(graph, space),
-      budget_(limits.budget, limits.unit),
+      budget_(limits.budget, limits.unit, graph.evaluation_queue()),
       proposal_(options.seed, "proposal"),
       resampling_(options.seed, "resampling"),
       width_(graph.num_variables()),

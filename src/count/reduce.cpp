@@ -10,6 +10,7 @@
 #include "count/split_table.hpp"
 #include "count/zero_boxes.hpp"
 #include "math/compensated_sum.hpp"
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -45,30 +46,13 @@ class Reducer {
   }
 
  private:
-  // Leaves out variables on which the table does not depend.
-  void shrink(ReduceTable& table) const {
-    for (std::size_t i = table.scope.size(); i-- > 0;) {
-      std::size_t stride = 1;
-      for (std::size_t j = i + 1; j < table.scope.size(); ++j)
-        stride *= static_cast<std::size_t>(num_states_[table.scope[j]]);
-      const std::size_t block = stride * static_cast<std::size_t>(num_states_[table.scope[i]]);
-      bool is_flat = true;
-      for (std::size_t first = 0; first < table.values.size() && is_flat; first += block) {
-        for (std::size_t j = first + stride; j < first + block && is_flat; ++j) {
-          is_flat = table.values[j] == table.values[j - stride];
-        }
-      }
-      if (!is_flat) continue;
-      std::size_t kept = 0;
-      for (std::size_t first = 0; first < table.values.size(); first += block) {
-        for (std::size_t j = first; j < first + stride; ++j) table.values[kept++] = table.values[j];
-      }
-      table.values.resize(kept);
-      table.scope.erase(table.scope.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+  [[nodiscard]] std::vector<int> states_of(const std::vector<int>& scope) const {
+    std::vector<int> num_states;
+    for (const int v : scope) num_states.push_back(num_states_[v]);
+    return num_states;
   }
   void add(ReduceTable table) {
-    shrink(table);
+    drop_flat_variables(states_of(table.scope), table.scope, table.values);
     if (switches_.splits) split(table);
     const int number = static_cast<int>(tables_.size());
     for (const int v : table.scope) tables_of_[v].push_back(number);
@@ -77,9 +61,7 @@ class Reducer {
   }
   void split(ReduceTable& table) {
     for (std::size_t i = table.scope.size(); table.scope.size() > 1 && i-- > 0;) {
-      std::vector<int> num_states;
-      for (const int v : table.scope) num_states.push_back(num_states_[v]);
-      std::optional<SplitTable> parts = split_off(num_states, table.values, i);
+      std::optional<SplitTable> parts = split_off(states_of(table.scope), table.values, i);
       if (!parts) continue;
       ReduceTable own{.scope = {table.scope[i]}, .values = std::move(parts->own), .error = parts->error};
       table.scope.erase(table.scope.begin() + static_cast<std::ptrdiff_t>(i));
@@ -108,9 +90,7 @@ class Reducer {
     return false;
   }
   [[nodiscard]] std::size_t num_boxes(const ReduceTable& table) const {
-    std::vector<int> num_states;
-    for (const int v : table.scope) num_states.push_back(num_states_[v]);
-    return cover_zeros(num_states, table.values).size();
+    return cover_zeros(states_of(table.scope), table.values).size();
   }
   [[nodiscard]] double at(const ReduceTable& table, const std::vector<int>& states) const {  // states by variable
     std::size_t index = 0;

@@ -5,16 +5,14 @@
 #include <utility>
 
 #include "math/compensated_sum.hpp"
+#include "model/table_index.hpp"
 
 namespace treesample {
 namespace {
 
 // The table without position i, if its entries other than -inf do not depend on it.
 bool drop_position(SoftValues& values, std::size_t position) {
-  std::size_t stride = 1;
-  for (std::size_t i = position + 1; i < values.scope.size(); ++i) {
-    stride *= static_cast<std::size_t>(values.num_states[i]);
-  }
+  const std::size_t stride = stride_at(values.num_states, position);
   const auto num_states = static_cast<std::size_t>(values.num_states[position]);
   std::vector<double> smaller;
   smaller.reserve(values.log_values.size() / num_states);

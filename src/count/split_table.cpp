@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "math/compensated_sum.hpp"
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -11,8 +12,7 @@ namespace treesample {
 std::optional<SplitTable> split_off(std::span<const int> num_states, std::span<const double> log_values,
                                     std::size_t position) {
   constexpr double kRounding = 16.0 * kEpsilon;
-  std::size_t stride = 1;
-  for (std::size_t i = position + 1; i < num_states.size(); ++i) stride *= static_cast<std::size_t>(num_states[i]);
+  const std::size_t stride = stride_at(num_states, position);
   const auto own_size = static_cast<std::size_t>(num_states[position]);
   const std::size_t block = stride * own_size;
   const auto at = [&](std::size_t state, std::size_t other) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -15,13 +16,10 @@ enum class Side : std::uint8_t { kOne, kAllButOne, kAll };
 class Growth {
  public:
   Growth(std::span<const int> num_states, std::span<const double> log_values)
-      : num_states_(num_states), log_values_(log_values), strides_(num_states.size()), seed_(num_states.size()) {
-    std::size_t stride = 1;
-    for (std::size_t i = num_states.size(); i-- > 0;) {
-      strides_[i] = stride;
-      stride *= static_cast<std::size_t>(num_states[i]);
-    }
-  }
+      : num_states_(num_states),
+        log_values_(log_values),
+        strides_(table_strides(num_states)),
+        seed_(num_states.size()) {}
 
   // Grows around the entry, sides in the order first, first + 1, ... around the scope.
   void grow(std::size_t entry, std::size_t first) {

@@ -145,36 +145,10 @@ LinearBucket::LinearBucket(const FactorGraph& graph, int v, std::span<const int>
 }
 
 int LinearBucket::add_place(std::span<const int> scope) {
-  Place place;
-  std::vector<std::size_t> strides(separator_.size(), 0);
-  std::size_t stride = 1;
-  for (auto u = scope.rbegin(); u != scope.rend(); ++u) {
-    if (*u == v_) {
-      place.state_stride = stride;
-    } else {
-      const auto position = std::find(separator_.begin(), separator_.end(), *u) - separator_.begin();
-      strides[static_cast<std::size_t>(position)] = stride;
-    }
-    stride *= static_cast<std::size_t>(graph_.num_states(*u));
-  }
-  place.outer_strides.assign(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(num_outer_));
-  std::vector<std::uint32_t>& index = place.inner_index;
-  index.reserve(block_size_);
-  index.push_back(0);
-  for (std::size_t axis = separator_.size(); axis-- > num_outer_;) {
-    const std::size_t length = index.size();
-    for (int state = 1; state < graph_.num_states(separator_[axis]); ++state) {
-      const auto shift = static_cast<std::uint32_t>(static_cast<std::size_t>(state) * strides[axis]);
-      for (std::size_t i = 0; i < length; ++i) index.push_back(index[i] + shift);
-    }
-  }
-  bool is_same = true, is_constant = true;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    is_same = is_same && index[i] == i;
-    is_constant = is_constant && index[i] == 0;
-  }
-  place.shape = is_same ? Shape::kSame : is_constant ? Shape::kConstant : Shape::kGeneral;
-  places_.push_back(std::move(place));
+  std::vector<int> all = {v_};
+  all.insert(all.end(), separator_.begin(), separator_.end());
+  const std::vector<std::size_t> strides = strides_in(graph_, scope, all);
+  places_.push_back({table_place(graph_, separator_, num_outer_, std::span(strides).subspan(1)), strides.front()});
   return static_cast<int>(places_.size()) - 1;
 }
 
@@ -189,7 +163,7 @@ LinearBucket::Cursor::Cursor(const LinearBucket& bucket, std::size_t block)
     states_[axis] = block % num_states;
     block /= num_states;
     for (std::size_t p = 0; p < offsets_.size(); ++p) {
-      offsets_[p] += states_[axis] * bucket.places_[p].outer_strides[axis];
+      offsets_[p] += states_[axis] * bucket.places_[p].table.outer_strides[axis];
     }
   }
 }
@@ -201,7 +175,7 @@ void LinearBucket::Cursor::next() {
     const bool carries = ++states_[axis] == num_states;
     if (carries) states_[axis] = 0;
     for (std::size_t p = 0; p < offsets_.size(); ++p) {
-      const std::size_t stride = bucket_->places_[p].outer_strides[axis];
+      const std::size_t stride = bucket_->places_[p].table.outer_strides[axis];
       offsets_[p] = carries ? offsets_[p] - stride * (num_states - 1) : offsets_[p] + stride;
     }
     if (!carries) return;
@@ -215,10 +189,11 @@ double LinearBucket::Cursor::gather_operands(std::size_t state) {
   for (std::size_t t = 0; t < bucket_->values_.size(); ++t) {
     const Place& place = bucket_->places_[t];
     const double* const values = bucket_->values_[t] + offsets_[t] + state * place.state_stride;
-    if (place.shape == Shape::kConstant) {
+    if (place.table.shape == TablePlace::Shape::kConstant) {
       constant *= *values;
     } else {
-      operands_.push_back({values, place.shape == Shape::kSame ? nullptr : place.inner_index.data()});
+      operands_.push_back(
+          {values, place.table.shape == TablePlace::Shape::kSame ? nullptr : place.table.inner_index.data()});
     }
   }
   return constant;
@@ -246,14 +221,14 @@ void LinearBucket::Cursor::accumulate(int place, std::size_t state, const double
   const Place& at = bucket_->places_[place];
   double* const to = table + offsets_[place] + state * at.state_stride;
   const std::size_t size = bucket_->block_size_;
-  if (at.shape == Shape::kSame) {
+  if (at.table.shape == TablePlace::Shape::kSame) {
     for (std::size_t i = 0; i < size; ++i) to[i] += block[i];
-  } else if (at.shape == Shape::kConstant) {
+  } else if (at.table.shape == TablePlace::Shape::kConstant) {
     double sum = 0.0;
     for (std::size_t i = 0; i < size; ++i) sum += block[i];
     *to += sum;
   } else {
-    const std::uint32_t* const index = at.inner_index.data();
+    const std::uint32_t* const index = at.table.inner_index.data();
     for (std::size_t i = 0; i < size; ++i) to[index[i]] += block[i];
   }
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "exact/linear_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -64,13 +65,9 @@ class LinearBucket {
   };
 
  private:
-  enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything
-  // How a table is laid out beside the bucket.
   struct Place {
-    std::vector<std::size_t> outer_strides;
-    std::vector<std::uint32_t> inner_index;
+    TablePlace table;              // beside S
     std::size_t state_stride = 0;  // of v
-    Shape shape = Shape::kGeneral;
   };
 
   const FactorGraph& graph_;

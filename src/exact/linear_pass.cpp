@@ -9,8 +9,10 @@
 #include "exact/bucket_tree.hpp"
 #include "exact/elimination_pass.hpp"
 #include "exact/linear_bucket.hpp"
+#include "exact/separator_sums.hpp"
 #include "math/vector_kernels.hpp"
 #include "model/dense_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/stop.hpp"
@@ -216,12 +218,13 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
     ratio.data()[i] = m == 0.0 ? 0.0 : ratio.data()[i] / m * scale;
   }
   LinearBucket product(graph_, v, bucket.separator, inputs(v));
+  std::vector<int> scope = {v};
+  scope.insert(scope.end(), bucket.separator.begin(), bucket.separator.end());
+  std::vector<std::span<const int>> child_separators;
+  for (const int c : bucket.children) child_separators.emplace_back(messages_[c].scope);
+  SeparatorSums sums(graph_, scope, std::move(child_separators), options_.pool);
   std::vector<int> places;
-  for (const int c : bucket.children) {
-    places.push_back(product.add_place(messages_[c].scope));
-    probs[c] = TableMemory(messages_[c].values.size(), options_.pool);
-    std::fill_n(probs[c].data(), probs[c].size(), 0.0);
-  }
+  for (const ScopeGroup& group : sums.groups()) places.push_back(product.add_place(group.scope));
   std::vector<double> marginal(product.num_states(), 0.0);
   // A state of v has its own part of every child's table, and its own sums: states can be worked on side by side.
   std::atomic<bool> is_stopped = false;
@@ -238,8 +241,8 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
       }
       cursor.multiply(state, ratio.data() + cursor.first_entry(), block.data());
       sum += std::accumulate(block.begin(), block.end(), 0.0);
-      for (std::size_t c = 0; c < places.size(); ++c) {
-        cursor.accumulate(places[c], state, block.data(), probs[bucket.children[c]].data());
+      for (std::size_t g = 0; g < places.size(); ++g) {
+        cursor.accumulate(places[g], state, block.data(), sums.of_group(g));
       }
     }
     marginal[state] = sum;
@@ -254,6 +257,7 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
     sum_states(0, marginal.size(), 0);
   }
   if (is_stopped) throw Error(ErrorCode::kInterrupted, "Elimination::marginals: asked to end");
+  sums.hand_out([&](int child, TableMemory p) { probs[bucket.children[child]] = std::move(p); });
   return marginal;
 }
 
@@ -278,13 +282,9 @@ Marginals LinearPass::marginals(EntryWatch& watch) const {
 void LinearPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
   std::fill(probabilities.begin(), probabilities.end(), 1.0);
   const auto multiply = [&](const LinearTable& table) {
-    std::size_t index = 0;  // of state 0 of v, which is the slowest
-    for (std::size_t i = 1; i < table.scope.size(); ++i) {
-      index = index * static_cast<std::size_t>(graph_.num_states(table.scope[i])) +
-              static_cast<std::size_t>(x[table.scope[i]]);
-    }
-    const std::size_t stride = table.values.size() / probabilities.size();
-    for (std::size_t a = 0; a < probabilities.size(); ++a) probabilities[a] *= table.values.data()[index + a * stride];
+    const TableRow row = table_row(graph_, table.scope, v, x);
+    for (std::size_t a = 0; a < probabilities.size(); ++a)
+      probabilities[a] *= table.values.data()[row.first + a * row.stride];
   };
   for (const LinearTable& factor : factors_[v]) multiply(factor);
   for (const int c : tree_.buckets[v].children) multiply(messages_[c]);

@@ -7,60 +7,14 @@
 #include "exact/bucket_tree.hpp"
 #include "exact/elimination_pass.hpp"
 #include "exact/message_error.hpp"
+#include "exact/separator_sums.hpp"
 #include "model/dense_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 
 namespace treesample {
 namespace {
-
-using Distributions = std::vector<std::vector<double>>;
-
-// Sums the distribution p over a bucket into the distributions over the separators of its children.
-// Children with small separators share a pass, by way of a table over the union of their scopes.
-class SeparatorSums {
- public:
-  SeparatorSums(const FactorGraph& graph, std::span<const int> bucket_scope,
-                const std::vector<std::span<const int>>& separators, BlockWalk& walk)
-      : graph_(graph), separators_(separators), groups_(group_scopes(graph, bucket_scope, separators)), walk_(walk) {
-    for (const ScopeGroup& group : groups_) {
-      ids_.push_back(walk_.add_table(group.scope));
-      sums_.emplace_back(num_table_entries(graph, group.scope), 0.0);
-    }
-  }
-
-  void accumulate(std::span<const double> block) {
-    for (std::size_t g = 0; g < groups_.size(); ++g) walk_.accumulate(ids_[g], block, sums_[g].data());
-  }
-
-  // Calls take(separator index, its distribution) for each of them.
-  template <typename Take>
-  void hand_out(Take take) {
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      for (const int member : groups_[g].members) {
-        if (groups_[g].members.size() == 1) {
-          take(member, std::move(sums_[g]));  // separators are in the order of the bucket's scope
-          continue;
-        }
-        std::vector<double> sum(num_table_entries(graph_, separators_[member]), 0.0);
-        BlockWalk walk(graph_, groups_[g].scope);
-        const int id = walk.add_table(separators_[member]);
-        do {
-          walk.accumulate(id, {sums_[g].data() + walk.first_entry(), walk.block_size()}, sum.data());
-        } while (walk.next());
-        take(member, std::move(sum));
-      }
-    }
-  }
-
- private:
-  const FactorGraph& graph_;
-  const std::vector<std::span<const int>>& separators_;
-  std::vector<ScopeGroup> groups_;
-  BlockWalk& walk_;
-  std::vector<int> ids_;
-  std::vector<std::vector<double>> sums_;
-};
 
 class LogPass final : public EliminationPass {
  public:
@@ -87,7 +41,8 @@ class LogPass final : public EliminationPass {
   template <typename Visit>
   void for_each_input(const Bucket& bucket, Visit visit) const;
   [[nodiscard]] TableProduct product(const Bucket& bucket) const;
-  [[nodiscard]] std::vector<double> sum_bucket(int v, Distributions& separator_probs, EntryWatch& watch) const;
+  [[nodiscard]] std::vector<double> sum_bucket(int v, std::vector<TableMemory>& separator_probs,
+                                               EntryWatch& watch) const;
   [[nodiscard]] double num_entries(int v) const {
     return static_cast<double>(num_table_entries(graph_, buckets_[v].scope));
   }
@@ -178,30 +133,26 @@ void LogPass::eliminate_all(EntryWatch& watch) {
 void LogPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
   std::fill(probabilities.begin(), probabilities.end(), 0.0);
   for_each_input(buckets_[v], [&](const TableView& table) {
-    std::size_t index = 0;  // of state 0 of v
-    std::size_t stride = 1;
-    for (const int u : table.scope) {
-      const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
-      index = index * num_states + static_cast<std::size_t>(u == v ? 0 : x[u]);
-      stride = u == v ? 1 : stride * num_states;
-    }
+    const TableRow row = table_row(graph_, table.scope, v, x);
     for (std::size_t a = 0; a < probabilities.size(); ++a) {
-      probabilities[a] += table.values[index + a * stride] - table.shift;
+      probabilities[a] += table.values[row.first + a * row.stride] - table.shift;
     }
   });
   softmax(probabilities, probabilities);
 }
 
 // The downward step at v: consumes p(x_sep(v)), hands its children theirs, returns the marginal of v.
-std::vector<double> LogPass::sum_bucket(int v, Distributions& separator_probs, EntryWatch& watch) const {
+std::vector<double> LogPass::sum_bucket(int v, std::vector<TableMemory>& separator_probs, EntryWatch& watch) const {
   const Bucket& bucket = buckets_[v];
-  const std::vector<double> separator_prob = std::move(separator_probs[v]);
+  const TableMemory separator_prob = std::move(separator_probs[v]);
   TableProduct inputs = product(bucket);
   BlockWalk& walk = inputs.walk();
   std::vector<std::span<const int>> child_separators;
   child_separators.reserve(bucket.children.size());
   for (const int c : bucket.children) child_separators.push_back(buckets_[c].separator());
-  SeparatorSums sums(graph_, bucket.scope, child_separators, walk);
+  SeparatorSums sums(graph_, bucket.scope, std::move(child_separators), nullptr);
+  std::vector<int> ids;
+  for (const ScopeGroup& group : sums.groups()) ids.push_back(walk.add_table(group.scope));
 
   std::vector<double> marginal(static_cast<std::size_t>(graph_.num_states(v)), 0.0);
   std::vector<double> block(walk.block_size());
@@ -211,25 +162,28 @@ std::vector<double> LogPass::sum_bucket(int v, Distributions& separator_probs, E
     inputs.fill(-bucket.log_max, block);
     std::size_t row = walk.first_entry() / marginal.size();
     for (std::size_t i = 0; i < block.size(); ++row) {
-      const double prob = separator_prob[row];
+      const double prob = separator_prob.data()[row];
       for (double& state_prob : marginal) {
         // p(x_v, x_sep) = p(x_sep) exp(b - m); the message m is -inf only where p(x_sep) = 0.
         block[i] = prob == 0.0 ? 0.0 : prob * std::exp(block[i] - bucket.message[row]);
         state_prob += block[i++];
       }
     }
-    sums.accumulate(block);
+    for (std::size_t g = 0; g < ids.size(); ++g) walk.accumulate(ids[g], block, sums.of_group(g));
   } while (walk.next());
-  sums.hand_out([&](int child, std::vector<double> p) { separator_probs[bucket.children[child]] = std::move(p); });
+  sums.hand_out([&](int child, TableMemory p) { separator_probs[bucket.children[child]] = std::move(p); });
   return marginal;
 }
 
 Marginals LogPass::marginals(EntryWatch& watch) const {
   Marginals result(buckets_.size());
-  Distributions separator_probs(buckets_.size());
+  std::vector<TableMemory> separator_probs(buckets_.size());
   for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
     watch.check_going_on();
-    if (buckets_[*v].separator().empty()) separator_probs[*v] = {1.0};
+    if (buckets_[*v].separator().empty()) {
+      separator_probs[*v] = TableMemory(1, nullptr);
+      separator_probs[*v].data()[0] = 1.0;
+    }
     result[*v] = sum_bucket(*v, separator_probs, watch);
     watch.add(num_entries(*v));
     // Takes off the rounding of the chain of buckets above.

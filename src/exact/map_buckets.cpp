@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/dense_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -289,11 +290,7 @@ void MapBuckets::eliminate(int v, bool is_max, double max_entries, const ShouldS
 }
 
 double MapBuckets::value(const Table& table, std::span<const int> x) const {
-  std::size_t index = 0;
-  for (const int v : table.scope) {
-    index = index * static_cast<std::size_t>(graph_.num_states(v)) + static_cast<std::size_t>(x[v]);
-  }
-  return table.values[index];
+  return table.values[table_index(graph_, table.scope, x)];
 }
 
 void MapBuckets::children(int level, std::span<const int> x, double parent, std::span<double> values) const {
@@ -303,14 +300,8 @@ void MapBuckets::children(int level, std::span<const int> x, double parent, std:
   std::fill(values.begin(), values.end(), parent);
   for (const int i : bucket.inputs) {
     const Table& table = tables_[i];
-    std::size_t index = 0;  // of state 0 of v
-    std::size_t stride = 1;
-    for (const int u : table.scope) {
-      const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
-      index = index * num_states + static_cast<std::size_t>(u == v ? 0 : x[u]);
-      stride = u == v ? 1 : stride * num_states;
-    }
-    for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[index + a * stride];
+    const TableRow row = table_row(graph_, table.scope, v, x);
+    for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride];
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "math/compensated_sum.hpp"
 #include "model/dense_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/space/order.hpp"
@@ -150,14 +151,8 @@ class MaxProduct {
     for (auto v = cost_.order.rbegin(); v != cost_.order.rend(); ++v) {
       values.assign(static_cast<std::size_t>(graph_.num_states(*v)), 0.0);
       for_each_input(buckets_[*v], [&](const TableView& table) {
-        std::size_t index = 0;  // of state 0 of v
-        std::size_t stride = 1;
-        for (const int u : table.scope) {
-          const auto num_states = static_cast<std::size_t>(graph_.num_states(u));
-          index = index * num_states + static_cast<std::size_t>(u == *v ? 0 : x[u]);
-          stride = u == *v ? 1 : stride * num_states;
-        }
-        for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[index + a * stride];
+        const TableRow row = table_row(graph_, table.scope, *v, x);
+        for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride];
       });
       x[*v] = static_cast<int>(std::max_element(values.begin(), values.end()) - values.begin());
     }

@@ -21,6 +21,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/model/network.hpp"
+#include "treesample/oracle/program_value.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -53,13 +54,15 @@ Prepared prepare(const Model& model, const InferOptions& options, const Run& run
 // What is under way ends with the time limit: a program may hang.
 class ProgramWatch {
  public:
-  ProgramWatch(OracleSet* programs, const Run& run) : programs_(programs) {
+  ProgramWatch(OracleSet* programs, const Run& run, std::int64_t new_calls) : programs_(programs) {
     if (programs_ == nullptr) return;
+    programs_->set_most_new(new_calls);
     before_ = programs_->set_should_stop([run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
     remark_before_ = programs_->set_remark([run](const std::string& text) { run.remark(text); });
   }
   ~ProgramWatch() {
     if (programs_ == nullptr) return;
+    programs_->set_most_new(EvaluationQueue::kUnlimited);
     programs_->set_should_stop(std::move(before_));
     programs_->set_remark(std::move(remark_before_));
   }
@@ -174,6 +177,16 @@ std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel
   return reduced;
 }
 
+// A prior in a program is a value function.
+InferOptions with_program(const InferOptions& options, const FactorGraph& graph, const Run& run) {
+  InferOptions known = options;
+  if (!options.prior || !options.prior->starts_with(kProgramWord)) return known;
+  if (options.value_function) throw OptionError("prior", "is a program, and a value function is given too");
+  known.value_function = program_value(options.prior->substr(std::string_view(kProgramWord).size()), graph,
+                                       [run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
+  return known;
+}
+
 // The value function in terms of the reduced model, which knows all states of the variables that it has.
 ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr<const ReducedModel>& model) {
   return [original, model](int variable, std::span<const int> prefixes, int count, std::span<double> q) {
@@ -205,7 +218,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   run.set_log_error(prepared.report.log_error);
   Plan plan = planned(model, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
-  const ProgramWatch watch(model.programs.get(), run);
+  const ProgramWatch watch(model.programs.get(), run, request.limits.new_calls);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
   if (graph.has_only_tables()) draft.add_first_bounds(graph);
@@ -264,13 +277,15 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
           const Observer& observer) {
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
-  const AskedModel asked(model, question, options);
-  return planned(asked.model(), {question, limits, options}, prepare(asked.model(), options, run), run);
+  const InferOptions known = with_program(options, model.graph, run);
+  const AskedModel asked(model, question, known);
+  return planned(asked.model(), {question, limits, known}, prepare(asked.model(), known, run), run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  const InferRequest request{question, limits, options};
+  const Run run(limits.seconds, observer);
+  const InferRequest request{question, limits, with_program(options, model.graph, run)};
   static_cast<void>(map_variables(model, question));
   check_sensitivity(model, question);
   const bool asks_more =
@@ -280,9 +295,8 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
                       "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
   }
   if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
-  const AskedModel asked(model, question, options);
-  const Run run(limits.seconds, observer);
-  InferRequest first{asked.question(), limits, options};
+  const AskedModel asked(model, question, request.options);
+  InferRequest first{asked.question(), limits, request.options};
   first.limits.seconds *= method_share(model, request);
   Run method(first.limits.seconds, observer);
   Answer answer = asked.answered(answer_of(asked.model(), first, method));

@@ -30,7 +30,8 @@ std::optional<Marginals> exact_marginals(const SearchResult& result, const Searc
 void spend_rest(Draft& draft, const Task& task) {
   const Limits limits = task.limits();
   const std::int64_t calls_each = num_functions(task.graph);
-  const std::int64_t rest = limits.budget - draft.spent.calls;
+  std::int64_t rest = limits.budget - draft.spent.calls;
+  if (const EvaluationQueue* queue = task.graph.evaluation_queue()) rest = std::min(rest, queue->num_left());
   if (limits.unit != BudgetUnit::kCall || draft.stop != StopReason::kBudget || rest < calls_each) return;
   if (limits.budget == Limits::kUnlimited || calls_each == 0) return;
   Random random(task.seed(), "rest");

@@ -104,6 +104,7 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, co
 [[nodiscard]] bool is_mini_bucket(const std::string& prior);
 // The prior that is a value function of the caller.
 inline constexpr const char* kFunctionWord = "function";
+inline constexpr const char* kProgramWord = "program:";
 // Throws OptionError unless the word is one of the factory of leaf values, or stands for the caller's own.
 void check_prior(const InferOptions& options);
 

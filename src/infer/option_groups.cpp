@@ -14,7 +14,7 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"What to ask", {"question", "query", "map", "k-best", "sensitivity", "value-for", "samples"}},
-      {"Limits", {"time", "gap", "calls", "budget", "budget-unit", "memory", "threads"}},
+      {"Limits", {"time", "gap", "calls", "new-calls", "budget", "budget-unit", "memory", "threads"}},
       {"Method", {"method", "seed", "simplify", "compile"}},
       {"Search (treesample)",
        {"select", "space", "order", "prior", "network-values", "root-samples", "restarts", "c", "epsilon", "bonus",

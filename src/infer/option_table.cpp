@@ -223,6 +223,9 @@ std::vector<OptionRow> make_rows() {
       limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kAsking,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.high = kMostCount, .is_common = true}),
+      limit<&Limits::new_calls>("new-calls", kRules + kParticles + kAsking,
+                                "Of all calls, at most this many that are not known from the journal",
+                                {.low = 1, .high = kMostCount, .is_common = true}),
       limit<&Limits::budget>("budget", kPaid,
                              "Evaluations that the method may spend; no limit by default when --time is given",
                              {.high = kMostCount, .matters = has_bp_samples, .why_not = kNoSamples}),
@@ -275,7 +278,8 @@ std::vector<OptionRow> make_rows() {
       option<&InferOptions::prior>(
           "prior", kRules + kParticles,
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
-          "default for programs); auto uses mini-buckets where elimination does not fit"),
+          "default for programs); net:FILE is a trained network, program:FILE a value function of yours (docs/methods/"
+          "networks.md); auto uses mini-buckets where elimination does not fit"),
       option<&InferOptions::network_values>(
           "network-values", kQUct,
           "What a search with a network (--prior net:FILE, --space tree) takes from it; telescoped: values that agree "

@@ -42,7 +42,10 @@ void Drawing::add(const Assignment& x) {
 }
 
 void Drawing::add_importance() {
-  const std::int64_t num_samples = *task_.options().importance;
+  std::int64_t num_samples = *task_.options().importance;
+  if (const EvaluationQueue* queue = task_.graph.evaluation_queue()) {
+    num_samples = std::min(num_samples, queue->num_left() / std::max<std::int64_t>(1, num_functions(task_.graph)));
+  }
   if (!draft_.has_importance || num_samples == 0) return;
   Random random(task_.seed(), "importance");
   const ShouldStop should_stop = task_.run.until(num_wanted() > 0 ? policy::kImportanceEnd : 1.0);

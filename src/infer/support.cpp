@@ -119,11 +119,12 @@ bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWo
 
 void check_prior(const InferOptions& options) {
   const std::string& word = *options.prior;
-  if (options.value_function && word != kFunctionWord) {
+  if (options.value_function && word != kFunctionWord && !word.starts_with(kProgramWord)) {
     throw OptionError("prior", fmt::format("is '{}', and a value function is given too: leave one of them out", word));
   }
   if (options.value_function || word == "calibrated" || is_leaf_value_word(word)) return;
-  throw OptionError("prior", fmt::format("'{}' is none of calibrated, {}", word, fmt::join(leaf_value_words(), ", ")));
+  throw OptionError("prior", fmt::format("'{}' is none of calibrated, {}, {}FILE", word,
+                                         fmt::join(leaf_value_words(), ", "), kProgramWord));
 }
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,

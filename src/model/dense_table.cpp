@@ -14,20 +14,6 @@ constexpr std::size_t kMaxBlockEntries = 2048;
 // Larger tables are worth a pass of their own.
 constexpr std::size_t kMaxGroupEntries = 4096;
 
-// The step in a table over `table_scope` when one of the variables of `scope` goes up; 0 when absent.
-std::vector<std::size_t> strides_in(const FactorGraph& graph, std::span<const int> table_scope,
-                                    std::span<const int> scope) {
-  std::vector<std::size_t> strides(scope.size(), 0);
-  std::size_t stride = 1;
-  for (auto v = table_scope.rbegin(); v != table_scope.rend(); ++v) {
-    const auto position = std::find(scope.begin(), scope.end(), *v);
-    TS_ASSERT(position != scope.end());
-    strides[static_cast<std::size_t>(position - scope.begin())] = stride;
-    stride *= static_cast<std::size_t>(graph.num_states(*v));
-  }
-  return strides;
-}
-
 }  // namespace
 
 std::size_t num_table_entries(const FactorGraph& graph, std::span<const int> scope) {
@@ -49,28 +35,7 @@ BlockWalk::BlockWalk(const FactorGraph& graph, std::span<const int> scope)
 }
 
 int BlockWalk::add_table(std::span<const int> table_scope) {
-  const std::vector<std::size_t> strides = strides_in(graph_, table_scope, scope_);
-  Table table;
-  table.outer_strides.assign(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(num_outer_));
-  // Index list of the inner variables, grown from the last one: each repeats the list so far.
-  std::vector<std::uint32_t>& index = table.inner_index;
-  index.reserve(block_size_);
-  index.push_back(0);
-  for (std::size_t axis = scope_.size(); axis-- > num_outer_;) {
-    const std::size_t length = index.size();
-    for (int state = 1; state < graph_.num_states(scope_[axis]); ++state) {
-      const auto shift = static_cast<std::uint32_t>(static_cast<std::size_t>(state) * strides[axis]);
-      for (std::size_t i = 0; i < length; ++i) index.push_back(index[i] + shift);
-    }
-  }
-  bool is_same = true;
-  bool is_constant = true;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    is_same = is_same && index[i] == i;
-    is_constant = is_constant && index[i] == 0;
-  }
-  table.shape = is_same ? Shape::kSame : is_constant ? Shape::kConstant : Shape::kGeneral;
-  tables_.push_back(std::move(table));
+  tables_.push_back({table_place(graph_, scope_, num_outer_, strides_in(graph_, table_scope, scope_))});
   return static_cast<int>(tables_.size()) - 1;
 }
 
@@ -81,7 +46,7 @@ bool BlockWalk::next() {
     const bool carries = ++outer_states_[axis] == num_states;
     if (carries) outer_states_[axis] = 0;
     for (Table& table : tables_) {
-      const std::size_t stride = table.outer_strides[axis];
+      const std::size_t stride = table.place.outer_strides[axis];
       table.offset = carries ? table.offset - stride * static_cast<std::size_t>(num_states - 1) : table.offset + stride;
     }
     if (!carries) return true;
@@ -95,13 +60,13 @@ void BlockWalk::add(int id, const double* values, std::span<double> block, doubl
   const double* from = values + table.offset;
   const std::size_t size = block_size_;
   double* to = block.data();
-  if (table.shape == Shape::kSame) {
+  if (table.place.shape == TablePlace::Shape::kSame) {
     for (std::size_t i = 0; i < size; ++i) to[i] += from[i] - shift;
-  } else if (table.shape == Shape::kConstant) {
+  } else if (table.place.shape == TablePlace::Shape::kConstant) {
     const double value = *from - shift;
     for (std::size_t i = 0; i < size; ++i) to[i] += value;
   } else {
-    const std::uint32_t* index = table.inner_index.data();
+    const std::uint32_t* index = table.place.inner_index.data();
     for (std::size_t i = 0; i < size; ++i) to[i] += from[index[i]] - shift;
   }
 }
@@ -109,21 +74,21 @@ void BlockWalk::add(int id, const double* values, std::span<double> block, doubl
 void BlockWalk::multiply(int id, const double* values, std::span<double> block) const {
   const Table& table = tables_[id];
   const double* const from = values + table.offset;
-  for (std::size_t i = 0; i < block_size_; ++i) block[i] *= from[table.inner_index[i]];
+  for (std::size_t i = 0; i < block_size_; ++i) block[i] *= from[table.place.inner_index[i]];
 }
 
 void BlockWalk::accumulate(int id, std::span<const double> block, double* values) const {
   const Table& table = tables_[id];
   double* to = values + table.offset;
   const double* from = block.data();
-  if (table.shape == Shape::kSame) {
+  if (table.place.shape == TablePlace::Shape::kSame) {
     for (std::size_t i = 0; i < block_size_; ++i) to[i] += from[i];
-  } else if (table.shape == Shape::kConstant) {
+  } else if (table.place.shape == TablePlace::Shape::kConstant) {
     double sum = 0.0;
     for (std::size_t i = 0; i < block_size_; ++i) sum += from[i];
     *to += sum;
   } else {
-    const std::uint32_t* index = table.inner_index.data();
+    const std::uint32_t* index = table.place.inner_index.data();
     for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] += from[i];
   }
 }
@@ -132,8 +97,17 @@ void BlockWalk::accumulate_max(int id, std::span<const double> block, double* va
   const Table& table = tables_[id];
   double* to = values + table.offset;
   const double* from = block.data();
-  const std::uint32_t* index = table.inner_index.data();
+  const std::uint32_t* index = table.place.inner_index.data();
   for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] = std::max(to[index[i]], from[i]);
+}
+
+void add_sums(const FactorGraph& graph, std::span<const int> scope, const double* values, std::span<const int> part,
+              double* sums) {
+  BlockWalk walk(graph, scope);
+  const int id = walk.add_table(part);
+  do {
+    walk.accumulate(id, {values + walk.first_entry(), walk.block_size()}, sums);
+  } while (walk.next());
 }
 
 std::vector<ScopeGroup> group_scopes(const FactorGraph& graph, std::span<const int> scope,

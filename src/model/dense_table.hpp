@@ -1,12 +1,8 @@
 // Algebra on dense log-domain tables: products of tables with different scopes, and sums over one
 // variable, without ever storing the product.
 //
-// A table is row-major over its scope, last variable fastest. A product over a large scope is visited
-// in blocks of consecutive entries that fit the fastest cache; each table that takes part has its
-// scope inside the large one, and its own way of finding its entries:
-//
-//   large scope   [ outer variables | inner variables ]      block = all entries of the inner ones
-//   table entry   = offset (moves with the outer states) + inner_index[position in the block]
+// A product over a large scope is visited in blocks of consecutive entries that fit the fastest cache; each table that
+// takes part has its scope inside the large one, and finds its entries by its place (model/table_index.hpp).
 #pragma once
 
 #include <cstddef>
@@ -14,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "model/table_index.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -52,11 +49,8 @@ class BlockWalk {
   void accumulate_max(int id, std::span<const double> block, double* values) const;
 
  private:
-  enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything
   struct Table {
-    std::vector<std::size_t> outer_strides;
-    std::vector<std::uint32_t> inner_index;
-    Shape shape = Shape::kGeneral;
+    TablePlace place;
     std::size_t offset = 0;
   };
 
@@ -68,6 +62,10 @@ class BlockWalk {
   std::vector<int> outer_states_;
   std::vector<Table> tables_;
 };
+
+// Adds a table over `scope` into one over a part of it: sums[x_part] += the sum of all entries that agree with x_part.
+void add_sums(const FactorGraph& graph, std::span<const int> scope, const double* values, std::span<const int> part,
+              double* sums);
 
 // Some of the scopes that were passed in, and their union in the order of the large scope.
 struct ScopeGroup {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "math/hash.hpp"
+#include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
@@ -140,11 +141,7 @@ void check_states(const char* function, std::span<const int> num_states, std::sp
 }
 
 std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::span<const int> x) {
-  std::size_t index = 0;
-  for (const int v : factor.scope()) {
-    index = index * static_cast<std::size_t>(graph.num_states(v)) + static_cast<std::size_t>(x[v]);
-  }
-  return index;
+  return table_index(graph, factor.scope(), x);
 }
 
 std::string describe_states(const FactorGraph& graph, std::span<const int> scope, std::span<const int> states) {

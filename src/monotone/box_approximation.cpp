@@ -2,11 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "treesample/error.hpp"
 
 namespace treesample {
+namespace {
+
+// Not by taking one off the sum of all, which loses what is small beside it.
+double sum_of_others(const std::vector<double>& weights, std::size_t one) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < weights.size(); ++i) sum += i == one ? 0.0 : weights[i];
+  return sum;
+}
+
+// At least this share is that of a part that weighs no less than `least`, beside others that weigh no more than `most`.
+// Weights below kTiny say nothing: what they are compared with may have been lost to underflow.
+double share(double least, double most) {
+  constexpr double kTiny = 1e-200;
+  return least < kTiny ? 0.0 : least / (least + most);
+}
+
+}  // namespace
 
 BoxApproximation::BoxApproximation(std::shared_ptr<const BoxedModel> model) : model_(std::move(model)) {
   const std::vector<BoxTree::Node>& nodes = model_->tree.nodes();
@@ -42,7 +60,7 @@ double BoxApproximation::log_prob(std::span<const int> x) const {
   return log_weights_[leaf] - log_weights_[0] + model_->masses.log_tables(x) - model_->tree.nodes()[leaf].log_mass;
 }
 
-BoxApproximation::BoundedMarginals BoxApproximation::marginals() const {
+BoxApproximation::BoundedMarginals BoxApproximation::marginals(double rounding) const {
   const std::vector<BoxTree::Node>& nodes = model_->tree.nodes();
   const LogBounds bounds = model_->tree.bounds();
   BoundedMarginals result;
@@ -65,22 +83,18 @@ BoxApproximation::BoundedMarginals BoxApproximation::marginals() const {
       }
     }
   }
+  // Of a quotient of two sums of weights.
+  const double most_rounding = 1e-12 + std::expm1(4.0 * rounding);
   for (std::size_t v = 0; v < lower.size(); ++v) {
-    double all_lower = 0.0, all_upper = 0.0, error = 0.0;
+    const double total = std::accumulate(result.middle[v].begin(), result.middle[v].end(), 0.0);
+    double error = 0.0;
     for (std::size_t s = 0; s < lower[v].size(); ++s) {
-      all_lower += lower[v][s];
-      all_upper += upper[v][s];
-    }
-    for (std::size_t s = 0; s < lower[v].size(); ++s) {
-      const double p = result.middle[v][s];
-      const double other_upper = std::max(0.0, all_upper - upper[v][s]);
-      const double other_lower = std::max(0.0, all_lower - lower[v][s]);
-      const double least = lower[v][s] > 0.0 ? lower[v][s] / (lower[v][s] + other_upper) : 0.0;
-      const double most = upper[v][s] + other_lower > 0.0 ? upper[v][s] / (upper[v][s] + other_lower) : 1.0;
+      const double p = result.middle[v][s] /= total;
+      const double least = share(lower[v][s], sum_of_others(upper[v], s));
+      const double most = 1.0 - share(sum_of_others(lower[v], s), upper[v][s]);
       error = std::max({error, p - least, most - p});
     }
-    constexpr double kRounding = 1e-12;
-    result.errors.push_back(std::min(1.0, error + kRounding));
+    result.errors.push_back(std::min(1.0, error + most_rounding));
   }
   return result;
 }

@@ -29,12 +29,13 @@ class BoxApproximation final : public Approximation {
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
 
-  // With the largest distance of each variable's probabilities from what the boxes' bounds allow.
+  // With the largest distance of each variable's probabilities from what the boxes' bounds allow, where logarithms of
+  // weights may be off by `rounding`.
   struct BoundedMarginals {
     Marginals middle;
     std::vector<double> errors;
   };
-  [[nodiscard]] BoundedMarginals marginals() const;
+  [[nodiscard]] BoundedMarginals marginals(double rounding) const;
 
  private:
   std::shared_ptr<const BoxedModel> model_;

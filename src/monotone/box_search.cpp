@@ -30,7 +30,7 @@ class BoxSearch {
       : limits_(limits),
         options_(options),
         watch_(limits, observer),
-        budget_(limits.budget, limits.unit),
+        budget_(limits.budget, limits.unit, graph.evaluation_queue()),
         model_(std::make_shared<BoxedModel>(graph)),
         queue_(model_->graph, budget_, options.answer_order),
         functions_(model_->graph, model_->masses, options.seed),
@@ -240,13 +240,14 @@ BoxResult BoxSearch::result() {
   report.log_z = bounds();
   report.spent = budget_.spent();
   report.noise = functions_.noise();
-  report.stop = stop_.value_or(report.log_z.is_exact() ? StopReason::kExact
-                               : is_finished()         ? StopReason::kGap
-                                                       : StopReason::kBudget);
   for (const BoxTree::Node& node : tree().nodes()) {
     report.num_boxes += node.is_leaf() ? 1 : 0;
     report.num_decided += node.is_leaf() && node.is_decided() ? 1 : 0;
   }
+  report.stop = stop_.value_or(report.log_z.is_exact()                  ? StopReason::kExact
+                               : is_finished()                          ? StopReason::kGap
+                               : report.num_decided == report.num_boxes ? StopReason::kRounding
+                                                                        : StopReason::kBudget);
   const LogBounds& log_z = report.log_z;
   report.estimate = log_z.upper == HUGE_VAL ? log_z.lower : log_add_exp(log_z.lower, log_z.upper) - std::log(2.0);
   if (report.samples) {
@@ -259,7 +260,7 @@ BoxResult BoxSearch::result() {
   add_best(result);
   if (log_z.upper < HUGE_VAL && tree().bounds().upper != kNegInf) {
     const auto approximation = std::make_shared<const BoxApproximation>(model_);
-    BoxApproximation::BoundedMarginals marginals = approximation->marginals();
+    BoxApproximation::BoundedMarginals marginals = approximation->marginals(tree().rounding() + functions_.noise());
     result.marginals = std::move(marginals.middle);
     result.marginal_errors = std::move(marginals.errors);
     result.approximation = approximation;

@@ -94,15 +94,17 @@ std::string quote_python_words(std::string_view line) {
   return quoted;
 }
 
+json described_states(const Variable& variable) {
+  return variable.state_names.empty() ? json(variable.num_states) : json(variable.state_names);
+}
+
 std::string format_hello(const JsonModel& model, int program) {
   json factors = json::array();
   for (const FactorDescription& factor : model.factors) {
     if (factor.program != program) continue;
     json variables = json::array();
     for (const int v : factor.scope) {
-      const Variable& variable = model.variables[v];
-      const json states = variable.state_names.empty() ? json(variable.num_states) : json(variable.state_names);
-      variables.push_back({{"name", variable.name}, {"states", states}});
+      variables.push_back({{"name", model.variables[v].name}, {"states", described_states(model.variables[v])}});
     }
     factors.push_back({{"name", factor.name}, {"variables", variables}});
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ namespace treesample {
 
 inline constexpr int kProtocolVersion = 1;
 
+// The names of its states, or their number where they have none.
+nlohmann::json described_states(const Variable& variable);
 // First line to a program: the factors that it computes, with scopes and states.
 std::string format_hello(const JsonModel& model, int program);
 std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments);

@@ -7,6 +7,8 @@ namespace treesample {
 // Arguments: the file. A factor is the function of its name, called with its variables as keywords. Where the file has
 // a function NAME_batch as well, it gets whole batches: a list of such sets of keywords, and it returns as many values.
 // A batch that it cannot compute is computed one by one, so that an error is that of one assignment.
+// Told of variables instead of factors it serves a value function (treesample/oracle/program_value.hpp):
+// prior(variable, prefixes), called once for all states of the variable.
 inline constexpr const char* kPythonServer = R"python(
 import importlib.util, json, math, os, sys, traceback
 requests = os.fdopen(os.dup(0))
@@ -25,7 +27,9 @@ def text(error):
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if os.path.abspath(frame.filename) == file]
     return f"{type(error).__name__}: {error}" + (f" ({path}, line {lines[-1]})" if lines else "")
 
-factors = json.loads(requests.readline())["factors"]
+hello = json.loads(requests.readline())
+factors = hello.get("factors", [])
+open_variables = {variable["name"]: (i, variable["states"]) for i, variable in enumerate(hello.get("variables", []))}
 try:
     sys.path.insert(0, os.path.dirname(file))
     spec = importlib.util.spec_from_file_location("factors", file)
@@ -39,6 +43,8 @@ try:
             raise NameError(f"{path} has no function '{factor['name']}'")
         batch = getattr(module, factor["name"] + "_batch", None)
         functions[factor["name"]] = (function, batch if callable(batch) else None, factor["variables"])
+    if open_variables and not callable(getattr(module, "prior", None)):
+        raise NameError(f"{path} has no function 'prior'")
 except BaseException as error:
     say({"error": text(error)})
     sys.exit(1)
@@ -79,9 +85,23 @@ def log_values(name, assignments):
             print(text(error), file=sys.stderr, flush=True)
     return [one(name, function, states) for states in all_states]
 
+def q_values(name, rows):
+    place, states = open_variables[name]
+    size = len(states) if isinstance(states, list) else states
+    prefixes = [row[:place] + [-1] + row[place + 1:] for row in rows[::size]]
+    returned = [list(row) for row in module.prior(name, prefixes)]
+    if [len(row) for row in returned] != [size] * len(prefixes):
+        raise ValueError(f"prior() must return {len(prefixes)} rows of {size} numbers")
+    return [number("prior", value) for row in returned for value in row]
+
 for line in requests:
     request = json.loads(line)
-    say({"id": request["id"], "log_values": log_values(request["factor"], request["assignments"])})
+    answer = {"id": request["id"]}
+    try:
+        answer["log_values"] = (q_values if open_variables else log_values)(request["factor"], request["assignments"])
+    except Exception as error:
+        answer["error"] = text(error)
+    say(answer)
 )python";
 
 }  // namespace treesample

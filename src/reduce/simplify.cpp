@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "math/compensated_sum.hpp"
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/reduce/propagator.hpp"
 #include "treesample/text.hpp"
@@ -14,42 +15,10 @@
 namespace treesample {
 namespace {
 
-// True when the entries do not change along a variable with the given stride and number of states.
-bool is_flat(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
-  for (std::size_t block = 0; block < values.size(); block += stride * num_states) {
-    for (std::size_t i = block + stride; i < block + stride * num_states; ++i) {
-      if (values[i] != values[i - stride]) return false;
-    }
-  }
-  return true;
-}
-
-// Leaves variables out of the scope on which the table does not depend; true when there were any.
-bool shrink(const FactorGraph& graph, std::vector<int>& scope, std::vector<double>& values) {
-  const std::size_t old_arity = scope.size();
-  std::size_t stride = 1;
-  for (std::size_t i = scope.size(); i-- > 0;) {
-    const auto num_states = static_cast<std::size_t>(graph.num_states(scope[i]));
-    if (!is_flat(values, stride, num_states)) {
-      stride *= num_states;
-      continue;
-    }
-    std::size_t kept = 0;
-    for (std::size_t block = 0; block < values.size(); block += stride * num_states) {
-      for (std::size_t j = 0; j < stride; ++j) values[kept++] = values[block + j];
-    }
-    values.resize(kept);
-    scope.erase(scope.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  return scope.size() < old_arity;
-}
-
 bool depends_on_all(const FactorGraph& graph, const Factor& factor) {
-  std::size_t stride = 1;
-  for (auto v = factor.scope().rbegin(); v != factor.scope().rend(); ++v) {
-    const auto num_states = static_cast<std::size_t>(graph.num_states(*v));
-    if (is_flat(factor.log_values(), stride, num_states)) return false;
-    stride *= num_states;
+  const std::vector<int> num_states = states_of_scope(graph, factor.scope());
+  for (std::size_t place = 0; place < num_states.size(); ++place) {
+    if (is_flat(num_states, factor.log_values(), place)) return false;
   }
   return !factor.scope().empty();
 }
@@ -66,7 +35,7 @@ void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
     }
     std::vector<int> scope = factor.scope();
     std::vector<double> values = factor.log_values();
-    const bool is_smaller = shrink(graph, scope, values);
+    const bool is_smaller = drop_flat_variables(states_of_scope(graph, scope), scope, values);
     if (scope.empty()) {
       constant.add(values[0]);
       ++report.num_dropped_factors;

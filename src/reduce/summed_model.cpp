@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "math/compensated_sum.hpp"
+#include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -35,12 +36,6 @@ std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t
     }
   }
   return sums;
-}
-
-std::size_t stride_of(const FactorGraph& graph, const Factor& factor, int variable) {
-  std::size_t stride = 1;
-  for (auto v = factor.scope().rbegin(); *v != variable; ++v) stride *= static_cast<std::size_t>(graph.num_states(*v));
-  return stride;
 }
 
 }  // namespace
@@ -101,7 +96,8 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     const int m = factors_of[v].all;
     const Factor& factor = original_.factor(m);
     if (!factor.is_table()) continue;
-    const std::size_t stride = stride_of(original_, factor, v);
+    const auto place = std::find(factor.scope().begin(), factor.scope().end(), v) - factor.scope().begin();
+    const std::size_t stride = stride_at(states_of_scope(original_, factor.scope()), static_cast<std::size_t>(place));
     const auto num_states = static_cast<std::size_t>(original_.num_states(v));
     const std::optional<Sums> sums = constant_sums(factor.log_values(), stride, num_states);
     if (!sums) continue;
@@ -127,12 +123,7 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
 bool SummedModel::is_wide(const Barren& barren) const { return original_.num_states(barren.variable) > kManyStates; }
 
 std::size_t SummedModel::first_entry(const Barren& barren, std::span<const int> x) const {
-  std::size_t index = 0;
-  for (const int u : original_.factor(barren.factor).scope()) {
-    const int state = u == barren.variable ? 0 : x[u];
-    index = index * static_cast<std::size_t>(original_.num_states(u)) + static_cast<std::size_t>(state);
-  }
-  return index;
+  return table_row(original_, original_.factor(barren.factor).scope(), barren.variable, x).first;
 }
 
 std::vector<double> SummedModel::cumulative_rows(const Barren& barren) const {

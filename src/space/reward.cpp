@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/evaluation_queue.hpp"
 
@@ -43,10 +44,9 @@ void Reward::add_term(int factor) {
   term.first_stride = static_cast<int>(strides_.size());
   if (psi.is_table()) {
     term.table = psi.log_values().data();
-    std::int64_t stride = 1;
-    for (std::size_t i = psi.scope().size(); i-- > 0;) {
-      strides_.emplace_back(psi.scope()[i], stride);
-      stride *= graph_->num_states(psi.scope()[i]);
+    const std::vector<std::size_t> strides = table_strides(states_of_scope(*graph_, psi.scope()));
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      strides_.emplace_back(psi.scope()[i], static_cast<std::int64_t>(strides[i]));
     }
   }
   term.end_stride = static_cast<int>(strides_.size());

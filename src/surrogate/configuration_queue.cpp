@@ -35,6 +35,17 @@ std::optional<double> ConfigurationQueue::known(int factor, std::span<const int>
   return found == known_[factor].end() ? std::nullopt : std::optional<double>(found->second);
 }
 
+std::int64_t ConfigurationQueue::num_left() const {
+  const EvaluationQueue* const queue = graph_->evaluation_queue();
+  return queue == nullptr ? EvaluationQueue::kUnlimited : queue->num_left();
+}
+
+// Each that is pending may have all but one of its functions still to ask.
+bool ConfigurationQueue::can_pay() const {
+  const std::int64_t each = std::ssize(functions_);
+  return budget_->allows(price_) && (each - 1) * num_pending() + each <= num_left();
+}
+
 bool ConfigurationQueue::has_room() const {
   const EvaluationQueue* const queue = graph_->evaluation_queue();
   const int most = queue == nullptr ? 1 : std::max(1, queue->max_under_way());

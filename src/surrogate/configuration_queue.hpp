@@ -35,7 +35,9 @@ class ConfigurationQueue {
 
   // Whether the budget allows one more, with all that is under way at its full price. What is handed out is charged for
   // what it took, and nothing twice; so that charges do not depend on what arrives first.
-  [[nodiscard]] bool can_pay() const { return budget_->allows(price_); }
+  [[nodiscard]] bool can_pay() const;
+  // Calls that may still be begun (EvaluationQueue::num_left).
+  [[nodiscard]] std::int64_t num_left() const;
   // Pre: can_pay.
   void submit(Assignment x, std::int64_t tag);
   // Should more be submitted before waiting?

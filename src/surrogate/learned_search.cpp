@@ -22,10 +22,10 @@ namespace {
 constexpr double kFromPosterior = 0.25;  // of what is asked: from models drawn from the posterior
 constexpr int kPosteriorDraws = 8;       // for the error that the values leave open
 constexpr int kMostTries = 300;
-constexpr double kMostListed = 1 << 20;                      // configurations that are gone through one by one
-constexpr std::int64_t kFewestFirst = 20, kMostFirst = 150;  // asked before it learns
-constexpr std::int64_t kLearnEvery = 6;                      // it learns when there is 1 / 6 more
-constexpr double kNoSurprise = 1e-4;                         // nats: what differs by less teaches nothing
+constexpr double kMostListed = 1 << 20;                     // configurations that are gone through one by one
+constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // asked before it learns
+constexpr std::int64_t kLearnEvery = 6;                     // it learns when there is 1 / 6 more
+constexpr double kNoSurprise = 1e-4;                        // nats: what differs by less teaches nothing
 constexpr double kRounding = 0x1.0p-50;
 
 class LearnedSearch {
@@ -89,6 +89,7 @@ class LearnedSearch {
   LearnedSamplers samplers_;
   BestProposals best_proposals_;
   PosteriorDraws posterior_;
+  const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t next_learning_ = 0;
   double surprise_ = 0.0;  // the largest difference between a value and what was learned before
   double learning_seconds_ = 0.0;
@@ -116,7 +117,7 @@ void LearnedSearch::learn() {
 std::int64_t LearnedSearch::num_first() const {
   std::int64_t num_effects = 0;
   for (int v = 0; v < graph_.num_variables(); ++v) num_effects += graph_.num_states(v) - 1;
-  return std::min(std::clamp(num_effects, kFewestFirst, kMostFirst), std::max<std::int64_t>(limits_.budget / 3, 1));
+  return std::clamp(num_effects, kFewestFirst, kMostFirst);
 }
 
 bool LearnedSearch::is_over() {
@@ -128,6 +129,8 @@ bool LearnedSearch::is_over() {
 // Of the search: the rest is for errors.
 bool LearnedSearch::has_share_left() const {
   const double share = options_.wants_best ? 1.0 : 1.0 - options_.error_share;
+  const double kept = (1.0 - share) * std::min(static_cast<double>(limits_.budget), 5.0 * first_left_);
+  if (static_cast<double>(queue_.num_left()) <= kept) return false;
   if (limits_.budget == Limits::kUnlimited) return watch_.seconds() < share * limits_.seconds;
   const double under_way = queue_.num_pending();
   return budget_.spent().in(limits_.unit) + under_way < share * static_cast<double>(limits_.budget);

@@ -105,7 +105,7 @@ TreeSearch<NodeView>::TreeSearch(Setup& setup, const Observer& observer)
       watch_(setup.limits, observer),
       reward_(setup.reward),
       store_(*setup.store),
-      budget_(limits_.budget, limits_.unit),
+      budget_(limits_.budget, limits_.unit, setup.graph.evaluation_queue()),
       choices_(store_, options_),
       path_(store_, setup.tables),
       function_magnitudes_(space_.levels.size(), 0.0) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/dense_table.hpp"
+#include "model/table_index.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -27,14 +28,14 @@ class TableLookups {
       return;
     }
     Term term{table.values, 0, static_cast<int>(strides_.size()), 0};
-    std::int64_t stride = 1;
-    for (auto v = table.scope.rbegin(); v != table.scope.rend(); ++v) {
-      if (*v == row.own) {
+    const std::vector<std::size_t> strides = table_strides(states_of_scope(graph, table.scope));
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      const auto stride = static_cast<std::int64_t>(strides[i]);
+      if (table.scope[i] == row.own) {
         term.own_stride = stride;
       } else {
-        strides_.emplace_back(*v, stride);
+        strides_.emplace_back(table.scope[i], stride);
       }
-      stride *= graph.num_states(*v);
     }
     term.end = static_cast<int>(strides_.size());
     (term.own_stride != 0 ? own_terms_ : terms_).push_back(term);

@@ -90,6 +90,7 @@ ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--jso
              "--redis", "--run", "--password-file", "--key-file", "--insecure", "--tls-ca", "--tls-cert", "--tls-key",
              "--patience", "--lease",  # run_worker_tests.py
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
+             "--new-calls",
              "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out",
              "--marginals-out", "--samples-out", "--compile", "--weights", "--redis", "--run", "--key-file",
              "--password-file", "--tls-ca", "--tls-cert", "--tls-key", "--insecure", "--patience", "--lease"}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -45,6 +46,10 @@ class EvaluationQueue {
   [[nodiscard]] virtual int max_under_way() const { return num_workers(); }
   // Tickets that have been submitted and not been handed out.
   [[nodiscard]] virtual int num_pending() const = 0;
+
+  // Evaluations that may still be begun; what is known already is free.
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+  [[nodiscard]] virtual std::int64_t num_left() const { return kUnlimited; }
 
   // Throws kArgument for a question that the model does not have.
   virtual Ticket submit(std::vector<OracleQuestion> questions) = 0;

@@ -101,6 +101,7 @@ class OracleSet final : public EvaluationQueue {
   [[nodiscard]] int num_workers() const override;
   [[nodiscard]] int max_under_way() const override;
   [[nodiscard]] int num_pending() const override;
+  [[nodiscard]] std::int64_t num_left() const override;
   Ticket submit(std::vector<OracleQuestion> questions) override;
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;
@@ -109,6 +110,10 @@ class OracleSet final : public EvaluationQueue {
   ShouldStop set_should_stop(ShouldStop should_stop);
   // The same for OracleOptions::remark.
   std::function<void(const std::string&)> set_remark(std::function<void(const std::string&)> remark);
+
+  // From now on so many evaluations may be made that neither memory nor the journal knows; kUnlimited: any number. The
+  // set counts, and whoever asks keeps to num_left().
+  void set_most_new(std::int64_t count);
 
   // Ends what is under way and records what has been finished, so that counts() and the journal agree; nothing is
   // evaluated afterwards. Throws kIo when that cannot be recorded. The destructor does the same without a word.

@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "treesample/model/evaluation_queue.hpp"
+
 namespace treesample {
 
 enum class BudgetUnit {
@@ -56,12 +58,16 @@ class Budget {
   // will ever ask, this many reward evaluations without a call are the most.
   static constexpr std::int64_t kFreeRewards = 300'000;
 
-  Budget(std::int64_t limit, BudgetUnit unit) : limit_(limit), unit_(unit) {}
+  // What a queue may still begin is a limit as well, in every unit. What is under way counts twice there, so that no
+  // reward that asks one factor after the other is left without: near the end fewer are under way at a time.
+  Budget(std::int64_t limit, BudgetUnit unit, const EvaluationQueue* queue = nullptr)
+      : limit_(limit), unit_(unit), queue_(queue) {}
 
   // Can a reward of this many factors, or evaluations of this price, still be paid for? A run never
   // exceeds its budget, except by costs that were not declared: those are known when they are spent.
   [[nodiscard]] bool allows(int num_factors) const { return allows(Spending{1, num_factors}); }
   [[nodiscard]] bool allows(const Spending& price) const {
+    if (price.calls > 0 && queue_ != nullptr && reserved_.calls + price.calls > queue_->num_left()) return false;
     switch (unit_) {
       case BudgetUnit::kReward:
         return spent_.reward_evaluations + reserved_.reward_evaluations + price.reward_evaluations <= limit_;
@@ -111,6 +117,7 @@ class Budget {
 
   std::int64_t limit_;
   BudgetUnit unit_;
+  const EvaluationQueue* queue_;
   Spending spent_, reserved_;
   std::int64_t rewards_at_call_ = 0;  // reward evaluations when the last call was spent
   std::unordered_set<std::string> known_calls_;

@@ -24,6 +24,7 @@ struct Limits {
   std::int64_t budget = kUnlimited;       // of evaluations
   BudgetUnit unit = BudgetUnit::kReward;  // of the budget
   std::int64_t calls = kUnlimited;        // of functions; infer() makes a budget of it
+  std::int64_t new_calls = kUnlimited;    // of these, that no journal and no earlier run knows; infer() keeps to it
   double seconds = std::numeric_limits<double>::infinity();
   std::size_t bytes = std::size_t{4} << 30;  // of memory, for what grows with the model or the run
   double gap = 0.0;                          // of methods with certified bounds: U - L is small enough

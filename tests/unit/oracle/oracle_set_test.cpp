@@ -14,6 +14,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/oracle/journal.hpp"
 #include "treesample/reduce/evidence.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 namespace {
@@ -40,6 +41,30 @@ class OracleSetOfFunctions : public testing::TemporaryFolder {
   FactorGraph graph_;
   std::atomic<int> calls_ = 0;
 };
+
+TEST_F(OracleSetOfFunctions, WhatMayBeBegunIsCountedAndWhatIsKnownIsFree) {
+  OracleSet oracles(graph_, "1", {});
+  EXPECT_EQ(oracles.num_left(), EvaluationQueue::kUnlimited);
+  const auto ask = [&](int a, int b) { return oracles.graph().log_value(1, std::vector<int>{a, b}); };
+  ask(0, 0);
+  oracles.set_most_new(2);
+  EXPECT_EQ(oracles.num_left(), 2);
+  ask(0, 0);
+  EXPECT_EQ(oracles.num_left(), 2);
+  ask(0, 1);
+  EXPECT_EQ(oracles.num_left(), 1);
+  // An evidence keeps the limit, and a budget in any unit keeps to it.
+  const FactorGraph conditioned = condition(oracles.graph(), {{0, 1}}).graph;
+  EXPECT_EQ(conditioned.evaluation_queue()->num_left(), 1);
+  Budget budget(100, BudgetUnit::kReward, conditioned.evaluation_queue());
+  EXPECT_TRUE(budget.allows(Spending{1, 1, 0.0, 1}));
+  EXPECT_TRUE(budget.allows(Spending{1, 1, 0.0, 0}));
+  EXPECT_FALSE(budget.allows(Spending{1, 2, 0.0, 2}));
+  budget.reserve({1, 1, 0.0, 1});
+  EXPECT_FALSE(budget.allows(Spending{1, 1, 0.0, 1}));
+  oracles.set_most_new(EvaluationQueue::kUnlimited);
+  EXPECT_TRUE(budget.allows(Spending{1, 1, 0.0, 1}));
+}
 
 TEST_F(OracleSetOfFunctions, TheGraphHasTheSameValuesAndPaysOnceForEach) {
   OracleSet oracles(graph_, "1", {});

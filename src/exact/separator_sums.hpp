@@ -1,0 +1,65 @@
+// From the distribution p over a bucket to those over the separators of its children.
+//
+// Children with small separators share a pass over p, by way of a table over the union of their scopes: a clique of 20
+// variables with 20 children is gone through twice, not 20 times.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "exact/linear_table.hpp"
+#include "model/dense_table.hpp"
+
+namespace treesample {
+
+class SeparatorSums {
+ public:
+  // Separators have the order of the bucket's scope, and must stay where they are. All sums begin as 0.
+  SeparatorSums(const FactorGraph& graph, std::span<const int> bucket_scope,
+                std::vector<std::span<const int>> separators, const std::shared_ptr<TablePool>& pool)
+      : graph_(graph),
+        separators_(std::move(separators)),
+        groups_(group_scopes(graph, bucket_scope, separators_)),
+        pool_(pool) {
+    sums_.reserve(groups_.size());
+    for (const ScopeGroup& group : groups_) sums_.push_back(zeros(group.scope));
+  }
+
+  // The caller adds p into the table of each group.
+  [[nodiscard]] const std::vector<ScopeGroup>& groups() const { return groups_; }
+  [[nodiscard]] double* of_group(std::size_t group) { return sums_[group].data(); }
+
+  // Calls take(separator index, its distribution) for each of them.
+  template <typename Take>
+  void hand_out(Take take) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (groups_[g].members.size() == 1) {
+        take(groups_[g].members.front(), std::move(sums_[g]));
+        continue;
+      }
+      for (const int member : groups_[g].members) {
+        TableMemory sum = zeros(separators_[member]);
+        add_sums(graph_, groups_[g].scope, sums_[g].data(), separators_[member], sum.data());
+        take(member, std::move(sum));
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] TableMemory zeros(std::span<const int> scope) const {
+    TableMemory table(num_table_entries(graph_, scope), pool_);
+    std::fill_n(table.data(), table.size(), 0.0);
+    return table;
+  }
+
+  const FactorGraph& graph_;
+  std::vector<std::span<const int>> separators_;
+  std::vector<ScopeGroup> groups_;
+  std::shared_ptr<TablePool> pool_;
+  std::vector<TableMemory> sums_;  // by group
+};
+
+}  // namespace treesample
