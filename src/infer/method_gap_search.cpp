@@ -10,6 +10,7 @@
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
+#include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"
@@ -197,6 +198,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
   importance.confidence = *chosen.confidence;
+  importance.threads = num_threads(task_.limits());
   if (cutset_) {
     importance.known = KnownPart{certified(cutset_->log_mass()), cutset_->estimate(), [this](std::span<const int> x) {
                                    return cutset_->holds(summed_ ? summed_->left(x) : Assignment(x.begin(), x.end()));

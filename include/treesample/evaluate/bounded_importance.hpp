@@ -40,6 +40,9 @@ struct BoundedImportanceOptions {
   std::function<double(std::int64_t num_drawn)> expected_samples = {};
   // For log_z, its error and its interval; marginals and the effective sample size are those of all samples.
   std::optional<KnownPart> known = {};
+  // That draw samples of models made of tables, side by side, each with a copy of the sampler and of `known`, which
+  // must allow for that; the same bits for any number. Functions are called by one thread.
+  int threads = 1;
 
   void validate() const;
 };

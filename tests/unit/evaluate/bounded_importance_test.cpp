@@ -127,6 +127,48 @@ TEST(BoundedImportance, WhatIsKnownMakesTheIntervalShorter) {
   EXPECT_LT(with.interval.lower, std::log(20.0));
 }
 
+TEST(BoundedImportance, TheSameBitsForAnyNumberOfThreads) {
+  const FactorGraph graph = grid(5, 1.5);
+  const SearchApproximation upper = upper_sampler(graph, 20);
+  for (const std::int64_t num_samples : {1, 7, 8, 9, 1003}) {
+    std::vector<BoundedImportance> results;
+    std::vector<std::uint64_t> next;
+    for (const int threads : {1, 2, 3, 7}) {
+      Random random(9, "threads");
+      BoundedImportanceOptions options{.max_samples = num_samples, .threads = threads};
+      options.known = KnownPart{{0.0, 0.0}, 0.0, [](std::span<const int> x) { return x[0] == 0 && x[1] == 1; }};
+      results.push_back(bounded_importance(graph, upper, options, random));
+      next.push_back(random.bits());
+    }
+    for (std::size_t i = 1; i < results.size(); ++i) {
+      EXPECT_EQ(results[i].num_samples, num_samples);
+      EXPECT_EQ(results[i].log_z, results[0].log_z);
+      EXPECT_EQ(results[i].interval.lower, results[0].interval.lower);
+      EXPECT_EQ(results[i].interval.upper, results[0].interval.upper);
+      EXPECT_EQ(results[i].ess, results[0].ess);
+      EXPECT_EQ(results[i].marginals, results[0].marginals);
+      EXPECT_EQ(results[i].best.x, results[0].best.x);
+      EXPECT_EQ(results[i].spent.factor_evaluations, results[0].spent.factor_evaluations);
+      EXPECT_EQ(next[i], next[0]);
+    }
+  }
+}
+
+// Asked after every sample, whoever drew ahead.
+TEST(BoundedImportance, SeveralThreadsEndAtTheSameSample) {
+  const FactorGraph graph = grid(6, 1.0);
+  const SearchApproximation upper = upper_sampler(graph, 20);
+  for (const int threads : {1, 3}) {
+    Random random(2);
+    int num_asked = 0;
+    const BoundedImportance result = bounded_importance(graph, upper, {.threads = threads}, random,
+                                                        {.should_stop = [&] { return ++num_asked == 21; }});
+    EXPECT_EQ(result.num_samples, 21);
+  }
+  Random random(2);
+  EXPECT_THROW(bounded_importance(graph, upper, {.threads = 0}, random), Error);
+}
+
 // Weights 1 and 0 with equal probability: little longer than by the central limit theorem.
 TEST(BoundedImportance, IntervalIsOneByBetting) {
   FactorGraph graph;
