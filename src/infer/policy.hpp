@@ -143,6 +143,7 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
+inline constexpr double kFirstBoundsLimit = 2.0;  // seconds of a run from which on this is nothing
 
 // ---- Joint queries of methods that sample
 // ----------------------------------------------------------------------------
