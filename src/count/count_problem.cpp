@@ -55,9 +55,13 @@ class ProblemMaker {
         if (values.log_values[s] != kNegInf) sums[s].add(values.log_values[s]);
       }
     } else {
+      double log_least = log_max;
+      for (const double value : values.log_values)
+        log_least = value == kNegInf ? log_least : std::min(log_least, value);
+      problem_.log_range += log_max - log_least;
+      if (problem_.log_range > CountNumber::kLargestLog) return;  // the caller gives up
       problem_.log_constant.add(log_max);
       problem_.soft_tables.emplace_back(std::move(values), log_max);
-      problem_.log_range -= problem_.soft_tables.back().log_least();
     }
   }
 

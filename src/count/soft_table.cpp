@@ -54,7 +54,6 @@ SoftTable::SoftTable(SoftValues values, double log_max)
     const auto [place, is_new] = numbers.emplace(value, static_cast<std::uint32_t>(weights_.size() + 1));
     if (is_new) {
       const double relative = value - log_max;
-      log_least_ = std::min(log_least_, relative);
       weights_.push_back(
           CountNumber::of_log(relative, kEpsilon * (1.0 + std::abs(value) + std::abs(log_max) + std::abs(relative))));
     }

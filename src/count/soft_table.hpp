@@ -48,8 +48,6 @@ class SoftTable {
   const Status& status(const LiveStates& live);
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
-  // The least log-value, relative to the largest.
-  [[nodiscard]] double log_least() const { return log_least_; }
   [[nodiscard]] std::uint64_t bytes() const {
     return fixed_bytes_ + residue_bytes_ + key_bytes_ + statuses_.capacity() * sizeof(Status);
   }
@@ -65,7 +63,6 @@ class SoftTable {
   std::vector<int> scope_, num_states_;
   std::vector<std::uint32_t> entries_;  // number of the weight + 1, 0 for a zero
   std::vector<CountNumber> weights_;
-  double log_least_ = 0.0;
   // Numbers of statuses + 1, by the live states of the scope: as bits one after the other where they are few, or up to
   // 64, or by the words themselves.
   static constexpr int kFewBits = 14, kWordBits = 64;

@@ -60,7 +60,7 @@ def test_calls_one_by_one():
 
 
 def test_reading_while_a_run_writes():
-    with Folder(body="time.sleep(0.02); " + "return -1.0") as folder:
+    with Folder(body="time.sleep(0.1); " + "return -1.0") as folder:
         run = folder.start("--calls", "70", "--journal", "run.journal")
         check(folder.wait_until(lambda: len(folder.calls()) >= 10), "the run is going on")
         listing = journal(folder, "run.journal", "--csv", "-")

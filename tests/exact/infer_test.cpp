@@ -126,7 +126,7 @@ TEST(Infer, TheObserverHearsOfPhasesAndRemarks) {
                                 last.lower = now.log_z.lower;
                               },
                           .remark = [&](const std::string& text) { remarks.push_back(text); }};
-  infer(grid, {}, {.seconds = 0.5}, {.method = Method::kTreeSample, .select = SelectRule::kGap, .c = 1.0}, observer);
+  infer(grid, {}, {.budget = 100}, {.method = Method::kTreeSample, .select = SelectRule::kGap, .c = 1.0}, observer);
   EXPECT_GE(phases.size(), 2U);
   ASSERT_FALSE(remarks.empty());
   EXPECT_NE(remarks.front().find("--c is ignored"), std::string::npos);
