@@ -36,6 +36,38 @@ function journalValues(rows) {
   }).element;
 }
 
+// The mass of all that was asked, after each call: where the factor has all variables and the model no other, log Z is at
+// least that.
+function journalMass(data) {
+  if (data.factors.length !== 1 || data.num_left_out > 0) return null;
+  let most = -Infinity;
+  let sum = 0; // of exp(value - most)
+  const points = data.rows.map((row, i) => {
+    const value = real(row.value) ?? -Infinity;
+    if (value > most) {
+      sum = sum * Math.exp(most - value) + 1;
+      most = value;
+    } else if (value > -Infinity) {
+      sum += Math.exp(value - most);
+    }
+    return {x: i + 1, y: most + Math.log(sum)};
+  });
+  const found = points.filter((p) => Number.isFinite(p.y));
+  if (found.length < 3) return null;
+  const total = found.at(-1).y;
+  const needed = found.find((p) => p.y >= total + Math.log(0.9)).x;
+  const text =
+    `The logarithm of the sum of all values so far, ${short(total)} at the end; 90 % of that sum was there after ` +
+    `${plural(needed, "evaluation")}. Of a model of this factor alone, over all variables, it is a lower bound of log Z.`;
+  const chart = chartFigure({
+    xLabel: "evaluation",
+    yLabel: "log of the sum (nats)",
+    description: text,
+    series: [{name: "log of the sum so far", color: 0, points: found}],
+  }).element;
+  return h("div", {}, h("p", {class: "hint"}, text), chart);
+}
+
 // The largest values, a line each over the variables of their factor: which states the good ones share.
 function journalBest(data) {
   const kMost = 40;
@@ -187,6 +219,7 @@ function journalPage(data) {
         failures.length > 0 ? plainTable("Failures", ["Factor", "The last one"], failures) : null,
       ],
       ["values", "Values", journalValues(data.rows)],
+      ["mass", "Mass found", journalMass(data)],
       ["best", "The best", data.rows.length > 0 ? journalBest(data) : null],
       ["workers", "Workers", data.rows.length > 0 ? journalWorkers(data.rows) : null],
       ["rows", "Calls", data.rows.length > 0 ? journalRows(data) : null],

@@ -113,6 +113,11 @@ class Prior {
   std::shared_ptr<PythonValue> value_;
 };
 
+// Ctrl-C in the last moment: what there is would be lost on its way.
+void look_for_signals(Raised& raised) {
+  if (PyErr_CheckSignals() != 0) raised.stop(py::error_already_set().value());
+}
+
 // The answer and, where a signal or a callable ended the run, what that raised. The answer is null when the run ended
 // before there was one.
 std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>& model, const Keywords& keywords,
@@ -130,6 +135,7 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
     answer =
         std::make_shared<Answer>(infer(*model, request.question, request.limits, request.options, watcher.observer()));
   } catch (const Error& error) {
+    look_for_signals(*raised);
     py::object original = raised->take();
     if (original.is_none()) throw;
     return {nullptr, original};
@@ -137,8 +143,7 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
     raised->forget();
     throw;
   }
-  // Ctrl-C in the last moment: the answer is there, and would be lost on its way.
-  if (PyErr_CheckSignals() != 0) raised->stop(py::error_already_set().value());
+  look_for_signals(*raised);
   const bool has_ended = raised->is_stopped() || answer->error;
   py::object error = raised->take();
   return {answer, has_ended ? error : py::none()};
@@ -181,13 +186,17 @@ const Approximation& sampler_of(const Answer& answer) {
 
 py::array_t<std::int32_t> draw(const Answer& answer, std::int64_t count, std::uint64_t seed, int num_variables) {
   const Approximation& sampler = sampler_of(answer);
-  std::vector<Assignment> samples;
+  std::vector<std::int32_t> states;  // all rows, which the array then owns
   {
     const py::gil_scoped_release others_may_run;
     Random random(seed, "samples");
-    for (std::int64_t i = 0; i < count; ++i) samples.push_back(sampler.sample(random));
+    states.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(num_variables));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Assignment x = sampler.sample(random);
+      states.insert(states.end(), x.begin(), x.end());
+    }
   }
-  return array_of(samples, num_variables);
+  return to_array(std::move(states), {static_cast<py::ssize_t>(count), num_variables});
 }
 
 py::array_t<double> log_probs(const Answer& answer, const States& states, int num_variables) {

@@ -13,9 +13,11 @@ class Raised {
  public:
   // The library ends the run with an error for it, or does not.
   void keep(py::object error) { last_ = std::move(error); }
-  // The run has to end with the answer so far. The first one counts.
+  // The run has to end with the answer so far. The first one counts; but Ctrl-C in a terminal reaches the processes of
+  // an executor as well, and may break that before it is noticed here: it is what ended the run then.
   void stop(py::object error) {
-    if (!is_stopped_) first_ = std::move(error);
+    const bool is_ctrl_c = PyErr_GivenExceptionMatches(error.ptr(), PyExc_KeyboardInterrupt) != 0;
+    if (!is_stopped_ || is_ctrl_c) first_ = std::move(error);
     is_stopped_ = true;
   }
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }

@@ -1,12 +1,15 @@
 """A run to be interrupted: interrupted.py KIND JOURNAL. Says READY when it is under way, then what Ctrl-C left."""
 import concurrent.futures
 import json
+import multiprocessing
 import sys
 import time
 
 import numpy as np
 
 import treesample as ts
+
+CLEAN = multiprocessing.get_context("forkserver")  # as in test_infer.py
 
 
 def ready(*_):
@@ -57,7 +60,7 @@ def run(kind, journal):
         return model.infer(time=600)
     if kind == "pool":
         model.factor(*variables)(paid)
-        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=CLEAN) as pool:
             return model.infer(calls=100_000, journal=journal, executor=pool, progress=ready, select="mass")
     if kind == "batch":
         model.factor(*variables, batch=16)(batch)

@@ -12,6 +12,6 @@ asan=$(g++ -print-file-name=libasan.so)
 ubsan=$(g++ -print-file-name=libubsan.so)
 cxx=$(g++ -print-file-name=libstdc++.so.6)  # its exceptions have to be there when the sanitizer looks for them
 export LD_PRELOAD="$asan $ubsan $cxx" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-export PYTHONPATH=build-asan/python PYTHONDONTWRITEBYTECODE=1 PYTHONMALLOC=malloc
+export PYTHONPATH=$PWD/build-asan/python PYTHONDONTWRITEBYTECODE=1 PYTHONMALLOC=malloc
 export TREESAMPLE_PROGRAM=$PWD/build-asan/treesample TREESAMPLE_MODELS=$PWD/examples/models
 exec /usr/bin/python3 -m pytest -q -p no:cacheprovider python/tests "$@"

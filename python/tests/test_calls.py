@@ -5,7 +5,9 @@ import random
 import shutil
 import subprocess
 import time
+import zlib
 
+import numpy as np
 import pytest
 
 import treesample as ts
@@ -112,6 +114,57 @@ def test_what_is_not_monotone_is_said():
     model.factor(x, monotone=True)(lambda x: (0.0, ["nothing"]))
     with pytest.raises(ValueError, match="the witness names nothing"):
         model.infer(method="monotone", calls=4)
+
+
+def new_users_model(seed, num_states=3):
+    """Ten variables; of a hundred states two raise, two are NaN. The model, and log Z and marginals of the others."""
+    numbers = np.random.default_rng(seed)
+    main = numbers.standard_normal((10, num_states))
+    pairs = [(*numbers.choice(10, 2, replace=False), numbers.standard_normal((num_states, num_states))) for _ in range(12)]
+
+    def log_density(rows):
+        return main[np.arange(10), rows].sum(axis=1) + sum(table[rows[:, a], rows[:, b]] for a, b, table in pairs)
+
+    def fate(states):
+        return zlib.crc32(repr((seed, *map(int, states))).encode()) % 100
+
+    model = ts.Model()
+
+    @model.factor(*[model.variable(f"x{i}", num_states) for i in range(10)], on_failure="skip")
+    def simulate(*states):
+        if fate(states) < 2:
+            raise RuntimeError("the solver diverged")
+        return math.nan if fate(states) < 4 else log_density(np.array([states]))[0]
+
+    rows = np.array(list(np.ndindex(*[num_states] * 10)))
+    log_values = np.where([fate(row) < 4 for row in rows], -math.inf, log_density(rows))
+    log_z = np.logaddexp.reduce(log_values)
+    weights = np.exp(log_values - log_z)
+    return model, log_z, [[weights[rows[:, v] == s].sum() for s in range(num_states)] for v in range(10)]
+
+
+def test_a_new_users_path(tmp_path):
+    """300 calls, 300 more, the page; the errors cover the truth as often as they say. Fixed seeds, the same bits."""
+    covered = [[], []]
+    for seed in range(6):
+        model, log_z, marginals = new_users_model(seed)
+        journal = tmp_path / f"{seed}.journal"
+        first = model.infer(calls=300, workers=8, journal=journal, seed=seed)
+        second = first.extend(calls=300)
+        assert sum(f.evaluations + f.failures for f in ts.read_journal(journal).factors) == 600
+        assert second.spent["functions"][0]["failed"] > 0
+        for stage, answer in enumerate((first, second)):
+            assert answer.log_z.lower <= log_z
+            if answer.log_z.interval is None:  # it says that it is a guess
+                continue
+            lower, upper = answer.log_z.interval
+            covered[stage].append(lower <= log_z <= upper)
+        assert second.log_z.interval is not None
+        for v, truth in enumerate(marginals):
+            assert np.abs(second.marginals.to_numpy()[v] - truth).max() < 0.25
+        page = second.to_html()
+        assert page.startswith("<!doctype html>") and "x9" in page
+    assert all(sum(stage) >= len(stage) - 1 for stage in covered), covered
 
 
 def program_model(folder):

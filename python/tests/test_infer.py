@@ -3,6 +3,7 @@ import concurrent.futures
 import gc
 import json
 import math
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -14,6 +15,9 @@ import numpy as np
 import pytest
 
 import treesample as ts
+
+# Processes begin without the threads of a run, which a copy of this one would have locks of.
+CLEAN = multiprocessing.get_context("forkserver")
 
 
 @pytest.mark.parametrize("options", [{}, {"method": "exact"}, {"select": "q-uct", "budget": 2000, "seed": 5},
@@ -107,7 +111,7 @@ def test_executors_run_the_functions():
     expected = model.infer(calls=100)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         by_threads = model.infer(calls=100, executor=pool)
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=CLEAN) as pool:
         by_processes = model.infer(calls=100, executor=pool)
     for answer in (by_threads, by_processes):
         assert answer.log_z.exact
@@ -303,7 +307,7 @@ def test_an_executor_that_breaks_down_is_no_failure_of_a_call(tmp_path):
     journal = tmp_path / "run.journal"
     model = ts.Model()
     model.factor(model.variable("a", 3), model.variable("b", 4), on_failure="impossible")(dies)
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=CLEAN) as pool:
         with pytest.raises(concurrent.futures.BrokenExecutor) as caught:
             model.infer(calls=100, executor=pool, journal=journal)
     assert hasattr(caught.value, "answer")

@@ -6,6 +6,7 @@ import concurrent.futures
 import hashlib
 import inspect
 import math
+import signal
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -76,10 +77,23 @@ class ByExecutor:
         self._function = function
         self._executor = executor
         self._is_over = is_over
+        self._signals = signal.pthread_sigmask(signal.SIG_BLOCK, ())  # of the thread that asks for the run
         self.__name__ = getattr(function, "__name__", "function")
 
+    def _submit(self, *arguments: Any) -> Any:
+        """Threads of the library take no signals, and processes that a pool starts here would inherit that."""
+        before = signal.pthread_sigmask(signal.SIG_SETMASK, self._signals)
+        try:
+            return self._executor.submit(self._function, *arguments)
+        except FATAL:
+            raise
+        except Exception as error:  # such as no new process for a pool: no failure of a call
+            raise concurrent.futures.BrokenExecutor(f"the executor takes no calls: {error}") from error
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
     def __call__(self, *arguments: Any) -> Any:
-        future = self._executor.submit(self._function, *arguments)
+        future = self._submit(*arguments)
         while True:
             try:
                 return future.result(timeout=0.1)

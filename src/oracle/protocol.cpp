@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -112,9 +114,18 @@ std::string format_hello(const JsonModel& model, int program) {
 }
 
 std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments) {
-  json lists = json::array();
-  for (const std::vector<int>& states : assignments) lists.push_back(states);
-  return json_text(json{{"id", id}, {"factor", factor}, {"assignments", lists}});
+  // Lists of numbers by hand: a batch has thousands of them.
+  std::string lists;
+  for (const std::vector<int>& states : assignments) {
+    lists += lists.empty() ? "[" : ",[";
+    std::array<char, 12> digits;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      if (i > 0) lists += ',';
+      lists.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), states[i]).ptr);
+    }
+    lists += ']';
+  }
+  return fmt::format(R"({{"assignments":[{}],"factor":{},"id":{}}})", lists, json_text(json(factor)), id);
 }
 
 void check_ready(std::string_view line) {

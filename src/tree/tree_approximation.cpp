@@ -1,5 +1,6 @@
 #include "treesample/tree/tree_approximation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>

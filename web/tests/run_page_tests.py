@@ -318,6 +318,9 @@ def test_journal(browser):
     expected = {f"pump={a}, <i>load={b}": -4.0 if (a, b) == (1, 2) else -0.5 for a in range(2) for b in range(3)}
     check({key: float(value.replace("−", "-")) for key, value in rows.items()} == expected, "every evaluation", rows)
     check(browser.run("document.querySelectorAll('#values .chart polyline').length") == 2, "values in their order")
+    total = math.log(5 * math.exp(-0.5) + math.exp(-4.0))
+    said = texts(browser, "#mass p.hint")[0].replace("−", "-")
+    check(f"so far, {total:.6g}" in said and "lower bound of log Z" in said, "the mass that was found", said)
     check(browser.run("document.querySelectorAll('#best polyline').length") == 6, "the best, a line each")
     check(texts(browser, "#workers tbody td:nth-child(2)") == ["6"], "calls of the worker")
 

@@ -1,6 +1,7 @@
 // The parts of count(): numbers, boxes of zeros, the cache, the trail, reductions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
