@@ -122,7 +122,8 @@ struct Draw {
 };
 
 // Samples, one after the other. Each few of them have a stream of random numbers of their own, so that it does not
-// matter who draws them. Several threads draw ahead, as many as take some milliseconds; one draws what is asked for.
+// matter who draws them. Several threads draw ahead, as many as take some hundredths of a second; one draws what is
+// asked for.
 class Draws {
  public:
   Draws(const FactorGraph& graph, const BoundedSampler& sampler, const BoundedImportanceOptions& options,
@@ -141,7 +142,7 @@ class Draws {
  private:
   static constexpr std::size_t kBlock = 8;  // samples with one stream
   static constexpr std::size_t kMostBlocks = 64;
-  static constexpr double kRoundSeconds = 5e-3;
+  static constexpr double kRoundSeconds = 20e-3;
 
   [[nodiscard]] Random stream(std::uint64_t block) const {
     return Random(seed_ + block * std::uint64_t{0x9E3779B97F4A7C15}, "block of samples");

@@ -285,6 +285,7 @@ void GapSearch::sum_joint_states(const SearchResult& result) {
   if (!is_open || !has_time || !whole_.has_only_tables() || first_bounds_.is_exact() || upper_ == nullptr) return;
   const LogBounds known = certified(result.report.log_z);
   first_bounds_ = {std::max(known.lower, first_bounds_.lower), std::min(known.upper, first_bounds_.upper)};
+  if (first_bounds_.upper - first_bounds_.lower < policy::kCutsetLeastGap) return;
   const auto tell = [this](Progress now) {
     now.log_z = {std::max(certified(now.log_z).lower, first_bounds_.lower), first_bounds_.upper};
     run_.tell(now);

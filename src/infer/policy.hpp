@@ -107,6 +107,7 @@ inline constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // wh
 inline constexpr int kCertifiedMarginalSamples = 1000;  // of P_L, where every weighted sample was impossible
 
 // ---- Cutsets, between the search with bounds and its samples --------------------------------------------------------
+inline constexpr double kCutsetLeastGap = 0.01;  // of the bounds, in nats; less is not worth it
 inline constexpr double kPilotShare = 0.05;      // for samples that tell which joint states are worth their time
 inline constexpr double kPilotEss = 1000.0;      // effective ones that are enough,
 inline constexpr std::size_t kPilotLook = 1000;  // as every so many show
