@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "command.hpp"
 #include "experiments/experiment.hpp"
@@ -12,6 +13,7 @@
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
+#include "treesample/parse_number.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -34,6 +36,17 @@ std::vector<Reading> parse_readings(const std::string& text) {
   return readings;
 }
 
+std::vector<double> parse_exploration(const std::string& text) {
+  std::vector<double> numbers;
+  for (const std::string& word : split_names(text)) {
+    const std::optional<double> number = parse_real(word);
+    check_argument(number && *number >= 0.0 && std::isfinite(*number), "--c",
+                   fmt::format("'{}' is no number from 0 up", word));
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 class ReproduceCommand final : public Command {
  public:
   std::string name() const override { return "reproduce"; }
@@ -42,6 +55,7 @@ class ReproduceCommand final : public Command {
     return "  treesample reproduce table1 --quick                   seconds\n"
            "  treesample reproduce table1 --instances 150           about a minute\n"
            "  treesample reproduce figure1 --out results/figure1    the paper's size; Ctrl-C and go on later\n"
+           "  treesample reproduce figure1 --methods smc,tree --c 0.1,0.3,1 --family models/\n"
            "  treesample reproduce table2 --runs 5                  training, hours; Ctrl-C and go on later\n"
            "  treesample reproduce table1 --tune --seed 5           with hyperparameters of its own";
   }
@@ -52,7 +66,7 @@ class ReproduceCommand final : public Command {
   bool tune(const Experiment& experiment, experiments::ExperimentOptions& options,
             const experiments::RunControl& control) const;
 
-  std::string experiment_, out_, methods_, readings_ = "letter,best";
+  std::string experiment_, out_, methods_, readings_ = "letter,best", exploration_, family_;
   std::int64_t num_instances_ = 0, budget_ = 0, seed_ = 0, num_threads_ = 0, tune_instances_ = 30;
   std::int64_t num_episodes_ = 0;
   bool is_quick_ = false, is_tuned_ = false, is_quiet_ = false;
@@ -64,8 +78,12 @@ void ReproduceCommand::declare(CommandLine& line) {
   line.option("--runs", num_instances_, 0, 1'000'000, "The same for table2: training runs per cell");
   line.option("--episodes", num_episodes_, 0, 1 << 30, "Episodes of a training run (table2); 0 is the paper's number");
   line.option("--methods", methods_, "LIST",
-              "Only these, with commas (table1: see `compare`; table2: smc,ts,exact,ts8); default all");
-  line.option("--readings", readings_, "LIST", "Of the paper (table2): letter, best or both");
+              "Only these, with commas (table1, figure1: see `compare`; table2: smc,ts,exact,ts8); default all");
+  line.option("--readings", readings_, "LIST",
+              "Of the paper (table2, figure1 with --methods or --c): letter, best or both");
+  line.option("--c", exploration_, "LIST",
+              "Exploration of the tree search, a line for each (figure1), such as 0.1,0.3,1");
+  line.option("--family", family_, "NAME|FOLDER", "One of the paper's, or your own models (figure1)");
   line.option("--budget", budget_, 0, 1'000'000'000,
               "Reward evaluations per problem and method (figure1: the largest); 0 is the paper's");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
@@ -94,6 +112,10 @@ int ReproduceCommand::run() {
   if (num_episodes_ > 0) options.num_episodes = num_episodes_;
   if (!methods_.empty()) options.methods = split_names(methods_);
   options.readings = parse_readings(readings_);
+  check_argument(experiment->name == "figure1" || (exploration_.empty() && family_.empty()), "--c, --family",
+                 fmt::format("go with figure1, not with {}", experiment->name));
+  if (!exploration_.empty()) options.exploration = parse_exploration(exploration_);
+  options.family = family_;
   options.seed = static_cast<std::uint64_t>(seed_);
   options.folder = out_.empty() ? fmt::format("reproduce-{}{}", experiment->name, is_quick_ ? "-quick" : "") : out_;
   make_folder(options.folder);

@@ -13,6 +13,7 @@
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/model_file.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
@@ -33,20 +34,10 @@ std::vector<int> parse_widths(const std::string& text) {
   return widths;
 }
 
-// All files with an extension of a model format, by name.
 std::vector<std::pair<std::string, std::string>> read_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string extension = entry.path().extension().string();
-    const bool is_model = extension == ".uai" || extension == ".bif" || extension == ".xmlbif" || extension == ".json";
-    if (entry.is_regular_file() && is_model) files.push_back(entry.path());
-  }
-  check_argument(!error && !files.empty(), "--models",
-                 fmt::format("'{}' is no folder with models (.uai, .bif, .xmlbif, .json)", folder.string()));
-  std::sort(files.begin(), files.end());
   std::vector<std::pair<std::string, std::string>> models;
-  for (const std::filesystem::path& file : files) models.emplace_back(read_file(file), file.extension().string());
+  for (const std::filesystem::path& file : model_files(folder))
+    models.emplace_back(read_file(file), file.extension().string());
   return models;
 }
 

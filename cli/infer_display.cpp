@@ -55,7 +55,13 @@ Observer InferDisplay::observer() {
 }
 
 void InferDisplay::show(const treesample::Progress& now) {
-  if (now.estimate) trace_.add(now.seconds, now.spent, now.log_z, *now.estimate);  // of a search
+  // Of a search, and of what comes before and after it.
+  const Method method = request_.options.method.value_or(Method::kTreeSample);
+  const bool is_traced = method == Method::kTreeSample || method == Method::kMonotone;
+  const bool has_both = std::isfinite(now.log_z.lower) && std::isfinite(now.log_z.upper);
+  if (is_traced && (now.estimate || has_both)) {
+    trace_.add(now.seconds, now.spent, now.log_z, now.estimate.value_or(kNegInf));
+  }
   keep({now.seconds, now.spent.reward_evaluations, now.log_z, now.estimate}, false);
   if (!progress_.is_due()) return;
   const Limits& limits = request_.limits;

@@ -12,16 +12,19 @@ namespace treesample::cli {
 
 void TraceFile::add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
   best_ = {std::max(best_.lower, bounds.lower), std::min(best_.upper, bounds.upper)};
-  const auto evaluations = static_cast<double>(spent.reward_evaluations);
-  if (path_.empty() || (seconds < next_seconds_ && evaluations < next_evaluations_)) return;
+  evaluations_ = std::max(evaluations_, spent.reward_evaluations);  // phases that count none come after those that do
+  const auto evaluations = static_cast<double>(evaluations_);
+  const double gap = best_.upper - best_.lower;
+  const bool is_news = gap < kNews * last_gap_;
+  if (path_.empty() || (seconds < next_seconds_ && evaluations < next_evaluations_ && !is_news)) return;
+  last_gap_ = gap;
   if (!file_) {
     file_.reset(std::fopen(path_.c_str(), "w"));
     write("seconds,evaluations,lower,upper,estimate\n");
   }
   next_seconds_ = seconds * 1.01 + 1e-2;
   next_evaluations_ = evaluations * 1.02 + 1.0;
-  write(fmt::format("{:.6f},{},{},{},{}\n", seconds, spent.reward_evaluations, best_.lower, best_.upper,
-                    best_.clamp(estimate)));
+  write(fmt::format("{:.6f},{},{},{},{}\n", seconds, evaluations_, best_.lower, best_.upper, best_.clamp(estimate)));
 }
 
 void TraceFile::finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {

@@ -1,7 +1,9 @@
 // `infer --trace`: how the answer of a search grew, as CSV.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,8 +12,9 @@
 
 namespace treesample::cli {
 
-// Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning. Each is in the file
-// as soon as it is known. Bounds are the best so far; a search without bounds has -inf and inf.
+// Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning and where the bounds
+// come closer. Each is in the file as soon as it is known. Bounds are the best so far; a search without bounds has -inf
+// and inf.
 class TraceFile {
  public:
   // An empty path writes nothing; nor is there a file without a row.
@@ -30,6 +33,9 @@ class TraceFile {
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
   LogBounds best_;
+  static constexpr double kNews = 0.98;  // times the gap of the last row
+  double last_gap_ = std::numeric_limits<double>::infinity();
+  std::int64_t evaluations_ = 0;
   double next_seconds_ = 0.0, next_evaluations_ = 0.0;  // when the next row is due, by either
 };
 

@@ -12,6 +12,8 @@ namespace treesample::experiments {
 
 namespace {
 
+constexpr int kFewInstances = 5;
+
 // A file of a program that knew other methods lacks their numbers.
 std::string method_words(const ExperimentOptions& options) {
   std::string words;
@@ -63,20 +65,24 @@ void check_chosen(const char* option, const std::vector<std::string>& chosen, co
 }
 
 Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOptions& options) {
-  return {{"experiment", experiment},
-          {"budget", fmt::format("{}", options.budget)},
-          {"seed", fmt::format("{}", options.seed)},
-          {"version", TREESAMPLE_VERSION},
-          {"methods", method_words(options)},
-          {"hyperparameters", options.hyperparameters.text()}};
+  Fingerprint fingerprint = {{"experiment", experiment},
+                             {"budget", fmt::format("{}", options.budget)},
+                             {"seed", fmt::format("{}", options.seed)},
+                             {"version", TREESAMPLE_VERSION},
+                             {"methods", method_words(options)},
+                             {"hyperparameters", options.hyperparameters.text()}};
+  if (!options.family.empty()) fingerprint.emplace_back("family", options.family);
+  if (!options.exploration.empty()) fingerprint.emplace_back("c", fmt::format("{}", fmt::join(options.exploration, " ")));
+  return fingerprint;
 }
 
 std::filesystem::path run_file(const ExperimentOptions& options) { return options.folder / "run.sqlite"; }
 
 std::vector<std::pair<std::string, std::string>> report_options(const std::string& experiment,
                                                                 const ExperimentOptions& options) {
+  const bool is_few = options.num_instances < kFewInstances;
   return {{"experiment", experiment},
-          {"instances", fmt::format("{}", options.num_instances)},
+          {"instances", fmt::format("{}{}", options.num_instances, is_few ? " (too few to mean much)" : "")},
           {"budget", fmt::format("{}", options.budget)},
           {"budget unit", "reward evaluations"},
           {"seed", fmt::format("{}", options.seed)},

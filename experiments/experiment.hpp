@@ -21,6 +21,10 @@ struct ExperimentOptions {
   Hyperparameters hyperparameters = Hyperparameters::built_in();
   std::vector<std::string> methods = {};  // those to compare; empty: all
   std::vector<Reading> readings = {Reading::kLetter, Reading::kBest};
+  // Of figure1: exploration of the tree search, one line each, in the place of the tuned one; one of the paper's
+  // families or a folder of models, in the place of CHAIN.
+  std::vector<double> exploration = {};
+  std::string family = {};
   std::filesystem::path folder;  // must exist; finished instances are kept there
 };
 

@@ -7,30 +7,96 @@
 #include "plot.hpp"
 #include "statistics.hpp"
 #include "treesample/evaluate/divergence.hpp"
+#include "treesample/io/model_file.hpp"
 
 namespace treesample::experiments {
 namespace {
 
+std::string uppercase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
 struct Line {
   Contender method;
   Reading reading;
-  const char* name;
+  std::string name;
   int color;
-};
-// The constant that the best reading adds to each factor leaves the distribution as it is; of these methods it
-// changes only the tree search.
-constexpr Line kLines[] = {
-    {Contender::kSmc, Reading::kBest, "SMC", 1},
-    {Contender::kTree, Reading::kLetter, "TS, paper's text", 6},
-    {Contender::kTree, Reading::kBest, "TS, best reading", 0},
-    {Contender::kAndOr, Reading::kBest, "ours: andor", 2},
-    {Contender::kGraph, Reading::kBest, "ours: graph", 3},
+  std::optional<double> c = {};  // in the place of the tuned one
+
+  [[nodiscard]] bool is_dashed() const { return reading == Reading::kLetter || method == Contender::kGraph; }
 };
 constexpr std::int64_t kBudgets[] = {30,    50,     100,    150,     200,     300,      1'000,
                                      3'000, 10'000, 30'000, 100'000, 300'000, 1'000'000};
+constexpr std::int64_t kPaperBudget = 10'000;
+
+// What is drawn, and on which problems.
+struct Setup {
+  std::string family = "chain";
+  std::vector<std::filesystem::path> models;  // instead of a family
+  std::vector<Line> lines;
+  bool is_paper = false;  // nothing was chosen: the paper's figure
+
+  [[nodiscard]] std::string title() const { return models.empty() ? uppercase(family) : family; }
+};
+
+// The constant that the best reading adds to each factor leaves the distribution as it is; of these methods it
+// changes only the tree search.
+std::vector<Line> paper_lines() {
+  return {{Contender::kSmc, Reading::kBest, "SMC", 1},
+          {Contender::kTree, Reading::kLetter, "TS, paper's text", 6},
+          {Contender::kTree, Reading::kBest, "TS, best reading", 0},
+          {Contender::kAndOr, Reading::kBest, "ours: andor", 2},
+          {Contender::kGraph, Reading::kBest, "ours: graph", 3}};
+}
+
+std::vector<Line> chosen_lines(const ExperimentOptions& options, bool has_models) {
+  constexpr int kNumColors = 8;
+  std::vector<Contender> methods = {Contender::kSmc, Contender::kTree};
+  if (!options.methods.empty()) methods = chosen_contenders(options);
+  std::vector<Reading> readings = options.readings;
+  if (has_models) readings = {Reading::kLetter};
+  std::vector<Line> lines;
+  for (const Contender method : methods) {
+    for (const Reading reading : readings) {
+      std::vector<std::optional<double>> values = {std::nullopt};
+      if (method == Contender::kTree && !options.exploration.empty()) {
+        values.assign(options.exploration.begin(), options.exploration.end());
+      }
+      for (const std::optional<double>& c : values) {
+        std::string name = word_of(method);
+        if (readings.size() > 1) name += fmt::format(", {}", to_string(reading));
+        if (c) name += fmt::format(", c = {}", *c);
+        lines.push_back({method, reading, name, static_cast<int>(lines.size()) % kNumColors, c});
+      }
+    }
+  }
+  return lines;
+}
+
+Setup setup_of(const ExperimentOptions& options) {
+  Setup setup;
+  if (!options.family.empty()) setup.family = options.family;
+  const auto& known = kPaperFamilies;
+  if (std::find(known.begin(), known.end(), setup.family) == known.end()) setup.models = model_files(setup.family);
+  const bool is_chosen = !options.methods.empty() || !options.exploration.empty() || !setup.models.empty();
+  setup.lines = is_chosen ? chosen_lines(options, !setup.models.empty()) : paper_lines();
+  setup.is_paper = !is_chosen && setup.family == "chain";
+  return setup;
+}
+
+// A model of one's own has no tuned settings: those of the letter, and c = 1 unless it is given.
+MethodSetting setting_of(const ExperimentOptions& options, const Setup& setup, const Line& line) {
+  const Problem problem{setup.family, line.reading};
+  MethodSetting setting = setup.models.empty() ? options.hyperparameters.setting(problem, line.method)
+                                               : untuned_setting(problem, line.method);
+  if (line.c) setting.set_tuned("c", fmt::format("{}", *line.c));
+  return setting;
+}
 
 std::string name_of(const Line& line, std::int64_t budget) {
-  return fmt::format("{}.{}.{}", word_of(line.method), to_string(line.reading), budget);
+  const std::string c = line.c ? fmt::format(".c={}", *line.c) : "";
+  return fmt::format("{}.{}{}.{}", word_of(line.method), to_string(line.reading), c, budget);
 }
 
 std::vector<std::int64_t> budgets_up_to(std::int64_t largest) {
@@ -42,17 +108,24 @@ std::vector<std::int64_t> budgets_up_to(std::int64_t largest) {
   return budgets;
 }
 
-std::optional<Numbers> run_chain(const ExperimentOptions& options, int instance, const RunControl& control) {
+FactorGraph problem(const ExperimentOptions& options, const Setup& setup, Reading reading, int instance) {
+  if (!setup.models.empty()) return read_model(setup.models[static_cast<std::size_t>(instance)]);
+  return make_family(setup.family,
+                     {.reading = reading, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)})
+      .graph;
+}
+
+std::optional<Numbers> run_problem(const ExperimentOptions& options, const Setup& setup, int instance,
+                                   const RunControl& control) {
   Numbers numbers;
   for (const Reading reading : kReadings) {
-    const FactorGraph graph =
-        make_family("chain",
-                    {.reading = reading, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)})
-            .graph;
+    const auto has_reading = [&](const Line& line) { return line.reading == reading; };
+    if (std::none_of(setup.lines.begin(), setup.lines.end(), has_reading)) continue;
+    const FactorGraph graph = problem(options, setup, reading, instance);
     const TargetMoments target = target_moments(graph);
-    for (const Line& line : kLines) {
+    for (const Line& line : setup.lines) {
       if (line.reading != reading) continue;
-      const MethodSetting setting = options.hyperparameters.setting({"chain", reading}, line.method);
+      const MethodSetting setting = setting_of(options, setup, line);
       for (const std::int64_t budget : budgets_up_to(options.budget)) {
         const std::string name = name_of(line, budget);
         const MethodRun run{.budget = budget,
@@ -79,13 +152,11 @@ std::optional<double> budget_for(const std::vector<PlotPoint>& line, double kl) 
   return std::nullopt;
 }
 
-std::vector<Series> error_series(const std::vector<const Numbers*>& instances,
+std::vector<Series> error_series(const Setup& setup, const std::vector<const Numbers*>& instances,
                                  const std::vector<std::int64_t>& budgets) {
   std::vector<Series> all;
-  for (const Line& line : kLines) {
-    Series series{.name = line.name,
-                  .color = line.color,
-                  .is_dashed = line.reading == Reading::kLetter || line.method == Contender::kGraph};
+  for (const Line& line : setup.lines) {
+    Series series{.name = line.name, .color = line.color, .is_dashed = setup.is_paper && line.is_dashed()};
     for (const std::int64_t budget : budgets) {
       const Summary kl = summarize(column(instances, name_of(line, budget) + ".kl"));
       series.points.push_back({static_cast<double>(budget), kl.mean, kl.error});
@@ -95,10 +166,10 @@ std::vector<Series> error_series(const std::vector<const Numbers*>& instances,
   return all;
 }
 
-Table error_table(const std::vector<Series>& lines, const std::vector<std::int64_t>& budgets) {
-  Table table{.title = "CHAIN: mean KL against budget", .header = {"budget"}};
+Table error_table(const Setup& setup, const std::vector<Series>& lines, const std::vector<std::int64_t>& budgets) {
+  Table table{.title = setup.title() + ": mean KL against budget", .header = {"budget"}};
   for (const Series& line : lines) table.header.push_back(line.name);
-  table.header.push_back("SMC needs");
+  if (setup.is_paper) table.header.emplace_back("SMC needs");
   const std::vector<PlotPoint>& smc = lines[0].points;
   for (std::size_t b = 0; b < budgets.size(); ++b) {
     std::vector<std::string> row{fmt::format("{}", budgets[b])};
@@ -106,37 +177,47 @@ Table error_table(const std::vector<Series>& lines, const std::vector<std::int64
       const PlotPoint& point = line.points[b];
       row.push_back(point.y < kExact ? "exact" : fmt::format("{:.3g} +- {:.1g}", point.y, point.error));
     }
-    const std::optional<double> needed = budget_for(smc, lines[2].points[b].y);
-    row.push_back(needed ? fmt::format("{:.1f} x", *needed / static_cast<double>(budgets[b])) : "-");
+    if (setup.is_paper) {
+      const std::optional<double> needed = budget_for(smc, lines[2].points[b].y);
+      row.push_back(needed ? fmt::format("{:.1f} x", *needed / static_cast<double>(budgets[b])) : "-");
+    }
     table.rows.push_back(row);
   }
-  table.remark =
-      "KL +- standard error of the mean. Last column: how many times the budget SMC needs for the KL of TS in the best "
-      "reading; '-' when more than the largest budget here, or less than the smallest. The paper says about 30.";
+  table.remark = "KL +- standard error of the mean.";
+  if (setup.is_paper) {
+    table.remark +=
+        " Last column: how many times the budget SMC needs for the KL of TS in the best reading; '-' when more than "
+        "the largest budget here, or less than the smallest. The paper says about 30.";
+  }
   return table;
 }
 
+// Method, reading and c, which is empty where it is the tuned one.
+std::string csv_key(const Line& line) {
+  return fmt::format("{},{},{}", word_of(line.method), to_string(line.reading),
+                     line.c ? fmt::format("{}", *line.c) : "");
+}
+
 // The same errors against what they took: cheap factors favour what has little overhead per evaluation.
-void add_time(Report& report, const std::vector<const Numbers*>& instances, const std::vector<std::int64_t>& budgets,
-              const std::vector<Series>& lines) {
-  Plot plot{.title = "CHAIN: error against time, tables as factors",
-            .x_label = "milliseconds per chain, one thread (median)",
+void add_time(Report& report, const Setup& setup, const std::vector<const Numbers*>& instances,
+              const std::vector<std::int64_t>& budgets, const std::vector<Series>& lines) {
+  Plot plot{.title = setup.title() + ": error against time, tables as factors",
+            .x_label = "milliseconds per problem, one thread (median)",
             .y_label = "KL to the target (nats)",
             .is_x_log = true,
             .is_y_log = true};
-  Table table{.title = "CHAIN: median milliseconds per chain", .header = {"budget"}};
-  CsvFile csv{"figure1_time", "method,reading,budget,milliseconds_median,kl_mean\n"};
+  Table table{.title = setup.title() + ": median milliseconds per problem", .header = {"budget"}};
+  CsvFile csv{"figure1_time", "method,reading,c,budget,milliseconds_median,kl_mean\n"};
   std::vector<std::vector<std::string>> rows;
   for (const std::int64_t budget : budgets) rows.push_back({fmt::format("{}", budget)});
   for (std::size_t l = 0; l < lines.size(); ++l) {
     Series series = lines[l];
     table.header.push_back(series.name);
     for (std::size_t b = 0; b < budgets.size(); ++b) {
-      const double milliseconds = 1e3 * median(column(instances, name_of(kLines[l], budgets[b]) + ".seconds"));
+      const double milliseconds = 1e3 * median(column(instances, name_of(setup.lines[l], budgets[b]) + ".seconds"));
       series.points[b].x = milliseconds;
       rows[b].push_back(fmt::format("{:.3g}", milliseconds));
-      csv.text += fmt::format("{},{},{},{},{}\n", word_of(kLines[l].method), to_string(kLines[l].reading), budgets[b],
-                              milliseconds, series.points[b].y);
+      csv.text += fmt::format("{},{},{},{}\n", csv_key(setup.lines[l]), budgets[b], milliseconds, series.points[b].y);
     }
     plot.series.push_back(series);
   }
@@ -151,84 +232,97 @@ void add_time(Report& report, const std::vector<const Numbers*>& instances, cons
                             .script = plot_script(plot)});
 }
 
+// The paper's figure has its numbers of Table 1 as marks.
+void add_error(Report& report, const Setup& setup, std::vector<Series> lines, int num_instances) {
+  if (setup.is_paper) {
+    const auto budget = static_cast<double>(kPaperBudget);
+    lines.push_back({.name = "the paper's SMC", .points = {{budget, 1.94}}, .kind = SeriesKind::kMarks, .color = 1});
+    lines.push_back({.name = "the paper's TS", .points = {{budget, 0.53}}, .kind = SeriesKind::kMarks, .color = 0});
+  }
+  report.figures.push_back(
+      {.name = setup.is_paper ? "chain_error" : "figure1_error",
+       .title = "Error against budget",
+       .caption = setup.is_paper
+                      ? "Mean KL with standard errors. The two spaces of this library solve a chain exactly with 230 "
+                        "evaluations or fewer; SMC and the paper's tree search improve slowly with the budget."
+                      : "Mean KL with standard errors.",
+       .script = plot_script({.title = fmt::format("{}: mean of {} problems", setup.title(), num_instances),
+                              .x_label = "budget: reward evaluations",
+                              .y_label = "KL to the target (nats)",
+                              .is_x_log = true,
+                              .is_y_log = true,
+                              .extra = "set xrange [25:*]\n",
+                              .series = lines})});
+}
+
 // Energy and entropy of every instance at the paper's budget, or at the largest one if that is smaller.
-void add_scatter(Report& report, const std::vector<const Numbers*>& instances, std::int64_t budget) {
-  Plot plot{.title = "CHAIN: every instance",
+void add_scatter(Report& report, const Setup& setup, const std::vector<const Numbers*>& instances,
+                 std::int64_t budget) {
+  Plot plot{.title = setup.title() + ": every instance",
             .x_label = "energy of the target minus energy (lower is better)",
             .y_label = "entropy minus that of the target (higher is better)"};
-  CsvFile csv{"figure1_energy_entropy", "method,reading,instance,delta_energy,delta_entropy,kl\n"};
-  Table table{.title = fmt::format("CHAIN: energy and entropy at B = {}", budget),
+  CsvFile csv{"figure1_energy_entropy", "method,reading,c,instance,delta_energy,delta_entropy,kl\n"};
+  Table table{.title = fmt::format("{}: energy and entropy at B = {}", setup.title(), budget),
               .header = {"method", "delta-energy", "delta-entropy", "KL"}};
-  for (const Line& line : kLines) {
-    if (line.method != Contender::kSmc && line.method != Contender::kTree) continue;
+  for (const Line& line : setup.lines) {
+    if (line.method == Contender::kGraph || line.method == Contender::kAndOr) continue;
     Series series{.name = line.name, .kind = SeriesKind::kCloud, .color = line.color};
     const std::vector<double> energies = column(instances, name_of(line, budget) + ".delta_energy");
     const std::vector<double> entropies = column(instances, name_of(line, budget) + ".delta_entropy");
     const std::vector<double> divergences = column(instances, name_of(line, budget) + ".kl");
     for (std::size_t i = 0; i < instances.size(); ++i) {
       series.points.push_back({energies[i], entropies[i]});
-      csv.text += fmt::format("{},{},{},{},{},{}\n", word_of(line.method), to_string(line.reading), i, energies[i],
-                              entropies[i], divergences[i]);
+      csv.text += fmt::format("{},{},{},{},{}\n", csv_key(line), i, energies[i], entropies[i], divergences[i]);
     }
     table.rows.push_back({line.name, summary_text(energies), summary_text(entropies), summary_text(divergences)});
     // The letter's points are far away: they would squeeze the others into a corner.
-    if (line.reading == Reading::kBest) plot.series.push_back(series);
+    if (line.reading == Reading::kBest || !setup.is_paper) plot.series.push_back(series);
   }
   table.remark = "Mean +- standard deviation (standard error). KL = delta-energy - delta-entropy.";
   report.tables.push_back(table);
   report.csv_files.push_back(csv);
-  report.figures.push_back({.name = "figure1_energy_entropy",
-                            .title = "Energy against entropy",
-                            .caption = fmt::format("Each point is one chain, B = {}. The target is at (0, 0).", budget),
-                            .script = plot_script(plot)});
+  report.figures.push_back(
+      {.name = "figure1_energy_entropy",
+       .title = "Energy against entropy",
+       .caption = fmt::format("Each point is one problem, B = {}. The target is at (0, 0).", budget),
+       .script = plot_script(plot)});
 }
 
 }  // namespace
 
-std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control) {
+std::optional<Report> run_figure1(const ExperimentOptions& given, const RunControl& control) {
+  const Setup setup = setup_of(given);
+  ExperimentOptions options = given;
+  if (!setup.models.empty())
+    options.num_instances = std::min(given.num_instances, static_cast<int>(setup.models.size()));
   std::vector<std::string> keys;
-  for (int i = 0; i < options.num_instances; ++i) keys.push_back(fmt::format("chain/{}", i));
+  for (int i = 0; i < options.num_instances; ++i) keys.push_back(fmt::format("{}/{}", setup.family, i));
   RunStore store(run_file(options), fingerprint_of("figure1", options));
   const auto all = run_instances(
-      store, keys, [&](int k) { return run_chain(options, k, control); }, control);
+      store, keys, [&](int k) { return run_problem(options, setup, k, control); }, control);
   if (!all) return std::nullopt;
   std::vector<const Numbers*> instances;
   for (const Numbers& numbers : *all) instances.push_back(&numbers);
 
   const std::vector<std::int64_t> budgets = budgets_up_to(options.budget);
-  const std::vector<Series> lines = error_series(instances, budgets);
+  const std::vector<Series> lines = error_series(setup, instances, budgets);
   Report report;
-  report.title = "Figure 1: error against budget on CHAIN";
-  report.introduction =
-      fmt::format("{} random chains (N = 10, K = 5). Error is KL[P_X || P*] in nats, exact for every method.",
-                  options.num_instances);
+  report.title = fmt::format("Figure 1: error against budget on {}", setup.title());
+  report.introduction = fmt::format("{} problems{}. Error is KL[P_X || P*] in nats, exact for every method.",
+                                    options.num_instances, setup.is_paper ? ", random chains (N = 10, K = 5)" : "");
   report.options = report_options("figure1", options);
-  report.figures.push_back(
-      {.name = "chain_error",
-       .title = "Error against budget",
-       .caption = "Mean KL with standard errors. The two spaces of this library solve a chain exactly with 230 "
-                  "evaluations or fewer; SMC and the paper's tree search improve slowly with the budget.",
-       .script =
-           plot_script({.title = fmt::format("CHAIN (N = 10, K = 5): mean of {} instances", options.num_instances),
-                        .x_label = "budget: reward evaluations",
-                        .y_label = "KL to the target (nats)",
-                        .is_x_log = true,
-                        .is_y_log = true,
-                        .extra = "set xrange [25:*]\n",
-                        .series = lines})});
-  report.tables.push_back(error_table(lines, budgets));
-  CsvFile csv{"figure1_error", "method,reading,budget,kl_mean,kl_standard_error\n"};
+  add_error(report, setup, lines, options.num_instances);
+  report.tables.push_back(error_table(setup, lines, budgets));
+  CsvFile csv{"figure1_error", "method,reading,c,budget,kl_mean,kl_standard_error\n"};
   for (std::size_t l = 0; l < lines.size(); ++l) {
     for (const PlotPoint& point : lines[l].points) {
-      csv.text += fmt::format("{},{},{},{},{}\n", word_of(kLines[l].method), to_string(kLines[l].reading), point.x,
-                              point.y, point.error);
+      csv.text += fmt::format("{},{},{},{}\n", csv_key(setup.lines[l]), point.x, point.y, point.error);
     }
   }
   report.csv_files.push_back(csv);
-  add_time(report, instances, budgets, lines);
-  const std::int64_t paper_budget = 10'000;
-  const bool has_paper_budget = std::find(budgets.begin(), budgets.end(), paper_budget) != budgets.end();
-  add_scatter(report, instances, has_paper_budget ? paper_budget : budgets.back());
+  add_time(report, setup, instances, budgets, lines);
+  const bool has_paper_budget = std::find(budgets.begin(), budgets.end(), kPaperBudget) != budgets.end();
+  add_scatter(report, setup, instances, has_paper_budget ? kPaperBudget : budgets.back());
   return report;
 }
 

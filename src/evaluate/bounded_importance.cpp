@@ -8,7 +8,9 @@
 
 #include "evaluate/betting.hpp"
 #include "evaluate/sampled_density.hpp"
+#include "math/compensated_sum.hpp"
 #include "space/run_watch.hpp"
+#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -101,6 +103,121 @@ LogBounds log_limits(double log_bound, const MeanLimits& mean) {
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
+// The limits of log Z where a part of it is known.
+LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_bound) {
+  const LogBounds sum{log_add_exp(known.log_mass.lower, rest.lower), log_add_exp(known.log_mass.upper, rest.upper)};
+  const LogBounds wider = sum.widened(4.0 * kEpsilon *
+                                      (1.0 + std::abs(std::isfinite(sum.lower) ? sum.lower : 0.0) +
+                                       std::abs(std::isfinite(sum.upper) ? sum.upper : 0.0)));
+  return {wider.lower, std::min(log_bound, wider.upper)};
+}
+
+struct Draw {
+  Assignment x;
+  std::optional<double> log_density;  // none: a factor failed
+  double log_prob = 0.0;
+  bool is_known = false;
+  Spending spent;
+  std::optional<Error> error;
+};
+
+// Samples, one after the other. Each few of them have a stream of random numbers of their own, so that it does not
+// matter who draws them. Several threads draw ahead, as many as take some milliseconds; one draws what is asked for.
+class Draws {
+ public:
+  Draws(const FactorGraph& graph, const BoundedSampler& sampler, const BoundedImportanceOptions& options,
+        std::uint64_t seed)
+      : graph_(graph),
+        known_(options.known.value_or(KnownPart())),
+        seed_(seed),
+        team_(graph.has_only_tables() ? options.threads : 1),
+        samplers_(static_cast<std::size_t>(team_.size()), sampler) {}
+
+  const Draw& next() {
+    if (next_ == ahead_.size()) draw_ahead();
+    return ahead_[next_++];
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 8;  // samples with one stream
+  static constexpr std::size_t kMostBlocks = 64;
+  static constexpr double kRoundSeconds = 5e-3;
+
+  [[nodiscard]] Random stream(std::uint64_t block) const {
+    return Random(seed_ + block * std::uint64_t{0x9E3779B97F4A7C15}, "block of samples");
+  }
+  void draw(Draw& into, Random& random, const BoundedSampler& sampler) const {
+    into = Draw{std::move(into.x)};
+    into.x.assign(static_cast<std::size_t>(graph_.num_variables()), -1);
+    into.log_prob = sampler.sample_into(into.x, random);
+    into.log_density = log_density_if_answered(graph_, into.x, into.spent, into.error);
+    into.is_known = into.log_density && known_.holds && known_.holds(into.x);
+  }
+  void draw_ahead() {
+    next_ = 0;
+    if (team_.size() == 1) {
+      ahead_.resize(1);
+      if (in_block_ == 0) random_.emplace(stream(block_++));
+      in_block_ = (in_block_ + 1) % kBlock;
+      draw(ahead_[0], *random_, samplers_[0]);
+      return;
+    }
+    const std::size_t count = num_blocks_ * static_cast<std::size_t>(team_.size());
+    ahead_.resize(count * kBlock);
+    const RunWatch clock({}, {});
+    team_.run(count, 1, [&](std::size_t first, std::size_t, int worker) {
+      Random random = stream(block_ + first);
+      for (std::size_t i = 0; i < kBlock; ++i) {
+        draw(ahead_[first * kBlock + i], random, samplers_[static_cast<std::size_t>(worker)]);
+      }
+    });
+    block_ += count;
+    if (clock.seconds() < kRoundSeconds) num_blocks_ = std::min(2 * num_blocks_, kMostBlocks);
+  }
+
+  const FactorGraph& graph_;
+  const KnownPart known_;
+  std::uint64_t seed_, block_ = 0;
+  std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // of a round and thread
+  ThreadTeam team_;
+  std::vector<BoundedSampler> samplers_;  // by worker: they may have memory of their own
+  std::optional<Random> random_;
+  std::vector<Draw> ahead_;
+};
+
+// The weights that tell log Z: all of them, or those of what is not known.
+class Estimator {
+ public:
+  Estimator(const BoundedImportanceOptions& options, double log_bound)
+      : known_(options.known.value_or(KnownPart())), log_bound_(log_bound), betting_(options.confidence) {}
+
+  void add(double log_weight, bool is_known, double expected) {
+    ++count_;
+    const double z = is_known ? 0.0 : std::exp(log_weight - log_bound_);
+    if (!is_known) rest_.add(log_weight, {});
+    betting_.add(z, expected);
+  }
+  [[nodiscard]] LogBounds interval() const {
+    const LogBounds rest = log_limits(log_bound_, betting_.limits());
+    return known_.holds ? with_known(rest, known_, log_bound_) : rest;
+  }
+  [[nodiscard]] double log_z() const { return log_add_exp(known_.estimate, log_rest()); }
+  // Relative, by the variance of the weights: that of a mean is n / ess - 1.
+  [[nodiscard]] double error() const {
+    if (rest_.is_empty()) return 0.0;
+    const double share = std::exp(log_rest() - log_z());
+    return share * std::sqrt(std::max(0.0, count_ / rest_.ess() - 1.0) / (count_ - 1.0));
+  }
+
+ private:
+  [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
+
+  KnownPart known_;
+  double log_bound_, count_ = 0.0;
+  BettingInterval betting_;
+  WeightSums rest_{FactorGraph()};
+};
+
 // How many samples are expected: asked for now and then.
 class ExpectedSamples {
  public:
@@ -146,6 +263,7 @@ void BoundedImportanceOptions::validate() const {
   check_range("BoundedImportanceOptions", "max_samples", max_samples, 1, std::numeric_limits<std::int64_t>::max());
   check_argument(confidence > 0.0 && confidence < 1.0, "BoundedImportanceOptions",
                  "confidence must be between 0 and 1");
+  check_range("BoundedImportanceOptions", "threads", threads, 1, 1 << 16);
 }
 
 BoundedImportance bounded_importance(const FactorGraph& graph, const SearchApproximation& upper,
@@ -170,38 +288,38 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   result.interval = {kNegInf, sampler.log_bound};
   if (sampler.log_bound == kNegInf) return result;  // Z = 0
   WeightSums sums(graph);
-  BettingInterval betting(options.confidence);
+  Estimator estimator(options, sampler.log_bound);
   ExpectedSamples expected(options);
-  Assignment x(graph.num_variables(), -1);
+  Draws draws(graph, sampler, options, random.bits());
   while (result.num_samples < options.max_samples) {
-    const double log_prob = sampler.sample_into(x, random);
-    const std::optional<double> log_density = log_density_if_answered(graph, x, result.spent, result.error);
-    if (!log_density) break;
-    const double log_weight = *log_density == kNegInf ? kNegInf : *log_density - log_prob;
-    sums.add(log_weight, x);
+    const Draw& draw = draws.next();
+    result.spent += draw.spent;
+    if (!draw.log_density) {
+      result.error = draw.error;
+      break;
+    }
+    const double log_weight = *draw.log_density == kNegInf ? kNegInf : *draw.log_density - draw.log_prob;
+    sums.add(log_weight, draw.x);
     ++result.num_samples;
-    betting.add(std::exp(log_weight - sampler.log_bound), expected.after(result.num_samples));
-    if (*log_density > result.best.log_density) result.best = {x, *log_density};
+    estimator.add(log_weight, draw.is_known, expected.after(result.num_samples));
+    if (*draw.log_density > result.best.log_density) result.best = {draw.x, *draw.log_density};
     watch.tell({.phase = "samples", .spent = result.spent, .num_samples = result.num_samples});
     if (watch.is_asked_to_stop()) break;
   }
   const auto count = static_cast<double>(result.num_samples);
   const double log_bound = sampler.log_bound;
   result.no_error = result.num_samples == 0 ? "there are no samples" : "all samples are impossible";
-  if (sums.is_empty()) {
-    result.interval = log_limits(log_bound, betting.limits());
-    return result;
-  }
-  result.log_z = sums.log_sum() - std::log(count);
+  result.interval = estimator.interval();
+  result.log_z = estimator.log_z();
+  if (sums.is_empty()) return result;
   result.ess = sums.ess();
-  result.interval = log_limits(log_bound, betting.limits());
   result.marginals = sums.marginals();
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
   result.no_error = why_no_error(result, log_bound);
   if (!result.no_error.empty()) return result;
-  // The relative variance of the weights is n / ess - 1. What n samples miss has a probability of about 1 / n under P_U
-  // and weights between 0 and n / r times the mean, which it moves by up to 1 / r.
-  result.std_error = std::max(std::sqrt(std::max(0.0, count / result.ess - 1.0) / (count - 1.0)), 1.0 / num_hits);
+  // What n samples miss has a probability of about 1 / n under P_U and weights between 0 and n / r times the mean,
+  // which it moves by up to 1 / r.
+  result.std_error = std::max(estimator.error(), 1.0 / num_hits);
   result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);
   for (const double error : result.marginal_errors) result.marginals_error = std::max(result.marginals_error, error);

@@ -133,6 +133,10 @@ std::vector<Found> OrderSearch::run() {
 
 }  // namespace
 
+EliminationCost best_order(const ModelSizes& sizes, const EliminationOptions& options, const ShouldStop& should_stop) {
+  return OrderSearch(sizes, options, should_stop).run().front().cost;
+}
+
 EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options,
                                  const ShouldStop& should_stop) {
   check_range("elimination_cost", "restarts", options.restarts, 1, 1'000'000);

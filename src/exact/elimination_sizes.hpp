@@ -27,6 +27,9 @@ struct ModelSizes {
 // Of one slice; num_entries of all of them. `cost` has the order and the slices.
 void set_sizes(EliminationCost& cost, const ModelSizes& whole, bool keep_messages, const ShouldStop& should_stop = {});
 
+// The best of options.restarts orders, as one slice.
+EliminationCost best_order(const ModelSizes& sizes, const EliminationOptions& options, const ShouldStop& should_stop);
+
 // The memory that counts for a goal.
 double bytes_for(const EliminationCost& cost, EliminationGoal goal);
 

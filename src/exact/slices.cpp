@@ -17,6 +17,24 @@ std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const
   return log_pass(graph, order, options, watch);
 }
 
+Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
+                const PassOptions& options, EntryWatch& watch) {
+  SimplifiedModel simplified = simplify(graph, fixed, [] { return true; });
+  Slice slice{std::move(simplified.model), {}, nullptr, {kNegInf, kNegInf}, kNegInf};
+  if (simplified.report.is_impossible) return slice;
+  std::vector<int> place(static_cast<std::size_t>(graph.num_variables()), -1);
+  for (std::size_t i = 0; i < slice.model.variable_of.size(); ++i) {
+    place[slice.model.variable_of[i]] = static_cast<int>(i);
+  }
+  for (const int v : order) {
+    if (place[v] >= 0) slice.order.push_back(place[v]);
+  }
+  slice.pass = eliminate(slice.model.graph, slice.order, options, watch);
+  slice.estimate = slice.pass->log_z();
+  slice.log_z = LogBounds::around(slice.estimate, slice.pass->error()).widened(simplified.report.log_error);
+  return slice;
+}
+
 Slice Slices::run(std::size_t index, const PassOptions& options, EntryWatch& watch) const {
   Evidence fixed;
   for (const int v : cost_.slice_variables) {
@@ -25,20 +43,7 @@ Slice Slices::run(std::size_t index, const PassOptions& options, EntryWatch& wat
     index /= num_states;
   }
   const double end = watch.num_done() + cost_.num_entries / cost_.num_slices;
-  SimplifiedModel simplified = simplify(graph_, fixed, [] { return true; });
-  Slice slice{std::move(simplified.model), {}, nullptr, {kNegInf, kNegInf}, kNegInf};
-  if (!simplified.report.is_impossible) {
-    std::vector<int> place(static_cast<std::size_t>(graph_.num_variables()), -1);
-    for (std::size_t i = 0; i < slice.model.variable_of.size(); ++i) {
-      place[slice.model.variable_of[i]] = static_cast<int>(i);
-    }
-    for (const int v : cost_.order) {
-      if (place[v] >= 0) slice.order.push_back(place[v]);
-    }
-    slice.pass = eliminate(slice.model.graph, slice.order, options, watch);
-    slice.estimate = slice.pass->log_z();
-    slice.log_z = LogBounds::around(slice.estimate, slice.pass->error()).widened(simplified.report.log_error);
-  }
+  Slice slice = run_slice(graph_, fixed, cost_.order, options, watch);
   watch.add(std::max(0.0, end - watch.num_done()));
   return slice;
 }

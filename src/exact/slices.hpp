@@ -13,6 +13,7 @@
 
 #include "exact/elimination_pass.hpp"
 #include "treesample/exact/elimination.hpp"
+#include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/reduced_model.hpp"
 
 namespace treesample {
@@ -28,6 +29,10 @@ struct Slice {
 // The pass in the linear domain, or in the other one where that is not enough.
 std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
                                                  const PassOptions& options, EntryWatch& watch);
+
+// The part of the model in which the variables of `fixed` have these states; the order is of all variables.
+Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
+                const PassOptions& options, EntryWatch& watch);
 
 class Slices {
  public:

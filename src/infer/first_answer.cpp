@@ -8,6 +8,19 @@
 
 namespace treesample {
 
+void tell_first_bounds(const FactorGraph& graph, std::uint64_t seed, const Run& run) {
+  run.tell({.phase = "first bounds", .log_z = first_bounds(graph), .estimate = kNegInf});
+  if (!graph.has_only_tables() || run.time_limit() < policy::kFirstBoundsLimit) return;
+  FindOptions find;
+  find.seed = seed;
+  find.should_stop = [&run, end = run.seconds() + policy::kFirstFindSeconds] {
+    return run.seconds() > end || run.is_interrupted();
+  };
+  const FindResult found = find_configuration(graph, find);
+  if (found.outcome != FindOutcome::kFound) return;
+  run.tell({.phase = "first bounds", .log_z = first_bounds(graph, found.configuration), .estimate = kNegInf});
+}
+
 Draft first_answer(const Task& task) {
   Draft draft;
   draft.method = "first bounds: the maxima of the factors and one configuration; there was no time for more";

@@ -213,6 +213,10 @@ Plan planned(const Model& model, const InferRequest& request, const Prepared& pr
 
 // Of a model without questions of its own.
 Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
+  const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
+  if (has_bounds && request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
+    tell_first_bounds(condition(model.graph, model.evidence).graph, request.options.seed, run);
+  }
   const Prepared prepared = prepare(model, request.options, run);
   const FactorGraph& graph = prepared.model->graph;
   run.set_log_error(prepared.report.log_error);

@@ -5,10 +5,12 @@
 #include <cmath>
 
 #include "infer/counting.hpp"
+#include "infer/cutset_phase.hpp"
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
+#include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"
@@ -39,6 +41,7 @@ class GapSearch {
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
   LogBounds certified(const LogBounds& bounds) const;
+  void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper);
   BoundedSampler completed(const SearchApproximation& upper) const;
@@ -56,6 +59,8 @@ class GapSearch {
   std::optional<double> eliminated_log_z_;
   LogBounds first_bounds_;
   double last_estimate_ = kNegInf;
+  std::shared_ptr<const SearchApproximation> upper_;  // null before it is needed, and where there is none
+  std::shared_ptr<const CutsetSum> cutset_;           // may be null
   double search_start_ = 0.0;
   bool ends_far_ = false;  // bounds that hardly move any more
   Draft draft_;
@@ -193,6 +198,12 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
   importance.confidence = *chosen.confidence;
+  importance.threads = num_threads(task_.limits());
+  if (cutset_) {
+    importance.known = KnownPart{certified(cutset_->log_mass()), cutset_->estimate(), [this](std::span<const int> x) {
+                                   return cutset_->holds(summed_ ? summed_->left(x) : Assignment(x.begin(), x.end()));
+                                 }};
+  }
   const bool is_done = stop == StopReason::kExact || stop == StopReason::kRounding || stop == StopReason::kGap;
   // Calls of programs are made as far as the budget pays for them.
   const bool is_paid = !whole_.has_only_tables() && task_.limits().budget != Limits::kUnlimited;
@@ -265,11 +276,30 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
   }
 }
 
+// Exact sums over joint states of a cutset, for what the search leaves open: a better lower bound, and less that
+// samples have to tell.
+void GapSearch::sum_joint_states(const SearchResult& result) {
+  const StopReason stop = result.report.stop;
+  const bool is_open = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
+  const bool has_time = run_.has_time_limit() && !run_.is_interrupted();
+  if (!is_open || !has_time || !whole_.has_only_tables() || first_bounds_.is_exact() || upper_ == nullptr) return;
+  const LogBounds known = certified(result.report.log_z);
+  first_bounds_ = {std::max(known.lower, first_bounds_.lower), std::min(known.upper, first_bounds_.upper)};
+  const auto tell = [this](Progress now) {
+    now.log_z = {std::max(certified(now.log_z).lower, first_bounds_.lower), first_bounds_.upper};
+    run_.tell(now);
+  };
+  std::vector<Assignment> configurations;
+  if (first_) configurations.push_back(summed_ ? summed_->left(first_->x) : first_->x);
+  cutset_ = sum_cutset({task_, graph_, *upper_, std::move(configurations), first_bounds_.lower, tell});
+  if (!cutset_) return;
+  first_bounds_.lower = std::max(first_bounds_.lower, certified(cutset_->log_mass()).lower);
+}
+
 // What is drawn from the search: samples, an estimate with its interval, marginals.
 void GapSearch::add_samplers(const SearchResult& result) {
-  if (!(result.report.log_z.upper < HUGE_VAL)) return;  // beyond the range of the search's numbers
-  const auto upper = std::make_shared<SearchApproximation>(result, SamplerKind::kUpper, run_.until());
-  if (upper->log_value() == kNegInf) return;
+  const std::shared_ptr<const SearchApproximation> upper = upper_;
+  if (!upper) return;
   choose_sampler(result, upper);
   const LogBounds bounds{draft_.lower.value_or(kNegInf), draft_.upper.value_or(HUGE_VAL)};  // what is known of log Z
   const bool has_tables = whole_.has_only_tables();
@@ -316,11 +346,24 @@ Draft GapSearch::run() {
   draft_.stop = ends_far_ ? StopReason::kTime : report.stop;
   draft_.error = report.error;
   draft_.spent = report.spent;
+  unless_given_up([&] {
+    if (report.log_z.upper < HUGE_VAL) {  // else beyond the range of the search's numbers
+      upper_ = std::make_shared<SearchApproximation>(result, SamplerKind::kUpper, run_.until());
+    }
+    if (upper_ && upper_->log_value() == kNegInf) upper_ = nullptr;
+    sum_joint_states(result);
+    return true;
+  });
   const LogBounds bounds = certified(report.log_z);
   // A search that had no time may know less than what was known before it.
   const LogBounds known{std::max(bounds.lower, first_bounds_.lower), std::min(bounds.upper, first_bounds_.upper)};
   const double estimate = bounds.is_exact() ? report.estimate : known.lower;
   draft_.set_log_z(known.clamp(eliminated_log_z_.value_or(estimate)), known);
+  if (cutset_) {
+    draft_.method += fmt::format("; {} of a cutset of {} summed exactly",
+                                 counted(static_cast<std::int64_t>(cutset_->size()), "joint state"),
+                                 counted(std::ssize(cutset_->cutset().variables), "variable"));
+  }
   if (first_bounds_.is_exact() && !draft_.error) draft_.stop = StopReason::kExact;
   unless_given_up([&] {
     add_samplers(result);

@@ -51,6 +51,8 @@ Phases gap_phases(const Plan& plan) {
                                    {"mini-buckets, by the best of several orders", policy::kBucketsEnd},
                                    {"search, while the bounds are more than 10 nats apart", policy::kFarSearchEnd},
                                    {"search", policy::kGapSearchEnd},
+                                   {"sums over joint states of a cutset, where it is not solved",
+                                    policy::kGapSearchEnd + policy::kCutsetEnd * (1.0 - policy::kGapSearchEnd)},
                                    {"samples with bounded weights", !has_samples(plan) ? 1.0
                                                                     : has_rejection    ? policy::kRejectionEstimateEnd
                                                                                        : policy::kEstimateEnd},

@@ -51,6 +51,10 @@ const MethodRow& method_row(Method method, SelectRule rule);
 // was no time for a method.
 Draft first_answer(const Task& task);
 
+// Tells the same before anything else is done, because choosing a method may take long; the configuration only where
+// the time limit is not short.
+void tell_first_bounds(const FactorGraph& graph, std::uint64_t seed, const Run& run);
+
 // ---- What several methods use --------------------------------------------------------------------------------------
 
 SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind);

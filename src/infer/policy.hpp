@@ -106,6 +106,22 @@ inline constexpr double kExtraSamplesSeconds = 10.0, kSolvedSamplesSeconds = 5.0
 inline constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // where samples are to follow
 inline constexpr int kCertifiedMarginalSamples = 1000;  // of P_L, where every weighted sample was impossible
 
+// ---- Cutsets, between the search with bounds and its samples --------------------------------------------------------
+inline constexpr double kPilotShare = 0.05;      // for samples that tell which joint states are worth their time
+inline constexpr double kPilotEss = 1000.0;      // effective ones that are enough,
+inline constexpr std::size_t kPilotLook = 1000;  // as every so many show
+inline constexpr std::size_t kPilotStates = std::size_t{8} << 20;  // of all variables of these, at most
+inline constexpr double kCutsetTriesShare = 0.025;  // for choices of the variables, the best one of which
+inline constexpr double kCutsetChoiceShare = 0.12;  // is taken; for the first one, or none
+inline constexpr double kCutsetOfRest = 0.12;       // of the time that is left, for sums
+inline constexpr double kCutsetEnd = 0.5;           // of what the search leaves: all of it is over, usually earlier
+// Joint states that there is time for: fewer and larger ones have more of Z, but a bad choice of them is found too
+// late.
+inline constexpr double kJointStates = 48.0;
+inline constexpr double kLeastJointEntries = 1 << 14;
+inline constexpr std::size_t kFirstJointStates = 16;  // after which it is given up where it leads nowhere:
+inline constexpr double kLeastKnownShare = 0.02;      // less of Z than this, and no better lower bound
+
 // ---- The tree search, and the search by mass -----------------------------------------------------------------------
 inline constexpr double kEstimateSearchEnd = 0.85;  // where importance sampling is to follow
 // Per node, for the best configuration, marginals and what is unexplored.
@@ -127,6 +143,7 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples are to follow
 
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
+inline constexpr double kFirstBoundsLimit = 2.0;  // seconds of a run from which on this is nothing
 
 // ---- Joint queries of methods that sample
 // ----------------------------------------------------------------------------

@@ -101,4 +101,18 @@ void write_model(const FactorGraph& graph, const std::filesystem::path& path) {
   write_file_atomically(path, format_model(graph, path));
 }
 
+std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string extension = entry.path().extension().string();
+    const bool is_model = extension == ".uai" || extension == ".bif" || extension == ".xmlbif" || extension == ".json";
+    if (entry.is_regular_file() && is_model) files.push_back(entry.path());
+  }
+  check_argument(!error && !files.empty(), "model_files",
+                 fmt::format("'{}' is no folder with models (.uai, .bif, .xmlbif, .json)", folder.string()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 }  // namespace treesample

@@ -33,6 +33,8 @@ open_variables = {variable["name"]: (i, variable["states"]) for i, variable in e
 try:
     sys.path.insert(0, os.path.dirname(file))
     spec = importlib.util.spec_from_file_location("factors", file)
+    if spec is None:
+        raise ImportError(f"{path} is no Python file: its name does not end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["factors"] = module
     spec.loader.exec_module(module)

@@ -26,7 +26,7 @@ struct LearnedApproximation::State {
     order.assign(learned.cost().order.rbegin(), learned.cost().order.rend());
   }
 
-  int build(std::span<const Configuration> below, std::size_t depth, double log_mass, Assignment& x);
+  int build(std::span<const Configuration> below, std::size_t depth, double log_mass, Assignment& x, StopCheck& stop);
   // Draws the branch of each node by the wanted masses, and the rest as it was learned.
   Assignment draw(Random& random, bool is_elsewhere) const;
 
@@ -52,7 +52,9 @@ struct LearnedApproximation::State {
 };
 
 int LearnedApproximation::State::build(std::span<const Configuration> below, std::size_t depth, double log_mass,
-                                       Assignment& x) {
+                                       Assignment& x, StopCheck& stop) {
+  constexpr std::int64_t kStepsOfNode = 64;
+  stop.go_on("LearnedApproximation", kStepsOfNode);
   const int v = order[depth];
   const auto node = static_cast<int>(nodes.size());
   const std::size_t first = branches.size();
@@ -76,7 +78,7 @@ int LearnedApproximation::State::build(std::span<const Configuration> below, std
       branch.log_asked = here.front().log_density;
     } else {
       x[v] = static_cast<int>(a);
-      branch.child = build(here, depth + 1, log_here, x);
+      branch.child = build(here, depth + 1, log_here, x, stop);
       branch.log_asked = nodes[branch.child].log_asked;
       branch.log_elsewhere = nodes[branch.child].log_elsewhere;
     }
@@ -115,7 +117,7 @@ Assignment LearnedApproximation::State::draw(Random& random, bool is_elsewhere) 
 }
 
 LearnedApproximation::LearnedApproximation(Elimination learned, const FactorGraph& graph,
-                                           std::vector<Configuration> asked) {
+                                           std::vector<Configuration> asked, const ShouldStop& should_stop) {
   auto state = std::make_shared<State>(std::move(learned), graph);
   std::sort(asked.begin(), asked.end(),
             [&](const Configuration& a, const Configuration& b) { return state->is_before(a.x, b.x); });
@@ -127,7 +129,8 @@ LearnedApproximation::LearnedApproximation(Elimination learned, const FactorGrap
     state->log_asked = state->asked.front().log_density;
   } else {
     Assignment x(state->num_states.size(), 0);
-    state->build(state->asked, 0, log_z, x);
+    StopCheck stop(should_stop);
+    state->build(state->asked, 0, log_z, x, stop);
     state->log_asked = state->nodes.front().log_asked;
     state->log_elsewhere = state->nodes.front().log_elsewhere;
   }

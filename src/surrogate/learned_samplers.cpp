@@ -6,15 +6,27 @@
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+namespace {
+
+std::shared_ptr<const LearnedApproximation> cut(const LearnedModel& model, double scale, const FactorGraph& graph,
+                                                const std::vector<Configuration>& asked,
+                                                const LearnedModelLimits& limits, const ShouldStop& should_stop) {
+  return std::make_shared<const LearnedApproximation>(eliminate(model.graph(scale), limits), graph, asked, should_stop);
+}
+
+}  // namespace
 
 void LearnedSamplers::make(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
-                           const LearnedModelLimits& limits) {
-  const auto cut = [&](double scale) {
-    return std::make_shared<const LearnedApproximation>(eliminate(model.graph(scale), limits), graph, asked);
-  };
-  learned_ = cut(1.0);
-  flat_ = cut(kFlatScale);
-  uniform_ = cut(0.0);
+                           const LearnedModelLimits& limits, const ShouldStop& should_stop) {
+  make_learned(model, graph, asked, limits, should_stop);
+  flat_ = cut(model, kFlatScale, graph, asked, limits, should_stop);
+  uniform_ = cut(model, 0.0, graph, asked, limits, should_stop);
+}
+
+void LearnedSamplers::make_learned(const LearnedModel& model, const FactorGraph& graph,
+                                   const std::vector<Configuration>& asked, const LearnedModelLimits& limits,
+                                   const ShouldStop& should_stop) {
+  learned_ = cut(model, 1.0, graph, asked, limits, should_stop);
 }
 
 std::optional<Assignment> PosteriorDraws::sample(const LearnedModel& model, Random& random) {

@@ -17,9 +17,13 @@ class LearnedSamplers {
   static constexpr double kFlatScale = 0.5;                     // of the square root
   static constexpr double kFromLearned = 0.6, kFromFlat = 0.3;  // the rest is uniform
 
-  // Of the learned model as it is now.
+  // Of the learned model as it is now. Throws kInterrupted when asked to stop; learned() then is the earlier one or the
+  // new one.
   void make(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
-            const LearnedModelLimits& limits);
+            const LearnedModelLimits& limits, const ShouldStop& should_stop);
+  // Nothing but learned(): for an answer, after which nothing is drawn.
+  void make_learned(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
+                    const LearnedModelLimits& limits, const ShouldStop& should_stop);
 
   [[nodiscard]] const std::shared_ptr<const LearnedApproximation>& learned() const { return learned_; }
   // Whether the tables allow anything that was not asked.

@@ -60,10 +60,11 @@ class LearnedSearch {
   void sample_errors();
   double posterior_spread(Random& random) const;
   void learn();
-  void rebuild() { samplers_.make(model_, graph_, asked_, model_limits_); }
+  void rebuild();
   [[nodiscard]] const LearnedApproximation& approximation() const { return *samplers_.learned(); }
   bool wait();
   [[nodiscard]] std::int64_t num_first() const;
+  void catch_up();
   bool is_over();
   [[nodiscard]] bool has_share_left() const;
   void take(const AskedConfiguration& asked);
@@ -111,6 +112,27 @@ void LearnedSearch::learn() {
   const std::int64_t count = std::ssize(asked_);
   next_learning_ = count == 0 ? num_first() : count + std::max<std::int64_t>(kLearnEvery, count / kLearnEvery);
   learning_seconds_ = watch_.seconds() - start;
+}
+
+// With much that was asked it takes seconds: when it is to end, what there was before is good enough.
+void LearnedSearch::rebuild() {
+  try {
+    samplers_.make(model_, graph_, asked_, model_limits_, samplers_.learned() ? should_stop_ : ShouldStop());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    stop_ = StopReason::kInterrupted;
+  }
+}
+
+// What was asked since it last learned is in the answer too, if that takes no time.
+void LearnedSearch::catch_up() {
+  constexpr double kSeconds = 0.2;
+  const double end = watch_.seconds() + kSeconds;
+  try {
+    samplers_.make_learned(model_, graph_, asked_, model_limits_, [&] { return watch_.seconds() > end; });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+  }
 }
 
 // By the model, and not by the budget: a run with a larger budget asks what a smaller one asked, and a journal has it.
@@ -308,7 +330,7 @@ void LearnedSearch::add_bounds(LearnedResult& result) const {
 LearnedResult LearnedSearch::result() {
   if (approximation().log_asked() == kNegInf && approximation().log_elsewhere() == kNegInf && !asked_.empty())
     rebuild();
-  if (stop_ && stop_ != StopReason::kTime) rebuild();
+  if (stop_ && stop_ != StopReason::kTime) catch_up();
   LearnedResult result{report_, samplers_.learned(), {}, {}, {}};
   result.report.spent = budget_.spent();
   result.report.stop = stop_.value_or(StopReason::kBudget);

@@ -46,7 +46,7 @@ TermRegression::TermRegression(const RegressionData& data, std::vector<Regressio
   append(std::move(terms));
   solve();
   improve();
-  calibrate();
+  if (!options_.should_stop || !options_.should_stop()) calibrate();
 }
 
 std::vector<RegressionTerm> TermRegression::main_effects() const {

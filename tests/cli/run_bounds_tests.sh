@@ -42,6 +42,8 @@ check "interval holds" holds \
 check "samples of the lower bound have probabilities" says gap.json '"log_prob"'
 check "trace has a header" says trace.csv '^seconds,evaluations,lower,upper,estimate$'
 check "trace has rows" [ "$(wc -l < trace.csv)" -gt 2 ]
+check "trace begins before the search" awk -F, 'NR > 1 && $2 == 0 && $3 != "-inf" && $4 != "inf" { found = 1 }
+  END { exit !found }' trace.csv
 check "trace narrows" awk -F, 'NR == 2 { l = $3; u = $4 } NR > 1 {
   if ($3 < l || $4 > u || $1 < s || $2 < e) exit 1; s = $1; e = $2; l = $3; u = $4 }' trace.csv
 

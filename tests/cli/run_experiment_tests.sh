@@ -55,6 +55,14 @@ check "without gnuplot" exits 0
 check "gnuplot is missed" says err 'gnuplot'
 check "page without gnuplot" says bare/report.html 'SMC needs'
 check "CSV without gnuplot" [ -s bare/figure1_error.csv ]
+mkdir own
+for seed in 1 2; do "$program" generate chain --n 5 --k 2 --seed $seed --out own/$seed.uai; done
+"$program" reproduce figure1 --family own --methods smc,tree --c 0.3,1 --budget 100 --out own-figure --quiet > out 2> err
+check "figure 1 of models of one's own" [ "$(grep -c '^tree,letter,0.3,' own-figure/figure1_error.csv)" = 3 ]
+check "a line for each c and method" [ "$(grep -c ',100,' own-figure/figure1_error.csv)" = 3 ]
+"$program" reproduce table1 --c 1 --out refused > out 2> err && echo accepted >> err
+check "--c goes with figure1 alone" grep -q "go with figure1, not with table1$" err
+check "and nothing is written" [ ! -e refused ]
 run reproduce depth --quick --instances 1 --out depth
 check "depth" exits 0
 run reproduce functions --quick --instances 1 --budget 300 --out functions

@@ -5,6 +5,7 @@
 
 #include "exact/elimination_pass.hpp"
 #include "torture/torture.hpp"
+#include "treesample/exact/cutset.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/reduce/simplify.hpp"
 #include "treesample/reduce/summed_model.hpp"
@@ -216,6 +217,44 @@ TEST(CertifiedNumbers, SlicesKnowTheirRounding) {
     }
     if (HasFailure()) return;
   }
+}
+
+// Any variables as a cutset, any of its joint states.
+TEST(CertifiedNumbers, SumsOverACutsetKnowTheirRounding) {
+  int num_parts = 0, num_impossible = 0;
+  for (int trial = 0; trial < num_trials(1000); ++trial) {
+    Random random(trial, "certified cutset");
+    const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
+    SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
+    const int num_variables = model.graph.num_variables();
+    Cutset cutset;
+    cutset.variables = random.permutation(num_variables);
+    cutset.variables.resize(static_cast<std::size_t>(below(random, num_variables + 1)));
+    cutset.rest.order = random.permutation(num_variables);
+    CutsetSum sum(model.graph, cutset, {.threads = 1 + below(random, 2)});
+    std::vector<Assignment> all;
+    testing::for_each_configuration(model.graph, [&](const Assignment& x) { all.push_back(x); });
+    std::vector<Assignment> some;
+    for (const Assignment& x : all) {
+      if (below(random, 4) == 0) some.push_back(x);
+    }
+    sum.add(some);
+    std::vector<Quad> held = {-HUGE_VALQ};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (sum.holds(all[i])) held.push_back(model.log_densities[i]);
+    }
+    const Quad part = testing::quad_log_sum_exp(held);
+    EXPECT_LE(static_cast<Quad>(sum.log_mass().lower), part);
+    EXPECT_GE(static_cast<Quad>(sum.log_mass().upper), part);
+    EXPECT_LE(static_cast<Quad>(sum.log_mass().lower), model.least());
+    num_parts += part > -HUGE_VALQ && part < model.log_z ? 1 : 0;
+    num_impossible += part == -HUGE_VALQ && !some.empty() ? 1 : 0;
+    sum.add(all);
+    expect_contains(sum.log_mass(), model);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(num_parts, num_trials(1000) / 10);
+  EXPECT_GT(num_impossible, num_trials(1000) / 50);
 }
 
 TEST(CertifiedNumbers, SmallerModelsKeepWhatTheyStandFor) {

@@ -15,10 +15,22 @@
 #include <string>
 #include <vector>
 
+#include "treesample/math/log_domain.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/space/limits.hpp"
 
 namespace treesample {
+
+// Configurations whose sum is known, as those of a cutset (exact/cutset.hpp) are: samples only have to tell the rest,
+//
+//   Z = exp(log_mass) + exp(B) E[z 1(x is none of them)],
+//
+// whose limits are as many nats shorter as less of Z is left. To be chosen before the samples are drawn.
+struct KnownPart {
+  LogBounds log_mass{kNegInf, kNegInf};  // certified
+  double estimate = kNegInf;             // of log_mass
+  std::function<bool(std::span<const int> x)> holds = {};
+};
 
 struct BoundedImportanceOptions {
   std::int64_t max_samples = 10'000;
@@ -26,12 +38,18 @@ struct BoundedImportanceOptions {
   // How many samples there will be, after so many, where that is not max_samples: makes the interval short. Not to be
   // chosen by looking at the samples that are still to come.
   std::function<double(std::int64_t num_drawn)> expected_samples = {};
+  // For log_z, its error and its interval; marginals and the effective sample size are those of all samples.
+  std::optional<KnownPart> known = {};
+  // That draw samples of models made of tables, side by side, each with a copy of the sampler and of `known`, which
+  // must allow for that; the same bits for any number. Functions are called by one thread.
+  int threads = 1;
 
   void validate() const;
 };
 
 struct BoundedImportance {
-  double log_z = 0.0;  // log of the mean weight; -inf when all weights are 0
+  // Log of the mean weight, or of what is known and the mean weight of the rest; -inf when all of it is 0.
+  double log_z = 0.0;
   LogBounds interval;  // of log Z, at `confidence`
   double confidence = 0.0;
   double std_error = 0.0;  // of log_z, see below; +inf when nothing is known of it

@@ -26,6 +26,9 @@ ModelFile parse_model_file(std::string_view text, const std::string& extension, 
 // The extension of the format that a text without a name seems to have.
 std::string extension_of_text(std::string_view text);
 
+// All files of a folder with an extension of a model format, by name. Throws kArgument where there are none.
+std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder);
+
 // The model as a text of the format that the extension of the path names. A UAI file has no names. Throws kArgument for
 // what the format cannot say: functions; in BIF and XMLBIF, what is no Bayesian network, and some names.
 std::string format_model(const FactorGraph& graph, const std::filesystem::path& path);

@@ -14,6 +14,7 @@
 #include "treesample/exact/elimination.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/stop.hpp"
 
 namespace treesample {
 
@@ -21,7 +22,8 @@ class LearnedApproximation final : public Approximation {
  public:
   // `learned` has tables only, over the variables of the target; `asked` are different configurations with their true
   // log densities. Throws what Elimination throws.
-  LearnedApproximation(Elimination learned, const FactorGraph& graph, std::vector<Configuration> asked);
+  LearnedApproximation(Elimination learned, const FactorGraph& graph, std::vector<Configuration> asked,
+                       const ShouldStop& should_stop = {});
 
   // log Z_X, and its two parts: what was asked, and the rest as it was learned.
   [[nodiscard]] double log_value() const;

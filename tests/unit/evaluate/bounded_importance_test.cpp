@@ -76,6 +76,99 @@ TEST(BoundedImportance, IntervalsMissLogZNoMoreOftenThanTheySay) {
   }
 }
 
+// What is known is any half of the configurations, with bounds of its mass that are as wide as they like.
+TEST(BoundedImportance, IntervalsMissNoMoreOftenWhereAPartIsKnown) {
+  int num_misses = 0, num_known = 0;
+  constexpr int kNumModels = 400;
+  for (int i = 0; i < kNumModels; ++i) {
+    Random random(i, "known part");
+    const FactorGraph graph = random_model(random, {.min_states = 2, .zero_probability = 0.1 * (i % 3), .scale = 1.5});
+    const Enumeration exact = enumerate(graph);
+    if (exact.log_z == kNegInf) continue;
+    const SearchApproximation upper =
+        upper_sampler(graph, 4 * (i % 5), i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
+    const double log_mass = exact.log_z + std::log(exact.marginals[2][0]);
+    const double error = 0.01 * (i % 2);
+    BoundedImportanceOptions options{.max_samples = 20 << (i % 5)};
+    options.known = KnownPart{LogBounds{log_mass, log_mass}.widened(error + 1e-12), log_mass,
+                              [](std::span<const int> x) { return x[2] == 0; }};
+    const BoundedImportance result = bounded_importance(graph, upper, options, random);
+    EXPECT_LE(result.interval.lower, result.interval.upper);
+    EXPECT_GE(result.interval.lower, options.known->log_mass.lower - 1e-9);
+    EXPECT_LE(result.interval.upper, upper.log_value());
+    EXPECT_GE(result.log_z, log_mass);
+    num_known += exact.marginals[2][0] > 0.1 ? 1 : 0;
+    if (exact.log_z < result.interval.lower || exact.log_z > result.interval.upper) ++num_misses;
+  }
+  EXPECT_GT(num_known, kNumModels / 2);
+  EXPECT_LE(num_misses, 0.05 * kNumModels);
+}
+
+// Nine tenths of Z are known: the interval is about three times as short, sqrt(0.1), and never by chance no shorter.
+TEST(BoundedImportance, WhatIsKnownMakesTheIntervalShorter) {
+  FactorGraph graph;
+  graph.add_variable(20);
+  graph.add_table({0}, std::vector<double>(20, 0.0));
+  const BoundedSampler sampler{std::log(40.0), [](std::span<int> x, Random& random) {
+                                 x[0] = static_cast<int>(random.below(20));
+                                 return random.below(2) == 0 ? HUGE_VAL : -std::log(40.0);
+                               }};
+  BoundedImportanceOptions options{.max_samples = 4000};
+  Random first(1, "shorter"), second(1, "shorter");
+  const BoundedImportance without = bounded_importance(graph, sampler, options, first);
+  options.known =
+      KnownPart{{std::log(18.0), std::log(18.0)}, std::log(18.0), [](std::span<const int> x) { return x[0] < 18; }};
+  const BoundedImportance with = bounded_importance(graph, sampler, options, second);
+  const double ratio = (without.interval.upper - without.interval.lower) / (with.interval.upper - with.interval.lower);
+  EXPECT_GT(ratio, 2.0);
+  EXPECT_LT(with.std_error, 0.5 * without.std_error);
+  EXPECT_NEAR(with.log_z, std::log(20.0), 0.03);
+  EXPECT_GT(with.interval.upper, std::log(20.0));
+  EXPECT_LT(with.interval.lower, std::log(20.0));
+}
+
+TEST(BoundedImportance, TheSameBitsForAnyNumberOfThreads) {
+  const FactorGraph graph = grid(5, 1.5);
+  const SearchApproximation upper = upper_sampler(graph, 20);
+  for (const std::int64_t num_samples : {1, 7, 8, 9, 1003}) {
+    std::vector<BoundedImportance> results;
+    std::vector<std::uint64_t> next;
+    for (const int threads : {1, 2, 3, 7}) {
+      Random random(9, "threads");
+      BoundedImportanceOptions options{.max_samples = num_samples, .threads = threads};
+      options.known = KnownPart{{0.0, 0.0}, 0.0, [](std::span<const int> x) { return x[0] == 0 && x[1] == 1; }};
+      results.push_back(bounded_importance(graph, upper, options, random));
+      next.push_back(random.bits());
+    }
+    for (std::size_t i = 1; i < results.size(); ++i) {
+      EXPECT_EQ(results[i].num_samples, num_samples);
+      EXPECT_EQ(results[i].log_z, results[0].log_z);
+      EXPECT_EQ(results[i].interval.lower, results[0].interval.lower);
+      EXPECT_EQ(results[i].interval.upper, results[0].interval.upper);
+      EXPECT_EQ(results[i].ess, results[0].ess);
+      EXPECT_EQ(results[i].marginals, results[0].marginals);
+      EXPECT_EQ(results[i].best.x, results[0].best.x);
+      EXPECT_EQ(results[i].spent.factor_evaluations, results[0].spent.factor_evaluations);
+      EXPECT_EQ(next[i], next[0]);
+    }
+  }
+}
+
+// Asked after every sample, whoever drew ahead.
+TEST(BoundedImportance, SeveralThreadsEndAtTheSameSample) {
+  const FactorGraph graph = grid(6, 1.0);
+  const SearchApproximation upper = upper_sampler(graph, 20);
+  for (const int threads : {1, 3}) {
+    Random random(2);
+    int num_asked = 0;
+    const BoundedImportance result = bounded_importance(graph, upper, {.threads = threads}, random,
+                                                        {.should_stop = [&] { return ++num_asked == 21; }});
+    EXPECT_EQ(result.num_samples, 21);
+  }
+  Random random(2);
+  EXPECT_THROW(bounded_importance(graph, upper, {.threads = 0}, random), Error);
+}
+
 // Weights 1 and 0 with equal probability: little longer than by the central limit theorem.
 TEST(BoundedImportance, IntervalIsOneByBetting) {
   FactorGraph graph;

@@ -61,6 +61,10 @@ TEST_F(PythonFunctions, MistakesAreNamed) {
       "factor 'likelihood' at load=0, pump=ok failed: it says: ZeroDivisionError: division by zero (mine.py, line 4)");
   has(failure(model_of(wear + "def likelihood(pump, load):\n    pass")), "likelihood() returned None, not a number");
   has(failure(model_of(wear + "def likelihood(pumps, load):\n    return 0")), "unexpected keyword argument 'pump'");
+  JsonModel other = model_of(wear);
+  write_file_atomically(in_folder("mine.text"), wear);
+  other.programs[0].python = "mine.text";
+  has(failure(other), "mine.text is no Python file: its name does not end in .py");
 }
 
 // Trying again would not help, whatever the model allows.
