@@ -72,7 +72,8 @@ Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOption
                              {"methods", method_words(options)},
                              {"hyperparameters", options.hyperparameters.text()}};
   if (!options.family.empty()) fingerprint.emplace_back("family", options.family);
-  if (!options.exploration.empty()) fingerprint.emplace_back("c", fmt::format("{}", fmt::join(options.exploration, " ")));
+  if (!options.exploration.empty())
+    fingerprint.emplace_back("c", fmt::format("{}", fmt::join(options.exploration, " ")));
   return fingerprint;
 }
 
