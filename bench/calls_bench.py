@@ -113,6 +113,7 @@ def by_redis(folder):
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
     try:
+        infer(path, 640, "--oracle-workers", "96", *login)  # the workers' programs have started
         workers(folder, login)
     finally:
         for process in (helpers, server):
