@@ -50,7 +50,12 @@ ShouldStop Run::set_up_end() const { return until(policy::kSetUpEnd); }
 void Run::tell(Progress now) const {
   if (!state_->observer.progress) return;
   now.seconds = seconds();
-  now.log_z = now.log_z.widened(state_->log_error);
+  // All phases bound the same number: what one has certified stays so in the next.
+  LogBounds& known = state_->told;
+  const LogBounds told = now.log_z.widened(state_->log_error);
+  known.lower = std::max(known.lower, told.lower);
+  known.upper = std::max(known.lower, std::min(known.upper, told.upper));
+  now.log_z = known;
   state_->observer.progress(now);
 }
 

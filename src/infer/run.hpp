@@ -84,6 +84,7 @@ class Run {
     double limit = 0.0, log_error = 0.0;
     std::atomic<double> phases_begin = 0.0;
     Observer observer;
+    LogBounds told;
     std::atomic<double> interrupted_at = -1.0;
   };
   std::shared_ptr<State> state_;
