@@ -290,28 +290,28 @@ void add_scatter(Report& report, const Setup& setup, const std::vector<const Num
 
 }  // namespace
 
-std::optional<Report> run_figure1(const ExperimentOptions& given, const RunControl& control) {
-  const Setup setup = setup_of(given);
-  ExperimentOptions options = given;
+std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control) {
+  const Setup setup = setup_of(options);
+  ExperimentOptions sized = options;
   if (!setup.models.empty())
-    options.num_instances = std::min(given.num_instances, static_cast<int>(setup.models.size()));
+    sized.num_instances = std::min(options.num_instances, static_cast<int>(setup.models.size()));
   std::vector<std::string> keys;
-  for (int i = 0; i < options.num_instances; ++i) keys.push_back(fmt::format("{}/{}", setup.family, i));
-  RunStore store(run_file(options), fingerprint_of("figure1", options));
+  for (int i = 0; i < sized.num_instances; ++i) keys.push_back(fmt::format("{}/{}", setup.family, i));
+  RunStore store(run_file(sized), fingerprint_of("figure1", sized));
   const auto all = run_instances(
-      store, keys, [&](int k) { return run_problem(options, setup, k, control); }, control);
+      store, keys, [&](int k) { return run_problem(sized, setup, k, control); }, control);
   if (!all) return std::nullopt;
   std::vector<const Numbers*> instances;
   for (const Numbers& numbers : *all) instances.push_back(&numbers);
 
-  const std::vector<std::int64_t> budgets = budgets_up_to(options.budget);
+  const std::vector<std::int64_t> budgets = budgets_up_to(sized.budget);
   const std::vector<Series> lines = error_series(setup, instances, budgets);
   Report report;
   report.title = fmt::format("Figure 1: error against budget on {}", setup.title());
   report.introduction = fmt::format("{} problems{}. Error is KL[P_X || P*] in nats, exact for every method.",
-                                    options.num_instances, setup.is_paper ? ", random chains (N = 10, K = 5)" : "");
-  report.options = report_options("figure1", options);
-  add_error(report, setup, lines, options.num_instances);
+                                    sized.num_instances, setup.is_paper ? ", random chains (N = 10, K = 5)" : "");
+  report.options = report_options("figure1", sized);
+  add_error(report, setup, lines, sized.num_instances);
   report.tables.push_back(error_table(setup, lines, budgets));
   CsvFile csv{"figure1_error", "method,reading,c,budget,kl_mean,kl_standard_error\n"};
   for (std::size_t l = 0; l < lines.size(); ++l) {

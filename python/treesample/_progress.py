@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import sys
 from typing import Any, Optional
 
@@ -72,7 +73,5 @@ def make_progress() -> Any:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None and hasattr(shell, "kernel"):
-        from IPython.display import display  # type: ignore[import]
-
-        return NotebookProgress(display)
+        return NotebookProgress(importlib.import_module("IPython.display").display)
     return TerminalProgress()

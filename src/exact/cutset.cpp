@@ -139,7 +139,7 @@ Cutset choose_cutset(const FactorGraph& graph, const Marginals& marginals, const
       if (error.code() != ErrorCode::kInterrupted) throw;
     }
   });
-  const Cutset* best = &made[0];
+  const Cutset* best = made.data();
   for (const Cutset& other : made) {
     const bool is_made = !other.rest.order.empty();
     if (is_made && choice.entropy_of(other) < choice.entropy_of(*best)) best = &other;
