@@ -204,7 +204,8 @@ bool has_importance(const InferRequest& request, const FactorGraph&) {
 }
 bool has_workers(const InferRequest& request, const FactorGraph&) { return request.options.workers > 1; }
 
-std::vector<OptionRow> make_rows() {
+// A table, one row for each option.
+std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
   constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;

@@ -52,7 +52,7 @@ class BoxTree {
   [[nodiscard]] double rounding() const;
 
  private:
-  static constexpr std::size_t kBytesPerNode = sizeof(Node) + 2 * 4 * sizeof(double) + 32;
+  static constexpr std::size_t kBytesPerNode = sizeof(Node) + 8 * sizeof(double) + 32;
   struct Waiting {
     double log_gap;
     int node;

@@ -264,7 +264,7 @@ void LearnedSearch::sample_errors() {
   const Marginals before = marginals();
   const double log_asked = approximation().log_asked(), log_elsewhere = approximation().log_elsewhere();
   const double log_spread = posterior_spread(random);
-  const std::size_t most = static_cast<std::size_t>(4 * std::ssize(asked_));
+  const auto most = static_cast<std::size_t>(4 * std::ssize(asked_));
   while (!is_over()) {
     while (queue_.has_room() && queue_.can_pay() && samples.size() < most) {
       samples.push_back(samplers_.weigh(samplers_.draw(random)));

@@ -383,7 +383,7 @@ bool TermRegression::take_up(int max_order) {
 
 std::vector<RegressionTerm> TermRegression::draw(Random& random, double* constant) const {
   Eigen::VectorXd noise(mean_.size());
-  for (Eigen::Index i = 0; i < noise.size(); ++i) noise[i] = random.normal();
+  for (double& value : noise) value = random.normal();
   const Eigen::VectorXd drawn = mean_ + factor_.matrixU().solve(noise);
   std::vector<RegressionTerm> terms = terms_;
   for (std::size_t t = 0; t < terms.size(); ++t) {
