@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import concurrent.futures
 import os
 import threading
@@ -73,12 +74,23 @@ class Asked(NamedTuple):
     prior: Optional[Callable[..., Any]]
 
 
+_live: "weakref.WeakSet[_Paid]" = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Workers of an interrupted run that came back into an interpreter which is gone would end the process badly."""
+    for problem in list(_live):
+        problem.close()
+
+
 class _Paid:
     """The model of the library with workers. Whoever waits for an executor is told before they are waited for."""
 
     def __init__(self, core: Any, is_over: threading.Event) -> None:
         self.core = core
         self._is_over = is_over
+        _live.add(self)
 
     def close(self) -> None:
         """Waits for calls that are under way in this process; the journal is free then."""
