@@ -79,8 +79,10 @@ void append_exp_decimal(std::string& text, double log_value) {
     append(value);
     return;
   }
+  // In long doubles, as it is read: so that the same logarithm comes back.
   const double exponent = std::floor(log_value / std::numbers::ln10);
-  append(std::exp(log_value - exponent * std::numbers::ln10));  // near [1, 10): no exponent of its own
+  const long double log_mantissa = log_value - exponent * std::numbers::ln10_v<long double>;
+  append(static_cast<double>(std::exp(log_mantissa)));  // near [1, 10): no exponent of its own
   text += 'e';
   append(static_cast<std::int64_t>(exponent));
 }

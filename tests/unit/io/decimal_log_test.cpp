@@ -91,6 +91,17 @@ TEST(DecimalLog, LogValuesOfAnySizeReturnWithinRounding) {
   }
 }
 
+// So that a file that is written and read again and again does not drift.
+TEST(DecimalLog, BeyondDoublesTheSameLogValueReturns) {
+  Random random(2, "log-values");
+  for (const double scale : {1e3, 1e4, 1e6, 1e9, 1e12, 1e15}) {
+    for (int i = 0; i < 500; ++i) {
+      const double log_value = (random.uniform() < 0.5 ? -1.0 : 1.0) * (750.0 + (scale - 750.0) * random.uniform());
+      EXPECT_EQ(log_of_decimal(written(log_value)), log_value) << written(log_value);
+    }
+  }
+}
+
 // Computed with 60 digits. Doubles alone are off by more than a unit here.
 TEST(DecimalLog, BeyondDoublesItIsRightToOneUnit) {
   const std::pair<const char*, long double> expected[] = {
