@@ -310,7 +310,7 @@ def test_an_executor_that_breaks_down_is_no_failure_of_a_call(tmp_path):
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=CLEAN) as pool:
         with pytest.raises(concurrent.futures.BrokenExecutor) as caught:
             model.infer(calls=100, executor=pool, journal=journal)
-    assert hasattr(caught.value, "answer")
+    assert caught.value.answer is not None and caught.value.answer.spent["functions"][0]["paid"] == 0
     assert sum(f.failures + f.evaluations for f in ts.read_journal(journal).factors) == 0
 
 

@@ -118,15 +118,16 @@ void judge_stop(Draft& draft, const Run& run) {
   if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
 }
 
-void judge_programs(Draft& draft, const OracleSet* programs) {
+void judge_programs(Draft& draft, const OracleSet* programs, const Run& run) {
   if (programs != nullptr) {
     judge_program_answer(draft);
     draft.program_counts = programs->counts();
-    // Without one value of a program there is no answer so far.
+    // Without one value of a program there is no answer so far, unless somebody asked for what there is: an
+    // interruption may break a program or pool before it is noticed here.
     const bool has_value =
         std::any_of(draft.program_counts.begin(), draft.program_counts.end(),
                     [](const OracleCounts& counts) { return counts.paid + counts.from_journal > 0; });
-    if (draft.error && !has_value) throw Error(*draft.error);
+    if (draft.error && !has_value && !run.is_interrupted()) throw Error(*draft.error);
   }
   // Something that the model declares is wrong: nothing that was made of it is an answer.
   if (draft.error && draft.error->code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, draft.error->what());
@@ -214,7 +215,7 @@ Plan planned(const Model& model, const InferRequest& request, const Prepared& pr
 // Of a model without questions of its own.
 Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
-  if (has_bounds && request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
+  if (run.is_watched() && has_bounds && request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
     tell_first_bounds(condition(model.graph, model.evidence).graph, request.options.seed, run);
   }
   const Prepared prepared = prepare(model, request.options, run);
@@ -235,7 +236,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   }
   add_samples(draft, {graph, plan, run}, *prepared.model);
   judge_importance(draft);
-  judge_programs(draft, model.programs.get());
+  judge_programs(draft, model.programs.get(), run);
   judge_stop(draft, run);
   draft.plan = std::move(plan);
   return lifted(std::move(draft), prepared, model.graph);

@@ -72,6 +72,8 @@ class Run {
 
   // The observer's, with the time since the start and bounds of the original model.
   void tell(Progress now) const;
+  // Whether anyone hears that.
+  [[nodiscard]] bool is_watched() const { return static_cast<bool>(state_->observer.progress); }
   void remark(const std::string& text) const;
 
  private:

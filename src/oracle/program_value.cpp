@@ -1,11 +1,9 @@
 #include "treesample/oracle/program_value.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <cmath>
 #include <condition_variable>
-#include <csignal>
 #include <filesystem>
 #include <future>
 #include <mutex>
@@ -14,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "oracle/blocked_signals.hpp"
 #include "oracle/program_oracle.hpp"
 #include "oracle/protocol.hpp"
 #include "oracle/python_server.hpp"
@@ -30,11 +29,8 @@ using Rows = std::vector<std::vector<int>>;
 class ValueProgram {
  public:
   explicit ValueProgram(std::shared_ptr<const ProgramOracle::Spec> spec) : spec_(std::move(spec)) {
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   ~ValueProgram() {
     {

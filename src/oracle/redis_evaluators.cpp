@@ -6,13 +6,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <iterator>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "oracle/blocked_signals.hpp"
 #include "oracle/question_ledger.hpp"
 #include "oracle/redis_board.hpp"
 #include "remote/patience.hpp"
@@ -72,7 +72,6 @@ class RedisEvaluators final : public Evaluators {
   void accept(const StreamEntry& entry);
   void refuse(const std::string& position, const std::string& reason);
 
-  const OracleModel& model_;
   const RedisEvaluatorSettings settings_;
   const AskedFactors factors_;
   std::atomic<bool> is_stopping_ = false;
@@ -113,8 +112,7 @@ class RedisEvaluators final : public Evaluators {
 };
 
 RedisEvaluators::RedisEvaluators(const OracleModel& model, RedisEvaluatorSettings settings)
-    : model_(model),
-      settings_(std::move(settings)),
+    : settings_(std::move(settings)),
       factors_(model),
       board_(settings_.redis, callbacks(true)),
       receiver_(settings_.redis, callbacks(false)),
@@ -130,13 +128,9 @@ RedisEvaluators::RedisEvaluators(const OracleModel& model, RedisEvaluatorSetting
       board_, [this] { board_.rebuild(head_); }, is_board_doubtful_);
   num_connections_ = board_.client().num_connections();
   has_threads_ = true;
-  // Signals are for the host's threads.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   threads_.emplace_back([this] { send_loop(); });
   threads_.emplace_back([this] { receive_loop(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 RunCallbacks RedisEvaluators::callbacks(bool has_remarks) {

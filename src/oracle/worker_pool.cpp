@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <system_error>
 #include <utility>
 
+#include "oracle/blocked_signals.hpp"
 #include "treesample/model/log_value.hpp"
 
 namespace treesample {
@@ -60,19 +60,14 @@ void give_up(std::vector<JobResult>& results, const std::vector<char>& is_done, 
 }  // namespace
 
 WorkerPool::WorkerPool(Settings settings) : settings_(std::move(settings)) {
-  // Signals are for the host's threads; and SIGPIPE must not end it when a program dies.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   try {
     for (int i = 0; i < settings_.num_workers; ++i) threads_.emplace_back([this, i] { work(i + 1); });
   } catch (const std::system_error& error) {
     WorkerPool::stop();
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw Error(ErrorCode::kResource,
                 fmt::format("no threads for {} workers: {}", settings_.num_workers, error.what()));
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 WorkerPool::~WorkerPool() { WorkerPool::stop(); }
