@@ -137,8 +137,10 @@ Draft run_metropolis(const Task& task) {
 Draft run_frequencies(const Task& task) {
   if (task.question().aim != Aim::kBest) {
     throw OptionError("question",
-                      "is 'all', and --method frequencies looks for the best configuration alone: allowed "
-                      "is best");
+                      "is 'all', and --method frequencies looks for the best configuration alone: allowed is best");
+  }
+  if (task.question().samples > 0) {
+    throw OptionError("samples", "is not for --method frequencies, which has no distribution to draw from");
   }
   const FrequenciesResult result =
       best_by_frequencies(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run, "frequencies"));
