@@ -213,7 +213,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
   constexpr Ways kMonotone = way(Method::kMonotone), kAsking = way(Method::kLearned) + kMonotone;
-  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAsking;
+  constexpr Ways kOneByOne = way(Method::kMetropolis) + way(Method::kFrequencies);
+  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAsking + kOneByOne;
   return {
       limit<&Limits::seconds>("time", kEveryWay,
                               "Seconds until the answer, from the start of the program; 0 is no limit",
@@ -224,10 +225,10 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                            .is_common = true,
                            .matters = ends_at_gap,
                            .why_not = "there is no upper bound, because a factor declares no maximum (log_max)"}),
-      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kAsking,
+      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kAsking + kOneByOne,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.high = kMostCount, .is_common = true}),
-      limit<&Limits::new_calls>("new-calls", kRules + kParticles + kAsking,
+      limit<&Limits::new_calls>("new-calls", kRules + kParticles + kAsking + kOneByOne,
                                 "Of all calls, at most this many that are not known from the journal",
                                 {.low = 1, .high = kMostCount, .is_common = true}),
       limit<&Limits::budget>("budget", kPaid,
@@ -239,7 +240,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kAsking,
+      limit<&Limits::bytes>("memory",
+                            kRules + kParticles + kExact + way(Method::kCount) + kAsking + way(Method::kMetropolis),
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>("threads", kEveryWay,
                               "Threads, for elimination and its orders, with the same bits, and, with 2 or more, for "

@@ -31,8 +31,10 @@ enum class Method {
   kSmc,
   kGibbs,
   kBp,
-  kLearned,   // functions over many variables, learned from the values that were paid for
-  kMonotone,  // functions that are declared monotone: bounds from boxes
+  kMetropolis,
+  kFrequencies,  // the best configuration alone, of functions
+  kLearned,      // functions over many variables, learned from the values that were paid for
+  kMonotone,     // functions that are declared monotone: bounds from boxes
 };
 
 // What samples are drawn from by the search with bounds.
