@@ -199,6 +199,9 @@ bool has_network_tree(const InferRequest& request, const FactorGraph&) {
 bool has_telescope(const InferRequest& request, const FactorGraph& graph) {
   return has_network_tree(request, graph) && request.options.network_values != NetworkValues::kAbsolute;
 }
+bool can_rebuild(const InferRequest& request, const FactorGraph& graph) {
+  return request.options.space == SpaceKind::kTree && graph.has_only_tables();
+}
 bool has_importance(const InferRequest& request, const FactorGraph&) {
   return request.options.importance > 0 || request.options.method == Method::kMonotone;
 }
@@ -292,6 +295,11 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "root-samples", kQUct,
           "Samples of the network for the value of the root, out of the budget (at most 0.4 of it)",
           {.high = 1e6, .matters = has_telescope, .why_not = "the network's values are not telescoped"}),
+      option<&InferOptions::when_full>(
+          "when-full", kQUct,
+          "When the memory of a tree search is full; rebuild: the tree is compiled into a value function and built "
+          "again under it, as often as that is better (docs/methods/networks.md); stop: it ends",
+          {.matters = can_rebuild, .why_not = "there is no tree search (--space tree) of a model of tables alone"}),
       option<&InferOptions::restarts>(
           "restarts", kRules + kParticles + kExact, "Randomised orders to try; 0 chooses by the model's size",
           {.high = 1e6, .matters = has_random_order, .why_not = "only min-fill and min-width orders are random"}),
