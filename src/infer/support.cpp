@@ -8,6 +8,7 @@
 
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
+#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
 #include "treesample/value/make_leaf_value.hpp"
@@ -53,6 +54,7 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
   trial.wanted_bytes = policy::kTrialBytes;
   trial.passes = 1;
   trial.lower_bound = false;
+  trial.threads = num_threads(task.limits());
   SearchSpace best = space_for(task, graph, kind);
   const double cost = best.log_exact_cost();
   const double seconds = run.has_time_limit() ? run.time_limit() : policy::kReachSeconds;
@@ -137,6 +139,7 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, co
     options.i_bound = *i_bound;
     options.bytes = task.limits().bytes;
   }
+  options.threads = num_threads(task.limits());
   options.should_settle = task.run.time_box(policy::kBucketShare, policy::kBucketSeconds);
   options.should_stop = task.run.until(policy::kBucketsEnd);
   return std::make_shared<WeightedMiniBucket>(graph, space, options);

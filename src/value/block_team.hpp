@@ -1,0 +1,83 @@
+// Loops over the blocks of a large table (model/dense_table.hpp) by several threads, with the same bits for any number
+// of them.
+//
+// Blocks that only write entries of their own are shared out as they come. Sums over blocks are made slab by slab, a
+// slab being some blocks one after the other: the threads make its blocks, which is the expensive part, and then add
+// them up. Blocks that go to the same entries of the target are added by one thread, in their order: every entry gets
+// the same numbers in the same order as from one thread.
+//
+// Small tables are left to the calling thread, because waking others takes longer.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/dense_table.hpp"
+#include "thread_team.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+class BlockTeam {
+ public:
+  explicit BlockTeam(ThreadTeam& team) : team_(team) {}
+
+  // From now on: what ends a loop, and what ends everything with Error (kInterrupted). Both are asked by the calling
+  // thread alone.
+  void settle_by(const ShouldStop& should_settle) { settle_ = StopCheck(should_settle); }
+  void stop_by(const ShouldStop& should_stop) { stop_ = StopCheck(should_stop); }
+  // Between pieces of work of so many entries. All loops are unfinished, and return false, once this is true.
+  bool is_ended(std::size_t num_entries);
+
+  // A thread's own buffers are told apart by its number, from 0 to num_threads() - 1.
+  [[nodiscard]] int num_threads() const { return team_.size(); }
+
+  // work(walk, thread) at every block; it takes about `cost` times the time of a look-up per entry.
+  using Work = std::function<void(const BlockWalk& walk, int thread)>;
+  bool for_each(BlockWalk& walk, std::size_t cost, const Work& work);
+
+  // A table over a part of the scope, registered in the walk as `id`, that blocks are added to.
+  struct Target {
+    int id = 0;
+    double* values = nullptr;
+  };
+  enum class Fold { kSum, kMax };
+  // make(walk, block, thread) fills each block, which is then folded into the targets.
+  using Make = std::function<void(const BlockWalk& walk, std::span<double> block, int thread)>;
+  bool fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
+
+  // work(first, last) for ranges of at most kRange that make up 0 .. count - 1; always the same ones.
+  static constexpr std::size_t kRange = 4096;
+  bool for_ranges(std::size_t count, std::size_t cost, const std::function<void(std::size_t, std::size_t)>& work);
+
+ private:
+  [[nodiscard]] bool is_shared(const BlockWalk& walk) const {
+    return team_.size() > 1 && walk.num_blocks() * walk.block_size() >= kLeastShared;
+  }
+  // team_.run() with the questions of is_ended(); `num_entries` are those of one piece.
+  bool share(std::size_t count, std::size_t grain, std::size_t num_entries, const ThreadTeam::Work& work);
+  void make_groups(BlockWalk& walk, std::size_t first, std::size_t count, std::span<const Target> targets);
+
+  static constexpr std::size_t kLeastShared = std::size_t{1} << 15;  // entries
+  static constexpr std::size_t kSlabEntries = std::size_t{1} << 18;
+
+  // Blocks of a slab that go to the same entries of a target; `first` and `last` are of order_.
+  struct Group {
+    std::size_t target = 0, first = 0, last = 0;
+  };
+
+  struct Place {
+    std::size_t offset = 0, block = 0;
+  };
+
+  ThreadTeam& team_;
+  StopCheck settle_{ShouldStop()}, stop_{ShouldStop()};
+  std::vector<double> slab_;
+  std::vector<Place> order_;  // the blocks of a slab, for one target after the other
+  std::vector<Group> groups_;
+};
+
+}  // namespace treesample
