@@ -64,7 +64,7 @@ void run(int most_threads) {
       sum.add(configurations);
     });
     const double larger = measure("mini-buckets", threads, one_buckets, [&] {
-      static_cast<void>(WeightedMiniBucket(graph, space, {.i_bound = 16, .passes = 3, .threads = threads}));
+      static_cast<void>(WeightedMiniBucket(graph, space, {.i_bound = 19, .passes = 3, .threads = threads}));
     });
     if (threads == 1) {
       one_buckets = larger;

@@ -44,6 +44,10 @@ class BlockWalk {
   // Of the first entry of the table that belongs to this block. Blocks with the same one have the same entries, blocks
   // with different ones none in common.
   [[nodiscard]] std::size_t offset(int id) const { return tables_[id].offset; }
+  // The variables that a block has one state of, the last one changing fastest from block to block.
+  [[nodiscard]] std::span<const int> outer_scope() const { return {scope_.data(), num_outer_}; }
+  [[nodiscard]] bool has_outer(int id, std::size_t place) const { return tables_[id].place.outer_strides[place] != 0; }
+  [[nodiscard]] const FactorGraph& graph() const { return graph_; }
 
   // block[i] += the entry of the table that belongs to entry i of the block, less the shift.
   void add(int id, const double* values, std::span<double> block, double shift = 0.0) const;

@@ -5,6 +5,63 @@
 #include "treesample/error.hpp"
 
 namespace treesample {
+namespace {
+
+using Fold = BlockTeam::Fold;
+using Target = BlockTeam::Target;
+
+constexpr std::size_t kLeastParts = 2, kMostRanges = 16;  // of each thread
+
+void add(const BlockWalk& walk, Fold fold, std::size_t offset, const Target& target, std::span<const double> block) {
+  if (fold == Fold::kSum) {
+    walk.accumulate_at(offset, target.id, block, target.values);
+  } else {
+    walk.accumulate_max_at(offset, target.id, block, target.values);
+  }
+}
+
+// The blocks of a walk by the joint states of those outer variables that all targets have: blocks of different parts
+// never go to the same entry.
+class BlockParts {
+ public:
+  BlockParts(const BlockWalk& walk, std::span<const Target> targets) {
+    std::size_t stride = 1;
+    for (std::size_t place = walk.outer_scope().size(); place-- > 0;) {
+      const auto num_states = static_cast<std::size_t>(walk.graph().num_states(walk.outer_scope()[place]));
+      const bool is_common = std::all_of(targets.begin(), targets.end(),
+                                         [&](const Target& target) { return walk.has_outer(target.id, place); });
+      Axes& axes = is_common ? common_ : others_;
+      axes.steps.push_back({num_states, stride});
+      axes.size *= num_states;
+      stride *= num_states;
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return common_.size; }
+  [[nodiscard]] std::size_t num_blocks() const { return others_.size; }  // of each part
+  // Number i of a part; they come in the order of the walk.
+  [[nodiscard]] std::size_t block(std::size_t part, std::size_t i) const { return common_.at(part) + others_.at(i); }
+
+ private:
+  struct Step {
+    std::size_t num_states, stride;
+  };
+  struct Axes {
+    std::vector<Step> steps;  // the fastest first
+    std::size_t size = 1;
+    [[nodiscard]] std::size_t at(std::size_t index) const {
+      std::size_t block = 0;
+      for (const Step& step : steps) {
+        block += index % step.num_states * step.stride;
+        index /= step.num_states;
+      }
+      return block;
+    }
+  };
+  Axes common_, others_;
+};
+
+}  // namespace
 
 bool BlockTeam::is_ended(std::size_t num_entries) {
   const auto num_steps = static_cast<std::int64_t>(4 * num_entries + 64);
@@ -16,11 +73,30 @@ bool BlockTeam::share(std::size_t count, std::size_t grain, std::size_t num_entr
   bool is_settled = false;
   const auto asked = [&] { return is_settled = is_ended(grain * num_entries); };
   try {
-    team_.run(count, grain, work, asked);
+    team_->run(count, grain, work, asked);
   } catch (const Error&) {
     if (!is_settled) throw;
   }
   return !is_settled;
+}
+
+void BlockWave::add(int piece, std::size_t num_entries) {
+  const bool is_small = num_entries < BlockTeam::kLeastShared;
+  (is_small ? small : large).push_back(piece);
+  if (is_small) num_small_entries += num_entries;
+}
+
+bool BlockTeam::run_wave(const BlockWave& wave, const std::function<bool(BlockTeam& team, int piece)>& work) {
+  const auto all = [&](const std::vector<int>& pieces) {
+    return std::all_of(pieces.begin(), pieces.end(), [&](int piece) { return work(*this, piece); });
+  };
+  if (num_threads() == 1 || wave.num_small_entries < kLeastShared) return all(wave.small) && all(wave.large);
+  alone_.resize(static_cast<std::size_t>(num_threads()));
+  const auto go = [&](std::size_t first, std::size_t last, int thread) {
+    for (std::size_t i = first; i < last; ++i) work(alone_[static_cast<std::size_t>(thread)], wave.small[i]);
+  };
+  const std::size_t mean = wave.num_small_entries / wave.small.size();
+  return share(wave.small.size(), std::max<std::size_t>(1, kRange / (mean + 1)), 8 * mean, go) && all(wave.large);
 }
 
 bool BlockTeam::for_each(BlockWalk& walk, std::size_t cost, const Work& work) {
@@ -31,7 +107,7 @@ bool BlockTeam::for_each(BlockWalk& walk, std::size_t cost, const Work& work) {
     } while (walk.next());
     return true;
   }
-  std::vector<std::optional<BlockWalk>> walks(static_cast<std::size_t>(team_.size()));
+  std::vector<std::optional<BlockWalk>> walks(static_cast<std::size_t>(num_threads()));
   const auto go = [&](std::size_t first, std::size_t last, int thread) {
     std::optional<BlockWalk>& own = walks[static_cast<std::size_t>(thread)];
     if (!own) own.emplace(walk);
@@ -60,26 +136,50 @@ void BlockTeam::make_groups(BlockWalk& walk, std::size_t first, std::size_t coun
 }
 
 bool BlockTeam::fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets) {
-  const std::size_t size = walk.block_size();
-  const auto add = [&](std::size_t offset, const Target& target, const double* block) {
-    if (fold == Fold::kSum) {
-      walk.accumulate_at(offset, target.id, {block, size}, target.values);
-    } else {
-      walk.accumulate_max_at(offset, target.id, {block, size}, target.values);
+  if (is_shared(walk)) {
+    return BlockParts(walk, targets).size() >= kLeastParts * static_cast<std::size_t>(num_threads())
+               ? fold_parts(walk, cost, make, fold, targets)
+               : fold_slabs(walk, cost, make, fold, targets);
+  }
+  slab_.resize(std::max(slab_.size(), walk.block_size()));
+  const std::span<double> block(slab_.data(), walk.block_size());
+  do {
+    if (is_ended(cost * walk.block_size())) return false;
+    make(walk, block, 0);
+    for (const Target& target : targets) add(walk, fold, walk.offset(target.id), target, block);
+  } while (walk.next());
+  return true;
+}
+
+bool BlockTeam::fold_parts(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold,
+                           std::span<const Target> targets) {
+  const BlockParts parts(walk, targets);
+  struct Own {
+    BlockWalk walk;
+    std::vector<double> block;
+  };
+  std::vector<std::optional<Own>> owns(static_cast<std::size_t>(num_threads()));
+  const auto go = [&](std::size_t first, std::size_t last, int thread) {
+    std::optional<Own>& own = owns[static_cast<std::size_t>(thread)];
+    if (!own) own.emplace(walk, std::vector<double>(walk.block_size()));
+    for (std::size_t part = first; part < last; ++part) {
+      for (std::size_t i = 0; i < parts.num_blocks(); ++i) {
+        own->walk.seek(parts.block(part, i));
+        make(own->walk, own->block, thread);
+        for (const Target& target : targets) add(walk, fold, own->walk.offset(target.id), target, own->block);
+      }
     }
   };
-  if (!is_shared(walk)) {
-    slab_.resize(std::max(slab_.size(), size));
-    do {
-      if (is_ended(cost * size)) return false;
-      make(walk, {slab_.data(), size}, 0);
-      for (const Target& target : targets) add(walk.offset(target.id), target, slab_.data());
-    } while (walk.next());
-    return true;
-  }
+  const std::size_t grain = parts.size() / (kMostRanges * static_cast<std::size_t>(num_threads())) + 1;
+  return share(parts.size(), grain, cost * walk.block_size() * parts.num_blocks(), go);
+}
+
+bool BlockTeam::fold_slabs(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold,
+                           std::span<const Target> targets) {
+  const std::size_t size = walk.block_size();
   const std::size_t most = std::max<std::size_t>(1, kSlabEntries / size);
   slab_.resize(std::max(slab_.size(), most * size));
-  std::vector<std::optional<BlockWalk>> walks(static_cast<std::size_t>(team_.size()));
+  std::vector<std::optional<BlockWalk>> walks(static_cast<std::size_t>(num_threads()));
   for (std::size_t begin = 0; begin < walk.num_blocks(); begin += most) {
     const std::size_t count = std::min(most, walk.num_blocks() - begin);
     const auto make_blocks = [&](std::size_t first, std::size_t last, int thread) {
@@ -93,7 +193,8 @@ bool BlockTeam::fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold f
     const auto add_blocks = [&](std::size_t first, std::size_t last, int) {
       for (std::size_t g = first; g < last; ++g) {
         for (std::size_t i = groups_[g].first; i < groups_[g].last; ++i) {
-          add(order_[i].offset, targets[groups_[g].target], slab_.data() + order_[i].block * size);
+          const std::span<const double> block(slab_.data() + order_[i].block * size, size);
+          add(walk, fold, order_[i].offset, targets[groups_[g].target], block);
         }
       }
     };
@@ -105,7 +206,7 @@ bool BlockTeam::fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold f
 
 bool BlockTeam::for_ranges(std::size_t count, std::size_t cost,
                            const std::function<void(std::size_t, std::size_t)>& work) {
-  if (team_.size() > 1 && count * cost >= 4 * kLeastShared) {
+  if (num_threads() > 1 && count * cost >= 4 * kLeastShared) {
     return share(count, kRange, cost, [&](std::size_t first, std::size_t last, int) { work(first, last); });
   }
   for (std::size_t first = 0; first < count; first += kRange) {

@@ -61,10 +61,10 @@ std::vector<TableView> MiniBucketPasses::inputs(int c) const {
   return result;
 }
 
-bool MiniBucketPasses::eliminate(int c) {
+bool MiniBucketPasses::eliminate(BlockTeam& team, int c) {
   TableProduct product(graph_, plan_.clusters[c].scope, inputs(c));
-  std::vector<Table> blocks(static_cast<std::size_t>(team_->num_threads()), Table(product.walk().block_size()));
-  return team_->for_each(product.walk(), 16, [&](const BlockWalk& walk, int thread) {
+  std::vector<Table> blocks(static_cast<std::size_t>(team.num_threads()), Table(product.walk().block_size()));
+  return team.for_each(product.walk(), 16, [&](const BlockWalk& walk, int thread) {
     Table& block = blocks[static_cast<std::size_t>(thread)];
     product.fill(walk, 0.0, block);
     double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
@@ -74,7 +74,7 @@ bool MiniBucketPasses::eliminate(int c) {
 
 // log of the sum over everything but `scope` of exp(F / w + from_above): log mu_c on the scope, up to
 // a constant. -inf exactly where F is -inf for every completion. Nothing when is_ended().
-std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(int c, const Table& joint,
+std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(BlockTeam& team, int c, const Table& joint,
                                                                     std::span<const int> scope) {
   BlockWalk walk(graph_, plan_.clusters[c].scope);
   const int target = walk.add_table(scope);
@@ -87,7 +87,7 @@ std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(int c, const
   Table largest(num_table_entries(graph_, scope), kNegInf);
   const auto load_only = [&](const BlockWalk& at, std::span<double> block, int) { load(at, block); };
   const BlockTeam::Target to_largest{target, largest.data()};
-  if (!team_->fold(walk, 1, load_only, BlockTeam::Fold::kMax, {&to_largest, 1})) return {};
+  if (!team.fold(walk, 1, load_only, BlockTeam::Fold::kMax, {&to_largest, 1})) return {};
   Table reference(largest.size());
   for (std::size_t i = 0; i < largest.size(); ++i) reference[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
   Table sum(largest.size(), 0.0);
@@ -97,7 +97,7 @@ std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(int c, const
     exp_each(block);
   };
   const BlockTeam::Target to_sum{target, sum.data()};
-  if (!team_->fold(walk, 4, load_exp, BlockTeam::Fold::kSum, {&to_sum, 1})) return {};
+  if (!team.fold(walk, 4, load_exp, BlockTeam::Fold::kSum, {&to_sum, 1})) return {};
   std::vector<double> totals((sum.size() + BlockTeam::kRange - 1) / BlockTeam::kRange);
   const auto take_log = [&](std::size_t first, std::size_t last) {
     const std::span<double> part(sum.data() + first, last - first);
@@ -105,17 +105,18 @@ std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(int c, const
     for (std::size_t i = first; i < last; ++i) sum[i] = largest[i] == kNegInf ? kNegInf : largest[i] + sum[i];
     totals[first / BlockTeam::kRange] = log_sum_exp(part);
   };
-  if (!team_->for_ranges(sum.size(), 8, take_log)) return {};
+  if (!team.for_ranges(sum.size(), 8, take_log)) return {};
   const double log_total = log_sum_exp(totals);
   for (double& value : sum) value = log_total == kNegInf ? value : value - log_total;
   return sum;
 }
 
-bool MiniBucketPasses::apply_shift(int c, std::span<const int> scope, const Table& shift, Table& joint) {
+bool MiniBucketPasses::apply_shift(BlockTeam& team, int c, std::span<const int> scope, const Table& shift,
+                                   Table& joint) {
   const auto add = [&](std::span<const int> large_scope, Table& large) {
     BlockWalk walk(graph_, large_scope);
     walk.add_table(scope);
-    return team_->for_each(walk, 1, [&](const BlockWalk& at, int) {
+    return team.for_each(walk, 1, [&](const BlockWalk& at, int) {
       at.add(0, shift.data(), {large.data() + at.first_entry(), at.block_size()});
     });
   };
@@ -124,11 +125,12 @@ bool MiniBucketPasses::apply_shift(int c, std::span<const int> scope, const Tabl
 
 // F_c += w_c (mean - log mu_c) with the w-weighted mean of the log-moments: the shifts add up to 0. A
 // state that one cluster excludes is excluded from the others too, which changes no product.
-bool MiniBucketPasses::match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster) {
+bool MiniBucketPasses::match(BlockTeam& team, const MiniBucketPlan::Match& match, std::vector<Table>& joint,
+                             int first_cluster) {
   std::vector<Table> moments;
   double total_weight = 0.0;
   for (const int c : match.clusters) {
-    std::optional<Table> moment = log_moment(c, joint[c - first_cluster], match.scope);
+    std::optional<Table> moment = log_moment(team, c, joint[c - first_cluster], match.scope);
     if (!moment) return false;
     moments.push_back(*std::move(moment));
     total_weight += tables_[c].weight;
@@ -148,16 +150,16 @@ bool MiniBucketPasses::match(const MiniBucketPlan::Match& match, std::vector<Tab
   const auto shift_entries = [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) shift_entry(i);
   };
-  if (!team_->for_ranges(moments.front().size(), 4, shift_entries)) return false;
+  if (!team.for_ranges(moments.front().size(), 4, shift_entries)) return false;
   for (std::size_t k = 0; k < moments.size(); ++k) {
-    if (!apply_shift(match.clusters[k], match.scope, moments[k], joint[match.clusters[k] - first_cluster])) {
+    if (!apply_shift(team, match.clusters[k], match.scope, moments[k], joint[match.clusters[k] - first_cluster])) {
       return false;
     }
   }
   return true;
 }
 
-bool MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket) {
+bool MiniBucketPasses::match_and_eliminate(BlockTeam& team, const MiniBucketPlan::Bucket& bucket) {
   std::vector<Table> joint(static_cast<std::size_t>(bucket.count));
   for (int k = 0; k < bucket.count; ++k) {
     const int c = bucket.first + k;
@@ -166,10 +168,10 @@ bool MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket)
     const auto fill = [&](const BlockWalk& walk, int) {
       product.fill(walk, 0.0, {joint[k].data() + walk.first_entry(), walk.block_size()});
     };
-    if (!team_->for_each(product.walk(), 1, fill)) return false;
+    if (!team.for_each(product.walk(), 1, fill)) return false;
   }
   for (const MiniBucketPlan::Match& each : bucket.matches) {
-    if (!match(each, joint, bucket.first)) return false;
+    if (!match(team, each, joint, bucket.first)) return false;
   }
   for (int k = 0; k < bucket.count; ++k) {
     const int c = bucket.first + k;
@@ -179,21 +181,23 @@ bool MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket)
       double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
       log_sum_rows(block, num_states(c), tables_[c].weight, out);
     };
-    if (!team_->for_each(blocks, 4, sum_block)) return false;
+    if (!team.for_each(blocks, 4, sum_block)) return false;
   }
   return true;
 }
 
 bool MiniBucketPasses::forward(bool matches) {
-  for (auto bucket = plan_.buckets.rbegin(); bucket != plan_.buckets.rend(); ++bucket) {
-    if (should_settle_ && should_settle_()) return false;
-    if (bucket->count > 1 && matches) {
-      if (!match_and_eliminate(*bucket)) return false;
-      continue;
+  const auto pass = [&](BlockTeam& team, int level) {
+    const MiniBucketPlan::Bucket& bucket = plan_.buckets[level];
+    if (bucket.count > 1 && matches) return match_and_eliminate(team, bucket);
+    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
+      if (!eliminate(team, c)) return false;
     }
-    for (int c = bucket->first; c < bucket->first + bucket->count; ++c) {
-      if (!eliminate(c)) return false;
-    }
+    return true;
+  };
+  const auto is_settled = [&] { return should_settle_ && should_settle_(); };
+  for (const BlockWave& wave : forward_waves_) {
+    if (is_settled() || !team_->run_wave(wave, pass)) return false;
   }
   return true;
 }
@@ -209,7 +213,7 @@ double MiniBucketPasses::bound() const {
 // mu_c(x) = p_c(x_n | x_sep) mu(x_sep) with p_c = exp((F_c - lambda_c) / w_c); its sums are what the
 // children get. What is stored in entropies_ is the conditional entropy of p_c under mu, the derivative of the bound by
 // w_c.
-bool MiniBucketPasses::send_moments(int c, std::vector<Table>& moments) {
+bool MiniBucketPasses::send_moments(BlockTeam& team, int c, std::vector<Table>& moments) {
   const MiniBucketPlan::Cluster& cluster = plan_.clusters[c];
   const Table above = std::move(moments[c]);
   TableProduct product(graph_, cluster.scope, inputs(c));
@@ -222,7 +226,7 @@ bool MiniBucketPasses::send_moments(int c, std::vector<Table>& moments) {
   const double scale = 1.0 / tables_[c].weight;
   const std::size_t block_size = product.walk().block_size();
   std::vector<double> entropies(product.walk().num_blocks(), 0.0);  // by block, whoever made it
-  std::vector<Table> log_probs(static_cast<std::size_t>(team_->num_threads()), Table(block_size));
+  std::vector<Table> log_probs(static_cast<std::size_t>(team.num_threads()), Table(block_size));
   const auto make = [&](const BlockWalk& walk, std::span<double> block, int thread) {
     Table& log_prob = log_probs[static_cast<std::size_t>(thread)];
     product.fill(walk, 0.0, block);
@@ -240,11 +244,11 @@ bool MiniBucketPasses::send_moments(int c, std::vector<Table>& moments) {
     }
     entropies[walk.first_entry() / block_size] = entropy;
   };
-  if (!team_->fold(product.walk(), 8, make, BlockTeam::Fold::kSum, targets)) return false;
+  if (!team.fold(product.walk(), 8, make, BlockTeam::Fold::kSum, targets)) return false;
   entropies_[c] = std::accumulate(entropies.begin(), entropies.end(), 0.0);
   if (tables_[c].shift.empty()) return true;
   from_above_[c].resize(above.size());
-  return team_->for_ranges(above.size(), 4, [&](std::size_t first, std::size_t last) {
+  return team.for_ranges(above.size(), 4, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const double lambda = tables_[c].message[i];
       from_above_[c][i] = lambda == kNegInf ? 0.0 : std::log(std::max(above[i], kTinyMoment)) - lambda * scale;
@@ -281,11 +285,12 @@ void MiniBucketPasses::move_weights(const MiniBucketPlan::Bucket& bucket) {
 bool MiniBucketPasses::backward() {
   std::vector<Table> moments(tables_.size());
   entropies_.resize(tables_.size());
-  for (int c = static_cast<int>(tables_.size()) - 1; c >= 0; --c) {
+  const auto send = [&](BlockTeam& team, int c) {
     if (plan_.clusters[c].parent < 0) moments[c] = {1.0};
-    if (!send_moments(c, moments)) return false;
-  }
-  return true;
+    return send_moments(team, c, moments);
+  };
+  return std::all_of(backward_waves_.begin(), backward_waves_.end(),
+                     [&](const BlockWave& wave) { return team_->run_wave(wave, send); });
 }
 
 void MiniBucketPasses::save() {
@@ -304,10 +309,40 @@ void MiniBucketPasses::restore() {
   }
 }
 
+// Buckets of the same height do not need each other's messages, clusters of the same depth not each other's moments.
+// One thread goes through them in the order of the plan, where what is next is still in the cache.
+void MiniBucketPasses::plan_waves() {
+  const bool is_alone = team_->num_threads() == 1;
+  const auto num_entries = [&](int c) { return num_table_entries(graph_, plan_.clusters[c].scope); };
+  const auto wave_at = [](std::vector<BlockWave>& waves, std::size_t place) -> BlockWave& {
+    if (waves.size() <= place) waves.resize(place + 1);
+    return waves[place];
+  };
+  std::vector<std::size_t> height(plan_.buckets.size(), 0), depth(plan_.clusters.size(), 0);
+  forward_waves_.clear();
+  backward_waves_.clear();
+  for (int n = static_cast<int>(plan_.buckets.size()) - 1; n >= 0; --n) {
+    const MiniBucketPlan::Bucket& bucket = plan_.buckets[n];
+    std::size_t entries = 0;
+    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
+      entries += num_entries(c);
+      if (plan_.clusters[c].parent < 0) continue;
+      std::size_t& above = height[plan_.clusters[plan_.clusters[c].parent].level];
+      above = std::max(above, height[n] + 1);
+    }
+    wave_at(forward_waves_, is_alone ? forward_waves_.size() : height[n]).add(n, entries);
+  }
+  for (int c = static_cast<int>(plan_.clusters.size()) - 1; c >= 0; --c) {
+    if (plan_.clusters[c].parent >= 0) depth[c] = depth[plan_.clusters[c].parent] + 1;
+    wave_at(backward_waves_, is_alone ? backward_waves_.size() : depth[c]).add(c, num_entries(c));
+  }
+}
+
 void MiniBucketPasses::run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle,
                            const ShouldStop& should_stop) {
   num_passes_ = 1;
   team_.emplace(team);
+  plan_waves();
   team_->stop_by(should_stop);
   forward(true);
   if (!plan_.is_exact()) tighten(max_passes, should_settle);

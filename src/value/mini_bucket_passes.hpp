@@ -47,15 +47,17 @@ class MiniBucketPasses {
   [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // what adds up to F_c
   // What comes back is false, and unfinished, when the team is_ended().
   bool forward(bool matches);
-  bool eliminate(int cluster);
-  bool match_and_eliminate(const MiniBucketPlan::Bucket& bucket);
-  bool match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
-  [[nodiscard]] std::optional<Table> log_moment(int cluster, const Table& joint, std::span<const int> scope);
-  bool apply_shift(int cluster, std::span<const int> scope, const Table& shift, Table& joint);
+  bool eliminate(BlockTeam& team, int cluster);
+  bool match_and_eliminate(BlockTeam& team, const MiniBucketPlan::Bucket& bucket);
+  bool match(BlockTeam& team, const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
+  [[nodiscard]] std::optional<Table> log_moment(BlockTeam& team, int cluster, const Table& joint,
+                                                std::span<const int> scope);
+  bool apply_shift(BlockTeam& team, int cluster, std::span<const int> scope, const Table& shift, Table& joint);
   bool backward();
-  bool send_moments(int cluster, std::vector<Table>& moments);
+  bool send_moments(BlockTeam& team, int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket);
   void tighten(int max_passes, const ShouldStop& should_settle);
+  void plan_waves();
   void estimate_rounding();
   void save();
   void restore();
@@ -64,9 +66,10 @@ class MiniBucketPasses {
   const FactorGraph& graph_;
   const MiniBucketPlan& plan_;
   Side side_;
-  std::optional<BlockTeam> team_;  // while it runs
-  ShouldStop should_settle_;       // asked before each bucket, and by the team within large ones
-  double step_ = 1.0;              // factor of all shifts and weight moves; halved when a pass lost
+  std::optional<BlockTeam> team_;                          // while it runs
+  std::vector<BlockWave> forward_waves_, backward_waves_;  // of levels, of clusters
+  ShouldStop should_settle_;                               // asked before each wave, and by the team within
+  double step_ = 1.0;  // factor of all shifts and weight moves; halved when a pass lost
   int num_passes_ = 0;
   std::vector<Tables> tables_;
   std::vector<Table> from_above_;  // log mu of the separator - lambda / w: what F / w lacks to be log mu
