@@ -238,11 +238,12 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           {.matters = has_bp_samples, .why_not = kNoSamples}),
       limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kAsking,
                             "Memory that the method may use, such as 512M", {.is_common = true}),
-      limit<&Limits::threads>("threads", kEveryWay,
-                              "Threads, for elimination and its orders, with the same bits, and, with 2 or more, for "
-                              "counting beside a search "
-                              "where many entries are zero, whichever answers first; 0 is one per core",
-                              {.high = 4096, .is_common = true}),
+      limit<&Limits::threads>(
+          "threads", kEveryWay,
+          "Threads, for elimination, its orders, mini-buckets and samples, with the same bits, and, "
+          "with 2 or more, for counting beside a search "
+          "where many entries are zero, whichever answers first; 0 is one per core",
+          {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::aim>(
           "question", kEveryWay,
           "all: log Z, marginals and the best configuration; best: that one alone, which programs are then called for",

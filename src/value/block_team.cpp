@@ -1,6 +1,7 @@
 #include "value/block_team.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "treesample/error.hpp"
 
@@ -80,13 +81,22 @@ bool BlockTeam::share(std::size_t count, std::size_t grain, std::size_t num_entr
   return !is_settled;
 }
 
-void BlockWave::add(int piece, std::size_t num_entries) {
-  const bool is_small = num_entries < BlockTeam::kLeastShared;
+void BlockWave::add(int piece, std::size_t piece_entries) {
+  const bool is_small = piece_entries < BlockTeam::kLeastShared;
   (is_small ? small : large).push_back(piece);
-  if (is_small) num_small_entries += num_entries;
+  if (is_small) num_small_entries += piece_entries;
+  num_entries += piece_entries;
+}
+
+void BlockTeam::tell(TellShare progress, double num_entries) {
+  progress_ = std::move(progress);
+  num_entries_ = num_entries;
+  num_done_ = 0.0;
 }
 
 bool BlockTeam::run_wave(const BlockWave& wave, const std::function<bool(BlockTeam& team, int piece)>& work) {
+  num_done_ += static_cast<double>(wave.num_entries);
+  if (progress_) progress_(std::min(1.0, (num_done_ - static_cast<double>(wave.num_entries)) / num_entries_));
   const auto all = [&](const std::vector<int>& pieces) {
     return std::all_of(pieces.begin(), pieces.end(), [&](int piece) { return work(*this, piece); });
   };

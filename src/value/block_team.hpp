@@ -27,9 +27,9 @@ namespace treesample {
 // by all of them.
 struct BlockWave {
   std::vector<int> small, large;
-  std::size_t num_small_entries = 0;
+  std::size_t num_small_entries = 0, num_entries = 0;
 
-  void add(int piece, std::size_t num_entries);
+  void add(int piece, std::size_t piece_entries);
 };
 
 class BlockTeam {
@@ -42,6 +42,9 @@ class BlockTeam {
   // thread alone.
   void settle_by(const ShouldStop& should_settle) { settle_ = StopCheck(should_settle); }
   void stop_by(const ShouldStop& should_stop) { stop_ = StopCheck(should_stop); }
+  // Of so many entries of all waves, how many are done: told before each of them.
+  void tell(TellShare progress, double num_entries);
+  void set_done(double num_entries) { num_done_ = num_entries; }
   // Between pieces of work of so many entries. All loops are unfinished, and return false, once this is true.
   bool is_ended(std::size_t num_entries);
 
@@ -94,6 +97,8 @@ class BlockTeam {
   ThreadTeam* team_ = nullptr;
   std::vector<BlockTeam> alone_;  // by thread, of waves
   StopCheck settle_{ShouldStop()}, stop_{ShouldStop()};
+  TellShare progress_;
+  double num_entries_ = 0.0, num_done_ = 0.0;
   std::vector<double> slab_;
   std::vector<Place> order_;  // the blocks of a slab, for one target after the other
   std::vector<Group> groups_;

@@ -99,12 +99,17 @@ struct WeightedMiniBucket::State {
 
 void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_lower) {
   ThreadTeam team(options.threads == 0 ? num_cores() : options.threads);
+  const bool with_both = with_lower && !plan.is_exact();
+  const auto part = [&](double first, double size) -> TellShare {
+    if (!options.progress) return {};
+    return [&options, first, size](double share) { options.progress(first + size * share); };
+  };
   upper = std::make_unique<MiniBucketPasses>(graph, plan, Side::kUpper);
-  upper->run(options.passes, team, options.should_settle, options.should_stop);
+  upper->run(options.passes, team, options.should_settle, options.should_stop, part(0.0, with_both ? 0.5 : 1.0));
   report.upper_passes = upper->num_passes();
-  if (!with_lower || plan.is_exact() || (options.should_settle && options.should_settle())) return;
+  if (!with_both || (options.should_settle && options.should_settle())) return;
   lower = std::make_unique<MiniBucketPasses>(graph, plan, Side::kLower);
-  lower->run(options.passes, team, options.should_settle, options.should_stop);
+  lower->run(options.passes, team, options.should_settle, options.should_stop, part(0.5, 0.5));
   report.lower_passes = lower->num_passes();
 }
 

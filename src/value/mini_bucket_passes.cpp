@@ -196,7 +196,7 @@ bool MiniBucketPasses::forward(bool matches) {
     return true;
   };
   const auto is_settled = [&] { return should_settle_ && should_settle_(); };
-  for (const BlockWave& wave : forward_waves_) {
+  for (const BlockWave& wave : waves_.forward) {
     if (is_settled() || !team_->run_wave(wave, pass)) return false;
   }
   return true;
@@ -289,7 +289,7 @@ bool MiniBucketPasses::backward() {
     if (plan_.clusters[c].parent < 0) moments[c] = {1.0};
     return send_moments(team, c, moments);
   };
-  return std::all_of(backward_waves_.begin(), backward_waves_.end(),
+  return std::all_of(waves_.backward.begin(), waves_.backward.end(),
                      [&](const BlockWave& wave) { return team_->run_wave(wave, send); });
 }
 
@@ -309,41 +309,14 @@ void MiniBucketPasses::restore() {
   }
 }
 
-// Buckets of the same height do not need each other's messages, clusters of the same depth not each other's moments.
-// One thread goes through them in the order of the plan, where what is next is still in the cache.
-void MiniBucketPasses::plan_waves() {
-  const bool is_alone = team_->num_threads() == 1;
-  const auto num_entries = [&](int c) { return num_table_entries(graph_, plan_.clusters[c].scope); };
-  const auto wave_at = [](std::vector<BlockWave>& waves, std::size_t place) -> BlockWave& {
-    if (waves.size() <= place) waves.resize(place + 1);
-    return waves[place];
-  };
-  std::vector<std::size_t> height(plan_.buckets.size(), 0), depth(plan_.clusters.size(), 0);
-  forward_waves_.clear();
-  backward_waves_.clear();
-  for (int n = static_cast<int>(plan_.buckets.size()) - 1; n >= 0; --n) {
-    const MiniBucketPlan::Bucket& bucket = plan_.buckets[n];
-    std::size_t entries = 0;
-    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
-      entries += num_entries(c);
-      if (plan_.clusters[c].parent < 0) continue;
-      std::size_t& above = height[plan_.clusters[plan_.clusters[c].parent].level];
-      above = std::max(above, height[n] + 1);
-    }
-    wave_at(forward_waves_, is_alone ? forward_waves_.size() : height[n]).add(n, entries);
-  }
-  for (int c = static_cast<int>(plan_.clusters.size()) - 1; c >= 0; --c) {
-    if (plan_.clusters[c].parent >= 0) depth[c] = depth[plan_.clusters[c].parent] + 1;
-    wave_at(backward_waves_, is_alone ? backward_waves_.size() : depth[c]).add(c, num_entries(c));
-  }
-}
-
 void MiniBucketPasses::run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle,
-                           const ShouldStop& should_stop) {
+                           const ShouldStop& should_stop, const TellShare& progress) {
   num_passes_ = 1;
   team_.emplace(team);
-  plan_waves();
+  waves_ = MiniBucketWaves(graph_, plan_, team.size());
   team_->stop_by(should_stop);
+  // All passes but the first one go down and up.
+  team_->tell(progress, waves_.num_entries * (plan_.is_exact() ? 1.0 : 2.0 * max_passes - 1.0));
   forward(true);
   if (!plan_.is_exact()) tighten(max_passes, should_settle);
   estimate_rounding();
@@ -360,6 +333,7 @@ void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) 
   save();
   step_ = kFirstStep;
   while (num_passes_ < max_passes && best != kNegInf) {
+    team_->set_done(waves_.num_entries * (2.0 * num_passes_ - 1.0));
     // After a lost pass the moments of the best one are still there.
     if (is_best && !backward()) break;
     for (const MiniBucketPlan::Bucket& bucket : plan_.buckets) move_weights(bucket);

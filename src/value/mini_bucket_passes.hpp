@@ -13,6 +13,7 @@
 #include "treesample/stop.hpp"
 #include "value/block_team.hpp"
 #include "value/mini_bucket_plan.hpp"
+#include "value/mini_bucket_waves.hpp"
 
 namespace treesample {
 
@@ -26,7 +27,8 @@ class MiniBucketPasses {
   // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the
   // best bound. `should_settle` ends the passes but the first one: what is under way is undone.
   // `should_stop` ends everything, with Error (kInterrupted). The same bits for any number of threads.
-  void run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle, const ShouldStop& should_stop);
+  void run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle, const ShouldStop& should_stop,
+           const TellShare& progress = {});
 
   // lambda_c over the separator, and what its rounding error is at most.
   [[nodiscard]] const std::vector<double>& message(int cluster) const { return tables_[cluster].message; }
@@ -57,7 +59,6 @@ class MiniBucketPasses {
   bool send_moments(BlockTeam& team, int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket);
   void tighten(int max_passes, const ShouldStop& should_settle);
-  void plan_waves();
   void estimate_rounding();
   void save();
   void restore();
@@ -66,10 +67,10 @@ class MiniBucketPasses {
   const FactorGraph& graph_;
   const MiniBucketPlan& plan_;
   Side side_;
-  std::optional<BlockTeam> team_;                          // while it runs
-  std::vector<BlockWave> forward_waves_, backward_waves_;  // of levels, of clusters
-  ShouldStop should_settle_;                               // asked before each wave, and by the team within
-  double step_ = 1.0;  // factor of all shifts and weight moves; halved when a pass lost
+  std::optional<BlockTeam> team_;  // while it runs
+  MiniBucketWaves waves_;
+  ShouldStop should_settle_;  // asked before each wave, and by the team within
+  double step_ = 1.0;         // factor of all shifts and weight moves; halved when a pass lost
   int num_passes_ = 0;
   std::vector<Tables> tables_;
   std::vector<Table> from_above_;  // log mu of the separator - lambda / w: what F / w lacks to be log mu

@@ -1,6 +1,8 @@
 // Mini-buckets by several threads: the same bits, and the same ways to end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -84,6 +86,39 @@ TEST(WeightedMiniBucketThreads, EndWhenAskedAndKeepTheBestPass) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
   }
+}
+
+TEST(WeightedMiniBucketThreads, TellHowFarTheyAre) {
+  Random random(57);
+  const FactorGraph graph = random_model(
+      random,
+      {.num_variables = 20, .min_states = 2, .max_states = 2, .num_factors = 120, .min_arity = 2, .max_arity = 3});
+  const SearchSpace space = space_of(graph);
+  for (const int threads : {1, 3}) {
+    std::vector<double> shares;
+    MiniBucketOptions options{.i_bound = 8, .passes = 4, .threads = threads};
+    options.progress = [&](double share) { shares.push_back(share); };
+    const MiniBucketReport report = WeightedMiniBucket(graph, space, options).report();
+    ASSERT_EQ(report.upper_passes, 4);
+    ASSERT_EQ(report.lower_passes, 4);
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    EXPECT_EQ(shares.front(), 0.0);
+    EXPECT_GT(shares.back(), 0.9);
+    EXPECT_LE(shares.back(), 1.0);
+    EXPECT_TRUE(std::any_of(shares.begin(), shares.end(), [](double share) { return share > 0.4 && share < 0.5; }));
+  }
+}
+
+TEST(Orders, TellHowFarTheyAre) {
+  Random random(58);
+  const FactorGraph graph = random_model(random, {.num_variables = 30, .num_factors = 80, .max_arity = 3});
+  std::vector<double> shares;
+  const auto progress = [&](double share) { shares.push_back(share); };
+  search_order(graph, SpaceKind::kAndOr, {.restarts = 4, .progress = progress});
+  EXPECT_EQ(shares, (std::vector<double>{0.0, 0.25, 0.5, 0.75}));
+  shares.clear();
+  elimination_cost(graph, {.restarts = 5, .progress = progress});
+  EXPECT_EQ(shares, (std::vector<double>{0.2, 0.4, 0.6, 0.8}));  // the first one is always made
 }
 
 TEST(WeightedMiniBucketThreads, RefusesNumbersThatMakeNoSense) {

@@ -58,6 +58,7 @@ struct EliminationOptions {
   double most_bytes = std::numeric_limits<double>::infinity();
   EliminationGoal goal = EliminationGoal::kLogZ;  // of which memory `most_bytes` is a limit
   int threads = 1;                                // that look for orders; they find the same for any number
+  TellShare progress = {};                        // of the orders
 };
 
 // What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000. Without an

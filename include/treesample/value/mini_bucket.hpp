@@ -57,6 +57,7 @@ struct MiniBucketOptions {
   ShouldStop should_settle = {};
   // Ends that one too, and everything else, with Error (kInterrupted).
   ShouldStop should_stop = {};
+  TellShare progress = {};  // of the tables of all passes
 };
 
 struct MiniBucketReport {
