@@ -52,6 +52,7 @@ USES = [
     Use("--order", "given", RULES | PARTICLES, values={"gap": "degree"}, drops=["--order"]),
     Use("--prior", "mini-bucket:3", RULES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--prior"]),
     Use("--restarts", "2", RULES | PARTICLES | {"exact"}, drops=["--order"], shows=False),
+    Use("--resume", "slices", {"exact"}, shows=False),  # run_slice_tests.py
     Use("--budget", "4000", RULES | PARTICLES | {"gibbs"}, drops=["--budget"]),
     Use("--budget", "120000", {"bp"}, ["--samples", "2"], drops=["--budget"], shows=False),
     Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs"}),
