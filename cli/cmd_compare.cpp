@@ -65,6 +65,7 @@ class CompareCommand final : public Command {
            "  treesample compare model.uai --methods andor,tree,smc --budgets 1e3,1e4,1e5 --out comparison\n"
            "  treesample compare model.uai --methods smc --ess-threshold 0.75 --runs 20\n"
            "  treesample compare model.json --budgets 100,300 --journal run.journal --reference-calls 2000\n"
+           "  treesample compare model.json --question best --budgets 100,300,1000 --journal run.journal\n"
            "  treesample compare --trace maxima=a.csv --trace mini-bucket=b.csv --out traces";
   }
   CompareCommand() {
@@ -80,7 +81,7 @@ class CompareCommand final : public Command {
   int run() override;
 
  private:
-  std::vector<MethodSetting> settings() const;
+  std::vector<MethodSetting> settings(const std::string& words) const;
   int compare_traces() const;
   int show(const experiments::Report& report) const;
 
@@ -89,7 +90,7 @@ class CompareCommand final : public Command {
 
   std::string model_, out_, html_, journal_;
   std::vector<std::string> evidence_;
-  std::string methods_ = "andor,graph,tree,mass,smc,sis,gibbs,bp", budgets_ = "100,1000,10000,100000";
+  std::string methods_, budgets_ = "100,1000,10000,100000";
   InferRequest request_;  // the options that the methods have in common with `infer`
   std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0;
   std::int64_t reference_calls_ = experiments::CompareOptions{}.reference_calls;
@@ -103,7 +104,15 @@ void CompareCommand::declare(CommandLine& line) {
   declare_evidence(line, evidence_);
   line.option("--methods", methods_, "LIST",
               "Which of " + experiments::all_method_words() +
-                  "; andor, graph and tree are the search, mass is for factors that are functions");
+                  "; andor, graph and tree are the search, mass, learned and metropolis are for factors that are "
+                  "functions, frequencies for their best configuration. Default: those that the model and the question "
+                  "are for");
+  const OptionInfo& question = infer_option("question");
+  line.option(
+      "--question", question.meta, option_text(request_, "question"),
+      "all: P_X against the target; best: how good the best configuration is that each method finds, for models "
+      "with programs",
+      [this](const std::string& text) { set_option(request_, "question", text); });
   line.option("--budgets", budgets_, "LIST", "Reward evaluations; calls of programs where the model has some");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
@@ -127,10 +136,19 @@ void CompareCommand::declare(CommandLine& line) {
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
-std::vector<MethodSetting> CompareCommand::settings() const {
+// What is compared where nobody says.
+std::string usual_methods(const FactorGraph& graph, Aim aim) {
+  if (aim == Aim::kBest) return "learned,frequencies,metropolis,mass,gibbs";
+  return graph.has_only_tables() ? "andor,graph,tree,mass,smc,sis,gibbs,bp"
+                                 : "learned,mass,andor,graph,tree,smc,sis,gibbs,metropolis";
+}
+
+std::vector<MethodSetting> CompareCommand::settings(const std::string& words) const {
   std::vector<MethodSetting> settings;
-  for (const std::string& word : split(methods_)) {
+  for (const std::string& word : split(words)) {
     MethodSetting setting(experiments::parse_method("--methods", word));
+    check_argument(setting.contender != experiments::Contender::kFrequencies || request_.question.aim == Aim::kBest,
+                   "--methods", "'frequencies' finds the best configuration alone: it goes with --question best");
     for (const MethodSetting& other : settings) {
       check_argument(other.contender != setting.contender, "--methods", fmt::format("'{}' is there twice", word));
     }
@@ -170,6 +188,11 @@ OracleOptions CompareCommand::oracle_options() const {
 // What will be paid at most, before anything is.
 void CompareCommand::announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const {
   const experiments::ReferencePlan plan = experiments::reference_plan(graph, options);
+  if (options.aim == Aim::kBest) {
+    note(is_quiet_, fmt::format("calls of programs: at most {} by the methods, one run after the other",
+                                experiments::most_method_calls(options)));
+    return;
+  }
   note(is_quiet_, fmt::format("calls of programs: at most {} by the methods, one run after the other, and {} for the "
                               "comparison (--reference-calls): {} and {} samples for log Z, {} samples for the KL of "
                               "each of {} runs of searches, {} calls per sample",
@@ -184,7 +207,8 @@ int CompareCommand::run() {
   if (!html_.empty()) check_writable(html_);
   if (!traces_.empty()) return compare_traces();
   experiments::CompareOptions options;
-  options.settings = settings();
+  options.aim = request_.question.aim;
+  if (!methods_.empty()) options.settings = settings(methods_);
   options.budgets = parse_budgets(budgets_);
   options.num_runs = static_cast<int>(num_runs_);
   options.seed = static_cast<std::uint64_t>(seed_);
@@ -204,6 +228,7 @@ int CompareCommand::run() {
   }
   const Interruption interruption;
   const ReducedModel model = conditioned(input);
+  if (methods_.empty()) options.settings = settings(usual_methods(model.graph, options.aim));
   const OracleSet* const programs = input.model.programs.get();
   if (programs != nullptr) announce_calls(model.graph, options);
   Progress progress(is_quiet_);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "command.hpp"
 #include "journal_page.hpp"
@@ -24,7 +25,7 @@ class JournalCommand final : public Command {
            "  treesample journal run.journal --list --model model.json\n"
            "  treesample journal run.journal --csv calls.csv\n"
            "  treesample journal run.journal --import calls.csv --model model.json\n"
-           "  treesample journal run.journal --html journal.html\n"
+           "  treesample journal run.journal --html journal.html --model model.json\n"
            "  treesample journal run.journal --repair";
   }
   void declare(CommandLine& line) override {
@@ -34,8 +35,9 @@ class JournalCommand final : public Command {
     line.option("--import", import_, "FILE",
                 "Bring values of a CSV file into the journal: columns log_value and the names of the variables (with "
                 "--model)");
-    line.option("--model", model_, "FILE",
-                "Model file (.json) of the journal, for the names of states and for --import");
+    line.option(
+        "--model", model_, "FILE",
+        "Model file (.json) of the journal, for the names of states, for log Z on the page of --html and for --import");
     line.option(
         "--html", html_, "FILE",
         "Write a page to look at: what was paid for, by factor, worker and call, and the best; also while a run is "
@@ -49,8 +51,8 @@ class JournalCommand final : public Command {
   int repair() const;
   int import() const;
   int list() const;
-  [[nodiscard]] std::vector<Variable> variables() const {
-    return model_.empty() ? std::vector<Variable>() : read_json_model(model_).variables;
+  [[nodiscard]] std::optional<JsonModel> model() const {
+    return model_.empty() ? std::nullopt : std::optional(read_json_model(model_));
   }
 
   std::string file_, csv_, html_, import_, model_;
@@ -77,7 +79,7 @@ int JournalCommand::import() const {
 
 // Also CSV.
 int JournalCommand::list() const {
-  const std::vector<Variable> names = variables();
+  const std::vector<Variable> names = model_.empty() ? std::vector<Variable>() : model()->variables;
   const JournalCalls calls = journal_calls(file_);
   if (csv_ == "-") {
     fmt::print("{}", format_calls(calls, names));
@@ -111,7 +113,7 @@ int JournalCommand::run() {
   if (is_listing_ || !csv_.empty()) return list();
   if (!html_.empty()) check_writable(html_);
   const JournalSummary summary = journal_summary(file_);
-  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_calls(file_), variables()));
+  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_calls(file_), model()));
   fmt::print("journal         {}\n", printable(file_));
   fmt::print("model           {}\n", printable(summary.model));
   fmt::print("created         {} UTC\n", printable(summary.created));

@@ -15,6 +15,7 @@
 #include "treesample/io/file.hpp"
 #include "treesample/io/model_file.hpp"
 #include "treesample/model/names.hpp"
+#include "treesample/oracle/program_models.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 #include "treesample/train/distributed.hpp"
@@ -52,6 +53,7 @@ class TrainCommand final : public Command {
            "  treesample train --model model.uai --out run    one model of your own\n"
            "  treesample train --model alarm.bif --evidence-variables HR,BP --out run    for new observations\n"
            "  treesample train --models folder --out run      models of your own, all of them in turn\n"
+           "  treesample train --generator make_model.py --out run    models without end, from a program of your own\n"
            "  treesample train --resume --out run             go on after an interruption or a crash\n"
            "  treesample train --redis redis://host --run fg2 --out run     with `treesample worker` elsewhere\n"
            "  treesample infer new.uai --space tree --order given --prior net:run/network.safetensors";
@@ -65,7 +67,7 @@ class TrainCommand final : public Command {
 
   CommandLine* line_ = nullptr;
   RedisInput redis_;
-  std::string family_ = "factor-graphs-2", reading_ = "letter", model_, models_, evidence_variables_;
+  std::string family_ = "factor-graphs-2", reading_ = "letter", model_, models_, generator_, evidence_variables_;
   InferRequest order_;  // of the variables
   std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper";
   std::string hidden_ = "256,256,256,256";
@@ -91,6 +93,8 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
   line.option("--model", model_, "FILE", "Train on this model instead of a family");
   line.option("--models", models_, "FOLDER", "Train on all models of this folder, in turn (graph networks)");
+  line.option("--generator", generator_, "PROGRAM",
+              "Train on what PROGRAM NUMBER prints, a model for each number (graph networks)");
   line.option("--evidence-variables", evidence_variables_, "NAMES",
               "With --model or --models: observe these, with commas, in states that the model itself draws, others in "
               "each episode (graph networks)");
@@ -145,6 +149,10 @@ ProblemOptions TrainCommand::problem_options() const {
     problems.model_format = std::filesystem::path(model_).extension().string();
   }
   if (!models_.empty()) problems.models = read_folder(models_);
+  if (!generator_.empty()) {
+    problems.generator = program_models(generator_);
+    problems.generator_name = generator_;
+  }
   if (!evidence_variables_.empty()) problems.evidence_variables = split_names(evidence_variables_);
   return problems;
 }

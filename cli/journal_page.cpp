@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "journal_estimate.hpp"
 #include "treesample/io/json_text.hpp"
 #include "treesample/page/answer_page.hpp"
 #include "treesample/text.hpp"
@@ -37,10 +38,30 @@ std::vector<std::string> variables_of(const JournalCalls& calls, const std::stri
   return {};
 }
 
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json("-inf"); }
+
+// What web/journal_page.js says about log Z.
+Json log_z_json(const ValueEstimate& estimate) {
+  Json steps = Json::array();
+  for (const ValueEstimate::Step& step : estimate.steps) {
+    steps.push_back({{"calls", step.num_values},
+                     {"estimate", number(step.log_z)},
+                     {"lower", step.log_known ? number(*step.log_known) : Json()}});
+  }
+  Json share;
+  if (!estimate.steps.empty() && estimate.steps.back().log_known) {
+    share = std::exp(std::min(0.0, *estimate.steps.back().log_known - estimate.steps.back().log_z));
+  }
+  return {{"steps", std::move(steps)},    {"share", std::move(share)},       {"exact", estimate.is_exact},
+          {"spread", estimate.spread},    {"num_terms", estimate.num_terms}, {"no_estimate", estimate.no_estimate},
+          {"no_share", estimate.no_known}};
+}
+
 }  // namespace
 
 std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
-                         std::span<const Variable> variables) {
+                         const std::optional<JsonModel>& model) {
+  const std::vector<Variable> variables = model ? model->variables : std::vector<Variable>();
   Json factors = Json::array(), parts = Json::array(), rows = Json::array();
   for (const JournalSummary::Factor& factor : summary.factors) {
     factors.push_back({{"name", factor.name},
@@ -65,6 +86,7 @@ std::string journal_page(const std::string& file, const JournalSummary& summary,
                      {"factors", std::move(factors)},
                      {"num_left_out", first},
                      {"rows", std::move(rows)},
+                     {"log_z", model ? log_z_json(journal_estimate(*model, calls)) : Json()},
                      {"damaged", summary.damaged}};
   return page_of(title, json_text(data));
 }

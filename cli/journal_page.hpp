@@ -1,16 +1,17 @@
 // A journal as a page to look at (treesample/page/answer_page.hpp).
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
 
+#include "treesample/io/json_model.hpp"
 #include "treesample/oracle/journal.hpp"
 #include "treesample/oracle/journal_calls.hpp"
 
 namespace treesample::cli {
 
-// Of many calls the last ones are shown. States by name where `variables` (of a model) has them.
+// Of many calls the last ones are shown. With a model there are states by name and an estimate of log Z.
 std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
-                         std::span<const Variable> variables);
+                         const std::optional<JsonModel>& model);
 
 }  // namespace treesample::cli

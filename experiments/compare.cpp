@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare_cells.hpp"
 #include "plot.hpp"
 #include "statistics.hpp"
 #include "treesample/error.hpp"
-#include "treesample/exact/elimination.hpp"
-#include "treesample/infer/infer.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
@@ -17,86 +16,7 @@ namespace treesample::experiments {
 namespace {
 
 constexpr char kReferenceKey[] = "reference";
-
-struct Cell {
-  int setting;
-  std::int64_t budget;
-  int run;
-};
-
-std::string key_of(const CompareOptions& options, const Cell& cell) {
-  return fmt::format("{}/{}/{}", word_of(options.settings[cell.setting].contender), cell.budget, cell.run);
-}
-
-bool is_random(const MethodSetting& setting) {
-  switch (setting.contender) {
-    case Contender::kUniform:
-    case Contender::kMass:
-      return false;
-    case Contender::kTree:
-    case Contender::kElbo:
-    case Contender::kElboStates:
-    case Contender::kGraph:
-    case Contender::kAndOr:
-      return setting.options.ties == TieRule::kRandom;
-    default:
-      return true;
-  }
-}
-
-std::vector<Cell> cells_of(const CompareOptions& options) {
-  std::vector<Cell> cells;
-  for (const std::int64_t budget : options.budgets) {
-    for (std::size_t s = 0; s < options.settings.size(); ++s) {
-      for (int run = 0; run < (is_random(options.settings[s]) ? options.num_runs : 1); ++run) {
-        cells.push_back({static_cast<int>(s), budget, run});
-      }
-    }
-  }
-  return cells;
-}
-
-Numbers exact_reference(double log_z) { return {{"log_z", log_z}, {"error", 0.0}, {"is_exact", 1.0}}; }
-
-// What log Z is taken for: exact where that is cheap, else by a search and importance samples.
-InferRequest reference_request(const FactorGraph& graph, const CompareOptions& options) {
-  InferRequest request{.question = {.marginals = false, .best = false},
-                       .options = {.method = Method::kTreeSample, .space = SpaceKind::kAndOr, .simplify = false}};
-  request.options.seed = options.seed;
-  request.limits.bytes = static_cast<std::size_t>(options.max_elimination_bytes);
-  request.limits.threads = 1;  // there is a thread for each model
-  if (!graph.has_only_tables()) {
-    const ReferencePlan plan = reference_plan(graph, options);
-    request.limits.budget = plan.search_calls;
-    request.options.budget_unit = BudgetUnit::kCall;
-    request.options.select = SelectRule::kMass;
-    request.options.importance = plan.log_z_samples;
-    return request;
-  }
-  const EliminationCost cost = elimination_cost(graph);
-  if (cost.num_entries <= options.max_elimination_entries && cost.bytes <= options.max_elimination_bytes) {
-    request.options.method = Method::kExact;
-    request.options.space.reset();
-    return request;
-  }
-  request.options.select = SelectRule::kQUct;
-  request.options.importance = options.num_importance_samples;
-  request.limits.budget = options.budgets.back();
-  return request;
-}
-
-// No number where there is none; nothing when it was interrupted.
-std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
-  if (!graph.has_only_tables() && reference_plan(graph, options).calls() == 0) return Numbers{{"is_exact", 0.0}};
-  const auto [question, limits, chosen] = reference_request(graph, options);
-  const Answer answer = infer(graph, question, limits, chosen, {.should_stop = control.is_interrupted});
-  if (control.is_interrupted()) return std::nullopt;
-  if (answer.error) throw Error(*answer.error);
-  const bool is_solved = answer.stop == StopReason::kExact || answer.stop == StopReason::kRounding;
-  if (is_solved) return exact_reference(*answer.log_z);
-  if (!answer.importance) return Numbers{{"is_exact", 0.0}};
-  return Numbers{{"log_z", answer.importance->log_z}, {"error", answer.importance->std_error}, {"is_exact", 0.0}};
-}
+constexpr char kBestGap[] = "best_gap";
 
 // A budget that does not pay for one sample, or a method that the model does not allow, is a cell without numbers.
 std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& options, const Cell& cell,
@@ -104,6 +24,7 @@ std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& 
   const MethodSetting& setting = options.settings[cell.setting];
   MethodRun run{.budget = cell.budget,
                 .seed = Random(options.seed, key_of(options, cell)).bits(),
+                .aim = options.aim,
                 .is_interrupted = control.is_interrupted};
   if (!graph.has_only_tables()) {
     run.unit = BudgetUnit::kCall;
@@ -129,7 +50,9 @@ std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& 
     numbers["energy"] = outcome->energy;
     numbers["entropy"] = outcome->entropy;
   }
-  if (outcome->log_z) numbers["log_z"] = *outcome->log_z;
+  if (outcome->log_z && options.aim == Aim::kAll) numbers["log_z"] = *outcome->log_z;
+  if (outcome->best) numbers["best"] = *outcome->best;
+  if (outcome->is_best_optimal) numbers["is_best_optimal"] = 1.0;
   return numbers;
 }
 
@@ -153,13 +76,18 @@ std::vector<double> measured(const CompareOptions& options, const Results& resul
   const Numbers& target = results.at(kReferenceKey);
   const bool needs_target = measure == "kl" || measure == "log_z_error";
   if (needs_target && !target.contains("log_z")) return values;
-  const std::string name = measure == "kl" ? "delta_kl" : measure == "log_z_error" ? "log_z" : measure;
+  const std::string name = measure == "kl"            ? "delta_kl"
+                           : measure == "log_z_error" ? "log_z"
+                           : measure == kBestGap      ? "best"
+                                                      : measure;
   for (int run = 0; run < options.num_runs; ++run) {
     const auto found = results.find(key_of(options, {setting, budget, run}));
     if (found == results.end() || found->second.at("is_refused") != 0.0 || !found->second.contains(name)) continue;
     const double value = found->second.at(name);
     if (measure == "kl") {
       values.push_back(target.at("log_z") + value);
+    } else if (measure == kBestGap) {
+      values.push_back(value == kNegInf ? HUGE_VAL : target.at("best") - value);
     } else {
       values.push_back(measure == "log_z_error" ? std::abs(value - target.at("log_z")) : value);
     }
@@ -167,11 +95,25 @@ std::vector<double> measured(const CompareOptions& options, const Results& resul
   return values;
 }
 
-std::string error_text(const std::vector<double>& values) {
+// Of all runs, beside the reference.
+void note_best(Results& results) {
+  double best = kNegInf;
+  bool is_optimal = false;
+  for (const auto& [key, numbers] : results) {
+    if (!numbers.contains("best")) continue;
+    best = std::max(best, numbers.at("best"));
+    is_optimal = is_optimal || numbers.contains("is_best_optimal");
+  }
+  if (best == kNegInf) return;
+  results.at(kReferenceKey)["best"] = best;
+  if (is_optimal) results.at(kReferenceKey)["is_best_optimal"] = 1.0;
+}
+
+std::string error_text(const std::vector<double>& values, const char* nothing) {
   if (values.empty()) return "-";
   const Summary summary = summarize(values);
   if (std::isinf(summary.mean)) return "inf";
-  if (std::abs(summary.mean) < kExact) return "exact";
+  if (std::abs(summary.mean) < kExact) return nothing;
   return values.size() == 1 ? fmt::format("{:.3g}", summary.mean)
                             : fmt::format("{:.3g} +- {:.1g}", summary.mean, summary.error);
 }
@@ -191,14 +133,14 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
             .x_label = "budget: " + unit_text(results),
             .y_label = title,
             .is_x_log = true,
-            .is_y_log = true};
+            .is_y_log = measure != kBestGap};
   for (std::size_t s = 0; s < options.settings.size(); ++s) {
     const Contender method = options.settings[s].contender;
     std::vector<std::string> row{title_of(method)};
     Series series{.name = title_of(method), .color = color_of(method)};
     for (const std::int64_t budget : options.budgets) {
       const std::vector<double> values = measured(options, results, static_cast<int>(s), budget, measure);
-      row.push_back(error_text(values));
+      row.push_back(error_text(values, measure == kBestGap ? "0" : "exact"));
       if (values.empty()) continue;
       const Summary summary = summarize(values);
       series.points.push_back({static_cast<double>(budget), summary.mean, summary.error});
@@ -209,9 +151,14 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
   }
   if (table.rows.empty()) return;
   table.remark =
-      "Mean over runs +- its standard error. '-': the budget does not pay for one sample, the method does not work on "
-      "this model, or the reference calls do not pay for its KL. 'inf': possible under P_X, impossible under the "
-      "target.";
+      measure == kBestGap
+          ? "Mean over runs +- its standard error. '-': the budget pays for nothing, or the method does not work on "
+            "this "
+            "model. 'inf': a run met nothing possible."
+          : "Mean over runs +- its standard error. '-': the budget does not pay for one sample, the method does not "
+            "work "
+            "on this model, or the reference calls do not pay for its KL. 'inf': possible under P_X, impossible under "
+            "the target.";
   report.tables.push_back(table);
   const std::string script = plot_script(plot);
   if (script.empty()) return;
@@ -224,7 +171,7 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
 
 CsvFile cells_csv(const CompareOptions& options, const Results& results) {
   CsvFile csv{"compare",
-              "method,settings,budget,run,kl,delta_kl,delta_kl_error,energy,entropy,log_z,evaluations,calls\n"};
+              "method,settings,budget,run,kl,delta_kl,delta_kl_error,energy,entropy,log_z,evaluations,calls,best\n"};
   const Numbers& target = results.at(kReferenceKey);
   for (const Cell& cell : cells_of(options)) {
     const auto found = results.find(key_of(options, cell));
@@ -234,11 +181,12 @@ CsvFile cells_csv(const CompareOptions& options, const Results& results) {
       return numbers.contains(name) ? fmt::format("{}", numbers.at(name)) : std::string();
     };
     const bool has_kl = numbers.contains("delta_kl") && target.contains("log_z");
-    csv.text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[cell.setting].contender),
-                            options.settings[cell.setting].tuned_text(), cell.budget, cell.run,
-                            has_kl ? fmt::format("{}", target.at("log_z") + numbers.at("delta_kl")) : "",
-                            text("delta_kl"), text("delta_kl_error"), text("energy"), text("entropy"), text("log_z"),
-                            text("evaluations"), text("calls"));
+    csv.text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[cell.setting].contender),
+                    options.settings[cell.setting].tuned_text(), cell.budget, cell.run,
+                    has_kl ? fmt::format("{}", target.at("log_z") + numbers.at("delta_kl")) : "", text("delta_kl"),
+                    text("delta_kl_error"), text("energy"), text("entropy"), text("log_z"), text("evaluations"),
+                    text("calls"), text("best"));
   }
   return csv;
 }
@@ -263,6 +211,11 @@ std::string introduction(const FactorGraph& graph, const CompareOptions& options
   const std::string sizes =
       fmt::format("{}, {}; ", counted(graph.num_variables(), "variable"), counted(graph.num_factors(), "factor"));
   std::string text;
+  if (options.aim == Aim::kBest) {
+    if (!target.contains("best")) return sizes + "no run found a possible configuration.";
+    return sizes + fmt::format("the best configuration of all runs has the log density {}{}.", fixed(target.at("best")),
+                               target.contains("is_best_optimal") ? ", and no other is better" : "");
+  }
   if (!target.contains("log_z")) {
     text = "log Z is not known, so that there is no KL: --reference-calls pays for neither.";
   } else if (target.at("is_exact") != 0.0) {
@@ -272,7 +225,7 @@ std::string introduction(const FactorGraph& graph, const CompareOptions& options
                        target.at("log_z"),
                        std::isfinite(target.at("error")) ? fmt::format("+- {:.4f}", target.at("error"))
                                                          : "(its error is not known: too few effective samples)",
-                       graph.has_only_tables() ? "the andor search with the largest budget" : "a search of its own");
+                       graph.has_only_tables() ? "the andor search with the largest budget" : "a run of its own");
   }
   if (!graph.has_only_tables() && target.contains("log_z")) {
     text += fmt::format(" The KL of a search is from {} samples.", reference_plan(graph, options).kl_samples);
@@ -282,36 +235,12 @@ std::string introduction(const FactorGraph& graph, const CompareOptions& options
 
 }  // namespace
 
-ReferencePlan reference_plan(const FactorGraph& graph, const CompareOptions& options) {
-  ReferencePlan plan;
-  for (const Factor& factor : graph.factors()) plan.calls_each += factor.is_table() ? 0 : 1;
-  if (plan.calls_each == 0) return plan;
-  for (const Cell& cell : cells_of(options)) {
-    plan.num_kl_runs += row_of(options.settings[cell.setting].contender).has_particles ? 0 : 1;
-  }
-  // A quarter for the search that log Z is estimated with, a quarter for the samples of that, half for the KL.
-  plan.search_calls = options.reference_calls / 4;
-  plan.log_z_samples = options.reference_calls / 4 / plan.calls_each;
-  const std::int64_t kl_configurations = options.reference_calls / 2 / plan.calls_each;
-  if (plan.num_kl_runs > 0) plan.kl_samples = kl_configurations / plan.num_kl_runs;
-  plan.log_z_samples = std::min<std::int64_t>(plan.log_z_samples, options.num_importance_samples);
-  plan.kl_samples = std::min<std::int64_t>(plan.kl_samples, options.num_importance_samples);
-  if (plan.kl_samples < 2) plan.kl_samples = 0;  // one has no error
-  return plan;
-}
-
-std::int64_t most_method_calls(const CompareOptions& options) {
-  std::int64_t sum = 0;
-  for (const Cell& cell : cells_of(options)) {
-    if (__builtin_add_overflow(sum, cell.budget, &sum)) return INT64_MAX;
-  }
-  return sum;
-}
-
 std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
   check_argument(!options.settings.empty(), "compare", "there is no method");
   check_argument(!options.budgets.empty(), "compare", "there is no budget");
   const bool has_functions = !graph.has_only_tables();
+  check_argument(has_functions || options.aim == Aim::kAll, "--question",
+                 "is best, which compares methods on models with functions; for tables infer proves it");
   const std::vector<Cell> cells = cells_of(options);
   std::vector<std::string> keys{kReferenceKey};
   for (const Cell& cell : cells) keys.push_back(key_of(options, cell));
@@ -320,6 +249,7 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
   fingerprint.emplace_back("largest budget", fmt::format("{}", options.budgets.back()));
   fingerprint.emplace_back("seed", fmt::format("{}", options.seed));
   fingerprint.emplace_back("version", TREESAMPLE_VERSION);
+  if (options.aim == Aim::kBest) fingerprint.emplace_back("question", "best");
   if (has_functions) {
     const ReferencePlan plan = reference_plan(graph, options);
     fingerprint.emplace_back("reference",
@@ -341,6 +271,7 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
   for (std::size_t k = 0; k < keys.size(); ++k) results[keys[k]] = (*all)[k];
   Numbers& target = results.at(kReferenceKey);
   if (has_functions) target[kHasFunctions] = 1.0;
+  note_best(results);
   if (target.contains("log_z") && target.at("log_z") == kNegInf) {
     throw Error(
         ErrorCode::kNumeric,
@@ -356,6 +287,7 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
                     {"seed", fmt::format("{}", options.seed)},
                     {"version", "treesample " TREESAMPLE_VERSION}};
   if (has_functions) report.options.emplace_back("reference calls", fmt::format("{}", options.reference_calls));
+  add_measure(report, options, results, kBestGap, "best found: nats below the best of all runs");
   add_measure(report, options, results, "kl", "KL to the target (nats)");
   add_measure(report, options, results, "log_z_error", "error of log Z (nats)");
   report.tables.push_back(cost_table(options, results));

@@ -4,6 +4,9 @@
 // |log Z estimate - log Z|. log Z comes from elimination where that is affordable, else from the importance
 // estimate of the best search, and then has a standard error that every KL shares.
 //
+// The question may be the best configuration alone: the error of a method is then how far below the best of all runs
+// its own best is, and nothing is paid beyond the budgets.
+//
 // A model with functions is compared in calls of them: budgets count calls, and runs are made one after the other,
 // because programs answer one thread at a time. What the comparison itself needs beyond the budgets, log Z and samples
 // for the KL of searches, is limited to `reference_calls` and split beforehand (ReferencePlan). All runs share one set
@@ -19,6 +22,7 @@ namespace treesample::experiments {
 struct CompareOptions {
   std::vector<MethodSetting> settings;
   std::vector<std::int64_t> budgets;  // ascending
+  Aim aim = Aim::kAll;                // kBest: of models with functions
   int num_runs = 5;                   // with different seeds; one is enough where nothing is random
   std::uint64_t seed = 0;
   int num_importance_samples = 10'000;  // for a reference that is not exact

@@ -33,6 +33,8 @@ const std::vector<Experiment>& all_experiments() {
       {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
       {"functions", "search for factors that are functions against the paper's, budgets from 100 on", 200, 100'000, 3,
        3'000, paper_problems(), run_functions},
+      {"memory", "tree search when its memory is full: stop, collapse, or compile and rebuild", 20, 2'000'000, 1,
+       100'000, std::vector<Problem>(), run_memory},
       {"calls", "one function over all variables: a learned model, the search without one, and optimisers", 40, 3'000,
        1, 300, std::vector<Problem>(), run_calls},
       {"reliability", "failures of monotone systems: certified bounds and intervals, beside plain Monte Carlo", 20,
@@ -51,7 +53,10 @@ bool is_chosen(const std::vector<std::string>& chosen, const std::string& word) 
 
 std::vector<Contender> chosen_contenders(const ExperimentOptions& options) {
   std::vector<Contender> chosen;
-  for (const std::string& word : options.methods) parse_method("--methods", word);
+  for (const std::string& word : options.methods) {
+    check_argument(!row_of(parse_method("--methods", word)).is_for_functions, "--methods",
+                   fmt::format("'{}' is for models with functions, which the paper's experiments do not have", word));
+  }
   for (const Contender method : all_contenders()) {
     if (is_chosen(options.methods, word_of(method))) chosen.push_back(method);
   }

@@ -49,6 +49,7 @@ std::optional<Report> run_table1(const ExperimentOptions& options, const RunCont
 std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_memory(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_calls(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_reliability(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control);

@@ -31,6 +31,8 @@ InferOptions with_states_bonus(InferOptions options) {
 // A budget of what is not asked for would be spent on the question alone.
 InferRequest request_of(const MethodSetting& setting, const MethodRun& run) {
   InferRequest request{.question = {.marginals = false, .best = false}, .options = setting.options};
+  request.question.aim = run.aim;
+  request.question.best = run.aim == Aim::kBest;
   request.limits.threads = 1;  // there is a thread for each problem
   request.limits.budget = setting.contender == Contender::kUniform ? 0 : run.budget;
   request.options.budget_unit = run.unit;
@@ -115,13 +117,35 @@ const std::vector<ContenderRow>& contenders() {
        2,
        tree_search(SpaceKind::kAndOr, OrderKind::kMinFill),
        {{"c", kExploration}}},
+      {.contender = Contender::kLearned,
+       .word = "learned",
+       .title = "learned model",
+       .color = 11,
+       .options = {.method = Method::kLearned},
+       .is_for_functions = true},
+      {.contender = Contender::kMetropolis,
+       .word = "metropolis",
+       .title = "Metropolis",
+       .color = 12,
+       .options = {.method = Method::kMetropolis},
+       .has_particles = true,
+       .is_for_functions = true},
+      {.contender = Contender::kFrequencies,
+       .word = "frequencies",
+       .title = "frequencies of the best quarter",
+       .color = 13,
+       .options = {.method = Method::kFrequencies},
+       .has_particles = true,
+       .is_for_functions = true},
   };
   return rows;
 }
 
 std::vector<Contender> all_contenders() {
   std::vector<Contender> all;
-  for (const ContenderRow& row : contenders()) all.push_back(row.contender);
+  for (const ContenderRow& row : contenders()) {
+    if (!row.is_for_functions) all.push_back(row.contender);
+  }
   return all;
 }
 
@@ -178,7 +202,11 @@ std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting&
   if (answer.stop == StopReason::kInterrupted) return std::nullopt;
   if (answer.error) throw Error(*answer.error);
   Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};  // nothing to sample from
-  if (answer.approximation && answer.log_z != kNegInf) {
+  if (run.aim == Aim::kBest) {
+    outcome = {.has_divergence = false};
+    outcome.best = answer.best ? answer.best->log_density : kNegInf;
+    outcome.is_best_optimal = answer.best && answer.is_best_optimal.value_or(false);
+  } else if (answer.approximation && answer.log_z != kNegInf) {
     const auto* const particles = dynamic_cast<const ParticleApproximation*>(answer.approximation.get());
     outcome = particles != nullptr ? particle_outcome(*particles) : search_outcome(graph, answer, run);
   }

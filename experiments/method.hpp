@@ -23,6 +23,9 @@ enum class Contender {
   kUniform,     // P_X of a search that spends nothing
   kGraph,       // equal sub-problems merged
   kAndOr,       // and independent components split
+  kLearned,     // functions learned from the values that were asked
+  kMetropolis,
+  kFrequencies,  // of the best quarter: for the best configuration alone
 };
 
 // An option that is tuned, and the values that are tried.
@@ -39,9 +42,11 @@ struct ContenderRow {
   int color;          // in every figure, an index of the palette in plot.hpp
   InferOptions options;
   std::vector<Tuned> tuned = {};
-  bool has_particles = false;  // its outcome is known exactly, whatever the model
+  bool has_particles = false;     // its outcome is known exactly, whatever the model
+  bool is_for_functions = false;  // no part of the paper's experiments
 };
 const std::vector<ContenderRow>& contenders();
+// Of the paper's experiments.
 std::vector<Contender> all_contenders();
 const ContenderRow& row_of(Contender contender);
 inline const char* word_of(Contender contender) { return row_of(contender).word; }
@@ -75,6 +80,8 @@ struct Outcome {
   double delta_kl = 0.0;        // +inf when P_X gives mass to an impossible configuration, or is empty
   double delta_kl_error = 0.0;  // standard error; 0 when exact
   std::optional<double> log_z;  // the method's own estimate; Gibbs and BP by decimation have none
+  std::optional<double> best;   // the largest log density that it met, where that was asked; -inf: nothing possible
+  bool is_best_optimal = false;
   double num_evaluations = 0.0;
   double num_calls = 0.0;  // of functions, by the method's own count
   double seconds = 0.0;    // of the method alone
@@ -84,6 +91,7 @@ struct MethodRun {
   std::int64_t budget = 10'000;
   BudgetUnit unit = BudgetUnit::kReward;
   std::uint64_t seed = 0;
+  Aim aim = Aim::kAll;  // kBest: there is no divergence
   std::function<bool()> is_interrupted = [] { return false; };
   // For outcomes that are not exact. Evaluating them calls the functions of a model, once for each function and sample
   // and beyond the budget; with fewer than two of them such a model's outcome has no divergence.

@@ -8,10 +8,10 @@
 namespace treesample::experiments {
 namespace {
 
-// Okabe and Ito's palette without the yellow, which is too light for lines on white, and four more.
-constexpr const char* kColors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00",
-                                   "#56b4e9", "#7f7f7f", "#882255", "#44aa99", "#ddcc77"};
-constexpr int kPointTypes[] = {7, 5, 9, 11, 13, 4, 6, 12, 8, 10, 14};
+// Okabe and Ito's palette without the yellow, which is too light for lines on white, and seven more.
+constexpr const char* kColors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9",
+                                   "#7f7f7f", "#882255", "#44aa99", "#ddcc77", "#332288", "#661100", "#999933"};
+constexpr int kPointTypes[] = {7, 5, 9, 11, 13, 4, 6, 12, 8, 10, 14, 15, 2, 1};
 
 // A text as gnuplot reads it literally, whatever it holds.
 std::string quoted(const std::string& text) {

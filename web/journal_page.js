@@ -68,6 +68,52 @@ function journalMass(data) {
   return h("div", {}, h("p", {class: "hint"}, text), chart);
 }
 
+// log Z by what the values teach, and what share of it was evaluated; or why that cannot be said.
+function journalLogZ(data) {
+  const found = data.log_z;
+  if (!found) {
+    const text =
+      "The journal has the values of programs, and not the tables and variables of the model: with --model FILE this " +
+      "page has an estimate of log Z and of the share of the mass that was evaluated.";
+    return h("p", {class: "hint"}, text);
+  }
+  if (found.no_estimate) return h("p", {class: "hint"}, `There is no estimate of log Z: ${found.no_estimate}.`);
+  const last = found.steps.at(-1);
+  const percent = (share) => `${plain(100 * share, 2)} %`;
+  const terms = found.num_terms
+    .map((count, i) => count > 0 && plural(count, i === 0 ? "main effect" : i === 1 ? "pair" : `term`) + (i > 1 ? ` of ${i + 1} variables` : ""))
+    .filter(Boolean);
+  const meaning = found.exact
+    ? "Every configuration was evaluated: this is log Z up to rounding, without evidence."
+    : "An estimate, not certified: true values where the programs were asked, and elsewhere what these values teach " +
+      `(${terms.length > 0 ? terms.join(", ") : "a constant"}), without evidence. Models drawn from what the values leave ` +
+      `open differ by ${short(found.spread, 2)} in log Z (standard deviation); what the learned terms cannot describe is ` +
+      "not in that. An error that true values of samples confirm is in the answer of infer.";
+  const share = found.exact
+    ? null
+    : found.share === null
+      ? `What share of the mass was evaluated is not summed: ${found.no_share}.`
+      : `By this estimate ${percent(found.share)} of the mass was evaluated; log Z is at least ${bound(last.lower, -1)}, which is certified.`;
+  const list = facts([
+    [found.exact ? "log Z" : "log Z, estimate", short(last.estimate)],
+    ["At least (certified)", last.lower === null ? null : bound(last.lower, -1)],
+    ["Share of the mass evaluated", found.share === null ? null : `about ${percent(found.share)}`],
+  ]);
+  const points = (field) => found.steps.map((step) => ({x: step.calls, y: real(step[field]) ?? NaN}));
+  const chart =
+    found.steps.length > 2 &&
+    chartFigure({
+      xLabel: "evaluation",
+      yLabel: "log Z (nats)",
+      description: `The estimate of log Z and the certified lower bound after ${found.steps.map((s) => s.calls).join(", ")} evaluations.`,
+      series: [
+        {name: "estimate", color: 1, points: points("estimate"), hasMarks: true},
+        {name: "certified lower bound", color: 0, points: points("lower"), hasMarks: true},
+      ],
+    }).element;
+  return h("div", {}, list, h("p", {class: "hint"}, meaning), share && h("p", {class: "hint"}, share), chart);
+}
+
 // The largest values, a line each over the variables of their factor: which states the good ones share.
 function journalBest(data) {
   const kMost = 40;
@@ -183,6 +229,12 @@ function journalPage(data) {
     card("Evaluations", whole(sum("evaluations"))),
     card("Seconds paid", short(sum("seconds"), 4)),
     card("Failed for good", whole(sum("failures"))),
+    data.log_z?.steps.length > 0 &&
+      card(
+        data.log_z.exact ? "log Z" : "log Z, estimate",
+        short(data.log_z.steps.at(-1).estimate),
+        data.log_z.share !== null && `about ${plain(100 * data.log_z.share, 2)} % of the mass evaluated`,
+      ),
   );
   const failures = data.factors.filter((one) => one.failures > 0).map((one) => [one.name, one.last_failure]);
   const damaged =
@@ -219,7 +271,8 @@ function journalPage(data) {
         failures.length > 0 ? plainTable("Failures", ["Factor", "The last one"], failures) : null,
       ],
       ["values", "Values", journalValues(data.rows)],
-      ["mass", "Mass found", journalMass(data)],
+      ["logz", "log Z", journalLogZ(data)],
+      ["mass", "Mass found", (data.log_z?.share ?? null) === null ? journalMass(data) : null],
       ["best", "The best", data.rows.length > 0 ? journalBest(data) : null],
       ["workers", "Workers", data.rows.length > 0 ? journalWorkers(data.rows) : null],
       ["rows", "Calls", data.rows.length > 0 ? journalRows(data) : null],

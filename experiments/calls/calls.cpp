@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "experiment.hpp"
-#include "optimisers.hpp"
 #include "plot.hpp"
 #include "statistics.hpp"
 #include "treesample/evaluate/divergence.hpp"
@@ -49,15 +48,11 @@ const std::vector<Sampler>& samplers() {
 struct Optimiser {
   const char* word;
   const char* title;
-  double (*best)(const FactorGraph& graph, std::int64_t calls, std::uint64_t seed);
+  Method method;
 };
-double best_by_learning(const FactorGraph& graph, std::int64_t calls, std::uint64_t seed) {
-  const Answer answer = infer(graph, {.aim = Aim::kBest}, limits_of(calls), {.method = Method::kLearned, .seed = seed});
-  return answer.best ? answer.best->log_density : -HUGE_VAL;
-}
-constexpr Optimiser kOptimisers[] = {{"best.learned", "learned model, --question best", best_by_learning},
-                                     {"best.frequencies", "frequencies of the best quarter", best_by_frequencies},
-                                     {"best.metropolis", "Metropolis", best_by_metropolis}};
+constexpr Optimiser kOptimisers[] = {{"best.learned", "learned model, --question best", Method::kLearned},
+                                     {"best.frequencies", "frequencies of the best quarter", Method::kFrequencies},
+                                     {"best.metropolis", "Metropolis", Method::kMetropolis}};
 
 std::string name_of(const char* word, std::int64_t calls) { return fmt::format("{}.{}", word, calls); }
 
@@ -103,8 +98,10 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const std::
       add_answer(numbers, name_of(sampler.word, calls), answer, graph, log_z);
     }
     for (const Optimiser& optimiser : kOptimisers) {
-      if (control.is_interrupted()) return std::nullopt;
-      numbers[name_of(optimiser.word, calls)] = best - optimiser.best(graph, calls, seed);
+      const Answer answer = infer(graph, {.aim = Aim::kBest}, limits_of(calls),
+                                  {.method = optimiser.method, .seed = seed}, {.should_stop = control.is_interrupted});
+      if (answer.stop == StopReason::kInterrupted) return std::nullopt;
+      numbers[name_of(optimiser.word, calls)] = best - (answer.best ? answer.best->log_density : -HUGE_VAL);
     }
   }
   return numbers;

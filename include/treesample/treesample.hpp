@@ -11,7 +11,9 @@
 #pragma once
 
 #include "treesample/baselines/belief_propagation.hpp"
+#include "treesample/baselines/frequencies.hpp"
 #include "treesample/baselines/gibbs.hpp"
+#include "treesample/baselines/metropolis.hpp"
 #include "treesample/baselines/smc.hpp"
 #include "treesample/count/count.hpp"
 #include "treesample/error.hpp"

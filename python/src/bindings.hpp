@@ -20,6 +20,7 @@ using States = py::array_t<std::int32_t, py::array::c_style | py::array::forceca
 void bind_model(py::module_& module);
 void bind_infer(py::module_& module);
 void bind_paper(py::module_& module);
+void bind_train(py::module_& module);
 
 // An array that owns the vector: nothing is copied.
 template <class T>

@@ -80,4 +80,5 @@ PYBIND11_MODULE(_core, module) {
   treesample::python::bind_model(module);
   treesample::python::bind_infer(module);
   treesample::python::bind_paper(module);
+  treesample::python::bind_train(module);
 }

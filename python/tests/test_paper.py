@@ -46,7 +46,7 @@ def test_a_rule_of_ones_own():
 
 
 @pytest.mark.parametrize("name", ["treesample", "treesample._model", "treesample._options", "treesample._answer", "treesample.families",
-                                  "treesample.paper"])
+                                  "treesample._train", "treesample.paper"])
 def test_examples_of_the_docstrings(name):
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert failed == 0

@@ -25,6 +25,7 @@ from ._model import Model, Variable
 from ._options import infer_options
 from ._read import read
 from ._reproduce import reproduce
+from ._train import Trained, train
 from .paper import tree_sample
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Marginals",
     "Model",
     "OptionError",
+    "Trained",
     "Variable",
     "__version__",
     "families",
@@ -44,5 +46,6 @@ __all__ = [
     "read",
     "read_journal",
     "reproduce",
+    "train",
     "tree_sample",
 ]

@@ -25,7 +25,7 @@ def reproduce(
     experiment: str, *, out: Union[str, "os.PathLike[str]", None] = None, program: Optional[str] = None,
     **options: Union[int, bool],
 ) -> Reproduction:
-    """Runs `treesample reproduce`: table1, figure1, depth, functions, calls or table2. Ours beside the paper's numbers.
+    """Runs `treesample reproduce`: table1, figure1, depth, functions, memory, calls or table2. Ours beside the paper's numbers.
 
     `out` is the folder of the results, in which a run that was interrupted goes on; `quick=True` is a look in seconds,
     `instances=150` a number of problems. The other options are those of the program, which is looked for as `program`,

@@ -1,4 +1,4 @@
-// Particle filters, Gibbs sampling and belief propagation.
+// Particle filters, Gibbs sampling, belief propagation, Metropolis, and frequencies of the best.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
+#include "treesample/baselines/frequencies.hpp"
 #include "treesample/baselines/gibbs.hpp"
+#include "treesample/baselines/metropolis.hpp"
 #include "treesample/baselines/smc.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -118,6 +120,39 @@ Draft run_belief_propagation(const Task& task) {
   draft.marginals = beliefs.marginals;
   draft.marginals_from = "beliefs";
   add_believed_best(draft, task, beliefs.marginals);
+  return draft;
+}
+
+Draft run_metropolis(const Task& task) {
+  const MetropolisResult result =
+      metropolis(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run, "metropolis"));
+  Draft draft = particle_draft(result.approximation, result.report, task.question());
+  draft.error = result.report.error;
+  if (task.question().best) draft.best = result.best;
+  draft.method = fmt::format("metropolis: {}, {} of them to another configuration; the first half is left out",
+                             counted(result.report.num_steps, "step"), result.report.num_accepted);
+  return draft;
+}
+
+Draft run_frequencies(const Task& task) {
+  if (task.question().aim != Aim::kBest) {
+    throw OptionError("question",
+                      "is 'all', and --method frequencies looks for the best configuration alone: allowed is best");
+  }
+  if (task.question().samples > 0) {
+    throw OptionError("samples", "is not for --method frequencies, which has no distribution to draw from");
+  }
+  const FrequenciesResult result =
+      best_by_frequencies(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run, "frequencies"));
+  Draft draft;
+  draft.method =
+      fmt::format("frequencies of the best quarter of {}", counted(result.report.num_asked, "configuration"));
+  draft.stop = result.report.stop;
+  draft.error = result.report.error;
+  draft.spent = result.report.spent;
+  draft.best = result.best;
+  if (result.report.is_complete && result.best) draft.best_gap = 0.0;
+  draft.is_best_optimal = result.report.is_complete;
   return draft;
 }
 

@@ -93,14 +93,7 @@ Draft run_learned(const Task& task) {
   Draft draft;
   draft.method = fmt::format("learned from {}: {} (width {})", counted(report.num_asked, "configuration"),
                              terms_text(report), report.width);
-  if (chosen.workers > 1) {
-    draft.method +=
-        fmt::format(", {} programs at a time (order of {})", *chosen.workers, word_for(*chosen.answer_order));
-  }
-  draft.stop = report.stop;
-  draft.error = report.error;
-  draft.spent = report.spent;
-  draft.set_log_z(report.estimate, report.log_z);
+  add_report(draft, report, chosen);
   add_best(draft, result);
   if (!draft.is_exact) draft.evaluated = {0.0, report.estimate, "as it was learned"};
   if (!result.approximation) return draft;

@@ -95,14 +95,7 @@ Draft run_mass_search(const Task& task) {
   Draft draft;
   draft.method = fmt::format("treesample by unresolved mass, space {}, order {} (width {}), prior {}",
                              word_for(*chosen.space), word_for(*chosen.order), space.width(), *chosen.prior);
-  if (chosen.workers > 1) {
-    draft.method +=
-        fmt::format(", {} programs at a time (order of {})", *chosen.workers, word_for(*chosen.answer_order));
-  }
-  draft.stop = report.stop;
-  draft.error = report.error;
-  draft.spent = report.spent;
-  draft.set_log_z(report.estimate, report.log_z);
+  add_report(draft, report, chosen);
   if (report.spent.calls > 0) draft.evaluated = {0.0, report.estimate, "learned from the evaluations"};
   unless_given_up([&] {
     add_sampler(draft, result, task);

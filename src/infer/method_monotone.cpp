@@ -62,14 +62,7 @@ Draft run_monotone(const Task& task) {
   Draft draft;
   draft.method =
       fmt::format("monotone functions: {}, {} decided", counted(report.num_boxes, "part"), report.num_decided);
-  if (task.options().workers > 1) {
-    draft.method += fmt::format(", {} programs at a time (order of {})", *task.options().workers,
-                                word_for(*task.options().answer_order));
-  }
-  draft.stop = report.stop;
-  draft.error = report.error;
-  draft.spent = report.spent;
-  draft.set_log_z(report.estimate, report.log_z);
+  add_report(draft, report, task.options());
   draft.best = result.best;
   if (result.best) {
     draft.best_gap = std::max(0.0, result.log_most - result.best->log_density);

@@ -18,6 +18,8 @@ Draft run_mass_search(const Task& task);
 Draft run_particle_filter(const Task& task);  // SIS and SMC
 Draft run_gibbs(const Task& task);
 Draft run_belief_propagation(const Task& task);
+Draft run_metropolis(const Task& task);
+Draft run_frequencies(const Task& task);
 Draft run_count(const Task& task);
 Draft run_learned(const Task& task);
 Draft run_monotone(const Task& task);
@@ -91,6 +93,8 @@ Phases monotone_phases(const Plan& plan) {
 
 Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.0}}); }
 
+Phases asking_phases(const Plan& plan) { return phases_of(plan, {{"asking", 1.0}}); }
+
 // In the order in which a rule is chosen where several would do.
 constexpr std::array kRegistry = {
     MethodRow{Method::kTreeSample, SelectRule::kQUct, "treesample", run_tree_search, tree_phases},
@@ -100,6 +104,8 @@ constexpr std::array kRegistry = {
     MethodRow{Method::kSmc, {}, "smc", run_particle_filter, drawing_phases},
     MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
     MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
+    MethodRow{Method::kMetropolis, {}, "metropolis", run_metropolis, drawing_phases},
+    MethodRow{Method::kFrequencies, {}, "frequencies", run_frequencies, asking_phases},
     MethodRow{Method::kExact, {}, "exact", run_elimination, elimination_phases},
     MethodRow{Method::kCount, {}, "count", run_count, count_phases},
     MethodRow{Method::kLearned, {}, "learned", run_learned, learned_phases},

@@ -11,6 +11,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/q_uct_search.hpp"
+#include "treesample/surrogate/rebuilt_search.hpp"
 #include "treesample/text.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
@@ -53,6 +54,24 @@ Spending telescope_prior(const Task& task, const SearchSpace& space, Prior& prio
   return made.spent;
 }
 
+// The search, in rounds where its memory is short.
+QUctResult searched(const Task& task, const SearchSpace& space, const Prior& prior, const Limits& limits,
+                    const TreeSearchOptions& options, const Observer& observer) {
+  const LeafValues leaves{.estimate = prior.value};
+  if (space.kind != SpaceKind::kTree || task.options().when_full == WhenFull::kStop) {
+    return q_uct_search(task.graph, space, leaves, limits, options, observer, task.run.until());
+  }
+  RebuiltSearchResult result = rebuilt_search(task.graph, space, leaves, limits, {.tree = options}, observer);
+  if (result.trees.size() > 1) {
+    task.run.remark(fmt::format(
+        "the memory was full {}; the tree was compiled into a value function and built again, and number {} is the "
+        "best: about {:.3g} nats nearer the target than the first",
+        counted(static_cast<std::int64_t>(result.trees.size()), "time"), result.best + 1,
+        result.trees[result.best].elbo - result.trees[0].elbo));
+  }
+  return {std::make_shared<TreeApproximation>(std::move(result.approximation)), result.report};
+}
+
 }  // namespace
 
 Draft run_tree_search(const Task& task) {
@@ -81,8 +100,7 @@ Draft run_tree_search(const Task& task) {
                                     run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
                               },
                           .should_stop = [&] { return is_large || run.is_interrupted(); }};
-  const QUctResult result =
-      q_uct_search(task.graph, space, {.estimate = prior.value}, limits, options, observer, run.until());
+  const QUctResult result = searched(task, space, prior, limits, options, observer);
   run.tell({.phase = "tree search",
             .spent = result.report.spent,
             .log_z = prior.log_z,

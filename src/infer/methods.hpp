@@ -66,6 +66,18 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan&
 // The end of a line about the method: how many there were.
 std::string summed_out_text(const SummedModel* summed);
 
+// The end of a line about the method: how many programs ran at a time.
+std::string workers_text(const InferOptions& options);
+// What a search that asks functions reports, and that.
+template <class Report>
+void add_report(Draft& draft, const Report& report, const InferOptions& options) {
+  draft.method += workers_text(options);
+  draft.stop = report.stop;
+  draft.error = report.error;
+  draft.spent = report.spent;
+  draft.set_log_z(report.estimate, report.log_z);
+}
+
 EliminationOptions elimination_options(const InferRequest& request, const Run& run);
 // What elimination is predicted to take: log Z alone, or marginals too.
 double predicted_seconds(const EliminationCost& cost, const Limits& limits, bool has_marginals);

@@ -17,6 +17,7 @@ InferRequest default_request() {
                      .prior = "uniform",
                      .network_values = NetworkValues::kTelescoped,
                      .root_samples = RootSamplesOptions{}.count,
+                     .when_full = WhenFull::kRebuild,
                      .budget_unit = BudgetUnit::kReward,
                      .c = 1.0,
                      .epsilon = 0.1,

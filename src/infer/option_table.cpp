@@ -201,6 +201,9 @@ bool has_network_tree(const InferRequest& request, const FactorGraph&) {
 bool has_telescope(const InferRequest& request, const FactorGraph& graph) {
   return has_network_tree(request, graph) && request.options.network_values != NetworkValues::kAbsolute;
 }
+bool can_rebuild(const InferRequest& request, const FactorGraph& graph) {
+  return request.options.space == SpaceKind::kTree && graph.has_only_tables();
+}
 bool has_importance(const InferRequest& request, const FactorGraph&) {
   return request.options.importance > 0 || request.options.method == Method::kMonotone;
 }
@@ -212,7 +215,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
   constexpr Ways kMonotone = way(Method::kMonotone), kAsking = way(Method::kLearned) + kMonotone;
-  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAsking;
+  constexpr Ways kOneByOne = way(Method::kMetropolis) + way(Method::kFrequencies);
+  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAsking + kOneByOne;
   return {
       limit<&Limits::seconds>("time", kEveryWay,
                               "Seconds until the answer, from the start of the program; 0 is no limit",
@@ -223,10 +227,10 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                            .is_common = true,
                            .matters = ends_at_gap,
                            .why_not = "there is no upper bound, because a factor declares no maximum (log_max)"}),
-      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kAsking,
+      limit<&Limits::calls>("calls", kRules + kParticles + kGibbs + kAsking + kOneByOne,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.high = kMostCount, .is_common = true}),
-      limit<&Limits::new_calls>("new-calls", kRules + kParticles + kAsking,
+      limit<&Limits::new_calls>("new-calls", kRules + kParticles + kAsking + kOneByOne,
                                 "Of all calls, at most this many that are not known from the journal",
                                 {.low = 1, .high = kMostCount, .is_common = true}),
       limit<&Limits::budget>("budget", kPaid,
@@ -238,7 +242,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kRules + kParticles + kExact + way(Method::kCount) + kAsking,
+      limit<&Limits::bytes>("memory",
+                            kRules + kParticles + kExact + way(Method::kCount) + kAsking + way(Method::kMetropolis),
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>(
           "threads", kEveryWay,
@@ -293,6 +298,11 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "root-samples", kQUct,
           "Samples of the network for the value of the root, out of the budget (at most 0.4 of it)",
           {.high = 1e6, .matters = has_telescope, .why_not = "the network's values are not telescoped"}),
+      option<&InferOptions::when_full>(
+          "when-full", kQUct,
+          "When the memory of a tree search is full; rebuild: the tree is compiled into a value function and built "
+          "again under it, as often as that is better (docs/methods/networks.md); stop: it ends",
+          {.matters = can_rebuild, .why_not = "there is no tree search (--space tree) of a model of tables alone"}),
       option<&InferOptions::restarts>(
           "restarts", kRules + kParticles + kExact, "Randomised orders to try; 0 chooses by the model's size",
           {.high = 1e6, .matters = has_random_order, .why_not = "only min-fill and min-width orders are random"}),

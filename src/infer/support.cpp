@@ -8,6 +8,7 @@
 
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
+#include "infer/words.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
@@ -93,6 +94,11 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan&
   if (!plan.sums_out || !graph.has_only_tables()) return nullptr;
   auto summed = std::make_shared<const SummedModel>(graph);
   return summed->num_summed_out() > 0 ? summed : nullptr;
+}
+
+std::string workers_text(const InferOptions& options) {
+  if (!(options.workers > 1)) return "";
+  return fmt::format(", {} programs at a time (order of {})", *options.workers, word_for(*options.answer_order));
 }
 
 std::string summed_out_text(const SummedModel* summed) {

@@ -38,6 +38,7 @@ inline constexpr std::array kAnswerOrderWords = {Word{"arrival", AnswerOrder::kA
                                                  Word{"submission", AnswerOrder::kSubmission}};
 inline constexpr std::array kNetworkValuesWords = {Word{"telescoped", NetworkValues::kTelescoped},
                                                    Word{"absolute", NetworkValues::kAbsolute}};
+inline constexpr std::array kWhenFullWords = {Word{"rebuild", WhenFull::kRebuild}, Word{"stop", WhenFull::kStop}};
 inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Aim::kBest}};
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
 
@@ -54,6 +55,7 @@ constexpr std::span<const Word<ResamplingScheme>> words_of(ResamplingScheme) { r
 constexpr std::span<const Word<GibbsMode>> words_of(GibbsMode) { return kGibbsWords; }
 constexpr std::span<const Word<AnswerOrder>> words_of(AnswerOrder) { return kAnswerOrderWords; }
 constexpr std::span<const Word<NetworkValues>> words_of(NetworkValues) { return kNetworkValuesWords; }
+constexpr std::span<const Word<WhenFull>> words_of(WhenFull) { return kWhenFullWords; }
 constexpr std::span<const Word<Aim>> words_of(Aim) { return kAimWords; }
 constexpr std::span<const Word<bool>> words_of(bool) { return kYesNo; }
 

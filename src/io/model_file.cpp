@@ -38,7 +38,8 @@ constexpr Format kFormats[] = {{".uai", parse_uai, format_uai_kind, is_uai_netwo
                                {".xml", parse_xmlbif, format_xmlbif, always},
                                {".json", parse_json_tables, format_json_tables, never, kMaxJsonModelBytes}};
 
-const Format& format_of(std::string_view source_name, std::string extension) {
+const Format& format_of(std::string_view source_name, std::string_view written) {
+  std::string extension(written);
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   std::string allowed;

@@ -189,8 +189,27 @@ ChildProcess::Outcome ChildProcess::write_line(std::string line, Clock::time_poi
   return Outcome::kDone;
 }
 
-ChildProcess::Outcome ChildProcess::read_line(std::string& line, Clock::time_point deadline) {
+ChildProcess::Outcome ChildProcess::fill_buffer(Clock::time_point deadline) {
   constexpr std::size_t kChunkBytes = 1 << 14;
+  const std::size_t size = buffer_.size();
+  if (size > kMaxLineBytes) return Outcome::kTooLong;
+  const Outcome outcome = wait_until_ready(output_.get(), POLLIN, deadline);
+  if (outcome != Outcome::kDone) return outcome;
+  buffer_.resize(size + kChunkBytes);
+  const ssize_t received = ::read(output_.get(), buffer_.data() + size, kChunkBytes);
+  buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(received, 0)));
+  const bool is_closed = received == 0 || (received < 0 && errno != EINTR && errno != EAGAIN);
+  return is_closed ? Outcome::kClosed : Outcome::kDone;
+}
+
+ChildProcess::Outcome ChildProcess::read_all(std::string& text, Clock::time_point deadline) {
+  Outcome outcome = Outcome::kDone;
+  while (outcome == Outcome::kDone) outcome = fill_buffer(deadline);
+  text = std::exchange(buffer_, {});
+  return outcome == Outcome::kClosed ? Outcome::kDone : outcome;
+}
+
+ChildProcess::Outcome ChildProcess::read_line(std::string& line, Clock::time_point deadline) {
   std::size_t searched = 0;
   while (true) {
     const std::size_t end = buffer_.find('\n', searched);
@@ -200,13 +219,8 @@ ChildProcess::Outcome ChildProcess::read_line(std::string& line, Clock::time_poi
       return Outcome::kDone;
     }
     searched = buffer_.size();
-    if (searched > kMaxLineBytes) return Outcome::kTooLong;
-    const Outcome outcome = wait_until_ready(output_.get(), POLLIN, deadline);
+    const Outcome outcome = fill_buffer(deadline);
     if (outcome != Outcome::kDone) return outcome;
-    buffer_.resize(searched + kChunkBytes);
-    const ssize_t received = ::read(output_.get(), buffer_.data() + searched, kChunkBytes);
-    buffer_.resize(searched + static_cast<std::size_t>(std::max<ssize_t>(received, 0)));
-    if (received == 0 || (received < 0 && errno != EINTR && errno != EAGAIN)) return Outcome::kClosed;
   }
 }
 
@@ -244,6 +258,8 @@ void ChildProcess::terminate() {
   pid_ = -1;
   output_.close();
 }
+
+bool ChildProcess::has_succeeded() const { return WIFEXITED(status_) && WEXITSTATUS(status_) == 0; }
 
 std::string ChildProcess::ending() const {
   if (WIFEXITED(status_)) return fmt::format("exited with status {}", WEXITSTATUS(status_));

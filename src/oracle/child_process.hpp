@@ -73,17 +73,22 @@ class ChildProcess {
 
   Outcome write_line(std::string line, Clock::time_point deadline);
   Outcome read_line(std::string& line, Clock::time_point deadline);
+  // All that it says until it closes its output, at most kMaxLineBytes.
+  Outcome read_all(std::string& text, Clock::time_point deadline);
 
   // Lets it end by itself (its input is closed) for kGrace, then as terminate.
   void close();
   // SIGTERM to the group; whatever is left of it after kGrace gets SIGKILL.
   void terminate();
-  // Once it has ended: "exited with status 3" or "was ended by signal 11 (Segmentation fault)".
+  // Once it has ended.
+  [[nodiscard]] bool has_succeeded() const;
+  // "exited with status 3" or "was ended by signal 11 (Segmentation fault)".
   [[nodiscard]] std::string ending() const;
   // The last line that it wrote to the log, if any.
   [[nodiscard]] std::string last_log_line() const;
 
  private:
+  Outcome fill_buffer(Clock::time_point deadline);
   bool wait_for_exit(std::chrono::milliseconds time) const;
   Outcome wait_until_ready(int descriptor, short events, Clock::time_point deadline) const;
 

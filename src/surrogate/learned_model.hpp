@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "surrogate/configuration_queue.hpp"
+#include "space/configuration_queue.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/surrogate/learned_function.hpp"

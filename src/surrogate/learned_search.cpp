@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "space/configuration_queue.hpp"
 #include "space/run_watch.hpp"
 #include "surrogate/best_proposals.hpp"
-#include "surrogate/configuration_queue.hpp"
 #include "surrogate/difference_estimate.hpp"
 #include "surrogate/learned_model.hpp"
 #include "surrogate/learned_samplers.hpp"

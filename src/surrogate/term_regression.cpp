@@ -16,6 +16,8 @@ constexpr double kSharedFreedom = 4.0;     // what the shared variance of main e
 constexpr double kConstantVariance = 1e6;  // in the place of none, relative to the variance of the values
 constexpr double kLeastNoise = 1e-9;       // relative to the variance of the values
 constexpr double kLargestVariance = 10.0;  // of a term's features together, relative to the variance of the values
+constexpr double kAlone = 0.9;             // leverage of a value that decides an effect by itself
+constexpr double kMostAlone = 0.1;         // share of the values of which that is said
 
 // What a term of this many features adds to the evidence at best, and at which variance.
 std::pair<double, double> best_gain(double squared, double precision, double num_features) {
@@ -80,29 +82,23 @@ void TermRegression::improve() {
 }
 
 // The slope of the values against what they are predicted to be without themselves: below 1 where the terms have
-// learned noise. All effects are then made smaller by it.
+// learned noise. All effects are then made smaller by it. A few values that alone decide an effect cannot be predicted
+// without themselves, which says nothing about the other effects: they are left out, unless there are many.
 void TermRegression::calibrate() {
   Eigen::MatrixXd inverse = factor_.matrixLLT();
   invert_lower(inverse);
   const Eigen::MatrixXd half = inverse.triangularView<Eigen::Lower>() * scaled_features_.transpose();
-  double products = 0.0, squares = 0.0, weight = 0.0, mean_value = 0.0, mean_prediction = 0.0;
-  std::vector<std::pair<double, double>> points;  // value, prediction
-  for (Eigen::Index i = 0; i < data_.num_points(); ++i) {
-    const double leverage = std::min(half.col(i).squaredNorm() / noise_variance_, 1.0 - 1e-9);
-    const double root = std::sqrt(data_.weights[i]);
-    const double value = scaled_values_[i] / root;
-    points.emplace_back(value, value - residuals_[i] / root / (1.0 - leverage));
-    weight += data_.weights[i];
-    mean_value += data_.weights[i] * value;
-    mean_prediction += data_.weights[i] * points.back().second;
-  }
-  mean_value /= weight;
-  mean_prediction /= weight;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double w = data_.weights[static_cast<Eigen::Index>(i)], off = points[i].second - mean_prediction;
-    products += w * off * (points[i].first - mean_value);
-    squares += w * off * off;
-  }
+  const Eigen::VectorXd leverages = half.colwise().squaredNorm().transpose() / noise_variance_;
+  const auto num_alone = static_cast<double>((leverages.array() > kAlone).count());
+  Eigen::ArrayXd weights = data_.weights.array();
+  if (num_alone <= kMostAlone * static_cast<double>(data_.num_points()))
+    weights = (leverages.array() > kAlone).select(0.0, weights);
+  const Eigen::ArrayXd roots = data_.weights.array().sqrt();
+  const Eigen::ArrayXd values = scaled_values_.array() / roots;
+  const Eigen::ArrayXd predictions = values - residuals_.array() / roots / (1.0 - leverages.array().min(1.0 - 1e-9));
+  const Eigen::ArrayXd off = predictions - (weights * predictions).sum() / weights.sum();
+  const double products = (weights * off * (values - (weights * values).sum() / weights.sum())).sum();
+  const double squares = (weights * off.square()).sum();
   const double slope = squares > 0.0 ? std::clamp(products / squares, 0.0, 1.0) : 1.0;
   for (RegressionTerm& term : terms_) term.coefficients *= slope;
 }

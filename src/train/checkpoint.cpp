@@ -119,6 +119,11 @@ void check_options(const std::string& source, const std::string& stored, const T
                    fmt::format("the run was started with other options: '{}' is {} there and {} now", name,
                                old_fields.contains(name) ? shown(old_fields[name]) : "missing", shown(value)));
   }
+  for (const auto& [name, value] : old_fields.items()) {
+    check_argument(
+        new_fields.contains(name), source,
+        fmt::format("the run was started with other options: '{}' is {} there and missing now", name, shown(value)));
+  }
 }
 
 void check_counters(const std::string& source, const RunCounters& counters, std::int64_t num_steps) {

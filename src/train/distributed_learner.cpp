@@ -206,6 +206,8 @@ TrainReport train_distributed(const TrainOptions& options, const RedisOptions& r
   options.validate();
   redis.validate();
   check_argument(!options.is_deterministic, "train_distributed", "a distributed run cannot be deterministic");
+  check_argument(!options.problems.generator, "train_distributed",
+                 "workers on other machines do not have the generator: --models FOLDER of what it makes is for them");
   try {
     return DistributedLearner(options, redis, observer, callbacks).work();
   } catch (const RedisInterrupted&) {

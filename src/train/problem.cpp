@@ -15,6 +15,11 @@
 #include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
+namespace {
+
+constexpr std::uint64_t kNumFirstLooks = 16;  // at what a generator makes, before there is a network for it
+
+}  // namespace
 
 // A model of the options, and what its evidence is drawn from.
 struct ProblemSource::KnownModel {
@@ -24,10 +29,12 @@ struct ProblemSource::KnownModel {
 };
 
 void ProblemOptions::validate() const {
-  check_argument(model_text.empty() || models.empty(), "ProblemOptions", "one model or many, not both");
-  check_argument(evidence_variables.empty() || has_models(), "ProblemOptions",
-                 "evidence_variables need a model, not a family");
-  check_argument(!is_single_graph || models.empty(), "ProblemOptions", "several models are no single graph");
+  const int num_sources = (model_text.empty() ? 0 : 1) + (models.empty() ? 0 : 1) + (generator ? 1 : 0);
+  check_argument(num_sources <= 1, "ProblemOptions", "one model, many, or a generator: not several of these");
+  check_argument(evidence_variables.empty() || (has_models() && !generator), "ProblemOptions",
+                 "evidence_variables need a model, not a family or a generator");
+  check_argument(!is_single_graph || (models.empty() && !generator), "ProblemOptions",
+                 "several models are no single graph");
 }
 
 ProblemSource::ProblemSource(ProblemOptions options) : options_(std::move(options)) {
@@ -65,8 +72,24 @@ FactorGraph ProblemSource::observed(const KnownModel& model, std::uint64_t id) c
   return condition(model.graph, evidence).graph;
 }
 
+FactorGraph ProblemSource::generated(std::uint64_t id) const {
+  Random random(options_.seed, fmt::format("generator/{}", id));
+  const std::uint64_t number = random.below(std::uint64_t{1} << 31);
+  FactorGraph graph = options_.generator(number);
+  if (gnn_options_) {
+    for (int v = 0; v < graph.num_variables(); ++v) {
+      check_argument(
+          graph.num_states(v) <= gnn_options_->num_states, "generator",
+          fmt::format("{}: the model for {} has a variable of {} states; the first {} models had at most {}, "
+                      "for which the network was made",
+                      options_.generator_name, number, graph.num_states(v), kNumFirstLooks, gnn_options_->num_states));
+    }
+  }
+  return graph;
+}
+
 std::vector<std::string> ProblemSource::network_kinds() const {
-  if (options_.models.size() > 1 || !options_.evidence_variables.empty()) return {kTableKind};
+  if (options_.generator || options_.models.size() > 1 || !options_.evidence_variables.empty()) return {kTableKind};
   const std::vector<std::string>& kinds = first_->factor_kinds;
   const std::vector<std::string> described = described_factor_kinds();
   const bool is_described = std::all_of(kinds.begin(), kinds.end(), [&](const std::string& kind) {
@@ -82,6 +105,7 @@ int ProblemSource::max_states() const {
   };
   look_at(first_->graph);
   for (const auto& model : models_) look_at(model->graph);
+  for (std::uint64_t id = 1; options_.generator && id < kNumFirstLooks; ++id) look_at(generated(id));
   return most;
 }
 
@@ -104,7 +128,10 @@ std::shared_ptr<const Problem> ProblemSource::problem(std::uint64_t id) const {
 std::shared_ptr<Problem> ProblemSource::make(std::uint64_t id) const {
   auto problem = std::make_shared<Problem>();
   problem->id = id;
-  if (models_.empty()) {
+  if (options_.generator) {
+    problem->graph = generated(id);
+    problem->factor_kinds = detect_factor_kinds(problem->graph);
+  } else if (models_.empty()) {
     FamilyInstance instance =
         make_family(options_.family,
                     {.reading = options_.reading, .seed = options_.seed, .instance = id, .values = options_.values});

@@ -70,6 +70,7 @@ void TrainOptions::validate() const {
 std::string format_train_options(const TrainOptions& options) {
   json fields;
   visit_fields(options, [&](const char* name, const auto& value) { fields[name] = value; });
+  if (options.problems.generator) fields["generator"] = options.problems.generator_name;
   return json_text(fields);
 }
 

@@ -30,6 +30,15 @@ for line in sys.stdin:
 VALUE = "return -3.14159265358979 * (1 + s[0]) / (7 + s[1] + 5 * s[2]) + 0.3 * s[3]"
 
 
+def model_of(program, factor_fields=None):
+    return {
+        "variables": [{"name": name, "states": 3} for name in "abcd"],
+        "programs": {"p": program},
+        "factors": [{"scope": ["a", "b"], "log_values": [0, -1, -2, -1, 0, -1, "-inf", -1, 0]},
+                    {"name": "f", "scope": ["a", "b", "c", "d"], "program": "p", **(factor_fields or {})}],
+    }
+
+
 class Folder:
     """A model in a folder of its own, removed at the end."""
 
@@ -37,14 +46,8 @@ class Folder:
         parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # waits for a disk are long
         self.path = tempfile.mkdtemp(dir=parent)
         program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **(program_fields or {})}
-        likelihood = {"name": "f", "scope": ["a", "b", "c", "d"], "program": "p", **(factor_fields or {})}
-        model = {
-            "variables": [{"name": name, "states": 3} for name in "abcd"],
-            "programs": {"p": program},
-            "factors": [{"scope": ["a", "b"], "log_values": [0, -1, -2, -1, 0, -1, "-inf", -1, 0]}, likelihood],
-        }
         with open(self.file("model.json"), "w") as file:
-            json.dump(model, file)
+            json.dump(model_of(program, factor_fields), file)
         with open(self.file("oracle.py"), "w") as file:
             file.write(ORACLE.replace("BODY", body))
 

@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -96,7 +97,7 @@ def test_budgets_of_calls_pay_for_samples_too():
     with Folder(log_max=0) as folder:
         folder.answer("--select", "gap", "--calls", "40", "--importance", "10", "--time", "30")
         check(0 < folder.num_calls() <= 40, "with bounds too", folder.num_calls())
-    for method in ("sis", "smc", "gibbs"):
+    for method in ("sis", "smc", "gibbs", "metropolis"):
         with Folder(4) as folder:
             folder.answer("--method", method, "--calls", "200")
             check(0 < folder.num_calls() <= 200, f"{method} counts calls", folder.num_calls())
@@ -177,9 +178,35 @@ def test_compare():
         run = folder.run("compare", "--budgets", "20,50", "--runs", "1", "--reference-calls", "0")
         check(run.returncode == 0 and "there is no KL" in run.out, "no reference", run.err + run.out)
         check("KL to the target" not in run.out, "no KL without one", run.out)
-        check(folder.num_calls() <= 2 * 70 * 4, "no call that no budget counts", folder.num_calls())
+        check(folder.num_calls() <= 70 * 9, "no call that no budget counts", folder.num_calls())
+        for method in ("learned", "TS, rule mass", "Metropolis"):
+            check(re.search(rf"^  {method}", run.out, re.M), f"{method} is there by default", run.out)
+    with Folder() as folder:
+        best = ["--question", "best", "--runs", "2", "--journal", "run.journal"]
+        run = folder.run("compare", *best, "--budgets", "30,90")
+        check(run.returncode == 0 and "nats below the best of all runs" in run.out, "the best", run.err + run.out)
+        rows = {line.split("  ")[1].strip(): line for line in run.out.split("\n") if line.startswith("  ")}
+        for method in ("learned model", "frequencies of the best quarter", "Metropolis", "TS, rule mass"):
+            check(method in rows, f"a row of {method}", run.out)
+        check("at most 1080 by the methods" in run.err and "reference" not in run.err, "says before", run.err)
+        check(0 < folder.num_calls() <= 1080, "no call that no budget counts", folder.num_calls())
+        spent = run.out.split("Spent at the largest budget")[1]
+        for line in spent.split("\n")[2:6]:
+            calls = int(re.split(r"  +", line.strip())[2])
+            check(0 < calls <= 90, "each within its budget", line)
+        paid = folder.num_calls()
+        again = folder.run("compare", *best, "--budgets", "30,90")
+        check(again.returncode == 0 and folder.num_calls() == paid, "the journal pays the second time", again.err)
+        check(again.out.split("Spent")[0] == run.out.split("Spent")[0], "with the same numbers", again.out)
+        run = folder.run("compare", "--methods", "frequencies")
+        check(run.returncode == 64 and "goes with --question best" in run.err, "frequencies need the question", run.err)
+        for arguments, message in ((["--question", "all"], "allowed is best"),
+                                   (["--question", "best", "--samples", "2"], "no distribution to draw from")):
+            run = folder.run("infer", "--method", "frequencies", *arguments)
+            check(run.returncode == 64 and message in run.err, message, run.err)
+        check(folder.num_calls() == paid, "nothing was called for it")
     for number in (signal.SIGINT, signal.SIGTERM):
-        for methods in ("mass", "smc", "gibbs"):
+        for methods in ("mass", "smc", "gibbs", "metropolis"):
             with Folder(8, sleep="time.sleep(0.3)") as folder:
                 process = folder.start("compare", "--budgets", "1000", "--methods", methods, "--reference-calls", "0")
                 while folder.num_calls() < 2 and process.poll() is None:

@@ -65,6 +65,9 @@ check "--c goes with figure1 alone" grep -q "go with figure1, not with table1$" 
 check "and nothing is written" [ ! -e refused ]
 run reproduce depth --quick --instances 1 --out depth
 check "depth" exits 0
+run reproduce memory --quick --out memory
+check "memory" exits 0
+check "memory: CSV" says memory/memory.csv '^ising,16,rebuild,'
 run reproduce functions --quick --instances 1 --budget 300 --out functions
 check "functions" exits 0
 check "functions: CSV" says functions/functions.csv '^chain,letter,mass,300,'

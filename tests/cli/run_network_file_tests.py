@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Networks as files that others read and write: run_network_file_tests.py PROGRAM MODELS_FOLDER
+"""Networks as files that others read and write, and models that others make: run_network_file_tests.py PROGRAM MODELS_FOLDER
 
 A perceptron trained by the program, read and computed by examples/networks/perceptron.py, must give the same answer as
 in the program; one that the example writes must be read by the program. PyTorch is not needed: what stands in for it
@@ -57,6 +57,38 @@ def a_trained_network_is_computed_in_numpy():
     check(abs(inside - uniform) > 0.01, "and it matters", (inside, uniform))
 
 
+GENERATOR = """
+import random, sys
+draw = random.Random(int(sys.argv[1]))
+n = draw.randint(4, 6)
+print("MARKOV", n, *[3] * n, n - 1)
+for i in range(n - 1): print(2, i, i + 1)
+for i in range(n - 1): print(9, *[draw.random() for _ in range(9)])
+"""
+
+
+def a_generator_makes_the_models():
+    def train(text, out, *more, program="make_model.py", episodes="3"):
+        with open(os.path.join(FOLDER, "make_model.py"), "w", encoding="utf-8") as file:
+            file.write(text)
+        command = [PROGRAM, "train", "--generator", program, "--out", out, "--episodes", episodes, "--budget", "100",
+                   "--deterministic", "--quiet", *more]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=FOLDER)
+
+    done = train(GENERATOR, "made")
+    check(done.returncode == 0 and "3 episodes" in done.stdout, "models of a program", done.stderr)
+    done = train(GENERATOR, "made", "--resume", episodes="4")
+    check(done.returncode == 0 and "4 episodes" in done.stdout, "and more of them", done.stderr)
+    run("infer", MODEL, "--prior", "net:made/network.safetensors", "--space", "tree", "--order", "given", "--budget", "50")
+    for text, words in (("import sys; sys.exit(3)", "exited with status 3"), ("print('MARKOV 1 x')", "expected a number"),
+                        ("", "generator 'make_model.py' with the number")):
+        done = train(text, "broken")
+        check(done.returncode != 0 and words in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
+        check(not os.path.exists(os.path.join(FOLDER, "broken")), "nothing is left", words)
+    done = train(GENERATOR, "broken", program="nowhere/make_model")
+    check(done.returncode != 0 and "no such program" in done.stderr, "no such program", done.stderr)
+
+
 def a_network_of_others_is_read():
     random = np.random.default_rng(5)
     shapes = [(24, 16), (16, 3)]
@@ -79,6 +111,6 @@ def tensor(values):
 
 
 try:
-    run_tests([a_trained_network_is_computed_in_numpy, a_network_of_others_is_read])
+    run_tests([a_trained_network_is_computed_in_numpy, a_network_of_others_is_read, a_generator_makes_the_models])
 finally:
     shutil.rmtree(FOLDER)

@@ -21,12 +21,13 @@ PATIENCE = 300  # seconds until a run that should end is given up; nothing is me
 
 RULES = {"q-uct", "gap", "mass"}
 PARTICLES = {"sis", "smc"}
-ALL = RULES | PARTICLES | {"gibbs", "bp", "exact"}
+ALL = RULES | PARTICLES | {"gibbs", "metropolis", "bp", "exact"}
 WAYS = {
     "exact": ["--method", "exact"],
     "sis": ["--method", "sis", "--budget", "3000"],
     "smc": ["--method", "smc", "--budget", "3000"],
     "gibbs": ["--method", "gibbs", "--budget", "20000"],
+    "metropolis": ["--method", "metropolis", "--budget", "20000"],
     "bp": ["--method", "bp"],
     "q-uct": ["--select", "q-uct", "--budget", "5000"],
     "gap": ["--select", "gap", "--order", "given", "--prior", "mini-bucket:2", "--budget", "300", "--importance", "200"],
@@ -53,11 +54,11 @@ USES = [
     Use("--prior", "mini-bucket:3", RULES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--prior"]),
     Use("--restarts", "2", RULES | PARTICLES | {"exact"}, drops=["--order"], shows=False),
     Use("--resume", "slices", {"exact"}, shows=False),  # run_slice_tests.py
-    Use("--budget", "4000", RULES | PARTICLES | {"gibbs"}, drops=["--budget"]),
+    Use("--budget", "4000", RULES | PARTICLES | {"gibbs", "metropolis"}, drops=["--budget"]),
     Use("--budget", "120000", {"bp"}, ["--samples", "2"], drops=["--budget"], shows=False),
-    Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs"}),
+    Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs", "metropolis"}),
     Use("--budget-unit", "factor", {"bp"}, ["--samples", "2", "--budget", "400000"], shows=False),
-    Use("--memory", "2G", RULES | PARTICLES | {"exact"}, shows=False),
+    Use("--memory", "2G", RULES | PARTICLES | {"metropolis", "exact"}, shows=False),
     Use("--threads", "2", ALL, shows=False),
     Use("--question", "best", ALL, shows=False),
     Use("--error-share", "0.2", set()),  # of a learned model

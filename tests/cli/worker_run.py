@@ -4,25 +4,9 @@ import os
 import signal
 import sys
 
+from oracle_folder import ORACLE, VALUE, model_of
 from redis_support import Lab, Process, wait_for
 
-# Appends a line per call, as one write, before it computes. BODY runs for each evaluation.
-PROGRAM_TEXT = """
-import json, os, sys, time
-calls = os.open("calls", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-def log_value(s):
-    BODY
-sys.stdin.readline()
-print('{"ready": true}', flush=True)
-for line in sys.stdin:
-    request = json.loads(line)
-    values = []
-    for states in request["assignments"]:
-        os.write(calls, (str(states) + "\\n").encode())
-        values.append(log_value(states))
-    print(json.dumps({"id": request["id"], "log_values": values}), flush=True)
-"""
-VALUE = "return -3.14159265358979 * (1 + s[0]) / (7 + s[1] + 5 * s[2]) + 0.3 * s[3]"
 ALLOW = {"TREESAMPLE_ALLOW_PROGRAMS": "1"}
 # What no two runs share, or what says how it was run.
 OF_ONE_RUN = ("model", "seconds", "expansions_per_second", "programs", "options", "cost_seconds")
@@ -34,18 +18,12 @@ class WorkerLab(Lab):
         self.program_fields = program_fields or {}
         self.write_model("model.json")
         with open(self.path("oracle.py"), "w") as file:
-            file.write(PROGRAM_TEXT.replace("BODY", body))
+            file.write(ORACLE.replace("BODY", body))
 
     def write_model(self, name, **program_fields):
         program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **self.program_fields, **program_fields}
-        model = {
-            "variables": [{"name": name, "states": 3} for name in "abcd"],
-            "programs": {"p": program},
-            "factors": [{"scope": ["a", "b"], "log_values": [0, -1, -2, -1, 0, -1, "-inf", -1, 0]},
-                        {"name": "f", "scope": ["a", "b", "c", "d"], "program": "p"}],
-        }
         with open(self.path(name), "w") as file:
-            json.dump(model, file)
+            json.dump(model_of(program), file)
 
     def server_options(self, run, patience):
         return ["--redis", self.address(), "--run", run, "--patience", patience]

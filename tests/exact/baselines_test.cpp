@@ -13,6 +13,7 @@
 #include "support/random_models.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
 #include "treesample/baselines/gibbs.hpp"
+#include "treesample/baselines/metropolis.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -115,6 +116,46 @@ TEST(Gibbs, RestartsAndLongChainApproachTheTarget) {
     const GibbsResult result = gibbs(graph, {.budget = budget}, options);
     EXPECT_GT(result.report.num_samples, 10'000);
     expect_equal_marginals(result.approximation.marginals(), exact.marginals, 0.02);
+  }
+}
+
+// ---- Metropolis
+
+// 60 models; the bound is loose, because steps of a chain depend on each other: 100,000 of them in up to 81 states.
+TEST(Metropolis, LongChainsApproachTheTarget) {
+  Random random(47);
+  int num_checked = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    RandomModelOptions options = gibbs_model(trial);
+    options.scale = 1.0;
+    options.zero_probability = 0.0;
+    const FactorGraph graph = random_model(random, options);
+    const Enumeration exact = enumerate(graph);
+    const Limits limits{.budget = 200'000};
+    const MetropolisResult result = metropolis(graph, limits, {.seed = static_cast<std::uint64_t>(trial)});
+    ASSERT_EQ(result.report.num_steps, 200'000);
+    ++num_checked;
+    expect_equal_marginals(result.approximation.marginals(), exact.marginals, 0.05);
+    double best = kNegInf;
+    for (const double log_prob : exact.log_probs) best = std::max(best, log_prob + exact.log_z);
+    EXPECT_NEAR(result.best->log_density, best, 1e-9) << "trial " << trial;
+  }
+  EXPECT_EQ(num_checked, 60);
+}
+
+// Two states that can be reached from each other, beside impossible ones: the walk begins anywhere and never stays
+// where nothing is possible. 5 standard errors of 50,000 steps whose autocorrelation is below 0.8.
+TEST(Metropolis, LeavesImpossibleConfigurationsAndKeepsTheProportions) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(5);
+  graph.add_table({1}, {kNegInf, kNegInf, kNegInf, 0.0, kNegInf});
+  graph.add_table({0}, {0.0, std::log(3.0)});
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const MetropolisResult result = metropolis(graph, {.budget = 100'000}, {.seed = seed});
+    ASSERT_EQ(result.approximation.num_atoms(), 2);
+    EXPECT_NEAR(result.approximation.marginals()[1][3], 1.0, 1e-12);
+    EXPECT_NEAR(result.approximation.marginals()[0][1], 0.75, 5.0 * std::sqrt(0.1875 * 9.0 / 50'000));
   }
 }
 

@@ -60,4 +60,16 @@ inline FactorGraph random_model(Random& random, const RandomModelOptions& option
   return graph;
 }
 
+// Not random: a loop of equal variables with a table per neighbour.
+inline FactorGraph ring(int num_variables, int num_states) {
+  FactorGraph graph;
+  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  for (int v = 0; v < num_variables; ++v) {
+    std::vector<double> values(num_states * num_states);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.4 * static_cast<double>(i % 4);
+    graph.add_table({v, (v + 1) % num_variables}, values);
+  }
+  return graph;
+}
+
 }  // namespace treesample::testing

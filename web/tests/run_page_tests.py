@@ -323,6 +323,48 @@ def test_journal(browser):
     check(f"so far, {total:.6g}" in said and "lower bound of log Z" in said, "the mass that was found", said)
     check(browser.run("document.querySelectorAll('#best polyline').length") == 6, "the best, a line each")
     check(texts(browser, "#workers tbody td:nth-child(2)") == ["6"], "calls of the worker")
+    check("with --model FILE" in texts(browser, "#logz p")[0], "log Z needs the model", texts(browser, "#logz p"))
+    treesample("journal", "run.journal", "--html", path, "--model", "paid.json")
+    opened(browser, path)
+    check_clean(browser, path, "journal of a model")
+    total = math.log(0.9 * 3 * math.exp(-0.5) + 0.1 * (2 * math.exp(-0.5) + math.exp(-4.0)))
+    said = dict(zip(texts(browser, "#logz dt"), texts(browser, "#logz dd")))
+    check(abs(float(said["log Z"].replace("−", "-")) - total) < 1e-5, "log Z is exact where all was asked", said)
+    check("Every configuration was evaluated" in texts(browser, "#logz p.hint")[0], "and that is said")
+    check("pump=ok" in " ".join(texts(browser, "#rows tbody td:nth-child(2)")), "states have their names")
+
+
+def test_journal_estimate(browser):
+    """log Z of one function over all variables, by what 300 of its 16,384 values teach."""
+    names = [f"v{i}" for i in range(7)]
+    with open("chain.py", "w", encoding="utf-8") as file:
+        file.write("def chain(**v):\n    x = list(v.values())\n"
+                   "    return -0.7 * sum((a - b) ** 2 for a, b in zip(x, x[1:])) + 0.3 * x[2]\n")
+    with open("chain.json", "w", encoding="utf-8") as file:
+        json.dump({"variables": [{"name": name, "states": 4} for name in names],
+                   "programs": {"chain": {"python": "chain.py"}},
+                   "factors": [{"scope": ["v0"], "values": [4, 3, 2, 1]},
+                               {"name": "chain", "scope": names, "program": "chain"}]}, file)
+    sums = [4.0, 3.0, 2.0, 1.0]
+    for i in range(1, 7):
+        sums = [sum(sums[a] * math.exp(-0.7 * (a - b) ** 2) for a in range(4)) * math.exp(0.3 * b * (i == 2))
+                for b in range(4)]
+    truth = math.log(sum(sums))
+    treesample("infer", "chain.json", "--calls", "300", "--journal", "chain.journal", "--allow-programs", "--quiet")
+    path = os.path.abspath("estimate.html")
+    treesample("journal", "chain.journal", "--html", path, "--model", "chain.json")
+    opened(browser, path)
+    check_clean(browser, path, "estimate")
+    said = {key: value.replace("−", "-") for key, value in zip(texts(browser, "#logz dt"), texts(browser, "#logz dd"))}
+    estimate, lower = float(said["log Z, estimate"]), float(said["At least (certified)"])
+    check(abs(estimate - truth) < 0.02, "the estimate is near the truth", f"{estimate} {truth}")
+    check(lower < truth, "the lower bound is below it", f"{lower} {truth}")
+    share = float(said["Share of the mass evaluated"].split()[1]) / 100
+    check(abs(share - math.exp(lower - estimate)) < 0.01, "the share is that of these two", said)
+    hints = " ".join(texts(browser, "#logz p.hint"))
+    check("not certified" in hints and "An error that true values of samples confirm" in hints, "its meaning", hints)
+    check(browser.run("document.querySelectorAll('#logz .chart polyline').length") == 2, "both over calls")
+    check("of the mass evaluated" in " ".join(texts(browser, ".card")), "a card", texts(browser, ".card"))
 
 
 def main():

@@ -31,8 +31,10 @@ enum class Method {
   kSmc,
   kGibbs,
   kBp,
-  kLearned,   // functions over many variables, learned from the values that were paid for
-  kMonotone,  // functions that are declared monotone: bounds from boxes
+  kMetropolis,
+  kFrequencies,  // the best configuration alone, of functions
+  kLearned,      // functions over many variables, learned from the values that were paid for
+  kMonotone,     // functions that are declared monotone: bounds from boxes
 };
 
 // What samples are drawn from by the search with bounds.
@@ -72,6 +74,12 @@ enum class NetworkValues {
   kAbsolute,    // as they are: the paper's text
 };
 
+// What a tree search does when its memory is full.
+enum class WhenFull {
+  kRebuild,  // the tree is compiled into Q_phi and built again under it (surrogate/rebuilt_search.hpp)
+  kStop,
+};
+
 struct InferOptions {
   std::optional<Method> method = {};
   std::optional<SelectRule> select = {};
@@ -81,6 +89,7 @@ struct InferOptions {
   std::optional<std::string> prior = {};  // a word of the factory of leaf values
   std::optional<NetworkValues> network_values = {};
   std::optional<std::int64_t> root_samples = {};
+  std::optional<WhenFull> when_full = {};
   std::optional<BudgetUnit> budget_unit = {};
   std::optional<double> c = {};
   std::optional<double> epsilon = {};

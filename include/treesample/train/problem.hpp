@@ -1,11 +1,13 @@
-// The inference problems that training works on: random instances of a family, one model file or many, and these with
-// random evidence: the paper's amortised posterior inference, the same model with other observations (section 3.3).
+// The inference problems that training works on: random instances of a family, one model file or many, these with
+// random evidence (the paper's amortised posterior inference, the same model with other observations, section 3.3), or
+// whatever a generator makes.
 //
 // A problem is known by its number, so that workers and learner, on one machine or on many, need to
 // exchange nothing else: the same options and number give the same problem everywhere.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +38,9 @@ struct Problem {
   std::optional<GnnPlan> plan;             // for graph networks
 };
 
+// A model for a number from 0 to 2^31 - 1: always the same for the same number. Several threads may call it at once.
+using ModelGenerator = std::function<FactorGraph(std::uint64_t number)>;
+
 struct ProblemOptions {
   std::string family = "factor-graphs-2";
   Reading reading = Reading::kLetter;
@@ -46,6 +51,10 @@ struct ProblemOptions {
   std::string model_format = {};
   // Several of them, text and extension each: problem i is model i modulo their number. Only for graph networks.
   std::vector<std::pair<std::string, std::string>> models = {};
+  // Models without end: another number for each problem. The name is for messages, and what a run that is resumed must
+  // share. Only for graph networks, and not for workers on other machines.
+  ModelGenerator generator = {};
+  std::string generator_name = {};
   // Variables of the model or models, by name, that are observed: in the states of a sample of the model, another one
   // for each problem. A problem is then the model conditioned on them, as `infer --evidence` has it. Only for graph
   // networks.
@@ -54,7 +63,7 @@ struct ProblemOptions {
   bool is_single_graph = false;  // every problem is instance 0 (the paper's non-transfer setting)
   std::uint64_t seed = 0;
 
-  [[nodiscard]] bool has_models() const { return !model_text.empty() || !models.empty(); }
+  [[nodiscard]] bool has_models() const { return !model_text.empty() || !models.empty() || generator; }
   [[nodiscard]] bool is_single() const {
     return is_single_graph || (!model_text.empty() && evidence_variables.empty());
   }
@@ -75,7 +84,7 @@ class ProblemSource {
   [[nodiscard]] std::vector<std::string> network_kinds() const;
   // Of the first problem; what a new perceptron is made for.
   [[nodiscard]] int num_variables() const { return first_->graph.num_variables(); }
-  // Of all models, or of the first problem of a family.
+  // Of all models, of the first problem of a family, or of the first few of a generator.
   [[nodiscard]] int max_states() const;
 
   // Problems are made with a plan for this network from now on. Throws kArgument when it does not fit.
@@ -87,6 +96,7 @@ class ProblemSource {
   struct KnownModel;
   [[nodiscard]] std::shared_ptr<Problem> make(std::uint64_t id) const;
   [[nodiscard]] FactorGraph observed(const KnownModel& model, std::uint64_t id) const;
+  [[nodiscard]] FactorGraph generated(std::uint64_t id) const;
   void read_models();
   void add_plan(Problem& problem) const;
 

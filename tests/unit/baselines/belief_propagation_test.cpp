@@ -5,22 +5,14 @@
 #include <cmath>
 #include <string>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-FactorGraph ring(int num_variables, int num_states) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
-  for (int v = 0; v < num_variables; ++v) {
-    std::vector<double> values(num_states * num_states);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.4 * static_cast<double>(i % 4);
-    graph.add_table({v, (v + 1) % num_variables}, values);
-  }
-  return graph;
-}
+using testing::ring;
 
 // 4 factors, 8 messages, 36 entries per step; 4 variables times 3 steps per sample.
 TEST(BpSample, ChargesAsDocumented) {

@@ -12,17 +12,7 @@ namespace treesample {
 namespace {
 
 using testing::random_model;
-
-FactorGraph ring(int num_variables, int num_states) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
-  for (int v = 0; v < num_variables; ++v) {
-    std::vector<double> values(num_states * num_states);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.4 * static_cast<double>(i % 4);
-    graph.add_table({v, (v + 1) % num_variables}, values);
-  }
-  return graph;
-}
+using testing::ring;
 
 // 5 variables of 3 states with 2 factors each: a sweep costs 15 states or 5 updates or 30 factor values.
 TEST(Gibbs, ChargesAsDocumented) {

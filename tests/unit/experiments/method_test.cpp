@@ -1,5 +1,6 @@
 #include "experiments/method.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/families/family.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/value/elbo_value.hpp"
 
 namespace treesample::experiments {
@@ -79,6 +81,59 @@ TEST(Compare, ReferenceIsExactAndBudgetsThatPayForNothingAreLeftOut) {
   EXPECT_EQ(table.rows[0].at(2), "exact");
   EXPECT_EQ(table.rows[1].at(1), "-");  // ten sweeps cost more than 10
   EXPECT_NE(table.rows[1].at(2), "-");
+}
+
+// A chain in one function of all variables, which counts its calls; a queue is what remembers, so that each run pays.
+TEST(Compare, BestOfFunctionsPaysForNothingBeyondTheBudgets) {
+  const FactorGraph model = small_chain();
+  std::int64_t num_calls = 0;
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < model.num_variables(); ++v) scope.push_back(graph.add_variable(model.num_states(v)));
+  graph.add_factor(Factor::function(scope, [&](std::span<const int> x) {
+    ++num_calls;
+    return model.log_density(x);
+  }));
+  CompareOptions options;
+  options.aim = Aim::kBest;
+  options.settings = {MethodSetting(Contender::kLearned), MethodSetting(Contender::kFrequencies),
+                      MethodSetting(Contender::kMetropolis)};
+  options.budgets = {5, 81};
+  options.num_runs = 3;
+  options.model_name = "model";
+  EXPECT_EQ(reference_plan(graph, options).calls(), 0);
+  const Report report = compare(graph, options, {.num_threads = 1}).value();
+  EXPECT_LE(num_calls, most_method_calls(options));
+  EXPECT_EQ(most_method_calls(options), 3 * 3 * (5 + 81));
+  const Table& table = report.tables.at(0);
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_EQ(table.rows[0].at(2), "0");  // all 81 configurations were asked
+  EXPECT_EQ(table.rows[1].at(2), "0");
+  EXPECT_NE(table.rows[1].at(1), "0");
+  const Enumeration exact = enumerate(model);
+  double best = kNegInf;
+  for (const double log_prob : exact.log_probs) best = std::max(best, log_prob + exact.log_z);
+  EXPECT_NE(report.introduction.find(fmt::format("{:.6f}, and no other is better", best)), std::string::npos)
+      << report.introduction;
+  EXPECT_THROW(static_cast<void>(compare(model, options, {.num_threads = 1})), Error);
+}
+
+TEST(Compare, MetropolisAndLearnedModelAreComparedWithTheTargetOfFunctions) {
+  const FactorGraph model = small_chain();
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < model.num_variables(); ++v) scope.push_back(graph.add_variable(model.num_states(v)));
+  graph.add_factor(Factor::function(scope, [&](std::span<const int> x) { return model.log_density(x); }));
+  const double log_z = enumerate(model).log_z;
+  for (const Contender method : {Contender::kLearned, Contender::kMetropolis}) {
+    const Outcome outcome =
+        run_method(graph, MethodSetting(method), {.budget = 40, .unit = BudgetUnit::kCall, .num_samples = 2000})
+            .value();
+    EXPECT_LE(outcome.num_calls, 40.0);
+    EXPECT_GT(outcome.num_calls, 30.0);
+    EXPECT_GE(log_z + outcome.delta_kl, -1e-9 - 4.0 * outcome.delta_kl_error);
+    EXPECT_NEAR(outcome.delta_kl, -outcome.energy - outcome.entropy, 1e-9);
+  }
 }
 
 TEST(Compare, WithoutEliminationTheReferenceIsAnEstimateThatAgrees) {

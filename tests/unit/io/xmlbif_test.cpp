@@ -101,11 +101,16 @@ TEST(ModelFormats, EveryOneHoldsTheBundledNetwork) {
       EXPECT_EQ(again.factor(m).scope(), graph.factor(m).scope()) << name;
       for (std::size_t i = 0; i < graph.factor(m).log_values().size(); ++i) {
         const double value = graph.factor(m).log_values()[i];
-        if (std::isinf(value)) EXPECT_EQ(again.factor(m).log_values()[i], value) << name;
-        if (!std::isinf(value)) EXPECT_NEAR(again.factor(m).log_values()[i], value, 1e-15) << name;
+        if (std::isinf(value)) {
+          EXPECT_EQ(again.factor(m).log_values()[i], value) << name;
+        } else {
+          EXPECT_NEAR(again.factor(m).log_values()[i], value, 1e-15) << name;
+        }
       }
     }
-    if (extension != ".uai") EXPECT_EQ(again.variable(3).name, "lung") << name;
+    if (extension != ".uai") {
+      EXPECT_EQ(again.variable(3).name, "lung") << name;
+    }
   }
   EXPECT_EQ(format_model(graph, "a.uai").rfind("BAYES", 0), 0U);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -84,6 +85,31 @@ TEST(ProblemSource, ModelsTakeTurnsAndShareANetwork) {
   }
 }
 
+TEST(ProblemSource, AGeneratorMakesAnotherModelForEachProblem) {
+  ProblemOptions options;
+  std::set<std::uint64_t> numbers;
+  int num_states = 3;
+  options.generator = [&](std::uint64_t number) {
+    EXPECT_LT(number, std::uint64_t{1} << 31);
+    numbers.insert(number);
+    FactorGraph graph;
+    graph.add_variable(num_states);
+    graph.add_table({0}, std::vector<double>(num_states, static_cast<double>(number % 1000)));
+    return graph;
+  };
+  options.generator_name = "of the test";
+  ProblemSource problems(options);
+  EXPECT_EQ(problems.max_states(), 3);
+  EXPECT_EQ(problems.network_kinds(), std::vector<std::string>{kTableKind});
+  problems.plan_for(make_network({}, problems));
+  const auto first_value = [&](std::uint64_t id) { return problems.problem(id)->graph.factor(0).log_values()[0]; };
+  numbers.clear();
+  for (const std::uint64_t id : {1, 2, 3}) EXPECT_EQ(first_value(id), first_value(id));
+  EXPECT_EQ(numbers.size(), 3U);
+  num_states = 4;  // more than the network was made for
+  EXPECT_THROW(problems.problem(99), Error);
+}
+
 TEST(ProblemSource, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_THROW(ProblemSource(with_evidence({"nobody"})), Error);
   ProblemOptions family;
@@ -92,6 +118,13 @@ TEST(ProblemSource, OptionsThatDoNotGoTogetherAreRefused) {
   ProblemOptions both = with_evidence({});
   both.models.emplace_back(both.model_text, ".uai");
   EXPECT_THROW(ProblemSource{both}, Error);
+  ProblemOptions generated = with_evidence({});
+  generated.generator = [](std::uint64_t number) { return small_graph(number); };
+  EXPECT_THROW(ProblemSource{generated}, Error);
+  generated.model_text.clear();
+  EXPECT_NO_THROW(ProblemSource{generated});
+  generated.evidence_variables = {"x1"};
+  EXPECT_THROW(ProblemSource{generated}, Error);
 }
 
 }  // namespace

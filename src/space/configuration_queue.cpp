@@ -1,4 +1,4 @@
-#include "surrogate/configuration_queue.hpp"
+#include "space/configuration_queue.hpp"
 
 #include <algorithm>
 #include <chrono>

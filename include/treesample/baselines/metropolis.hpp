@@ -1,0 +1,44 @@
+// Metropolis: one chain of configurations, one variable at a time.
+//
+// The chain starts at a uniform configuration. A step draws a variable and a state for it, both uniformly, and moves
+// there with probability min(1, gamma_hat(there) / gamma_hat(here)); the target stays invariant. The first half of the
+// steps is left out, and each of the others is a sample: P_X is how often the chain was where.
+//
+// Zeros: from a configuration of density 0 every step is taken, so that the chain walks freely until it meets one of
+// positive density, which it never leaves. What it met before that is left out.
+//
+// Cost: a step evaluates one configuration, a reward in units of these, as an update of Gibbs sampling does for each
+// state. What a function was asked before in the same run is known and no call, so that the chain goes on for nothing
+// where it has been; it ends when the budget does not pay for one more configuration at its full price, or after
+// Budget::kFreeRewards steps without a call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "treesample/baselines/particle_approximation.hpp"
+#include "treesample/space/limits.hpp"
+
+namespace treesample {
+
+struct MetropolisOptions {
+  std::uint64_t seed = 0;  // stream "metropolis"
+};
+
+struct MetropolisReport : RunReport {
+  std::int64_t num_steps = 0;     // configurations that were evaluated, the first included
+  std::int64_t num_accepted = 0;  // steps that moved
+};
+
+struct MetropolisResult {
+  ParticleApproximation approximation;  // empty when nothing possible was met
+  std::optional<Configuration> best;    // of all that were evaluated
+  MetropolisReport report;
+};
+
+// Of the limits it uses budget, unit, seconds and bytes. Throws Error: kArgument for a budget that does not pay for one
+// configuration, kNumeric when a factor returns NaN or +inf. A run that is ended early hands back what it has.
+MetropolisResult metropolis(const FactorGraph& graph, const Limits& limits, const MetropolisOptions& options = {},
+                            const Observer& observer = {});
+
+}  // namespace treesample

@@ -1,0 +1,17 @@
+// Models that a program makes: what `train --generator PROGRAM` learns from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+// Runs `program NUMBER` for each model and reads its standard output, a model in any format of io/model_file.hpp. A
+// file that ends in .py is run by python3. Throws kIo now if there is no such program, and later naming the program and
+// the number for one that fails, says nothing for a minute or prints no model. Several threads may call it at once.
+std::function<FactorGraph(std::uint64_t number)> program_models(const std::string& program);
+
+}  // namespace treesample
