@@ -155,15 +155,13 @@ struct Extra {
   bool (*matters)(const InferRequest&, const FactorGraph&) = nullptr;
   const char* why_not = "";
   bool is_repeated = false;
-  std::string (*meta)() = nullptr;
 };
 
 template <auto kPart, auto kMember>
 OptionRow row(const char* name, Ways ways, const char* help, Extra extra = {}) {
   using F = Field<kPart, kMember>;
-  const auto meta = extra.meta != nullptr ? extra.meta : F::meta;
-  return {name, ways,      help,       F::set,          F::is_given,   F::text,       F::number,        F::copy,
-          meta, extra.low, extra.high, extra.is_common, extra.matters, extra.why_not, extra.is_repeated};
+  return {name,    ways,      help,       F::set,          F::is_given,   F::text,       F::number,        F::copy,
+          F::meta, extra.low, extra.high, extra.is_common, extra.matters, extra.why_not, extra.is_repeated};
 }
 template <auto kMember>
 OptionRow option(const char* name, Ways ways, const char* help, Extra extra = {}) {
@@ -247,9 +245,9 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>(
           "threads", kEveryWay,
-          "Threads, for elimination, its orders, mini-buckets and samples, with the same bits, and, "
-          "with 2 or more, for counting beside a search "
-          "where many entries are zero, whichever answers first; 0 is one per core",
+          "Threads, for elimination, its orders, mini-buckets and samples, with the same bits, and, with 2 or more, "
+          "for "
+          "counting beside a search where many entries are zero, whichever answers first; 0 is one per core",
           {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::aim>(
           "question", kEveryWay,
@@ -307,9 +305,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "restarts", kRules + kParticles + kExact, "Randomised orders to try; 0 chooses by the model's size",
           {.high = 1e6, .matters = has_random_order, .why_not = "only min-fill and min-width orders are random"}),
       option<&InferOptions::resume>("resume", kExact,
-                                    "Elimination that does not fit into the memory is cut into slices: those that are "
-                                    "done are kept in this file, and the same command goes on from there",
-                                    {.meta = [] { return std::string("FILE"); }}),
+                                    "Where slices of elimination that are done are kept: the same command goes on"),
       option<&InferOptions::c>("c", kQUct + kMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.high = HUGE_VAL}),
