@@ -7,8 +7,8 @@
 
 namespace treesample::cli {
 
-// Failures count as the model's programs say. Nothing is called. Throws Error (kArgument) when the calls are not of this
-// model.
+// Failures count as the model's programs say. Nothing is called. Throws Error (kArgument) when the calls are not of
+// this model.
 ValueEstimate journal_estimate(const JsonModel& model, const JournalCalls& calls);
 
 }  // namespace treesample::cli

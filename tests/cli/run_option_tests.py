@@ -64,6 +64,7 @@ USES = [
     Use("--error-share", "0.2", set()),  # of a learned model
     Use("--network-values", "absolute", set()),  # of a network
     Use("--root-samples", "7", set()),  # of a network
+    Use("--when-full", "stop", {"q-uct"}, ["--space", "tree", "--memory", "300K", "--budget", "200000"], drops=["--budget"]),
     Use("--importance", "70", RULES, drops=["--importance"], shows=False),
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),
