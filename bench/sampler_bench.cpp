@@ -1,4 +1,4 @@
-// What several threads bring to samples with bounded weights and to sums over a cutset, in one run.
+// What several threads bring to samples with bounded weights, to sums over a cutset and to mini-buckets, in one run.
 //
 //   sampler_bench [THREADS]
 //
@@ -53,7 +53,7 @@ void run(int most_threads) {
   std::vector<Assignment> configurations;
   Random random(3);
   for (int i = 0; i < 200; ++i) configurations.push_back(upper.sample(random));
-  double one_samples = 0.0, one_sums = 0.0;
+  double one_samples = 0.0, one_sums = 0.0, one_buckets = 0.0;
   for (int threads = 1; threads <= most_threads; threads *= 2) {
     const double samples = measure("samples", threads, one_samples, [&] {
       Random stream(1);
@@ -63,7 +63,11 @@ void run(int most_threads) {
       CutsetSum sum(graph, cutset, {.threads = threads});
       sum.add(configurations);
     });
+    const double larger = measure("mini-buckets", threads, one_buckets, [&] {
+      static_cast<void>(WeightedMiniBucket(graph, space, {.i_bound = 19, .passes = 3, .threads = threads}));
+    });
     if (threads == 1) {
+      one_buckets = larger;
       one_samples = samples;
       one_sums = sums;
     }

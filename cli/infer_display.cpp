@@ -63,12 +63,21 @@ void InferDisplay::show(const treesample::Progress& now) {
     trace_.add(now.seconds, now.spent, now.log_z, now.estimate.value_or(kNegInf));
   }
   keep({now.seconds, now.spent.reward_evaluations, now.log_z, now.estimate}, false);
+  if (phase_ != now.phase) {
+    phase_ = now.phase;
+    phase_begin_ = now.seconds;
+  }
   if (!progress_.is_due()) return;
   const Limits& limits = request_.limits;
   const std::int64_t calls = now.spent.calls;
   const auto used = static_cast<double>(calls > 0 ? calls : now.spent.reward_evaluations);
   const auto budget = static_cast<double>(calls > 0 ? std::min(limits.calls, limits.budget) : limits.budget);
   std::string text = now.phase;
+  const double done = now.share_done.value_or(0.0);
+  if (now.share_done) text += fmt::format(" {:.0f} %", 100.0 * done);
+  if (done > 0.01 && done < 1.0) {
+    text += fmt::format(", {} left", time_text((now.seconds - phase_begin_) * (1.0 - done) / done));
+  }
   if (used > 0.0) {
     text += fmt::format(": {:.3g} {}, {:.2g}/s", used, calls > 0 ? "calls" : "evaluations",
                         used / std::max(now.seconds, 1e-9));
@@ -79,9 +88,13 @@ void InferDisplay::show(const treesample::Progress& now) {
   if (has_bounds) text += fmt::format(", log Z in [{:.4f}, {:.4f}]", now.log_z.lower, now.log_z.upper);
   if (!has_bounds && now.estimate) text += fmt::format(", log Z about {:.4f}", *now.estimate);
   if (now.best) text += fmt::format(", best {:.4f}", *now.best);
-  const double share = std::max({used / budget, now.seconds / limits.seconds, now.share_done.value_or(0.0)});
-  if (share > 0.01 && share < 1.0) text += fmt::format(", {} left", time_text(now.seconds * (1.0 - share) / share));
-  progress_.show(share, text);
+  // Of what was allowed; an answer that is exact comes earlier.
+  const double share = std::max(used / budget, now.seconds / limits.seconds);
+  if (share > 0.01 && share < 1.0) {
+    text += fmt::format(", {} {}", time_text(now.seconds * (1.0 - share) / share),
+                        now.share_done ? "in all at most" : "left");
+  }
+  progress_.show(share > 0.0 ? share : done, text);
 }
 
 void InferDisplay::finish(const Answer& answer) {

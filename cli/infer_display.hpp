@@ -36,6 +36,8 @@ class InferDisplay {
   Progress progress_;
   TraceFile trace_;
   std::vector<TracePoint> kept_;
+  std::string phase_;
+  double phase_begin_ = 0.0;
 };
 
 }  // namespace treesample::cli

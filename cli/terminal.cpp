@@ -58,16 +58,24 @@ bool Interruption::is_overdue() {
 
 int Interruption::exit_code(int code) { return asked_by != 0 ? kSignalExit + asked_by : code; }
 
-Progress::Progress(bool is_quiet) : is_active_(!is_quiet && isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(bool is_quiet) : is_active_(!is_quiet), is_terminal_(isatty(STDERR_FILENO) != 0) {}
 
 bool Progress::is_due() const {
+  using std::chrono::seconds;
   constexpr auto kBetween = std::chrono::milliseconds(100);
-  return is_active_ && (!is_shown_ || std::chrono::steady_clock::now() - last_ >= kBetween);
+  if (!is_active_) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (is_terminal_) return !is_shown_ || now - last_ >= kBetween;
+  // After 5, 10, 20, 40, 80 seconds, and then every minute.
+  constexpr seconds kFirst(5), kMost(60);
+  return now - last_ >= std::clamp<std::chrono::steady_clock::duration>(last_ - begin_, kFirst, kMost);
 }
 
 void Progress::show(double fraction, const std::string& text) {
   if (!is_due()) return;
   last_ = std::chrono::steady_clock::now();
+  if (!is_terminal_)
+    return note(false, fraction < 0.0 ? text : fmt::format("{:.0f} %: {}", 100.0 * std::min(fraction, 1.0), text));
   is_shown_ = true;
   std::string line;
   if (fraction >= 0.0) {

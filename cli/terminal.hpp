@@ -24,7 +24,8 @@ class Interruption {
   [[nodiscard]] static int exit_code(int code);
 };
 
-// One line on stderr, rewritten a few times a second. Silent unless stderr is a terminal.
+// One line on stderr, rewritten a few times a second. Where stderr is no terminal, such as a log: a line of its own
+// after some seconds, and then ever more rarely, so that quick commands say nothing.
 class Progress {
  public:
   explicit Progress(bool is_quiet);
@@ -34,14 +35,14 @@ class Progress {
   // Fraction below 0 when it is not known.
   void show(double fraction, const std::string& text);
   void clear();
-  [[nodiscard]] bool is_active() const { return is_active_; }
   // Whether show() would do anything now.
   [[nodiscard]] bool is_due() const;
 
  private:
-  bool is_active_;
+  bool is_active_, is_terminal_;
   bool is_shown_ = false;
-  std::chrono::steady_clock::time_point last_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = begin_;
 };
 
 // A remark on stderr, unless quiet.

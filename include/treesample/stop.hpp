@@ -1,4 +1,4 @@
-// How work that takes long is asked to end.
+// How work that takes long is asked to end, and says how far it is.
 //
 //   should_stop    the caller wants no more (the time is over, Ctrl-C), and from then on. What can end early with a
 //                  lesser result does so; what cannot throws Error (kInterrupted), and is then as if it had never
@@ -19,6 +19,9 @@
 namespace treesample {
 
 using ShouldStop = std::function<bool()>;
+// Told the share that is done now and then, by the thread that called; an empty one is not told. Work that ends early
+// does not come to 1.
+using TellShare = std::function<void(double share_done)>;
 
 // Asks after every so much work, counted in steps of some nanoseconds, so that asking costs nothing beside it.
 class StopCheck {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
 #include "exact/linear_table.hpp"
+#include "exact/slice_file.hpp"
 #include "exact/slices.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -51,6 +53,7 @@ struct Elimination::State {
     options.threads = team.size();
   }
 
+  void open_slice_file();
   void choose_slices();
   void run_slices();
   // Slices in which all messages can be kept and, if need be, marginals made.
@@ -63,6 +66,7 @@ struct Elimination::State {
   Observer observer;
   mutable ThreadTeam team;
   std::shared_ptr<TablePool> pool;
+  std::optional<SliceFile> slice_file;
   EliminationCost cost;
   bool keeps_messages = false;
   std::shared_ptr<const EliminationPass> pass;  // of the whole model; null where it is in slices
@@ -77,12 +81,25 @@ struct Elimination::State {
   Slice last;
 };
 
+// What it has goes on as it began.
+void Elimination::State::open_slice_file() {
+  std::error_code ignored;
+  if (options.slice_file.empty() || !std::filesystem::exists(options.slice_file, ignored)) return;
+  slice_file.emplace(options.slice_file, graph);
+  if (slice_file->is_new()) return;
+  options.order = slice_file->order();
+  options.slice_variables = slice_file->slice_variables();
+}
+
 // Slices are chosen for log Z alone: what else is wanted gets its own. All messages are kept where they fit.
 void Elimination::State::choose_slices() {
   EliminationOptions lean = options;
   lean.keep_messages = false;
   if (!options.slice_variables.empty()) {
     cost = elimination_cost(graph, lean, observer.should_stop);
+    if (slice_file && cost.bytes > options.most_bytes) {
+      refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
+    }
     return;
   }
   EliminationOptions whole = options;
@@ -105,13 +122,24 @@ void Elimination::State::run_slices() {
   const Slices slices(graph, cost);
   EntryWatch watch(observer, cost.num_entries);
   LogSum sum;
+  if (!slice_file && !options.slice_file.empty()) slice_file.emplace(options.slice_file, graph);
+  if (slice_file && slice_file->is_new()) slice_file->begin(cost);
   for (std::size_t i = 0; i < slices.size(); ++i) {
     watch.check_going_on();
-    const Slice slice = slices.run(i, {false, &team, pool}, watch);
-    sum.add(slice.log_z, slice.estimate);
+    SliceFile::Row row;
+    if (slice_file && i < slice_file->rows().size()) {
+      row = slice_file->rows()[i];
+      watch.add(cost.num_entries / cost.num_slices);
+    } else {
+      const Slice slice = slices.run(i, {false, &team, pool}, watch);
+      row = {slice.log_z, slice.estimate};
+      if (slice_file) slice_file->add(row);
+    }
+    sum.add(row.log_z, row.estimate);
     // What is left is not negative.
     watch.set_bounds({sum.bounds().lower, HUGE_VAL});
   }
+  slice_file.reset();
   log_z = sum.estimate();
   bounds = sum.bounds();
 }
@@ -190,6 +218,7 @@ Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const E
                    fmt::format("factor {} is a function, elimination needs tables", m));
   }
   state_ = std::make_shared<State>(graph, limits, options, observer);
+  state_->open_slice_file();
   state_->choose_slices();
   if (state_->cost.num_slices > 1.0) {
     state_->run_slices();

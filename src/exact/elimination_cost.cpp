@@ -123,6 +123,9 @@ std::vector<Found> OrderSearch::run() {
         [&](std::size_t first, std::size_t, int worker) {
           const bool is_caller = worker == 0;
           if (is_caller) ask_to_settle();
+          if (is_caller && options_.progress) {
+            options_.progress(static_cast<double>(done + first) / static_cast<double>(count));
+          }
           if (!is_settled_) try_order(static_cast<int>(done + first), is_caller);
         },
         [&] { return stop.is_asked(1 + static_cast<std::int64_t>(num_steps_)); });

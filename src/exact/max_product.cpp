@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "exact/slices.hpp"
 #include "math/compensated_sum.hpp"
 #include "model/dense_table.hpp"
 #include "model/table_index.hpp"
@@ -40,20 +41,44 @@ void max_rows(std::span<const double> block, std::size_t num_states, double* out
   }
 }
 
+// How much better than x anything may be, if nothing is above `upper`.
+MostProbable certified(const FactorGraph& graph, Assignment x, double upper) {
+  Configuration best;
+  best.x = std::move(x);
+  best.log_density = graph.log_density(best.x);
+  CompensatedSum density;
+  for (int m = 0; m < graph.num_factors(); ++m) density.add(graph.log_value(m, best.x));
+  const double difference = std::max(0.0, upper - density.value());
+  const double gap = difference + 2.0 * density.error() + kEpsilon * (difference + std::abs(upper));
+  return {std::move(best), std::nextafter(upper, HUGE_VAL), gap};
+}
+
+// What of all slices this one is, for the share that is done.
+struct Part {
+  double first = 0.0, count = 1.0;
+};
+
 class MaxProduct {
  public:
-  MaxProduct(const FactorGraph& graph, const Observer& observer, EliminationCost cost)
-      : graph_(graph), observer_(observer), cost_(std::move(cost)), buckets_(cost_.order.size()) {
+  MaxProduct(const FactorGraph& graph, const Observer& observer, std::vector<int> order, double num_entries, Part part)
+      : graph_(graph),
+        observer_(observer),
+        order_(std::move(order)),
+        num_entries_(num_entries),
+        part_(part),
+        buckets_(order_.size()) {
     build_buckets();
   }
 
   // False when no configuration is possible.
   bool eliminate_all() {
     double num_done = 0.0;
-    for (const int v : cost_.order) {
+    for (const int v : order_) {
       if (log_max_.value() == kNegInf) return false;
       if (observer_.progress) {
-        observer_.progress({.phase = "most probable configuration", .share_done = num_done / cost_.num_entries});
+        // A slice may turn out to have fewer entries than planned, never more.
+        const double share = (part_.first + std::min(1.0, num_done / num_entries_)) / part_.count;
+        observer_.progress({.phase = "most probable configuration", .share_done = share});
       }
       if (observer_.should_stop && observer_.should_stop()) {
         throw Error(ErrorCode::kInterrupted, "most_probable: asked to end");
@@ -64,17 +89,21 @@ class MaxProduct {
     return log_max_.value() != kNegInf;
   }
 
-  [[nodiscard]] MostProbable result() const {
-    Configuration best;
-    best.x = decode();
-    best.log_density = graph_.log_density(best.x);
-    CompensatedSum density;
-    for (int m = 0; m < graph_.num_factors(); ++m) density.add(graph_.log_value(m, best.x));
-    // Errors count twice, for the rounding of what is computed from them; those of the input are in error() alone.
-    const double upper = log_max_.value() + 2.0 * (error_ + input_error_ + log_max_.rounding());
-    const double difference = std::max(0.0, upper - density.value());
-    const double gap = difference + 2.0 * density.error() + kEpsilon * (difference + std::abs(upper));
-    return {std::move(best), std::nextafter(upper, HUGE_VAL), gap};
+  // No configuration is above this. Errors count twice, for the rounding of what is computed from them; those of the
+  // input are in the density's error() alone.
+  [[nodiscard]] double upper() const { return log_max_.value() + 2.0 * (error_ + input_error_ + log_max_.rounding()); }
+  [[nodiscard]] Assignment decode() const {
+    Assignment x(buckets_.size(), 0);
+    std::vector<double> values;
+    for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
+      values.assign(static_cast<std::size_t>(graph_.num_states(*v)), 0.0);
+      for_each_input(buckets_[*v], [&](const TableView& table) {
+        const TableRow row = table_row(graph_, table.scope, *v, x);
+        for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride];
+      });
+      x[*v] = static_cast<int>(std::max_element(values.begin(), values.end()) - values.begin());
+    }
+    return x;
   }
 
  private:
@@ -88,10 +117,10 @@ class MaxProduct {
   };
 
   void build_buckets() {
-    const auto sep = separators(adjacency_of(graph_), cost_.order);
+    const auto sep = separators(adjacency_of(graph_), order_);
     std::vector<int> time(buckets_.size());
-    for (std::size_t t = 0; t < cost_.order.size(); ++t) {
-      const int v = cost_.order[t];
+    for (std::size_t t = 0; t < order_.size(); ++t) {
+      const int v = order_[t];
       time[v] = static_cast<int>(t);
       buckets_[v].scope.assign(sep[v].rbegin(), sep[v].rend());
       buckets_[v].scope.push_back(v);
@@ -145,28 +174,58 @@ class MaxProduct {
     for (double& value : bucket.message) value -= shift;
   }
 
-  [[nodiscard]] Assignment decode() const {
-    Assignment x(buckets_.size(), 0);
-    std::vector<double> values;
-    for (auto v = cost_.order.rbegin(); v != cost_.order.rend(); ++v) {
-      values.assign(static_cast<std::size_t>(graph_.num_states(*v)), 0.0);
-      for_each_input(buckets_[*v], [&](const TableView& table) {
-        const TableRow row = table_row(graph_, table.scope, *v, x);
-        for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride];
-      });
-      x[*v] = static_cast<int>(std::max_element(values.begin(), values.end()) - values.begin());
-    }
-    return x;
-  }
-
   const FactorGraph& graph_;
   const Observer& observer_;
-  EliminationCost cost_;
+  std::vector<int> order_;
+  double num_entries_;  // of all buckets
+  Part part_;
   std::vector<Bucket> buckets_;  // by variable
   CompensatedSum log_max_;       // of the s_v and of the constants so far
   double error_ = 0.0;           // of the arithmetic
   double input_error_ = 0.0;     // of the log-values
 };
+
+// The order and, where that does not fit, slices in which all messages do.
+EliminationCost cost_within(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
+                            const ShouldStop& should_stop) {
+  const auto most_bytes = static_cast<double>(limits.bytes);
+  EliminationOptions kept = options;
+  kept.keep_messages = true;
+  kept.most_bytes = HUGE_VAL;
+  kept.goal = EliminationGoal::kSamples;
+  EliminationCost cost = elimination_cost(graph, kept, should_stop);
+  if (cost.bytes > most_bytes && options.may_slice && options.slice_variables.empty()) {
+    kept.order = cost.order;
+    kept.most_bytes = most_bytes;
+    EliminationCost sliced = elimination_cost(graph, kept, should_stop);
+    if (std::isfinite(sliced.num_entries)) return sliced;
+  }
+  if (cost.bytes <= most_bytes) return cost;
+  throw Error(ErrorCode::kResource,
+              fmt::format("{}: max-product needs {:.4g} bytes for its tables (width {}), allowed are {} bytes",
+                          kFunction, cost.bytes, cost.width, limits.bytes));
+}
+
+// The best of the slices. Those that are impossible, which zeros show in most cases, cost nothing.
+std::optional<MostProbable> best_slice(const FactorGraph& graph, const EliminationCost& cost,
+                                       const Observer& observer) {
+  std::optional<Configuration> best;
+  double upper = kNegInf;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(cost.num_slices); ++i) {
+    const SlicedModel slice = cut_slice(graph, slice_states(graph, cost, i), cost.order);
+    if (slice.is_impossible) continue;
+    MaxProduct pass(slice.model.graph, observer, slice.order, cost.num_entries / cost.num_slices,
+                    {static_cast<double>(i), cost.num_slices});
+    if (!pass.eliminate_all()) continue;
+    const double error = slice.log_error + kEpsilon * (1.0 + std::abs(pass.upper()));
+    upper = std::max(upper, pass.upper() + 2.0 * error);
+    Assignment x = slice.model.lift(pass.decode());
+    const double log_density = graph.log_density(x);
+    if (!best || log_density > best->log_density) best = {std::move(x), log_density};
+  }
+  if (!best) return std::nullopt;
+  return certified(graph, std::move(best->x), upper);
+}
 
 }  // namespace
 
@@ -177,17 +236,11 @@ std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits
     check_argument(graph.factor(m).is_table(), kFunction,
                    fmt::format("factor {} is a function, max-product needs tables", m));
   }
-  EliminationOptions kept = options;
-  kept.keep_messages = true;
-  EliminationCost cost = elimination_cost(graph, kept, observer.should_stop);
-  if (cost.bytes > static_cast<double>(limits.bytes)) {
-    throw Error(ErrorCode::kResource,
-                fmt::format("{}: max-product needs {:.4g} bytes for its tables (width {}), allowed are {} bytes",
-                            kFunction, cost.bytes, cost.width, limits.bytes));
-  }
-  MaxProduct pass(graph, observer, std::move(cost));
+  const EliminationCost cost = cost_within(graph, limits, options, observer.should_stop);
+  if (cost.num_slices > 1.0) return best_slice(graph, cost, observer);
+  MaxProduct pass(graph, observer, cost.order, cost.num_entries, {});
   if (!pass.eliminate_all()) return std::nullopt;
-  return pass.result();
+  return certified(graph, pass.decode(), pass.upper());
 }
 
 }  // namespace treesample

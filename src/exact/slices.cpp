@@ -17,11 +17,10 @@ std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const
   return log_pass(graph, order, options, watch);
 }
 
-Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
-                const PassOptions& options, EntryWatch& watch) {
+SlicedModel cut_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order) {
   SimplifiedModel simplified = simplify(graph, fixed, [] { return true; });
-  Slice slice{std::move(simplified.model), {}, nullptr, {kNegInf, kNegInf}, kNegInf};
-  if (simplified.report.is_impossible) return slice;
+  SlicedModel slice{std::move(simplified.model), {}, simplified.report.log_error, simplified.report.is_impossible};
+  if (slice.is_impossible) return slice;
   std::vector<int> place(static_cast<std::size_t>(graph.num_variables()), -1);
   for (std::size_t i = 0; i < slice.model.variable_of.size(); ++i) {
     place[slice.model.variable_of[i]] = static_cast<int>(i);
@@ -29,21 +28,33 @@ Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vect
   for (const int v : order) {
     if (place[v] >= 0) slice.order.push_back(place[v]);
   }
+  return slice;
+}
+
+Evidence slice_states(const FactorGraph& graph, const EliminationCost& cost, std::size_t index) {
+  Evidence fixed;
+  for (const int v : cost.slice_variables) {
+    const auto num_states = static_cast<std::size_t>(graph.num_states(v));
+    fixed.push_back({v, static_cast<int>(index % num_states)});
+    index /= num_states;
+  }
+  return fixed;
+}
+
+Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
+                const PassOptions& options, EntryWatch& watch) {
+  SlicedModel cut = cut_slice(graph, fixed, order);
+  Slice slice{std::move(cut.model), std::move(cut.order), nullptr, {kNegInf, kNegInf}, kNegInf};
+  if (cut.is_impossible) return slice;
   slice.pass = eliminate(slice.model.graph, slice.order, options, watch);
   slice.estimate = slice.pass->log_z();
-  slice.log_z = LogBounds::around(slice.estimate, slice.pass->error()).widened(simplified.report.log_error);
+  slice.log_z = LogBounds::around(slice.estimate, slice.pass->error()).widened(cut.log_error);
   return slice;
 }
 
 Slice Slices::run(std::size_t index, const PassOptions& options, EntryWatch& watch) const {
-  Evidence fixed;
-  for (const int v : cost_.slice_variables) {
-    const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
-    fixed.push_back({v, static_cast<int>(index % num_states)});
-    index /= num_states;
-  }
   const double end = watch.num_done() + cost_.num_entries / cost_.num_slices;
-  Slice slice = run_slice(graph_, fixed, cost_.order, options, watch);
+  Slice slice = run_slice(graph_, slice_states(graph_, cost_, index), cost_.order, options, watch);
   watch.add(std::max(0.0, end - watch.num_done()));
   return slice;
 }

@@ -30,6 +30,17 @@ struct Slice {
 std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
                                                  const PassOptions& options, EntryWatch& watch);
 
+// The part of a model in which some variables have the states of `fixed`, and the order of those that it has left.
+struct SlicedModel {
+  ReducedModel model;
+  std::vector<int> order;
+  double log_error = 0.0;  // of the log density of a configuration, at most
+  bool is_impossible = false;
+};
+SlicedModel cut_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order);
+// Of slice number `index`.
+Evidence slice_states(const FactorGraph& graph, const EliminationCost& cost, std::size_t index);
+
 // The part of the model in which the variables of `fixed` have these states; the order is of all variables.
 Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
                 const PassOptions& options, EntryWatch& watch);

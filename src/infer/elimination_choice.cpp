@@ -33,6 +33,7 @@ EliminationOptions elimination_options(const InferRequest& request, const Run& r
   elimination.seed = request.options.seed;
   elimination.should_settle = run.time_box(policy::kCostShare, policy::kOrderSeconds);
   elimination.threads = num_threads(request.limits);
+  elimination.progress = run.phase("orders", policy::kCostShare, policy::kOrderSeconds);
   return elimination;
 }
 

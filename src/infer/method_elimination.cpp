@@ -59,13 +59,22 @@ Configuration best_sample(const Approximation& approximation, const Task& task) 
 std::string add_most_probable(Draft& draft, const Elimination& elimination, const Task& task) {
   const Run& run = task.run;
   Limits limits = task.limits();
-  limits.bytes -= std::min(limits.bytes, static_cast<std::size_t>(elimination.cost().bytes));
+  // Slices leave nothing behind.
+  if (elimination.cost().num_slices == 1.0) {
+    limits.bytes -= std::min(limits.bytes, static_cast<std::size_t>(elimination.cost().bytes));
+  }
   EliminationOptions pass = elimination_options(task.plan.request, run);
   // Barren variables are part of a configuration: the model that was eliminated is not the one in question.
   if (!draft.summed) pass.order = elimination.cost().order;
-  const EliminationCost cost = elimination_cost(task.graph, pass, run.set_up_end());
+  EliminationCost cost = elimination_cost(task.graph, pass, run.set_up_end());
   pass.order = cost.order;
-  if (cost.bytes > static_cast<double>(limits.bytes)) return "memory (--memory)";
+  if (cost.bytes > static_cast<double>(limits.bytes)) {
+    pass.goal = EliminationGoal::kSamples;  // all messages are kept
+    pass.most_bytes = static_cast<double>(limits.bytes);
+    cost = elimination_cost(task.graph, pass, run.set_up_end());
+    if (!std::isfinite(cost.num_entries)) return "memory (--memory)";
+    pass.slice_variables = cost.slice_variables;
+  }
   const double seconds =
       run.has_time_limit() ? policy::kMostProbableEnd * run.time_limit() - run.seconds() : policy::kMostProbableSeconds;
   if (cost.num_entries > policy::kMaximaPerSecond * seconds) return "time";
@@ -85,6 +94,38 @@ std::string add_most_probable(Draft& draft, const Elimination& elimination, cons
   draft.best = best.configuration;
   draft.best_gap = gap;
   return "";
+}
+
+// Nothing where there is not enough memory for even one slice, after a remark.
+template <typename Work>
+auto unless_too_large(const char* what, const Run& run, Work work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kResource) throw;
+    run.remark(fmt::format("{}: not enough memory (--memory)", what));
+    return {};
+  }
+}
+
+// The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
+Draft part_of_slices(const Task& task, double lower) {
+  Draft draft = first_answer(task);
+  if (draft.is_exact) return draft;
+  draft.method = "sum over slices of elimination, given up before the last one";
+  const LogBounds bounds{std::max(lower, draft.lower.value_or(kNegInf)), draft.upper.value_or(HUGE_VAL)};
+  draft.set_log_z(bounds.lower, bounds);
+  return draft;
+}
+
+// What is learned of log Z on the way, from whole slices, is kept in `lower`.
+Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<double>& lower) {
+  watch.progress = [tell = std::move(watch.progress), slack, lower](Progress now) {
+    now.log_z = now.log_z.widened(slack);
+    *lower = std::max(*lower, now.log_z.lower);
+    tell(now);
+  };
+  return watch;
 }
 
 void add_marginals(Draft& draft, const Elimination& elimination, const LogBounds& bounds, const Task& task) {
@@ -112,16 +153,31 @@ Draft run_elimination(const Task& task) {
   Draft draft;
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
-  const EliminationOptions options =
-      task.plan.elimination_options.value_or(elimination_options(task.plan.request, task.run));
+  EliminationOptions options = task.plan.elimination_options.value_or(elimination_options(task.plan.request, task.run));
+  if (!task.plan.elimination_options) options.may_slice = true;  // it was asked for by name
+  options.slice_file = task.options().resume.value_or("");
   // What a search could answer instead leaves it time. Marginals begin at 0 again.
   const auto rule = std::make_shared<LateRule>(
       LateRule{policy::kEliminationLook, task.plan.is_open ? policy::kOpenEliminationEnd : policy::kEliminationEnd});
-  const auto elimination =
-      std::make_shared<const Elimination>(graph, task.limits(), options, unless_late(task.run, "elimination", rule));
+  if (task.options().resume) rule->look = rule->end;  // what is done is not lost
+  const auto lower = std::make_shared<double>(kNegInf);
+  const Observer watch =
+      keeping_lower(unless_late(task.run, "elimination", rule), draft.summed ? draft.summed->log_slack() : 0.0, lower);
+  std::shared_ptr<const Elimination> elimination;
+  try {
+    elimination = std::make_shared<const Elimination>(graph, task.limits(), options, watch);
+  } catch (const Error& error) {
+    const bool is_part = *lower != kNegInf && (task.run.is_interrupted() || !task.plan.is_open);
+    if (error.code() != ErrorCode::kInterrupted || !is_part) throw;
+    return part_of_slices(task, *lower);
+  }
   rule->end = policy::kEliminationEnd;
-  draft.method = fmt::format("exact: variable elimination, width {}{}", elimination->cost().width,
-                             summed_out_text(draft.summed.get()));
+  const EliminationCost& cost = elimination->cost();
+  draft.method =
+      fmt::format("exact: variable elimination, width {}{}", cost.width, summed_out_text(draft.summed.get()));
+  if (cost.num_slices > 1.0) {
+    draft.method += fmt::format(", {}", counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
+  }
   LogBounds bounds = elimination->bounds();
   if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
   draft.set_log_z(elimination->log_z(), bounds);
@@ -130,12 +186,19 @@ Draft run_elimination(const Task& task) {
   draft.approximation = elimination;
   if (draft.log_z == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
-  if (task.question().marginals) add_marginals(draft, *elimination, bounds, task);
+  if (task.question().marginals) {
+    unless_too_large("no marginals", task.run, [&] {
+      add_marginals(draft, *elimination, bounds, task);
+      return true;
+    });
+  }
   if (!task.question().best) return draft;
   const std::string missing = add_most_probable(draft, *elimination, task);
   if (missing.empty()) return draft;
   draft.is_best_optimal.reset();
-  if (!draft.best) draft.best = best_sample(*draft.approximation, task);
+  if (!draft.best) {
+    draft.best = unless_too_large("no samples", task.run, [&] { return best_sample(*draft.approximation, task); });
+  }
   task.run.remark(fmt::format("the most probable configuration was not looked for: not enough {}", missing));
   return draft;
 }

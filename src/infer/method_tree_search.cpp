@@ -63,11 +63,13 @@ QUctResult searched(const Task& task, const SearchSpace& space, const Prior& pri
   }
   RebuiltSearchResult result = rebuilt_search(task.graph, space, leaves, limits, {.tree = options}, observer);
   if (result.trees.size() > 1) {
+    const double gain = result.trees[result.best].elbo - result.trees[0].elbo;
     task.run.remark(fmt::format(
-        "the memory was full {}; the tree was compiled into a value function and built again, and number {} is the "
-        "best: about {:.3g} nats nearer the target than the first",
-        counted(static_cast<std::int64_t>(result.trees.size()), "time"), result.best + 1,
-        result.trees[result.best].elbo - result.trees[0].elbo));
+        "the memory was full {}: the tree was compiled into a value function and built again; {}",
+        counted(static_cast<std::int64_t>(result.trees.size()), "time"),
+        result.best == 0
+            ? "the first one is the best"
+            : fmt::format("number {} is about {:.2g} nats nearer the target than the first", result.best + 1, gain)));
   }
   return {std::make_shared<TreeApproximation>(std::move(result.approximation)), result.report};
 }

@@ -15,7 +15,7 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"What to ask", {"question", "query", "map", "k-best", "sensitivity", "value-for", "samples"}},
       {"Limits", {"time", "gap", "calls", "new-calls", "budget", "budget-unit", "memory", "threads"}},
-      {"Method", {"method", "seed", "simplify", "compile"}},
+      {"Method", {"method", "seed", "simplify", "compile", "resume"}},
       {"Search (treesample)",
        {"select", "space", "order", "prior", "network-values", "root-samples", "when-full", "restarts", "c", "epsilon",
         "bonus", "ties", "trace", "importance", "confidence", "sampler", "max-tries"}},

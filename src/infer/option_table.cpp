@@ -243,11 +243,12 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       limit<&Limits::bytes>("memory",
                             kRules + kParticles + kExact + way(Method::kCount) + kAsking + way(Method::kMetropolis),
                             "Memory that the method may use, such as 512M", {.is_common = true}),
-      limit<&Limits::threads>("threads", kEveryWay,
-                              "Threads, for elimination and its orders, with the same bits, and, with 2 or more, for "
-                              "counting beside a search "
-                              "where many entries are zero, whichever answers first; 0 is one per core",
-                              {.high = 4096, .is_common = true}),
+      limit<&Limits::threads>(
+          "threads", kEveryWay,
+          "Threads, for elimination, its orders, mini-buckets and samples, with the same bits, and, with 2 or more, "
+          "for "
+          "counting beside a search where many entries are zero, whichever answers first; 0 is one per core",
+          {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::aim>(
           "question", kEveryWay,
           "all: log Z, marginals and the best configuration; best: that one alone, which programs are then called for",
@@ -303,6 +304,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       option<&InferOptions::restarts>(
           "restarts", kRules + kParticles + kExact, "Randomised orders to try; 0 chooses by the model's size",
           {.high = 1e6, .matters = has_random_order, .why_not = "only min-fill and min-width orders are random"}),
+      option<&InferOptions::resume>("resume", kExact,
+                                    "Where slices of elimination that are done are kept: the same command goes on"),
       option<&InferOptions::c>("c", kQUct + kMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.high = HUGE_VAL}),

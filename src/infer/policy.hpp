@@ -171,5 +171,6 @@ inline constexpr double kConflictShare = 0.1,
 
 // ---- Watching ------------------------------------------------------------------------------------------------------
 inline constexpr int kTraversalsBetweenLooks = 16;  // short searches have a curve too
+inline constexpr double kTellSeconds = 0.1;         // between two words on how far orders and bounds are
 
 }  // namespace treesample::policy

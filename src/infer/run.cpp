@@ -59,6 +59,18 @@ void Run::tell(Progress now) const {
   state_->observer.progress(now);
 }
 
+TellShare Run::phase(const char* name, double share, double without_limit) const {
+  if (!is_watched()) return {};
+  const double begin = seconds(), box = box_seconds(share, without_limit);
+  const auto last = std::make_shared<double>(begin);
+  return [run = *this, name, begin, box, last](double share_done) {
+    const double now = run.seconds();
+    if (now < *last + policy::kTellSeconds) return;
+    *last = now;
+    run.tell({.phase = name, .share_done = std::clamp(std::max(share_done, (now - begin) / box), 0.0, 1.0)});
+  };
+}
+
 void Run::remark(const std::string& text) const {
   if (state_->observer.remark) state_->observer.remark(text);
 }

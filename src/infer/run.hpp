@@ -72,6 +72,9 @@ class Run {
 
   // The observer's, with the time since the start and bounds of the original model.
   void tell(Progress now) const;
+  // For a step in a time_box() that knows how far it is: tells the share that is done, by that or by the clock, now and
+  // then. Steps that are quick say nothing.
+  [[nodiscard]] TellShare phase(const char* name, double share, double without_limit) const;
   // Whether anyone hears that.
   [[nodiscard]] bool is_watched() const { return static_cast<bool>(state_->observer.progress); }
   void remark(const std::string& text) const;

@@ -9,6 +9,7 @@
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
+#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
 #include "treesample/value/make_leaf_value.hpp"
@@ -35,7 +36,8 @@ SearchSpace space_by_order(const Task& task, const FactorGraph& graph, SpaceKind
                            .restarts = restarts,
                            .seed = seed,
                            .should_settle = task.run.time_box(policy::kOrderShare, HUGE_VAL),
-                           .should_stop = task.run.set_up_end()};
+                           .should_stop = task.run.set_up_end(),
+                           .progress = task.run.phase("orders", policy::kOrderShare, HUGE_VAL)};
   return make_search_space(graph, search_order(graph, kind, order), kind, task.run.set_up_end());
 }
 
@@ -54,10 +56,16 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
   trial.wanted_bytes = policy::kTrialBytes;
   trial.passes = 1;
   trial.lower_bound = false;
+  trial.threads = num_threads(task.limits());
   SearchSpace best = space_for(task, graph, kind);
   const double cost = best.log_exact_cost();
   const double seconds = run.has_time_limit() ? run.time_limit() : policy::kReachSeconds;
   if (cost < std::log(policy::kEvaluationsPerSecond * policy::kClosedByBuckets * seconds) || is_late()) return best;
+  const TellShare tell = run.phase("orders tried with mini-buckets", policy::kOrderShare, policy::kOrderSeconds);
+  int num_tried = 0;
+  if (tell) {
+    trial.progress = [&](double share) { tell((num_tried + share) / policy::kTrialOrders); };
+  }
   const auto try_out = [&](const SearchSpace& space) {
     return unless_given_up([&] { return WeightedMiniBucket(graph, space, trial).report(); });
   };
@@ -68,6 +76,7 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
   const int restarts = asked == 0 ? policy::kTrialRestarts : asked;
   for (int i = 1; i < policy::kTrialOrders && report && !report->is_exact; ++i) {
     if (is_late()) break;
+    num_tried = i;
     const std::uint64_t seed = task.seed() + static_cast<std::uint64_t>(i);
     std::optional<SearchSpace> space =
         unless_given_up([&] { return space_by_order(task, graph, kind, restarts, seed); });
@@ -143,7 +152,9 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, co
     options.i_bound = *i_bound;
     options.bytes = task.limits().bytes;
   }
+  options.threads = num_threads(task.limits());
   options.should_settle = task.run.time_box(policy::kBucketShare, policy::kBucketSeconds);
+  options.progress = task.run.phase("mini-buckets", policy::kBucketShare, policy::kBucketSeconds);
   options.should_stop = task.run.until(policy::kBucketsEnd);
   return std::make_shared<WeightedMiniBucket>(graph, space, options);
 }

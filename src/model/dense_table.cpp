@@ -32,6 +32,7 @@ BlockWalk::BlockWalk(const FactorGraph& graph, std::span<const int> scope)
     --num_outer_;
   }
   outer_states_.assign(num_outer_, 0);
+  num_blocks_ = num_table_entries(graph, scope.first(num_outer_));
 }
 
 int BlockWalk::add_table(std::span<const int> table_scope) {
@@ -53,6 +54,18 @@ bool BlockWalk::next() {
   }
   first_entry_ = 0;
   return false;
+}
+
+void BlockWalk::seek(std::size_t block) {
+  first_entry_ = block * block_size_;
+  for (Table& table : tables_) table.offset = 0;
+  for (std::size_t axis = num_outer_; axis-- > 0;) {
+    const auto num_states = static_cast<std::size_t>(graph_.num_states(scope_[axis]));
+    const std::size_t state = block % num_states;
+    block /= num_states;
+    outer_states_[axis] = static_cast<int>(state);
+    for (Table& table : tables_) table.offset += state * table.place.outer_strides[axis];
+  }
 }
 
 void BlockWalk::add(int id, const double* values, std::span<double> block, double shift) const {
@@ -77,9 +90,9 @@ void BlockWalk::multiply(int id, const double* values, std::span<double> block) 
   for (std::size_t i = 0; i < block_size_; ++i) block[i] *= from[table.place.inner_index[i]];
 }
 
-void BlockWalk::accumulate(int id, std::span<const double> block, double* values) const {
+void BlockWalk::accumulate_at(std::size_t offset, int id, std::span<const double> block, double* values) const {
   const Table& table = tables_[id];
-  double* to = values + table.offset;
+  double* to = values + offset;
   const double* from = block.data();
   if (table.place.shape == TablePlace::Shape::kSame) {
     for (std::size_t i = 0; i < block_size_; ++i) to[i] += from[i];
@@ -93,9 +106,9 @@ void BlockWalk::accumulate(int id, std::span<const double> block, double* values
   }
 }
 
-void BlockWalk::accumulate_max(int id, std::span<const double> block, double* values) const {
+void BlockWalk::accumulate_max_at(std::size_t offset, int id, std::span<const double> block, double* values) const {
   const Table& table = tables_[id];
-  double* to = values + table.offset;
+  double* to = values + offset;
   const double* from = block.data();
   const std::uint32_t* index = table.place.inner_index.data();
   for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] = std::max(to[index[i]], from[i]);
@@ -172,9 +185,9 @@ TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope,
   }
 }
 
-void TableProduct::fill(double constant, std::span<double> block) const {
+void TableProduct::fill(const BlockWalk& walk, double constant, std::span<double> block) const {
   std::fill(block.begin(), block.end(), constant);
-  for (const Term& term : terms_) walk_.add(term.id, term.values, block, term.shift);
+  for (const Term& term : terms_) walk.add(term.id, term.values, block, term.shift);
 }
 
 void log_sum_rows(std::span<double> block, int num_states, double weight, double* out) {

@@ -34,19 +34,36 @@ class BlockWalk {
   int add_table(std::span<const int> scope);
 
   [[nodiscard]] std::size_t block_size() const { return block_size_; }
+  [[nodiscard]] std::size_t num_blocks() const { return num_blocks_; }
   // Position of the block's first entry in the large table.
   [[nodiscard]] std::size_t first_entry() const { return first_entry_; }
   // Moves to the next block; false, and back at the first block, after the last one.
   bool next();
+  // Moves to the block of this number, from 0 on.
+  void seek(std::size_t block);
+  // Of the first entry of the table that belongs to this block. Blocks with the same one have the same entries, blocks
+  // with different ones none in common.
+  [[nodiscard]] std::size_t offset(int id) const { return tables_[id].offset; }
+  // The variables that a block has one state of, the last one changing fastest from block to block.
+  [[nodiscard]] std::span<const int> outer_scope() const { return {scope_.data(), num_outer_}; }
+  [[nodiscard]] bool has_outer(int id, std::size_t place) const { return tables_[id].place.outer_strides[place] != 0; }
+  [[nodiscard]] const FactorGraph& graph() const { return graph_; }
 
   // block[i] += the entry of the table that belongs to entry i of the block, less the shift.
   void add(int id, const double* values, std::span<double> block, double shift = 0.0) const;
   // block[i] *= the entry.
   void multiply(int id, const double* values, std::span<double> block) const;
   // The reverse: every entry of the block is added to the table entry that it belongs to.
-  void accumulate(int id, std::span<const double> block, double* values) const;
+  void accumulate(int id, std::span<const double> block, double* values) const {
+    accumulate_at(tables_[id].offset, id, block, values);
+  }
   // The same with the maximum in place of the sum.
-  void accumulate_max(int id, std::span<const double> block, double* values) const;
+  void accumulate_max(int id, std::span<const double> block, double* values) const {
+    accumulate_max_at(tables_[id].offset, id, block, values);
+  }
+  // Both for a block with this offset(), wherever the walk stands.
+  void accumulate_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
+  void accumulate_max_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
 
  private:
   struct Table {
@@ -57,7 +74,7 @@ class BlockWalk {
   const FactorGraph& graph_;
   std::vector<int> scope_;
   std::size_t num_outer_ = 0;
-  std::size_t block_size_ = 1;
+  std::size_t block_size_ = 1, num_blocks_ = 1;
   std::size_t first_entry_ = 0;
   std::vector<int> outer_states_;
   std::vector<Table> tables_;
@@ -86,7 +103,9 @@ class TableProduct {
   // Moved by the caller, who may register tables of his own.
   BlockWalk& walk() { return walk_; }
   // block = constant + the sum of the tables at the block where the walk stands.
-  void fill(double constant, std::span<double> block) const;
+  void fill(double constant, std::span<double> block) const { fill(walk_, constant, block); }
+  // The same where a copy of the walk stands, of a thread that goes its own way.
+  void fill(const BlockWalk& walk, double constant, std::span<double> block) const;
 
  private:
   struct Term {

@@ -215,6 +215,7 @@ std::vector<int> search_order(const FactorGraph& graph, SpaceKind kind, const Or
   for (int run = 0; run < restarts; ++run) {
     const auto is_settled = [&] { return run > 0 && options.should_settle && options.should_settle(); };
     if (is_settled()) break;
+    if (options.progress) options.progress(static_cast<double>(run) / restarts);
     StopCheck settle(is_settled);
     std::vector<int> order = elimination_order(adjacency, options.kind, ties,
                                                {.goes_on =

@@ -98,12 +98,18 @@ struct WeightedMiniBucket::State {
 };
 
 void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_lower) {
+  ThreadTeam team(options.threads == 0 ? num_cores() : options.threads);
+  const bool with_both = with_lower && !plan.is_exact();
+  const auto part = [&](double first, double size) -> TellShare {
+    if (!options.progress) return {};
+    return [&options, first, size](double share) { options.progress(first + size * share); };
+  };
   upper = std::make_unique<MiniBucketPasses>(graph, plan, Side::kUpper);
-  upper->run(options.passes, options.should_settle, options.should_stop);
+  upper->run(options.passes, team, options.should_settle, options.should_stop, part(0.0, with_both ? 0.5 : 1.0));
   report.upper_passes = upper->num_passes();
-  if (!with_lower || plan.is_exact() || (options.should_settle && options.should_settle())) return;
+  if (!with_both || (options.should_settle && options.should_settle())) return;
   lower = std::make_unique<MiniBucketPasses>(graph, plan, Side::kLower);
-  lower->run(options.passes, options.should_settle, options.should_stop);
+  lower->run(options.passes, team, options.should_settle, options.should_stop, part(0.5, 0.5));
   report.lower_passes = lower->num_passes();
 }
 
@@ -218,6 +224,7 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   check_space(kFunction, graph, space);
   check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
   check_range(kFunction, "passes", options.passes, 1, 1'000'000);
+  check_range(kFunction, "threads", options.threads, 0, 4096);
   check_range(kFunction, "i_bound", options.i_bound.value_or(0), 0, FactorGraph::kMaxStates);
   State& s = *state_;
   const bool with_lower = options.lower_bound && !has_zeros(graph);

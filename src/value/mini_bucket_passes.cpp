@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/vector_math.hpp"
@@ -60,83 +61,81 @@ std::vector<TableView> MiniBucketPasses::inputs(int c) const {
   return result;
 }
 
-bool MiniBucketPasses::is_ended(std::size_t num_entries) {
-  const auto num_steps = static_cast<std::int64_t>(4 * num_entries + 64);
-  give_up_.go_on("WeightedMiniBucket", num_steps);
-  return stop_.is_asked(num_steps);
-}
-
-bool MiniBucketPasses::eliminate(int c) {
+bool MiniBucketPasses::eliminate(BlockTeam& team, int c) {
   TableProduct product(graph_, plan_.clusters[c].scope, inputs(c));
-  BlockWalk& walk = product.walk();
-  Table block(walk.block_size());
-  do {
-    if (is_ended(4 * block.size())) return false;
-    product.fill(0.0, block);
+  std::vector<Table> blocks(static_cast<std::size_t>(team.num_threads()), Table(product.walk().block_size()));
+  return team.for_each(product.walk(), 16, [&](const BlockWalk& walk, int thread) {
+    Table& block = blocks[static_cast<std::size_t>(thread)];
+    product.fill(walk, 0.0, block);
     double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
     log_sum_rows(block, num_states(c), tables_[c].weight, out);
-  } while (walk.next());
-  return true;
+  });
 }
 
 // log of the sum over everything but `scope` of exp(F / w + from_above): log mu_c on the scope, up to
-// a constant. -inf exactly where F is -inf for every completion.
-MiniBucketPasses::Table MiniBucketPasses::log_moment(int c, const Table& joint, std::span<const int> scope) {
+// a constant. -inf exactly where F is -inf for every completion. Nothing when is_ended().
+std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(BlockTeam& team, int c, const Table& joint,
+                                                                    std::span<const int> scope) {
   BlockWalk walk(graph_, plan_.clusters[c].scope);
   const int target = walk.add_table(scope);
   const int separator = walk.add_table(plan_.clusters[c].separator());
   const double scale = 1.0 / tables_[c].weight;
-  Table block(walk.block_size());
-  const auto load = [&] {
-    for (std::size_t i = 0; i < block.size(); ++i) block[i] = joint[walk.first_entry() + i] * scale;
-    if (!from_above_[c].empty()) walk.add(separator, from_above_[c].data(), block);
+  const auto load = [&](const BlockWalk& at, std::span<double> block) {
+    for (std::size_t i = 0; i < block.size(); ++i) block[i] = joint[at.first_entry() + i] * scale;
+    if (!from_above_[c].empty()) at.add(separator, from_above_[c].data(), block);
   };
   Table largest(num_table_entries(graph_, scope), kNegInf);
-  do {
-    if (is_ended(block.size())) return largest;
-    load();
-    walk.accumulate_max(target, block, largest.data());
-  } while (walk.next());
+  const auto load_only = [&](const BlockWalk& at, std::span<double> block, int) { load(at, block); };
+  const BlockTeam::Target to_largest{target, largest.data()};
+  if (!team.fold(walk, 1, load_only, BlockTeam::Fold::kMax, {&to_largest, 1})) return {};
   Table reference(largest.size());
   for (std::size_t i = 0; i < largest.size(); ++i) reference[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
   Table sum(largest.size(), 0.0);
-  do {
-    if (is_ended(4 * block.size())) return largest;
-    load();
-    walk.add(target, reference.data(), block);
+  const auto load_exp = [&](const BlockWalk& at, std::span<double> block, int) {
+    load(at, block);
+    at.add(target, reference.data(), block);
     exp_each(block);
-    walk.accumulate(target, block, sum.data());
-  } while (walk.next());
-  log_each(sum);
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = largest[i] == kNegInf ? kNegInf : largest[i] + sum[i];
-  const double log_total = log_sum_exp(sum);
+  };
+  const BlockTeam::Target to_sum{target, sum.data()};
+  if (!team.fold(walk, 4, load_exp, BlockTeam::Fold::kSum, {&to_sum, 1})) return {};
+  std::vector<double> totals((sum.size() + BlockTeam::kRange - 1) / BlockTeam::kRange);
+  const auto take_log = [&](std::size_t first, std::size_t last) {
+    const std::span<double> part(sum.data() + first, last - first);
+    log_each(part);
+    for (std::size_t i = first; i < last; ++i) sum[i] = largest[i] == kNegInf ? kNegInf : largest[i] + sum[i];
+    totals[first / BlockTeam::kRange] = log_sum_exp(part);
+  };
+  if (!team.for_ranges(sum.size(), 8, take_log)) return {};
+  const double log_total = log_sum_exp(totals);
   for (double& value : sum) value = log_total == kNegInf ? value : value - log_total;
   return sum;
 }
 
-void MiniBucketPasses::apply_shift(int c, std::span<const int> scope, const Table& shift, Table& joint) {
+bool MiniBucketPasses::apply_shift(BlockTeam& team, int c, std::span<const int> scope, const Table& shift,
+                                   Table& joint) {
   const auto add = [&](std::span<const int> large_scope, Table& large) {
     BlockWalk walk(graph_, large_scope);
     walk.add_table(scope);
-    do {
-      walk.add(0, shift.data(), {large.data() + walk.first_entry(), walk.block_size()});
-    } while (walk.next());
+    return team.for_each(walk, 1, [&](const BlockWalk& at, int) {
+      at.add(0, shift.data(), {large.data() + at.first_entry(), at.block_size()});
+    });
   };
-  add(plan_.clusters[c].scope, joint);
-  add(plan_.clusters[c].shift_scope, tables_[c].shift);
+  return add(plan_.clusters[c].scope, joint) && add(plan_.clusters[c].shift_scope, tables_[c].shift);
 }
 
 // F_c += w_c (mean - log mu_c) with the w-weighted mean of the log-moments: the shifts add up to 0. A
 // state that one cluster excludes is excluded from the others too, which changes no product.
-bool MiniBucketPasses::match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster) {
+bool MiniBucketPasses::match(BlockTeam& team, const MiniBucketPlan::Match& match, std::vector<Table>& joint,
+                             int first_cluster) {
   std::vector<Table> moments;
   double total_weight = 0.0;
   for (const int c : match.clusters) {
-    moments.push_back(log_moment(c, joint[c - first_cluster], match.scope));
-    if (is_ended(0)) return false;
+    std::optional<Table> moment = log_moment(team, c, joint[c - first_cluster], match.scope);
+    if (!moment) return false;
+    moments.push_back(*std::move(moment));
     total_weight += tables_[c].weight;
   }
-  for (std::size_t i = 0; i < moments.front().size(); ++i) {
+  const auto shift_entry = [&](std::size_t i) {
     double mean = 0.0;
     for (std::size_t k = 0; k < moments.size(); ++k) {
       mean += tables_[match.clusters[k]].weight * moments[k][i] / total_weight;
@@ -147,47 +146,58 @@ bool MiniBucketPasses::match(const MiniBucketPlan::Match& match, std::vector<Tab
       is_small = is_small && (mean == kNegInf || std::abs(moments[k][i]) <= kLargestShift);
     }
     for (std::size_t k = 0; k < moments.size() && !is_small; ++k) moments[k][i] = 0.0;
-  }
+  };
+  const auto shift_entries = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) shift_entry(i);
+  };
+  if (!team.for_ranges(moments.front().size(), 4, shift_entries)) return false;
   for (std::size_t k = 0; k < moments.size(); ++k) {
-    apply_shift(match.clusters[k], match.scope, moments[k], joint[match.clusters[k] - first_cluster]);
-    if (is_ended(joint[match.clusters[k] - first_cluster].size())) return false;
+    if (!apply_shift(team, match.clusters[k], match.scope, moments[k], joint[match.clusters[k] - first_cluster])) {
+      return false;
+    }
   }
   return true;
 }
 
-bool MiniBucketPasses::match_and_eliminate(const MiniBucketPlan::Bucket& bucket) {
+bool MiniBucketPasses::match_and_eliminate(BlockTeam& team, const MiniBucketPlan::Bucket& bucket) {
   std::vector<Table> joint(static_cast<std::size_t>(bucket.count));
   for (int k = 0; k < bucket.count; ++k) {
     const int c = bucket.first + k;
     TableProduct product(graph_, plan_.clusters[c].scope, inputs(c));
-    BlockWalk& walk = product.walk();
     joint[k].resize(num_table_entries(graph_, plan_.clusters[c].scope));
-    do {
-      if (is_ended(walk.block_size())) return false;
-      product.fill(0.0, {joint[k].data() + walk.first_entry(), walk.block_size()});
-    } while (walk.next());
+    const auto fill = [&](const BlockWalk& walk, int) {
+      product.fill(walk, 0.0, {joint[k].data() + walk.first_entry(), walk.block_size()});
+    };
+    if (!team.for_each(product.walk(), 1, fill)) return false;
   }
   for (const MiniBucketPlan::Match& each : bucket.matches) {
-    if (!match(each, joint, bucket.first)) return false;
+    if (!match(team, each, joint, bucket.first)) return false;
   }
   for (int k = 0; k < bucket.count; ++k) {
     const int c = bucket.first + k;
-    if (is_ended(4 * joint[k].size())) return false;
-    log_sum_rows(joint[k], num_states(c), tables_[c].weight, tables_[c].message.data());
+    BlockWalk blocks(graph_, plan_.clusters[c].scope);
+    const auto sum_block = [&](const BlockWalk& walk, int) {
+      const std::span<double> block(joint[k].data() + walk.first_entry(), walk.block_size());
+      double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
+      log_sum_rows(block, num_states(c), tables_[c].weight, out);
+    };
+    if (!team.for_each(blocks, 4, sum_block)) return false;
   }
   return true;
 }
 
 bool MiniBucketPasses::forward(bool matches) {
-  for (auto bucket = plan_.buckets.rbegin(); bucket != plan_.buckets.rend(); ++bucket) {
-    if (should_settle_ && should_settle_()) return false;
-    if (bucket->count > 1 && matches) {
-      if (!match_and_eliminate(*bucket)) return false;
-      continue;
+  const auto pass = [&](BlockTeam& team, int level) {
+    const MiniBucketPlan::Bucket& bucket = plan_.buckets[level];
+    if (bucket.count > 1 && matches) return match_and_eliminate(team, bucket);
+    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
+      if (!eliminate(team, c)) return false;
     }
-    for (int c = bucket->first; c < bucket->first + bucket->count; ++c) {
-      if (!eliminate(c)) return false;
-    }
+    return true;
+  };
+  const auto is_settled = [&] { return should_settle_ && should_settle_(); };
+  for (const BlockWave& wave : waves_.forward) {
+    if (is_settled() || !team_->run_wave(wave, pass)) return false;
   }
   return true;
 }
@@ -201,46 +211,49 @@ double MiniBucketPasses::bound() const {
 }
 
 // mu_c(x) = p_c(x_n | x_sep) mu(x_sep) with p_c = exp((F_c - lambda_c) / w_c); its sums are what the
-// children get. Returns the conditional entropy of p_c under mu, the derivative of the bound by w_c.
-double MiniBucketPasses::send_moments(int c, std::vector<Table>& moments) {
+// children get. What is stored in entropies_ is the conditional entropy of p_c under mu, the derivative of the bound by
+// w_c.
+bool MiniBucketPasses::send_moments(BlockTeam& team, int c, std::vector<Table>& moments) {
   const MiniBucketPlan::Cluster& cluster = plan_.clusters[c];
   const Table above = std::move(moments[c]);
   TableProduct product(graph_, cluster.scope, inputs(c));
-  BlockWalk& walk = product.walk();
-  std::vector<int> ids;
+  std::vector<BlockTeam::Target> targets;
   for (const int child : cluster.children) {
-    ids.push_back(walk.add_table(plan_.clusters[child].separator()));
     moments[child].assign(tables_[child].message.size(), 0.0);
+    targets.push_back({product.walk().add_table(plan_.clusters[child].separator()), moments[child].data()});
   }
   const auto row_size = static_cast<std::size_t>(num_states(c));
   const double scale = 1.0 / tables_[c].weight;
-  double entropy = 0.0;
-  Table block(walk.block_size());
-  Table log_prob(walk.block_size());
-  do {
-    if (is_ended(8 * block.size())) return entropy;
-    product.fill(0.0, block);
+  const std::size_t block_size = product.walk().block_size();
+  std::vector<double> entropies(product.walk().num_blocks(), 0.0);  // by block, whoever made it
+  std::vector<Table> log_probs(static_cast<std::size_t>(team.num_threads()), Table(block_size));
+  const auto make = [&](const BlockWalk& walk, std::span<double> block, int thread) {
+    Table& log_prob = log_probs[static_cast<std::size_t>(thread)];
+    product.fill(walk, 0.0, block);
     const std::size_t first_row = walk.first_entry() / row_size;
     for (std::size_t i = 0; i < block.size(); ++i) {
       const std::size_t row = first_row + i / row_size;
       log_prob[i] = above[row] == 0.0 ? 0.0 : (block[i] - tables_[c].message[row]) * scale;
     }
-    block = log_prob;
+    std::copy(log_prob.begin(), log_prob.end(), block.begin());
     exp_each(block);
+    double entropy = 0.0;
     for (std::size_t i = 0; i < block.size(); ++i) {
       block[i] = log_prob[i] == kNegInf ? 0.0 : block[i] * above[first_row + i / row_size];
       if (block[i] > 0.0) entropy -= block[i] * log_prob[i];
     }
-    for (std::size_t k = 0; k < ids.size(); ++k) walk.accumulate(ids[k], block, moments[cluster.children[k]].data());
-  } while (walk.next());
-  if (!tables_[c].shift.empty()) {
-    from_above_[c].resize(above.size());
-    for (std::size_t i = 0; i < above.size(); ++i) {
+    entropies[walk.first_entry() / block_size] = entropy;
+  };
+  if (!team.fold(product.walk(), 8, make, BlockTeam::Fold::kSum, targets)) return false;
+  entropies_[c] = std::accumulate(entropies.begin(), entropies.end(), 0.0);
+  if (tables_[c].shift.empty()) return true;
+  from_above_[c].resize(above.size());
+  return team.for_ranges(above.size(), 4, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
       const double lambda = tables_[c].message[i];
       from_above_[c][i] = lambda == kNegInf ? 0.0 : std::log(std::max(above[i], kTinyMoment)) - lambda * scale;
     }
-  }
-  return entropy;
+  });
 }
 
 // Exponentiated steps along the derivatives, which are the entropies: they keep every sign. For the
@@ -272,12 +285,12 @@ void MiniBucketPasses::move_weights(const MiniBucketPlan::Bucket& bucket) {
 bool MiniBucketPasses::backward() {
   std::vector<Table> moments(tables_.size());
   entropies_.resize(tables_.size());
-  for (int c = static_cast<int>(tables_.size()) - 1; c >= 0; --c) {
+  const auto send = [&](BlockTeam& team, int c) {
     if (plan_.clusters[c].parent < 0) moments[c] = {1.0};
-    entropies_[c] = send_moments(c, moments);
-    if (is_ended(0)) return false;
-  }
-  return true;
+    return send_moments(team, c, moments);
+  };
+  return std::all_of(waves_.backward.begin(), waves_.backward.end(),
+                     [&](const BlockWave& wave) { return team_->run_wave(wave, send); });
 }
 
 void MiniBucketPasses::save() {
@@ -296,24 +309,31 @@ void MiniBucketPasses::restore() {
   }
 }
 
-void MiniBucketPasses::run(int max_passes, const ShouldStop& should_settle, const ShouldStop& should_stop) {
+void MiniBucketPasses::run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle,
+                           const ShouldStop& should_stop, const TellShare& progress) {
   num_passes_ = 1;
-  give_up_ = StopCheck(should_stop);
+  team_.emplace(team);
+  waves_ = MiniBucketWaves(graph_, plan_, team.size());
+  team_->stop_by(should_stop);
+  // All passes but the first one go down and up.
+  team_->tell(progress, waves_.num_entries * (plan_.is_exact() ? 1.0 : 2.0 * max_passes - 1.0));
   forward(true);
   if (!plan_.is_exact()) tighten(max_passes, should_settle);
   estimate_rounding();
   // They only served to rebuild F_c.
   for (Tables& tables : tables_) tables.shift = {};
+  team_.reset();
 }
 
 void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) {
   should_settle_ = should_settle;
-  stop_ = StopCheck(should_settle);
+  team_->settle_by(should_settle);
   double best = bound();
   bool is_best = true;
   save();
   step_ = kFirstStep;
   while (num_passes_ < max_passes && best != kNegInf) {
+    team_->set_done(waves_.num_entries * (2.0 * num_passes_ - 1.0));
     // After a lost pass the moments of the best one are still there.
     if (is_best && !backward()) break;
     for (const MiniBucketPlan::Bucket& bucket : plan_.buckets) move_weights(bucket);
@@ -330,7 +350,7 @@ void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) 
     ++num_passes_;
   }
   should_settle_ = {};
-  stop_ = StopCheck({});
+  team_->settle_by({});
   if (!is_best) forward(false);  // the messages of the best pass again
   from_above_.clear();
   best_shifts_.clear();

@@ -5,12 +5,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/dense_table.hpp"
 #include "treesample/stop.hpp"
+#include "value/block_team.hpp"
 #include "value/mini_bucket_plan.hpp"
+#include "value/mini_bucket_waves.hpp"
 
 namespace treesample {
 
@@ -23,8 +26,9 @@ class MiniBucketPasses {
 
   // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the
   // best bound. `should_settle` ends the passes but the first one: what is under way is undone.
-  // `should_stop` ends everything, with Error (kInterrupted).
-  void run(int max_passes, const ShouldStop& should_settle, const ShouldStop& should_stop);
+  // `should_stop` ends everything, with Error (kInterrupted). The same bits for any number of threads.
+  void run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle, const ShouldStop& should_stop,
+           const TellShare& progress = {});
 
   // lambda_c over the separator, and what its rounding error is at most.
   [[nodiscard]] const std::vector<double>& message(int cluster) const { return tables_[cluster].message; }
@@ -43,17 +47,16 @@ class MiniBucketPasses {
   };
 
   [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // what adds up to F_c
-  // Between blocks of work: true when the pass is to end, Error (kInterrupted) when everything is.
-  bool is_ended(std::size_t num_entries);
-  // What comes back is false, and unfinished, when is_ended().
+  // What comes back is false, and unfinished, when the team is_ended().
   bool forward(bool matches);
-  bool eliminate(int cluster);
-  bool match_and_eliminate(const MiniBucketPlan::Bucket& bucket);
-  bool match(const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
-  [[nodiscard]] Table log_moment(int cluster, const Table& joint, std::span<const int> scope);
-  void apply_shift(int cluster, std::span<const int> scope, const Table& shift, Table& joint);
+  bool eliminate(BlockTeam& team, int cluster);
+  bool match_and_eliminate(BlockTeam& team, const MiniBucketPlan::Bucket& bucket);
+  bool match(BlockTeam& team, const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
+  [[nodiscard]] std::optional<Table> log_moment(BlockTeam& team, int cluster, const Table& joint,
+                                                std::span<const int> scope);
+  bool apply_shift(BlockTeam& team, int cluster, std::span<const int> scope, const Table& shift, Table& joint);
   bool backward();
-  double send_moments(int cluster, std::vector<Table>& moments);
+  bool send_moments(BlockTeam& team, int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket);
   void tighten(int max_passes, const ShouldStop& should_settle);
   void estimate_rounding();
@@ -64,9 +67,10 @@ class MiniBucketPasses {
   const FactorGraph& graph_;
   const MiniBucketPlan& plan_;
   Side side_;
-  ShouldStop should_settle_;  // asked before each bucket, and by stop_ within large ones
-  StopCheck stop_{ShouldStop()}, give_up_{ShouldStop()};
-  double step_ = 1.0;  // factor of all shifts and weight moves; halved when a pass lost
+  std::optional<BlockTeam> team_;  // while it runs
+  MiniBucketWaves waves_;
+  ShouldStop should_settle_;  // asked before each wave, and by the team within
+  double step_ = 1.0;         // factor of all shifts and weight moves; halved when a pass lost
   int num_passes_ = 0;
   std::vector<Tables> tables_;
   std::vector<Table> from_above_;  // log mu of the separator - lambda / w: what F / w lacks to be log mu

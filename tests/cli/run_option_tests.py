@@ -53,6 +53,7 @@ USES = [
     Use("--order", "given", RULES | PARTICLES, values={"gap": "degree"}, drops=["--order"]),
     Use("--prior", "mini-bucket:3", RULES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--prior"]),
     Use("--restarts", "2", RULES | PARTICLES | {"exact"}, drops=["--order"], shows=False),
+    Use("--resume", "slices", {"exact"}, shows=False),  # run_slice_tests.py
     Use("--budget", "4000", RULES | PARTICLES | {"gibbs", "metropolis"}, drops=["--budget"]),
     Use("--budget", "120000", {"bp"}, ["--samples", "2"], drops=["--budget"], shows=False),
     Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs", "metropolis"}),
@@ -63,6 +64,7 @@ USES = [
     Use("--error-share", "0.2", set()),  # of a learned model
     Use("--network-values", "absolute", set()),  # of a network
     Use("--root-samples", "7", set()),  # of a network
+    Use("--when-full", "stop", {"q-uct"}, ["--space", "tree", "--memory", "300K", "--budget", "200000"], drops=["--budget"]),
     Use("--importance", "70", RULES, drops=["--importance"], shows=False),
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),

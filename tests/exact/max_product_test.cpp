@@ -40,9 +40,9 @@ Wide largest_density(const FactorGraph& graph) {
 }
 
 // What is certified holds. Returns what was found, for more.
-std::optional<MostProbable> check_certificate(const FactorGraph& graph) {
+std::optional<MostProbable> check_certificate(const FactorGraph& graph, const Limits& limits = {}) {
   const Wide largest = largest_density(graph);
-  const std::optional<MostProbable> found = most_probable(graph);
+  const std::optional<MostProbable> found = most_probable(graph, limits, {.may_slice = true});
   EXPECT_EQ(found.has_value(), largest > kNegInf);
   if (!found) return found;
   EXPECT_NO_THROW(graph.check_assignment(found->configuration.x, "test"));
@@ -216,6 +216,71 @@ TEST(MaxProduct, LongChainsAreStillOptimal) {
   EXPECT_TRUE(found->is_optimal()) << found->gap;
   EXPECT_NEAR(found->configuration.log_density, 1.1 * (kLength - 1), 1e-6);
   for (int v = 0; v + 1 < kLength; ++v) ASSERT_NE(found->configuration.x[v], found->configuration.x[v + 1]);
+}
+
+// Memory for a part of the messages, down to a twentieth of them.
+TEST(MaxProduct, SlicesEqualEnumeration) {
+  Random random(68);
+  int num_sliced = 0, num_impossible = 0, num_wide = 0;
+  for (int trial = 0; trial < 120; ++trial) {
+    SCOPED_TRACE(trial);
+    const double scale = trial % 5 == 0 ? 1e9 : 1.0 + trial % 3;
+    const FactorGraph graph = random_model(random, {.num_variables = 7 + trial % 3,
+                                                    .min_states = 2,
+                                                    .max_states = 3,
+                                                    .num_factors = 20,
+                                                    .min_arity = 1,
+                                                    .max_arity = 3,
+                                                    .zero_probability = 0.12 * (trial % 4),
+                                                    .scale = scale});
+    const EliminationCost cost = elimination_cost(graph);
+    Limits limits;
+    limits.bytes = static_cast<std::size_t>(cost.bytes * (trial % 3 == 0 ? 0.9 : trial % 3 == 1 ? 0.3 : 0.05));
+    EliminationCost sliced;
+    try {
+      sliced = elimination_cost(
+          graph,
+          {.order = cost.order, .most_bytes = static_cast<double>(limits.bytes), .goal = EliminationGoal::kSamples});
+    } catch (const Error&) {
+      continue;
+    }
+    if (!std::isfinite(sliced.num_entries)) continue;
+    num_sliced += sliced.num_slices > 1.0;
+    const std::optional<MostProbable> found = check_certificate(graph, limits);
+    num_impossible += !found;
+    num_wide += scale > 1e3;
+    const std::optional<MostProbable> whole = most_probable(graph);
+    ASSERT_EQ(found.has_value(), whole.has_value());
+    if (found && scale < 1e3) {
+      EXPECT_TRUE(found->is_optimal());
+      EXPECT_NEAR(found->configuration.log_density, whole->configuration.log_density, 1e-12 * scale * 100.0);
+    }
+  }
+  EXPECT_GT(num_sliced, 80);
+  EXPECT_GT(num_impossible, 3);
+  EXPECT_GT(num_wide, 10);
+}
+
+TEST(MaxProduct, SlicesTellTheirShareAndEndWhenAsked) {
+  Random random(69);
+  const FactorGraph graph = random_model(
+      random,
+      {.num_variables = 12, .min_states = 2, .max_states = 2, .num_factors = 40, .min_arity = 2, .max_arity = 3});
+  Limits limits;
+  limits.bytes = static_cast<std::size_t>(0.2 * elimination_cost(graph).bytes);
+  double last = 0.0;
+  int num_told = 0;
+  Observer observer{.progress = [&](const Progress& now) {
+    EXPECT_GE(now.share_done.value(), last);
+    EXPECT_LT(now.share_done.value(), 1.0);
+    last = now.share_done.value();
+    ++num_told;
+  }};
+  ASSERT_TRUE(most_probable(graph, limits, {.may_slice = true}, observer));
+  EXPECT_GT(last, 0.9);
+  EXPECT_THROW(most_probable(graph, limits), Error);  // without slices it does not fit
+  observer = {.should_stop = [n = 0, end = num_told / 2]() mutable { return ++n > end; }};
+  EXPECT_THROW(most_probable(graph, limits, {.may_slice = true}, observer), Error);
 }
 
 TEST(MaxProduct, SameBitsAndRefusals) {

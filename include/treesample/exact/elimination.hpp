@@ -22,6 +22,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "treesample/math/log_bounds.hpp"
@@ -53,11 +54,16 @@ struct EliminationOptions {
   // Of Elimination: what does not fit into the memory is cut into slices (EliminationCost) instead of being refused.
   // Messages are then not kept: marginals() eliminates again, and so does sample() whenever it comes to another slice.
   bool may_slice = false;
+  // Of Elimination: where log Z takes slices, those that are done are kept in this file, and a later run with the same
+  // model goes on from there, with the same bits; order and slices are then the file's. Empty: nothing is kept. Throws
+  // Error naming the file where that is damaged, of another model, or cannot be used (exact/slice_file.hpp).
+  std::string slice_file = {};
   // Of elimination_cost(): where the tables of an order take more, the model is cut into slices (EliminationCost):
   // their memory is that of one.
   double most_bytes = std::numeric_limits<double>::infinity();
   EliminationGoal goal = EliminationGoal::kLogZ;  // of which memory `most_bytes` is a limit
   int threads = 1;                                // that look for orders; they find the same for any number
+  TellShare progress = {};                        // of the orders
 };
 
 // What elimination would take. Sizes are doubles, because they can be astronomical: they end near 2^1000. Without an

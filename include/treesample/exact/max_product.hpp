@@ -37,9 +37,11 @@ struct MostProbable {
   static constexpr double kTolerance = 1e-9;  // in nats
 };
 
-// None when Z = 0. Memory: the messages, EliminationCost::bytes. Throws Error: kArgument when a factor is a function,
-// kResource before any work when the messages do not fit, kInterrupted when should_stop said so, kNumeric when the
-// factors are so large that their sums overflow. `keep_messages` means nothing here: they are kept until the end.
+// None when Z = 0. Memory: the messages, EliminationCost::bytes; where they do not fit, and options.may_slice, the best
+// of all slices (EliminationCost) is found, whose upper bounds are those of all configurations together. Throws Error:
+// kArgument when a factor is a function, kResource before any work when the messages do not fit, kInterrupted when
+// should_stop said so, kNumeric when the factors are so large that their sums overflow. `keep_messages` means nothing
+// here: they are kept until the end.
 std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits = {},
                                           const EliminationOptions& options = {}, const Observer& observer = {});
 

@@ -112,6 +112,7 @@ struct InferOptions {
   std::optional<bool> trace = {};    // how bounds and estimate grow is wanted: a search
   std::optional<bool> compile = {};  // the model as a circuit is wanted: counting
   std::optional<bool> simplify = {};
+  std::optional<std::string> resume = {};  // where slices of elimination that are done are kept
   std::uint64_t seed = 0;
   // Elimination removes the variables of the model in this order, first removed first; what evidence and simplification
   // take away is passed over. Empty: an order is looked for. (No row of the table.)

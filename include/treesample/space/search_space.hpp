@@ -81,6 +81,7 @@ struct OrderOptions {
   std::uint64_t seed = 0;
   ShouldStop should_settle = {};  // ends with the best order so far; the first one is always made
   ShouldStop should_stop = {};    // ends that one too, with Error (kInterrupted)
+  TellShare progress = {};        // of the restarts
 };
 
 // An order for searching. Greedy orders are run `restarts` times with random ties; the one whose

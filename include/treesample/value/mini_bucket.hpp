@@ -52,10 +52,12 @@ struct MiniBucketOptions {
   std::optional<int> i_bound = {};  // none: the largest that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
   bool lower_bound = true;          // where it is possible
+  int threads = 1;                  // 0: one per core; the same bits for any number of them
   // Time box: the passes end, and one that is under way is undone. One pass of the upper bound is always made.
   ShouldStop should_settle = {};
   // Ends that one too, and everything else, with Error (kInterrupted).
   ShouldStop should_stop = {};
+  TellShare progress = {};  // of the tables of all passes
 };
 
 struct MiniBucketReport {

@@ -1,0 +1,107 @@
+// Loops over the blocks of a large table (model/dense_table.hpp) by several threads, with the same bits for any number
+// of them.
+//
+// Blocks that only write entries of their own are shared out as they come. Where blocks are added up, all those that go
+// to the same entries are one thread's, which adds them in their order: every entry gets the same numbers in the same
+// order as from one thread. Blocks go to different entries where a variable that all targets have differs. Where there
+// are too few of those, slabs are gone through, some blocks one after the other: the threads make the blocks of a slab,
+// which is the expensive part, and then add them up, each target for itself.
+//
+// Small tables are left to one thread, because waking others takes longer; several of them that do not need each other
+// are a wave, whose members are shared out.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/dense_table.hpp"
+#include "thread_team.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+// Pieces of work that do not need each other. What is small is done by one thread each, the rest one after the other
+// by all of them.
+struct BlockWave {
+  std::vector<int> small, large;
+  std::size_t num_small_entries = 0, num_entries = 0;
+
+  void add(int piece, std::size_t piece_entries);
+};
+
+class BlockTeam {
+ public:
+  explicit BlockTeam(ThreadTeam& team) : team_(&team) {}
+  // One thread that nobody ends.
+  BlockTeam() = default;
+
+  // From now on: what ends a loop, and what ends everything with Error (kInterrupted). Both are asked by the calling
+  // thread alone.
+  void settle_by(const ShouldStop& should_settle) { settle_ = StopCheck(should_settle); }
+  void stop_by(const ShouldStop& should_stop) { stop_ = StopCheck(should_stop); }
+  // Of so many entries of all waves, how many are done: told before each of them.
+  void tell(TellShare progress, double num_entries);
+  void set_done(double num_entries) { num_done_ = num_entries; }
+  // Between pieces of work of so many entries. All loops are unfinished, and return false, once this is true.
+  bool is_ended(std::size_t num_entries);
+
+  // A thread's own buffers are told apart by its number, from 0 to num_threads() - 1.
+  [[nodiscard]] int num_threads() const { return team_ == nullptr ? 1 : team_->size(); }
+
+  // work(team, piece) for all of them, with the team that is to do it.
+  bool run_wave(const BlockWave& wave, const std::function<bool(BlockTeam& team, int piece)>& work);
+
+  // work(walk, thread) at every block; it takes about `cost` times the time of a look-up per entry.
+  using Work = std::function<void(const BlockWalk& walk, int thread)>;
+  bool for_each(BlockWalk& walk, std::size_t cost, const Work& work);
+
+  // A table over a part of the scope, registered in the walk as `id`, that blocks are added to.
+  struct Target {
+    int id = 0;
+    double* values = nullptr;
+  };
+  enum class Fold { kSum, kMax };
+  // make(walk, block, thread) fills each block, which is then folded into the targets.
+  using Make = std::function<void(const BlockWalk& walk, std::span<double> block, int thread)>;
+  bool fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
+
+  // work(first, last) for ranges of at most kRange that make up 0 .. count - 1; always the same ones.
+  static constexpr std::size_t kRange = 4096;
+  static constexpr std::size_t kLeastShared = std::size_t{1} << 15;  // entries
+  bool for_ranges(std::size_t count, std::size_t cost, const std::function<void(std::size_t, std::size_t)>& work);
+
+ private:
+  [[nodiscard]] bool is_shared(const BlockWalk& walk) const {
+    return num_threads() > 1 && walk.num_blocks() * walk.block_size() >= kLeastShared;
+  }
+  // team_->run() with the questions of is_ended(); `num_entries` are those of one piece.
+  bool share(std::size_t count, std::size_t grain, std::size_t num_entries, const ThreadTeam::Work& work);
+  bool fold_parts(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
+  bool fold_slabs(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
+  void make_groups(BlockWalk& walk, std::size_t first, std::size_t count, std::span<const Target> targets);
+
+  static constexpr std::size_t kSlabEntries = std::size_t{1} << 16;
+
+  // Blocks of a slab that go to the same entries of a target; `first` and `last` are of order_.
+  struct Group {
+    std::size_t target = 0, first = 0, last = 0;
+  };
+
+  struct Place {
+    std::size_t offset = 0, block = 0;
+  };
+
+  ThreadTeam* team_ = nullptr;
+  std::vector<BlockTeam> alone_;  // by thread, of waves
+  StopCheck settle_{ShouldStop()}, stop_{ShouldStop()};
+  TellShare progress_;
+  double num_entries_ = 0.0, num_done_ = 0.0;
+  std::vector<double> slab_;
+  std::vector<Place> order_;  // the blocks of a slab, for one target after the other
+  std::vector<Group> groups_;
+};
+
+}  // namespace treesample

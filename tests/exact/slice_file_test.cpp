@@ -1,0 +1,171 @@
+// Slices that are kept in a file: runs that go on give the bits of one that was never ended, and what is damaged is
+// refused or makes no difference.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include "support/random_models.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+using testing::random_model;
+
+class SliceFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / (std::string("treesample_slices_") + std::to_string(::getpid()) + "_" +
+                                                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+    path_ = (folder_ / "slices").string();
+    Random random(71);
+    graph_ = random_model(random, {.num_variables = 12,
+                                   .min_states = 2,
+                                   .max_states = 3,
+                                   .num_factors = 40,
+                                   .min_arity = 2,
+                                   .max_arity = 3,
+                                   .zero_probability = 0.1});
+    limits_.bytes = static_cast<std::size_t>(0.2 * elimination_cost(graph_, {.keep_messages = false}).bytes);
+    limits_.threads = 1;
+    expected_ = bits_of(Elimination(graph_, limits_, {.may_slice = true}));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static std::vector<double> bits_of(const Elimination& elimination) {
+    return {elimination.log_z(), elimination.bounds().lower, elimination.bounds().upper, elimination.cost().num_slices};
+  }
+  std::vector<double> run(const Observer& observer = {}) const {
+    return bits_of(Elimination(graph_, limits_, {.may_slice = true, .slice_file = path_}, observer));
+  }
+  // The error of a run, which names the file.
+  [[nodiscard]] ErrorCode refused() const {
+    try {
+      run();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(path_), std::string::npos) << error.what();
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+      return error.code();
+    }
+    ADD_FAILURE() << "not refused";
+    return ErrorCode::kInternal;
+  }
+  void write(const std::string& text) const { write_file_atomically(path_, text); }
+
+  std::filesystem::path folder_;
+  std::string path_;
+  FactorGraph graph_;
+  Limits limits_;
+  std::vector<double> expected_;
+};
+
+TEST_F(SliceFile, RunsThatGoOnHaveTheBitsOfOne) {
+  ASSERT_GT(expected_[3], 4.0);
+  Random random(72);
+  int num_runs = 0;
+  for (int trial = 0; trial < 10; ++trial) {
+    std::filesystem::remove(path_);
+    for (bool is_done = false; !is_done; ++num_runs) {
+      int left = 5 + static_cast<int>(random.below(30));
+      double lower = -HUGE_VAL;
+      const Observer observer{.progress = [&](const Progress& now) { lower = std::max(lower, now.log_z.lower); },
+                              .should_stop = [&] { return --left < 0; }};
+      try {
+        EXPECT_EQ(run(observer), expected_);
+        is_done = true;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
+      }
+      EXPECT_LE(lower, expected_[2]);
+    }
+  }
+  EXPECT_GT(num_runs, 30);
+  // All of it is there: nothing is eliminated any more, however the time is.
+  int num_asked = 0;
+  EXPECT_EQ(run({.should_stop = [&] { return ++num_asked > static_cast<int>(expected_[3]) + 1; }}), expected_);
+}
+
+TEST_F(SliceFile, WhatIsDamagedIsRefusedOrMakesNoDifference) {
+  ASSERT_EQ(run(), expected_);
+  const std::string text = read_file(path_);
+  int num_refused = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string damaged = text;
+    damaged[i] = static_cast<char>(damaged[i] ^ (i % 2 == 0 ? 0x01 : 0x10));
+    write(damaged);
+    try {
+      ASSERT_EQ(run(), expected_) << i;
+    } catch (const Error& error) {
+      ASSERT_TRUE(error.code() == ErrorCode::kParse || error.code() == ErrorCode::kArgument) << error.what();
+      ++num_refused;
+    }
+  }
+  EXPECT_GT(num_refused, static_cast<int>(text.size()) - 100);  // the last line, without its end, is made again
+}
+
+TEST_F(SliceFile, WhatIsCutOffIsMadeAgain) {
+  ASSERT_EQ(run(), expected_);
+  const std::string text = read_file(path_);
+  for (std::size_t size = 0; size <= text.size(); size += 13) {
+    write(text.substr(0, size));
+    ASSERT_EQ(run(), expected_) << size;
+    ASSERT_EQ(read_file(path_), text);
+  }
+}
+
+TEST_F(SliceFile, OthersAreRefused) {
+  write("something else");
+  EXPECT_EQ(refused(), ErrorCode::kParse);
+  write("something else\n");
+  EXPECT_EQ(refused(), ErrorCode::kParse);
+  write(std::string(100, '\0'));
+  EXPECT_EQ(refused(), ErrorCode::kParse);
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  EXPECT_EQ(refused(), ErrorCode::kIo);
+  std::filesystem::remove(path_);
+  run();
+  graph_.add_table({0}, std::vector<double>(static_cast<std::size_t>(graph_.num_states(0)), 0.5));
+  EXPECT_EQ(refused(), ErrorCode::kArgument);
+}
+
+// Lines that are whole, with checksums, but of other slices: they cannot be told from a damaged file.
+TEST_F(SliceFile, LinesInAnotherOrderAreRefused) {
+  run();
+  const std::string text = read_file(path_);
+  const std::size_t head = text.find('\n') + 1, first = text.find('\n', head) + 1, second = text.find('\n', first) + 1;
+  write(text.substr(0, head) + text.substr(first));
+  EXPECT_EQ(refused(), ErrorCode::kParse);
+  write(text.substr(0, second) + text.substr(first));
+  EXPECT_EQ(refused(), ErrorCode::kParse);
+  write(text + text.substr(head));
+  EXPECT_EQ(refused(), ErrorCode::kParse);
+}
+
+TEST_F(SliceFile, LessMemoryThanTheSlicesNeedIsRefused) {
+  run();
+  limits_.bytes /= 4;
+  try {
+    run();
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kResource);
+  }
+}
+
+TEST_F(SliceFile, NothingIsKeptWhereThereAreNoSlices) {
+  limits_.bytes = std::size_t{1} << 30;
+  run();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+}  // namespace
+}  // namespace treesample
