@@ -187,10 +187,11 @@ Draft run_elimination(const Task& task) {
   if (draft.log_z == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
   if (task.question().marginals) {
-    unless_too_large("no marginals", task.run, [&] {
+    const auto is_there = unless_too_large("no marginals", task.run, [&] {
       add_marginals(draft, *elimination, bounds, task);
       return true;
     });
+    if (!is_there) draft.marginals_from.clear();
   }
   if (!task.question().best) return draft;
   const std::string missing = add_most_probable(draft, *elimination, task);

@@ -24,23 +24,23 @@ std::string refusal(const char* option, const char* text) {
   return "";
 }
 
-// Nothing is asked for in particular where nobody asks.
-bool is_question(const OptionRow& row) {
-  return std::set<std::string>{"query", "map", "sensitivity", "value-for"}.contains(row.name);
+// Nothing is asked for in particular where nobody asks, and nothing is kept.
+bool is_empty_at_first(const OptionRow& row) {
+  return std::set<std::string>{"query", "map", "sensitivity", "value-for", "resume"}.contains(row.name);
 }
 
 TEST(InferOptions, EverythingIsOpenAtFirstAndTheDefaultsAreNot) {
   const InferRequest open, filled = default_request();
   for (const OptionRow& row : option_rows()) {
     EXPECT_FALSE(row.is_given(open)) << row.name;
-    EXPECT_EQ(row.text(filled).empty(), is_question(row)) << row.name;
+    EXPECT_EQ(row.text(filled).empty(), is_empty_at_first(row)) << row.name;
   }
 }
 
 TEST(InferOptions, TextComesBack) {
   const InferRequest filled = default_request();
   for (const OptionRow& row : option_rows()) {
-    if (is_question(row)) continue;
+    if (is_empty_at_first(row)) continue;
     InferRequest request;
     set_option(request, row.name, row.text(filled));
     EXPECT_EQ(option_text(request, row.name), row.text(filled)) << row.name;
