@@ -96,10 +96,10 @@ struct LateRule {
 // after an interruption. The rule may change while it is watched.
 Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const LateRule> rule);
 // The same with an order; nothing unless elimination and its marginals fit into the memory and, by a prediction, into
-// the time. `cost` receives what it would take, where that was found.
+// the time. `found` receives what it would take, where that was found.
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
                                                     const Run& run, double seconds,
-                                                    std::optional<EliminationCost>* cost = nullptr);
+                                                    std::optional<EliminationCost>* found = nullptr);
 
 // Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);
