@@ -18,9 +18,11 @@ from checks import check, run_tests
 
 PROGRAM = os.path.abspath(sys.argv[1])
 PATIENCE = 600  # seconds of a busy machine
-SLICED = ["infer", "grid.uai", "--method", "exact", "--threads", "1", "--quiet"]
+SLICED = ["--method", "exact", "--threads", "1", "--quiet"]
 # In 32 slices everything is answered; in 128 there is memory for log Z alone.
-SOME, MANY = ["--memory", "150K"], ["--memory", "60K"]
+SOME, MANY = ["infer", "grid.uai", "--memory", "150K"], ["infer", "grid.uai", "--memory", "60K"]
+# A thousand of them: an interruption comes in the middle, however quick the machine is.
+LONG = ["infer", "large.uai", "--memory", "300K"]
 
 
 def num_lines(path):
@@ -31,13 +33,13 @@ def num_lines(path):
         return 0
 
 
-def start(path, memory=SOME):
-    return subprocess.Popen([PROGRAM, *SLICED, *memory, "--json", "-", "--resume", path], stdout=subprocess.PIPE,
+def start(path, task=SOME):
+    return subprocess.Popen([PROGRAM, *task, *SLICED, "--json", "-", "--resume", path], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
 
 
-def answer(*more, memory=SOME):
-    done = subprocess.run([PROGRAM, *SLICED, *memory, "--json", "-", *more], capture_output=True, text=True, timeout=PATIENCE)
+def answer(*more, task=SOME):
+    done = subprocess.run([PROGRAM, *task, *SLICED, "--json", "-", *more], capture_output=True, text=True, timeout=PATIENCE)
     check(done.returncode == 0, f"exit code {more}", done.stderr)
     return json.loads(done.stdout)
 
@@ -59,7 +61,7 @@ def test_kills():
     everything = answer()
     check(everything["best"]["optimal"] and everything["marginals"], "slices answer everything", everything["method"])
     check(numbers(answer("--resume", "all")) == numbers(everything), "a file changes no bit")
-    expected = answer("--resume", "whole", memory=MANY)
+    expected = answer("--resume", "whole", task=MANY)
     num_slices = num_lines("whole") - 1
     check(num_slices >= 100, "slices", num_slices)
     draw = random.Random(5)
@@ -83,8 +85,8 @@ def test_kills():
 
 
 def test_interruption_keeps_the_sum():
-    exact = answer(memory=MANY)["log_z"]
-    process = start("interrupted", MANY)
+    exact = answer(task=LONG)["log_z"]
+    process = start("interrupted", LONG)
     check(wait_for_lines(process, "interrupted", 20), "slices before the interruption")
     process.send_signal(signal.SIGINT)
     text = process.communicate(timeout=PATIENCE)[0]
@@ -96,12 +98,12 @@ def test_interruption_keeps_the_sum():
     lowers = [struct.unpack(">d", bytes.fromhex(row[1]))[0] for row in rows]
     total = max(lowers) + math.log(sum(math.exp(lower - max(lowers)) for lower in lowers))
     check(abs(part["lower"] - total) < 1e-9, "the sum of the slices is the lower bound", f"{part} {total}")
-    check(answer("--resume", "interrupted", memory=MANY)["log_z"] == exact, "and goes on to the same bits")
+    check(answer("--resume", "interrupted", task=LONG)["log_z"] == exact, "and goes on to the same bits")
 
 
 def test_refusals():
     def refused(text, path, code):
-        done = subprocess.run([PROGRAM, *SLICED, *SOME, "--resume", path], capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run([PROGRAM, *SOME, *SLICED, "--resume", path], capture_output=True, text=True, timeout=PATIENCE)
         lines = done.stderr.splitlines()
         check(done.returncode == code and len(lines) == 1 and path in lines[0] and text in lines[0] and not done.stdout,
               text, f"{done.returncode} {done.stderr}")
@@ -117,7 +119,7 @@ def test_refusals():
     open("grid.uai.evid", "w").write("1 0 1\n")
     refused("another model, or of other evidence", "file", 64)
     os.remove("grid.uai.evid")
-    process = start("busy", MANY)
+    process = start("busy", LONG)
     if wait_for_lines(process, "busy", 2):
         refused("another run", "busy", 66)
     process.kill()
@@ -126,5 +128,6 @@ def test_refusals():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    subprocess.run([PROGRAM, "generate", "ising", "--n", "14", "--out", "grid.uai"], check=True, stdout=subprocess.DEVNULL)
+    for size, name in (("14", "grid.uai"), ("18", "large.uai")):
+        subprocess.run([PROGRAM, "generate", "ising", "--n", size, "--out", name], check=True, stdout=subprocess.DEVNULL)
     run_tests([test_kills, test_interruption_keeps_the_sum, test_refusals])
