@@ -21,25 +21,30 @@ double log2_entries(const Separators& separators) {
   return log_sum;
 }
 
-// The bag whose largest part, after its removal, is the least. Trees have their last variable as root.
-int middle_bag(const std::vector<int>& order, const std::vector<int>& parent, const std::vector<int>& tree_of) {
-  std::vector<int> below(parent.size(), 1), largest_part(parent.size(), 0);
+// The bag whose largest part, after its removal, is the least. The last variable of the order is the root.
+int middle_bag(const std::vector<int>& order, const std::vector<int>& parent) {
+  struct Bag {
+    int below = 1;  // bags, itself included
+    int largest_part = 0;
+  };
+  std::vector<Bag> bags(parent.size());
   for (const int v : order) {
     if (parent[v] < 0) continue;
-    below[parent[v]] += below[v];
-    largest_part[parent[v]] = std::max(largest_part[parent[v]], below[v]);
+    Bag& above = bags[parent[v]];
+    above.below += bags[v].below;
+    above.largest_part = std::max(above.largest_part, bags[v].below);
   }
   int best = order.front();
   for (const int v : order) {
-    largest_part[v] = std::max(largest_part[v], below[tree_of[v]] - below[v]);
-    if (largest_part[v] < largest_part[best]) best = v;
+    bags[v].largest_part = std::max(bags[v].largest_part, bags[order.back()].below - bags[v].below);
+    if (bags[v].largest_part < bags[best].largest_part) best = v;
   }
   return best;
 }
 
 // Depths of the variables of one tree of bags, given by its variables in the order of elimination.
 void set_depths(const std::vector<int>& order, const Separators& separators, std::vector<int>& depth) {
-  std::vector<int> parent(separators.size(), -1), tree_of(separators.size(), order.back());
+  std::vector<int> parent(separators.size(), -1);
   Adjacency tree(separators.size());
   for (const int v : order) {
     if (separators[v].empty()) continue;
@@ -47,7 +52,7 @@ void set_depths(const std::vector<int>& order, const Separators& separators, std
     tree[v].push_back(parent[v]);
     tree[parent[v]].push_back(v);
   }
-  const int root = middle_bag(order, parent, tree_of);
+  const int root = middle_bag(order, parent);
   std::vector<std::pair<int, int>> queue{{root, 0}};
   std::vector<char> is_reached(separators.size(), 0);
   is_reached[root] = 1;
