@@ -26,6 +26,18 @@
 
 namespace treesample {
 
+// Of a search by several threads: the part of the store that all of them have, its open leaves, and whose they are.
+struct SharedLeaves {
+  std::vector<BoundStore::Extent> common;  // by level
+  std::vector<BoundStore::Place> leaves;
+  std::vector<int> owner;           // by leaf
+  std::int64_t num_traversals = 0;  // when the store was copied
+};
+struct LeafNews {
+  BoundValues values;
+  bool is_complete = false;
+};
+
 class SearchState {
  public:
   SearchState(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
@@ -35,7 +47,18 @@ class SearchState {
   [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
   [[nodiscard]] std::vector<double> reward_rounding() const { return edges_.reward_rounding(); }
 
+  // search_member.cpp: one of several threads, each with a state and a store of its own, see search_team.hpp.
+  SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, int num_members);
+  void join(const SharedLeaves& shared, int member);
+  // What the others know of their leaves, before a round, and what this one knows of its own, after it.
+  void hear(std::span<const LeafNews> news);
+  void tell(std::span<LeafNews> news) const;
+  // Everything that a member has found out. Its store is empty then.
+  void absorb(SearchState& member);
+  void end_sharing();
+
  private:
+  friend class SearchTeam;
   enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
 
   struct Step {
@@ -63,7 +86,10 @@ class SearchState {
   };
 
   // search.cpp
-  void search(SearchReport& report);
+  void follow_first_configurations();
+  // True when there is a reason to stop, which goes into the report; false once there were so many traversals, or when
+  // nothing is left that may be searched here.
+  bool search(SearchReport& report, std::int64_t last_traversal = INT64_MAX);
   // What the passes after the search will take.
   [[nodiscard]] double seconds_after() const {
     return options_.seconds_per_node * static_cast<double>(store_->num_nodes());
@@ -105,6 +131,9 @@ class SearchState {
   [[nodiscard]] Step child_of(const Step& step, int action, std::size_t child) const;
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
 
+  // search_member.cpp
+  void back_up_shared();
+
   // sweep.cpp
   void settle();
   void recalibrate();
@@ -143,7 +172,9 @@ class SearchState {
   int clock_interval_;                     // traversals between looks at the clock; a function may take seconds
   static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
   StopCheck stop_;
-  double sweep_seconds_per_node_ = 0.0;  // as the last one took
+  double sweep_seconds_per_node_ = 0.0;    // as the last one took
+  const SharedLeaves* shared_ = nullptr;  // of a member
+  int member_ = 0;
 };
 
 }  // namespace treesample
