@@ -78,7 +78,7 @@ bool measure_model(const std::string& name, const FactorGraph& graph, const Sett
     const double efficiency = row.evaluations() / row.processor * one.processor / one.evaluations();
     fmt::print("{},{},{:.0f},{:.2f},{:.2f},{:.3g},{:.2f},{:.2f},{},{:.4g},{:.3f},{}\n", name, threads,
                row.evaluations(), row.wall, row.processor, speed, speed / first_speed, efficiency,
-               row.report.num_nodes, row.gap(), row.gap() / one.gap(), to_string(row.report.stop));
+               row.report.num_traversals, row.gap(), row.gap() / one.gap(), to_string(row.report.stop));
     std::fflush(stdout);
   }
   if (all.lower <= all.upper) return true;
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
     if (value.empty()) files.push_back(word);
   }
   fmt::print(
-      "model,threads,evaluations,wall_seconds,processor_seconds,evaluations_per_second,ratio,ratio_per_processor,nodes,"
+      "model,threads,evaluations,wall_seconds,processor_seconds,evaluations_per_second,ratio,ratio_per_processor,traversals,"
       "gap,gap_ratio,stop\n");
   bool is_correct = true;
   if (files.empty()) {

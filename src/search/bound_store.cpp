@@ -229,9 +229,7 @@ bool BoundStore::take(BoundStore&& other, std::span<const Extent> common, std::s
   for (const auto [level, index] : places) {
     const std::uint32_t theirs = other.node(level, index).expansion;
     if (theirs == BoundNode::kNoExpansion) continue;
-    BoundNode& node = this->node(level, index);
-    if (node.is_expanded()) give_back_expansion(levels_[level], node);
-    node.expansion = theirs - common[level].expansions + base[level].expansions;
+    node(level, index).expansion = theirs - common[level].expansions + base[level].expansions;
   }
   for (std::size_t n = 0; n < levels_.size(); ++n) {
     LevelStore& theirs = other.levels_[n];

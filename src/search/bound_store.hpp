@@ -143,8 +143,9 @@ class BoundStore {
   };
   [[nodiscard]] std::vector<Extent> extents() const;
   [[nodiscard]] std::shared_ptr<BoundStore> copy() const;
-  // Takes what a copy of this store has made beyond the common part: the nodes at these places of that part get the
-  // copy's expansions. False, and nothing is taken, when there is no room for it. Contexts are not taken.
+  // Takes what a copy of this store has made beyond the common part: the nodes at these places of that part, which had
+  // no expansions then, get the copy's. False, and nothing is taken, when there is no room for it. Contexts are not
+  // taken.
   bool take(BoundStore&& other, std::span<const Extent> common, std::span<const Place> places);
 
   // The virtual edge above the roots: one node per root.

@@ -331,6 +331,8 @@ void SearchOptions::validate() const {
   check_range("SearchOptions", "dive_interval", dive_interval, 0, 1 << 30);
   check_range("SearchOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
   check_range("SearchOptions", "observer_interval", observer_interval, 1, 1 << 30);
+  check_range("SearchOptions", "expansions_before_sharing", expansions_before_sharing, 1, 1 << 30);
+  check_range("SearchOptions", "traversals_per_round", traversals_per_round, 0, 1 << 30);
   check_argument(c >= 0.0 && std::isfinite(c), "SearchOptions", "c must be a number of at least 0");
   check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "SearchOptions", "epsilon must be a number of at least 0");
   check_at_least("SearchOptions", "seconds_per_node", seconds_per_node, 0.0);

@@ -26,14 +26,16 @@
 
 namespace treesample {
 
-// Of a search by several threads: the part of the store that all of them have, its open leaves, and whose they are.
-struct SharedLeaves {
+// Of a search by several threads: what their stores have in common. Every path from a root down meets the cut, at a
+// node that is one thread's alone.
+struct SharedPart {
   std::vector<BoundStore::Extent> common;  // by level
-  std::vector<BoundStore::Place> leaves;
-  std::vector<int> owner;           // by leaf
-  std::int64_t num_traversals = 0;  // when the store was copied
+  std::vector<NodeIndex> num_above;        // by level: the nodes above the cut come first
+  std::vector<BoundStore::Place> cut;
+  std::vector<int> owner;           // by node of the cut
+  std::int64_t num_traversals = 0;  // before there were several
 };
-struct LeafNews {
+struct CutNews {
   BoundValues values;
   bool is_complete = false;
 };
@@ -48,14 +50,13 @@ class SearchState {
   [[nodiscard]] std::vector<double> reward_rounding() const { return edges_.reward_rounding(); }
 
   // search_member.cpp: one of several threads, each with a state and a store of its own, see search_team.hpp.
-  SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, int num_members);
-  void join(const SharedLeaves& shared, int member);
-  // What the others know of their leaves, before a round, and what this one knows of its own, after it.
-  void hear(std::span<const LeafNews> news);
-  void tell(std::span<LeafNews> news) const;
-  // Everything that a member has found out. Its store is empty then.
-  void absorb(SearchState& member);
-  void end_sharing();
+  SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, const SharedPart& shared, int member,
+              int num_members);
+  // What the others know of their nodes of the cut, before a round, and what this one knows of its own, after it.
+  void hear(std::span<const CutNews> news);
+  void tell(std::span<CutNews> news) const;
+  // What a member has found out, with its expansions of these nodes. Its store is gone then.
+  void absorb(SearchState& member, std::span<const BoundStore::Place> places);
 
  private:
   friend class SearchTeam;
@@ -132,7 +133,7 @@ class SearchState {
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
 
   // search_member.cpp
-  void back_up_shared();
+  void back_up_above(const SharedPart& shared);
 
   // sweep.cpp
   void settle();
@@ -173,7 +174,7 @@ class SearchState {
   static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
   StopCheck stop_;
   double sweep_seconds_per_node_ = 0.0;    // as the last one took
-  const SharedLeaves* shared_ = nullptr;  // of a member
+  const SharedPart* shared_ = nullptr;    // of a member
   int member_ = 0;
 };
 

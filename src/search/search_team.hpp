@@ -1,14 +1,15 @@
 // The search with bounds by several threads: the simplest that is right whatever the threads do.
 //
-// One thread begins. Once it has enough open leaves, its store is copied for each thread (a member), and each leaf is
-// given to one of them. A member runs the search as it is, from the roots, in its own store; leaves of others are
-// pending there, so that it never goes below them. It works in rounds of so many traversals. Before a round it hears
-// the bounds of the others' leaves, after it it tells those of its own. Bounds that are out of date are right, so those
-// of every member's roots are certified at any time. Nothing is shared while a round runs. At the end the parts below
-// the leaves are put together into one store, and samplers and passes see what one thread would have made.
+// One thread begins. Once it has enough to share, its store is copied for each thread (a member) and cut at a depth:
+// the nodes there, and those without an expansion above, are given to the members, neighbours to the same one. A member
+// runs the search as it is, from the roots, in its own store; the others' nodes of the cut are pending there, so that
+// it never goes below them. It works in rounds of so many traversals. Before a round it hears the bounds of the others'
+// nodes, after it it tells those of its own. Bounds that are out of date are right, so those of every member's roots
+// are certified at any time. No memory is shared while a round runs, but for what nobody changes. At the end the parts
+// below the cut are put together into one store, and samplers and passes see what one thread might have made.
 //
-// What it costs: sub-problems that are below leaves of several members are searched by each of them. Results depend on
-// the number of threads; for the same number they have the same bits, unless the clock ends the search.
+// What it costs: sub-problems below nodes of several members are searched by each of them. Results depend on the number
+// of threads; for the same number they have the same bits, unless the clock ends the search.
 #pragma once
 
 #include <memory>
@@ -32,19 +33,27 @@ class SearchTeam {
   enum class RoundEnd { kGoesOn, kStops, kIsDry };
 
   bool begin(SearchReport& report);
-  void split();
+  bool split();
+  [[nodiscard]] int cut_depth(const std::vector<int>& depths) const;
+  std::vector<double> cut_at(int depth, const std::vector<int>& depths);
+  bool give_out(const std::vector<double>& weights);
+  void make_members();
   RoundEnd work_round(SearchReport& report);
   RoundEnd look_at_members(SearchReport& report);
-  void report_progress(SearchReport& report);
+  [[nodiscard]] bool can_split_again() const;
+  void tell_progress();
   void merge();
+  [[nodiscard]] std::vector<std::vector<BoundStore::Place>> best_expansions() const;
 
   SearchState& first_;
   ThreadTeam threads_;
-  SharedLeaves shared_;
+  std::int64_t traversals_per_round_;
+  std::uint64_t num_expansions_to_split_;
+  SharedPart shared_;
   std::vector<std::unique_ptr<SearchState>> members_;
   std::vector<SearchReport> reports_;  // of the members
   std::vector<char> is_over_, is_dry_;
-  std::vector<LeafNews> news_, next_news_;  // by leaf
+  std::vector<CutNews> news_, next_news_;  // by node of the cut
 };
 
 }  // namespace treesample
