@@ -136,10 +136,11 @@ void BoundStore::give_back_expansion(LevelStore& store, BoundNode& node) {
   used_bytes_ -= store.expansions.item_bytes();
 }
 
-void BoundStore::collapse(const std::vector<std::vector<bool>>& is_marked) {
+void BoundStore::collapse(const std::vector<std::vector<bool>>& is_marked, std::span<const Extent> kept) {
   // Parents before children: what is not reached any more gives everything back.
   std::vector<std::vector<bool>> is_reached(levels_.size());
   for (std::size_t n = 0; n < levels_.size(); ++n) is_reached[n].resize(levels_[n].nodes.size());
+  for (std::size_t n = 0; n < kept.size(); ++n) std::fill_n(is_reached[n].begin(), kept[n].nodes, true);
   for (std::size_t r = 0; r < root_links_.size(); ++r) {
     if (root_links_[r] != kNoNode) is_reached[space_->roots[r]][root_links_[r]] = true;
   }

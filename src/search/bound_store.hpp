@@ -128,10 +128,6 @@ class BoundStore {
   // For shared levels: the node of the context that x gives it, kNoNode if there is none.
   NodeIndex& find_or_insert(int level, std::span<const int> x);
 
-  // Gives back the expansions of nodes for which `is_marked[level][index]` holds and everything that can
-  // then no longer be reached.
-  void collapse(const std::vector<std::vector<bool>>& is_marked);
-
   // For a search by several threads (search_team.hpp), in which each has a copy: how much of each level copies have in
   // common, with the same indices.
   struct Extent {
@@ -141,6 +137,10 @@ class BoundStore {
     int level = 0;
     NodeIndex index = kNoNode;
   };
+  // Gives back the expansions of nodes for which `is_marked[level][index]` holds and everything that can then no longer
+  // be reached, but for nodes that `kept` covers.
+  void collapse(const std::vector<std::vector<bool>>& is_marked, std::span<const Extent> kept = {});
+
   [[nodiscard]] std::vector<Extent> extents() const;
   [[nodiscard]] std::shared_ptr<BoundStore> copy() const;
   // Takes what a copy of this store has made beyond the common part: the nodes at these places of that part, which had

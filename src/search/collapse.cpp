@@ -80,7 +80,7 @@ void collapse_least(BoundStore& store, double share, std::span<const BoundStore:
   }
   // The roots are what every answer starts from.
   for (std::size_t r = 0; r < space.roots.size(); ++r) is_marked[space.roots[r]][store.root_links()[r]] = false;
-  store.collapse(is_marked);
+  store.collapse(is_marked, kept);
 }
 
 }  // namespace treesample

@@ -311,6 +311,11 @@ bool SearchState::make_room() {
   if (num_collapses_++ > 0 && num_evaluations == num_evaluations_then_) return false;
   num_evaluations_then_ = num_evaluations;
   collapse_least(*store_, 0.5, shared_ != nullptr ? shared_->common : std::span<const BoundStore::Extent>());
+  std::erase_if(blocked_, [this](const Step& step) {
+    BoundNode& node = store_->node(step.level, step.index);
+    if (!node.is_expanded()) node.is_pending = false;  // what it waited for is no longer below it
+    return !node.is_expanded();
+  });
   return store_->used_bytes() < before - before / 10;
 }
 
