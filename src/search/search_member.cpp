@@ -21,12 +21,12 @@ SearchOptions share_of(SearchOptions options, int num_members) {
 }  // namespace
 
 SearchState::SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, const SharedPart& shared,
-                         int member, int num_members)
+                         int member, int num_members, const ShouldStop& should_stop)
     : space_(first.space_),
       leaves_(first.leaves_),
       limits_(share_of(first.limits_, first.watch_.seconds(), num_members)),
       options_(share_of(first.options_, num_members)),
-      watch_(limits_, {}),
+      watch_(limits_, {.should_stop = should_stop}),
       rule_(make_rule(space_, leaves_, options_)),
       store_(std::move(store)),
       reward_(first.reward_),
@@ -39,7 +39,7 @@ SearchState::SearchState(const SearchState& first, std::shared_ptr<BoundStore> s
       has_functions_(first.has_functions_),
       num_traversals_(first.num_traversals_),
       clock_interval_(first.clock_interval_),
-      stop_([this] { return watch_.is_time_over(seconds_after()); }),
+      stop_([this] { return watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop(); }),
       shared_(&shared),
       member_(member) {}
 

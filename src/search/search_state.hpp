@@ -51,7 +51,7 @@ class SearchState {
 
   // search_member.cpp: one of several threads, each with a state and a store of its own, see search_team.hpp.
   SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, const SharedPart& shared, int member,
-              int num_members);
+              int num_members, const ShouldStop& should_stop);
   // What the others know of their nodes of the cut, before a round, and what this one knows of its own, after it.
   void hear(std::span<const CutNews> news);
   void tell(std::span<CutNews> news) const;

@@ -1,6 +1,7 @@
 #include "search/search_team.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -11,9 +12,11 @@ namespace {
 
 constexpr std::size_t kOpenNodesPerMember = 16;  // at the depth of the cut
 constexpr double kMostUneven = 1.5;              // the most that a member gets, of an equal share
-// A round takes some ten milliseconds: hearing and telling cost little beside it, and the thread that was called looks
-// at the clock, and at who wants to stop, in between.
+// Rounds grow from some ten milliseconds to less than a tenth of a second: at first there is much to hear, later a
+// thread that was not given a processor for a while should not keep the others waiting.
 constexpr std::int64_t kLooksPerRound = 16;
+constexpr std::int64_t kMostRounds = 8;  // in one
+constexpr std::int64_t kGrowth = 16;     // a round grows by this part of itself
 
 }  // namespace
 
@@ -28,6 +31,7 @@ SearchTeam::SearchTeam(SearchState& first)
       threads_(first.limits_.threads),
       traversals_per_round_(first.options_.traversals_per_round > 0 ? first.options_.traversals_per_round
                                                                      : kLooksPerRound * first.clock_interval_),
+      most_traversals_per_round_(kMostRounds * traversals_per_round_),
       num_expansions_to_split_(static_cast<std::uint64_t>(first.options_.expansions_before_sharing) *
                                static_cast<std::uint64_t>(threads_.size())) {}
 
@@ -138,9 +142,14 @@ void SearchTeam::make_members() {
   next_news_ = news_;
   std::vector<std::shared_ptr<BoundStore>> stores = {first_.store_};
   while (std::ssize(stores) < threads_.size()) stores.push_back(first_.store_->copy());
+  // Who watches is asked by the thread that was called, within its rounds too.
+  const ShouldStop should_stop = [this, caller = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() == caller && first_.watch_.is_asked_to_stop()) is_asked_to_stop_ = true;
+    return is_asked_to_stop_.load();
+  };
   for (int m = 0; m < threads_.size(); ++m) {
     members_.push_back(std::make_unique<SearchState>(first_, stores[static_cast<std::size_t>(m)], shared_, m,
-                                                     threads_.size()));
+                                                     threads_.size(), should_stop));
   }
   reports_.assign(members_.size(), {});
   is_over_.assign(members_.size(), 0);
@@ -159,6 +168,8 @@ SearchTeam::RoundEnd SearchTeam::work_round(SearchReport& report) {
     member.tell(next_news_);
   });
   std::swap(news_, next_news_);
+  traversals_per_round_ =
+      std::min(most_traversals_per_round_, traversals_per_round_ + traversals_per_round_ / kGrowth);
   return look_at_members(report);
 }
 

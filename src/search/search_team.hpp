@@ -12,6 +12,7 @@
 // of threads; for the same number they have the same bits, unless the clock ends the search.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -47,12 +48,13 @@ class SearchTeam {
 
   SearchState& first_;
   ThreadTeam threads_;
-  std::int64_t traversals_per_round_;
+  std::int64_t traversals_per_round_, most_traversals_per_round_;
   std::uint64_t num_expansions_to_split_;
   SharedPart shared_;
   std::vector<std::unique_ptr<SearchState>> members_;
   std::vector<SearchReport> reports_;  // of the members
   std::vector<char> is_over_, is_dry_;
+  std::atomic<bool> is_asked_to_stop_ = false;
   std::vector<CutNews> news_, next_news_;  // by node of the cut
 };
 
