@@ -63,7 +63,8 @@ Row measure(const FactorGraph& graph, const SearchSpace& space, const LeafValues
 
 bool measure_model(const std::string& name, const FactorGraph& graph, const Setting& setting) {
   const OrderKind order = setting.space == SpaceKind::kGraph ? OrderKind::kGiven : OrderKind::kMinFill;
-  const SearchSpace space = make_search_space(graph, search_order(graph, setting.space, {.kind = order}), setting.space);
+  const SearchSpace space =
+      make_search_space(graph, search_order(graph, setting.space, {.kind = order}), setting.space);
   MiniBucketOptions options;
   options.i_bound = setting.i_bound;
   const LeafValues leaves = mini_bucket_leaves(
@@ -116,7 +117,8 @@ int main(int argc, char** argv) {
     if (value.empty()) files.push_back(word);
   }
   fmt::print(
-      "model,threads,evaluations,wall_seconds,processor_seconds,evaluations_per_second,ratio,ratio_per_processor,traversals,"
+      "model,threads,evaluations,wall_seconds,processor_seconds,evaluations_per_second,ratio,ratio_per_processor,"
+      "traversals,"
       "gap,gap_ratio,stop\n");
   bool is_correct = true;
   if (files.empty()) {
@@ -125,7 +127,8 @@ int main(int argc, char** argv) {
   } else {
     const FactorGraph graph = read_uai(files[0]);
     const Evidence evidence = files.size() > 1 ? read_uai_evidence(files[1], graph) : Evidence();
-    is_correct = measure_model(files[0].substr(files[0].rfind('/') + 1), simplify(graph, evidence).model.graph, setting);
+    is_correct =
+        measure_model(files[0].substr(files[0].rfind('/') + 1), simplify(graph, evidence).model.graph, setting);
   }
   return is_correct ? 0 : 1;
 }

@@ -76,7 +76,7 @@ void SearchState::tell(std::span<CutNews> news) const {
   }
 }
 
-void SearchState::absorb(SearchState& member, std::span<const BoundStore::Place> places) {
+void SearchState::absorb(SearchState& member, std::span<const BoundStore::Place> places, bool takes_nodes) {
   const SharedPart& shared = *member.shared_;
   if (member.store_ != store_) {
     for (int n = 0; n < space_.num_levels(); ++n) {
@@ -88,7 +88,7 @@ void SearchState::absorb(SearchState& member, std::span<const BoundStore::Place>
         node.is_complete = theirs.is_complete;
       }
     }
-    const bool is_taken = store_->take(std::move(*member.store_), shared.common, places);
+    const bool is_taken = takes_nodes && store_->take(std::move(*member.store_), shared.common, places);
     for (const BoundStore::Place& place : places) {
       // Bounds stay, samples are drawn as if these had not been searched.
       BoundNode& node = store_->node(place.level, place.index);

@@ -55,8 +55,8 @@ class SearchState {
   // What the others know of their nodes of the cut, before a round, and what this one knows of its own, after it.
   void hear(std::span<const CutNews> news);
   void tell(std::span<CutNews> news) const;
-  // What a member has found out, with its expansions of these nodes. Its store is gone then.
-  void absorb(SearchState& member, std::span<const BoundStore::Place> places);
+  // What a member has found out, with its expansions of these nodes, or its bounds alone. Its store is gone then.
+  void absorb(SearchState& member, std::span<const BoundStore::Place> places, bool takes_nodes);
 
  private:
   friend class SearchTeam;
@@ -173,8 +173,8 @@ class SearchState {
   int clock_interval_;                     // traversals between looks at the clock; a function may take seconds
   static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
   StopCheck stop_;
-  double sweep_seconds_per_node_ = 0.0;    // as the last one took
-  const SharedPart* shared_ = nullptr;    // of a member
+  double sweep_seconds_per_node_ = 0.0;  // as the last one took
+  const SharedPart* shared_ = nullptr;   // of a member
   int member_ = 0;
 };
 

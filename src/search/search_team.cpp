@@ -16,7 +16,9 @@ constexpr double kMostUneven = 1.5;              // the most that a member gets,
 // thread that was not given a processor for a while should not keep the others waiting.
 constexpr std::int64_t kLooksPerRound = 16;
 constexpr std::int64_t kMostRounds = 8;  // in one
-constexpr std::int64_t kGrowth = 16;     // a round grows by this part of itself
+// Whoever interrupts waits for the answer: samples then come from the parts that are put together in time.
+constexpr std::uint64_t kMostNodesInterrupted = 1 << 21;
+constexpr std::int64_t kGrowth = 16;  // a round grows by this part of itself
 
 }  // namespace
 
@@ -30,7 +32,7 @@ SearchTeam::SearchTeam(SearchState& first)
     : first_(first),
       threads_(first.limits_.threads),
       traversals_per_round_(first.options_.traversals_per_round > 0 ? first.options_.traversals_per_round
-                                                                     : kLooksPerRound * first.clock_interval_),
+                                                                    : kLooksPerRound * first.clock_interval_),
       most_traversals_per_round_(kMostRounds * traversals_per_round_),
       num_expansions_to_split_(static_cast<std::uint64_t>(first.options_.expansions_before_sharing) *
                                static_cast<std::uint64_t>(threads_.size())) {}
@@ -40,7 +42,7 @@ void SearchTeam::search(SearchReport& report) {
     report.num_threads = threads_.size();
     RoundEnd end = RoundEnd::kGoesOn;
     while (end == RoundEnd::kGoesOn) end = work_round(report);
-    merge();
+    merge(report.stop == StopReason::kInterrupted && end == RoundEnd::kStops);
     if (end == RoundEnd::kStops || !first_.sweep(nullptr)) return;
   }
 }
@@ -168,8 +170,7 @@ SearchTeam::RoundEnd SearchTeam::work_round(SearchReport& report) {
     member.tell(next_news_);
   });
   std::swap(news_, next_news_);
-  traversals_per_round_ =
-      std::min(most_traversals_per_round_, traversals_per_round_ + traversals_per_round_ / kGrowth);
+  traversals_per_round_ = std::min(most_traversals_per_round_, traversals_per_round_ + traversals_per_round_ / kGrowth);
   return look_at_members(report);
 }
 
@@ -223,10 +224,13 @@ void SearchTeam::tell_progress() {
   first_.watch_.tell(now);
 }
 
-void SearchTeam::merge() {
+void SearchTeam::merge(bool is_interrupted) {
   members_[0]->hear(news_);
   const std::vector<std::vector<BoundStore::Place>> places = best_expansions();
-  for (std::size_t m = 0; m < members_.size(); ++m) first_.absorb(*members_[m], places[m]);
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    const bool takes_nodes = !is_interrupted || members_[m]->store_->num_nodes() < kMostNodesInterrupted;
+    first_.absorb(*members_[m], places[m], takes_nodes);
+  }
   members_.clear();
   for (const auto [level, index] : shared_.cut) first_.store_->node(level, index).is_pending = false;
   first_.back_up_above(shared_);

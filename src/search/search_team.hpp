@@ -43,7 +43,7 @@ class SearchTeam {
   RoundEnd look_at_members(SearchReport& report);
   [[nodiscard]] bool can_split_again() const;
   void tell_progress();
-  void merge();
+  void merge(bool is_interrupted);
   [[nodiscard]] std::vector<std::vector<BoundStore::Place>> best_expansions() const;
 
   SearchState& first_;

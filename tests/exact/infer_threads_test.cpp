@@ -29,10 +29,8 @@ TEST(InferThreads, SearchTogetherOnlyWithATimeLimit) {
 TEST(InferThreads, AnOpenModelIsAnsweredInTime) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 12.0}}}).graph;
   const double log_z = *infer(grid, {}, {}, {.method = Method::kExact}).log_z;
-  const InferOptions options{.method = Method::kTreeSample,
-                             .select = SelectRule::kGap,
-                             .prior = "uniform",
-                             .sampler = SampleSource::kLower};
+  const InferOptions options{
+      .method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "uniform", .sampler = SampleSource::kLower};
   const Answer answer = infer(grid, {.samples = 5}, {.seconds = 1.5, .threads = 2}, options);
   EXPECT_NE(answer.method.find(", 2 threads"), std::string::npos) << answer.method;
   EXPECT_LE(*answer.lower, log_z);

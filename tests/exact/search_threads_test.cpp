@@ -43,9 +43,9 @@ Problem random_problem(int trial, SpaceKind kind) {
   } else {
     MiniBucketOptions options;
     options.i_bound = 1;
-    problem.leaves = mini_bucket_leaves(problem.graph, problem.space,
-                                        std::make_shared<const WeightedMiniBucket>(problem.graph, problem.space, options),
-                                        uniform_distributions(problem.graph));
+    problem.leaves = mini_bucket_leaves(
+        problem.graph, problem.space, std::make_shared<const WeightedMiniBucket>(problem.graph, problem.space, options),
+        uniform_distributions(problem.graph));
   }
   return problem;
 }
@@ -97,8 +97,8 @@ TEST(SearchThreads, SolveEveryModelInEverySpace) {
     for (const SpaceKind kind : testing::kSpaces) {
       const Problem problem = random_problem(trial, kind);
       for (const int threads : kThreads) {
-        SCOPED_TRACE(::testing::Message() << "trial " << trial << ", space " << static_cast<int>(kind) << ", threads "
-                                          << threads);
+        SCOPED_TRACE(::testing::Message()
+                     << "trial " << trial << ", space " << static_cast<int>(kind) << ", threads " << threads);
         const SearchResult result =
             search(problem.graph, problem.space, problem.leaves, {.threads = threads}, early(trial));
         expect_contains(result.report.log_z, problem.log_z);
@@ -163,8 +163,7 @@ TEST(SearchThreads, KeepToTheMemory) {
       int num_told = 0;
       const Observer observer{.progress = [&](const Progress&) { ++num_told; },
                               .should_stop = [&] { return num_told > 500; }};
-      const SearchResult result =
-          search(problem.graph, problem.space, problem.leaves, limits, early(trial), observer);
+      const SearchResult result = search(problem.graph, problem.space, problem.leaves, limits, early(trial), observer);
       expect_contains(result.report.log_z, problem.log_z);
       EXPECT_LE(result.report.used_bytes, limits.bytes);
       expect_right_samplers(problem, result);
@@ -183,8 +182,8 @@ TEST(SearchThreads, GiveTheSameBitsForTheSameNumber) {
         int num_told = 0;
         const Observer observer{.progress = [&](const Progress&) { ++num_told; },
                                 .should_stop = [&] { return num_told > 20; }};
-        bounds =
-            search(problem.graph, problem.space, problem.leaves, {.threads = threads}, early(trial), observer).report.log_z;
+        bounds = search(problem.graph, problem.space, problem.leaves, {.threads = threads}, early(trial), observer)
+                     .report.log_z;
       }
       EXPECT_EQ(found[0].lower, found[1].lower);
       EXPECT_EQ(found[0].upper, found[1].upper);

@@ -38,8 +38,8 @@ TEST(SearchThreadsNumbers, BoundsHoldAfterEveryRound) {
     const TortureModel model = testing::torture_model(random, {.max_variables = 10, .has_functions = false});
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     const FactorGraph& graph = model.graph;
-    const SearchSpace space = make_search_space(graph, random.permutation(graph.num_variables()),
-                                                static_cast<SpaceKind>(below(random, 3)));
+    const SearchSpace space =
+        make_search_space(graph, random.permutation(graph.num_variables()), static_cast<SpaceKind>(below(random, 3)));
     const LeafValues leaves = random_leaves(graph, space, random);
     const SearchOptions options{.expansions_per_traversal = 1 + below(random, 3),
                                 .dive_interval = below(random, 3),
