@@ -174,13 +174,26 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
 // By upper bounds: the weights of the smaller model are those of the whole one.
 BoundedSampler GapSearch::completed(const SearchApproximation& upper) const {
   if (!summed_) {
-    return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); }};
+    return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); },
+            [&upper](std::span<int> x, Random& random, double least) {
+              return upper.sample_or_give_up(x, random, least);
+            }};
   }
-  return {upper.log_value(), [&upper, summed = summed_.get(), left = Assignment(summed_->variable_of().size())](
-                                 std::span<int> x, Random& random) mutable {
+  const auto complete = [summed = summed_.get()](std::span<int> x, Random& random, std::span<const int> left,
+                                                 double log_prob) {
+    if (log_prob == HUGE_VAL) return log_prob;
+    for (std::size_t i = 0; i < left.size(); ++i) x[summed->variable_of()[i]] = left[i];
+    return log_prob + summed->draw(x, random);
+  };
+  const std::size_t num_left = summed_->variable_of().size();
+  return {upper.log_value(),
+          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random) mutable {
             const double log_prob = upper.sample_into(left, random);
-            for (std::size_t i = 0; i < left.size(); ++i) x[summed->variable_of()[i]] = left[i];
-            return log_prob + summed->draw(x, random);
+            return complete(x, random, left, log_prob);
+          },
+          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random, double least) mutable {
+            const double log_prob = upper.sample_or_give_up(left, random, least);
+            return complete(x, random, left, log_prob);
           }};
 }
 
