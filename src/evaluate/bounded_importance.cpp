@@ -153,7 +153,7 @@ class Draws {
   void draw(Draw& into, Random& random, const BoundedSampler& sampler) const {
     into = Draw{std::move(into.x)};
     into.x.assign(static_cast<std::size_t>(graph_.num_variables()), -1);
-    if (sampler.sample_or_give_up && graph_.has_only_tables()) {
+    if (can_give_up_ && sampler.sample_or_give_up) {
       into.log_prob = sampler.sample_or_give_up(into.x, random, least_);
       if (into.log_prob == kInf) {
         into.log_density = kNegInf;
@@ -196,6 +196,7 @@ class Draws {
   static constexpr double kTiniest = 1e-300;  // gives up what is impossible
   const KnownPart known_;
   const std::function<double()> find_least_;
+  const bool can_give_up_ = graph_.has_only_tables();  // calls of programs are too dear
   double least_ = kTiniest;
   std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;
   std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // of a round and thread
