@@ -42,15 +42,21 @@ std::size_t mark_below(double z) {
 }  // namespace
 
 BettingInterval::BettingInterval(double confidence)
-    : log_threshold_(std::log(2.0 / (1.0 - confidence))), bins_(static_cast<std::size_t>(kNumMarks) - 1) {}
+    : log_threshold_(std::log(2.0 / (1.0 - confidence))), bin_of_mark_(kNumMarks, -1) {}
 
 void BettingInterval::add(double z, double expected) {
   z = std::clamp(z, 0.0, 1.0);
   if (count_ >= kPilot) {
     if (count_ >= round_end_) begin_round(expected);
-    Bin& bin = bins_[mark_below(z)];
-    bin.count += 1.0;
-    bin.sum += z;
+    std::vector<Bin>& bins = rounds_.back().bins;
+    const std::size_t mark = mark_below(z);
+    int& bin = bin_of_mark_[mark];
+    if (bin < 0) {
+      bin = static_cast<int>(bins.size());
+      bins.push_back({mark});
+    }
+    bins[static_cast<std::size_t>(bin)].count += 1.0;
+    bins[static_cast<std::size_t>(bin)].sum += z;
   }
   ++count_;
   const double difference = z - mean_;
@@ -59,8 +65,9 @@ void BettingInterval::add(double z, double expected) {
 }
 
 void BettingInterval::begin_round(double expected) {
-  if (!rounds_.empty()) rounds_.back().bins = bins_of_round();
-  std::fill(bins_.begin(), bins_.end(), Bin());
+  if (!rounds_.empty()) {
+    for (const Bin& bin : rounds_.back().bins) bin_of_mark_[bin.mark] = -1;
+  }
   const auto count = static_cast<double>(count_);
   const double variance = squares_ / (count - 1.0);
   const auto size = [&](double of_variance) {
@@ -70,15 +77,7 @@ void BettingInterval::begin_round(double expected) {
   round_end_ = count_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(kRound * count));
 }
 
-std::vector<BettingInterval::Bin> BettingInterval::bins_of_round() const {
-  std::vector<Bin> bins;
-  for (std::size_t i = 0; i < bins_.size(); ++i) {
-    if (bins_[i].count > 0.0) bins.push_back({i, bins_[i].count, bins_[i].sum});
-  }
-  return bins;
-}
-
-bool BettingInterval::is_rejected(const std::vector<Round>& rounds, double m, bool is_above) const {
+bool BettingInterval::is_rejected(double m, bool is_above) const {
   const double most_careful = kMostStaked / (is_above ? m : 1.0 - m);
   const double most_bold = is_above ? most_careful : kMostAgainst / (1.0 - m);
   double bold = std::log(kBoldShare), careful = std::log1p(-kBoldShare);
@@ -88,7 +87,7 @@ bool BettingInterval::is_rejected(const std::vector<Round>& rounds, double m, bo
     const double share = std::clamp((bin.sum - bin.count * low) / (high - low), 0.0, bin.count);
     return (share < bin.count ? (bin.count - share) * at(low) : 0.0) + (share > 0.0 ? share * at(high) : 0.0);
   };
-  for (const Round& round : rounds) {
+  for (const Round& round : rounds_) {
     for (const Bin& bin : round.bins) {
       bold += gain(std::min(round.bold, most_bold), bin);
       careful += gain(std::min(round.careful, most_careful), bin);
@@ -101,21 +100,19 @@ bool BettingInterval::is_rejected(const std::vector<Round>& rounds, double m, bo
 MeanLimits BettingInterval::limits() const {
   MeanLimits limits;
   if (rounds_.empty()) return limits;
-  std::vector<Round> rounds = rounds_;
-  rounds.back().bins = bins_of_round();
   // Bisection on a logarithmic scale, from the side of what is rejected; what is not decided stays inside.
   constexpr double kLeast = 1e-300;
   const auto bisect = [&](double rejected, double kept, bool is_above) {
     for (int i = 0; i < kBisections; ++i) {
       const double middle = std::sqrt(rejected * kept);
-      (is_rejected(rounds, middle, is_above) ? rejected : kept) = middle;
+      (is_rejected(middle, is_above) ? rejected : kept) = middle;
     }
     return rejected;
   };
   const double centre = std::clamp(mean_, kLeast, 1.0 - 0x1.0p-52);
-  if (is_rejected(rounds, kLeast, true)) limits.lower = bisect(kLeast, centre, true);
+  if (is_rejected(kLeast, true)) limits.lower = bisect(kLeast, centre, true);
   const double almost_one = 1.0 - 0x1.0p-52;
-  if (is_rejected(rounds, almost_one, false)) limits.upper = bisect(almost_one, centre, false);
+  if (is_rejected(almost_one, false)) limits.upper = bisect(almost_one, centre, false);
   if (limits.lower > limits.upper) std::swap(limits.lower, limits.upper);  // every mean was rejected at some time
   return limits;
 }

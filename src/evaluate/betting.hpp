@@ -55,13 +55,12 @@ class BettingInterval {
     std::vector<Bin> bins = {};
   };
   void begin_round(double expected);
-  [[nodiscard]] std::vector<Bin> bins_of_round() const;  // of the last one, those that are not empty
   // Did the gambler for, or against, means above m ever have enough?
-  [[nodiscard]] bool is_rejected(const std::vector<Round>& rounds, double m, bool is_above) const;
+  [[nodiscard]] bool is_rejected(double m, bool is_above) const;
 
   double log_threshold_;  // log(2 / delta)
   std::vector<Round> rounds_;
-  std::vector<Bin> bins_;  // of this round, by mark
+  std::vector<int> bin_of_mark_;  // of this round; -1 before there is one
   std::int64_t count_ = 0, round_end_ = 0;
   double mean_ = 0.0, squares_ = 0.0;  // Welford's
 };

@@ -178,8 +178,8 @@ class Draws {
       draw(ahead_[0], *random_, samplers_[0]);
       return;
     }
-    const std::size_t count = std::min<std::uint64_t>(num_blocks_ * static_cast<std::size_t>(team_.size()),
-                                                      next_look_ - block_);
+    const std::size_t count =
+        std::min<std::uint64_t>(num_blocks_ * static_cast<std::size_t>(team_.size()), next_look_ - block_);
     ahead_.resize(count * kBlock);
     const RunWatch clock({}, {});
     team_.run(count, 1, [&](std::size_t first, std::size_t, int worker) {
@@ -320,7 +320,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   WeightSums sums(graph);
   Estimator estimator(options, sampler.log_bound);
   ExpectedSamples expected(options);
-  Draws draws(graph, sampler, options, [&] { return estimator.least(); }, random.bits());
+  Draws draws(
+      graph, sampler, options, [&] { return estimator.least(); }, random.bits());
   while (result.num_samples < options.max_samples) {
     const Draw& draw = draws.next();
     result.spent += draw.spent;

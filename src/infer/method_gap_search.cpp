@@ -63,7 +63,7 @@ class GapSearch {
   std::shared_ptr<const CutsetSum> cutset_;           // may be null
   double search_start_ = 0.0;
   std::optional<double> first_upper_;  // of the search
-  bool ends_far_ = false;  // bounds that hardly move any more
+  bool ends_far_ = false;              // bounds that hardly move any more
   Draft draft_;
 };
 

@@ -102,8 +102,8 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
                                                     const Run& run, double seconds,
                                                     std::optional<EliminationCost>* found = nullptr);
 
-// P_U of the search, for the whole model: barren variables, where some were summed out, are drawn too. Both must outlive
-// it.
+// P_U of the search, for the whole model: barren variables, where some were summed out, are drawn too. Both must
+// outlive it.
 BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedModel* summed);
 
 // Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.

@@ -125,10 +125,9 @@ std::string summed_out_text(const SummedModel* summed) {
 // By upper bounds: the weights of the smaller model are those of the whole one.
 BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedModel* summed) {
   if (summed == nullptr) {
-    return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); },
-            [&upper](std::span<int> x, Random& random, double least) {
-              return upper.sample_or_give_up(x, random, least);
-            }};
+    return {
+        upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); },
+        [&upper](std::span<int> x, Random& random, double least) { return upper.sample_or_give_up(x, random, least); }};
   }
   const auto complete = [summed](std::span<int> x, Random& random, std::span<const int> left, double log_prob) {
     if (log_prob == HUGE_VAL) return log_prob;

@@ -99,7 +99,8 @@ double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, d
     }
     return log_prob;
   };
-  double log_prob = walk(x, [&](int, std::span<const double> weights) { return random.categorical(weights); }, below);
+  double log_prob = walk(
+      x, [&](int, std::span<const double> weights) { return random.categorical(weights); }, below);
   if (log_prob == kNegInf) return HUGE_VAL;
   for (const int n : exact) log_prob += view_->below(n)->sample_below(n, x, random);
   return log_prob + chances.log_prob;
