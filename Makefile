@@ -4,6 +4,7 @@
 #   make python   the Python module and its tests
 #   make web      the page of answers in headless Chromium
 #   make bench    speed, as ratios measured in one run
+#   make gpu      training on a GPU against one core, where there are a CUDA compiler and a GPU
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
 #   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
 #   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python web bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
+.PHONY: demo test python web bench gpu build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
@@ -60,6 +61,12 @@ web: packages-build
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
 	@cmake --build build --target treesample_cli
 	@web/tests/run_page_tests.py build/treesample examples/models
+
+gpu: packages-build
+	@command -v nvcc > /dev/null || { echo "no CUDA compiler (nvcc) here: skipped"; exit 0; }; \
+	  scripts/install-packages libgtest-dev && \
+	  cmake --preset release -DTREESAMPLE_CUDA=ON -DTREESAMPLE_DEVELOPER=ON -B build-gpu > /dev/null && \
+	  cmake --build build-gpu --target device_bench && build-gpu/device_bench
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -DTREESAMPLE_PYTHON=ON -B build > /dev/null

@@ -1,4 +1,5 @@
-// What several threads bring to samples with bounded weights, to sums over a cutset and to mini-buckets, in one run.
+// What several threads bring to orders of elimination, samples with bounded weights, sums over a cutset and
+// mini-buckets.
 //
 //   sampler_bench [THREADS]
 //
@@ -11,6 +12,7 @@
 
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/exact/cutset.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/families/ising.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/value/mini_bucket.hpp"
@@ -24,21 +26,25 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+struct Seconds {
+  double wall = 0.0, all = 0.0;
+};
+
+// The first call is that of one thread, with which others are compared.
 template <typename Work>
-double measure(const char* what, int threads, double one, Work work) {
+void measure(const char* what, int threads, Seconds& one, Work work) {
   const double wall = seconds_of(CLOCK_MONOTONIC), all = seconds_of(CLOCK_PROCESS_CPUTIME_ID),
                mine = seconds_of(CLOCK_THREAD_CPUTIME_ID);
   work();
-  const double wall_seconds = seconds_of(CLOCK_MONOTONIC) - wall,
-               all_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all,
-               own_seconds = seconds_of(CLOCK_THREAD_CPUTIME_ID) - mine;
-  fmt::print("{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.2f}\n", what, threads, wall_seconds, all_seconds, own_seconds,
-             all_seconds / own_seconds, one > 0.0 ? all_seconds / one : 1.0);
-  return all_seconds;
+  const Seconds now = {seconds_of(CLOCK_MONOTONIC) - wall, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all};
+  const double own = seconds_of(CLOCK_THREAD_CPUTIME_ID) - mine;
+  if (threads == 1) one = now;
+  fmt::print("{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.2f},{:.2f}\n", what, threads, now.wall, now.all, own, now.all / own,
+             now.all / one.all, one.wall / now.wall);
 }
 
 void run(int most_threads) {
-  fmt::print("what,threads,wall,all,calling,all/calling,all/one thread\n");
+  fmt::print("what,threads,wall,all,calling,all/calling,all/one thread,times as fast\n");
   const FactorGraph graph = make_ising({.n = 24}, 1).graph;
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   MiniBucketOptions buckets;
@@ -53,24 +59,21 @@ void run(int most_threads) {
   std::vector<Assignment> configurations;
   Random random(3);
   for (int i = 0; i < 200; ++i) configurations.push_back(upper.sample(random));
-  double one_samples = 0.0, one_sums = 0.0, one_buckets = 0.0;
+  Seconds orders, samples, sums, larger;
   for (int threads = 1; threads <= most_threads; threads *= 2) {
-    const double samples = measure("samples", threads, one_samples, [&] {
+    measure("orders", threads, orders,
+            [&] { static_cast<void>(elimination_cost(graph, {.restarts = 1500, .threads = threads})); });
+    measure("samples", threads, samples, [&] {
       Random stream(1);
-      static_cast<void>(bounded_importance(graph, upper, {.max_samples = 30'000, .threads = threads}, stream));
+      static_cast<void>(bounded_importance(graph, upper, {.max_samples = 60'000, .threads = threads}, stream));
     });
-    const double sums = measure("cutset", threads, one_sums, [&] {
+    measure("cutset", threads, sums, [&] {
       CutsetSum sum(graph, cutset, {.threads = threads});
       sum.add(configurations);
     });
-    const double larger = measure("mini-buckets", threads, one_buckets, [&] {
+    measure("mini-buckets", threads, larger, [&] {
       static_cast<void>(WeightedMiniBucket(graph, space, {.i_bound = 19, .passes = 3, .threads = threads}));
     });
-    if (threads == 1) {
-      one_buckets = larger;
-      one_samples = samples;
-      one_sums = sums;
-    }
   }
 }
 

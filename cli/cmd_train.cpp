@@ -69,7 +69,7 @@ class TrainCommand final : public Command {
   RedisInput redis_;
   std::string family_ = "factor-graphs-2", reading_ = "letter", model_, models_, generator_, evidence_variables_;
   InferRequest order_;  // of the variables
-  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper";
+  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper", device_ = "cpu";
   std::string hidden_ = "256,256,256,256";
   std::vector<std::string> settings_;
   TrainOptions defaults_;
@@ -117,6 +117,7 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--ess", ess_, 0.0, 1.0, "SMC resamples below this share of effective particles");
   line.option("--replay", replay_, 1, 1 << 28, "Capacity of the replay, in Q-vectors");
   line.option("--batch", batch_, 1, 1 << 16, "Size of a minibatch");
+  line.choice("--device", device_, {"cpu", "cuda"}, "Where the learner computes its steps");
   line.option("--rate", rate_, 0.0, 1.0, "Learning rate of Adam");
   line.flag("--deterministic", is_deterministic_, "One thread, fixed turns: the same seed gives the same bits");
   line.option("--steps-per-episode", steps_per_episode_, 0, 1 << 20, "Learner steps per episode when deterministic");
@@ -175,6 +176,7 @@ TrainOptions TrainCommand::options() const {
   options.learner.hidden = parse_widths(hidden_);
   options.learner.batch_size = static_cast<int>(batch_);
   options.learner.adam.learning_rate = rate_;
+  options.learner.device = parse_device(device_);
   options.num_episodes = num_episodes_;
   options.replay_capacity = replay_;
   options.is_deterministic = is_deterministic_;

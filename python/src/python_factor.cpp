@@ -23,6 +23,18 @@ std::string note_of(const FunctionTraits& traits, std::span<const int> states) {
   return text + (states.empty() ? "" : ")");
 }
 
+// "ValueError: what it says", its first line: a journal keeps it, and the exception itself has the rest.
+std::string line_of(const py::object& error) {
+  std::string line = py::str(py::type::of(error).attr("__name__"));
+  PyObject* const text = PyObject_Str(error.ptr());
+  if (text == nullptr) {
+    PyErr_Clear();
+    return line;
+  }
+  const std::string message = py::reinterpret_steal<py::str>(text);
+  return line + (message.empty() ? "" : ": " + message.substr(0, message.find('\n')));
+}
+
 bool has_value(double value) { return value < HUGE_VAL; }  // false for NaN
 
 template <class Kind>
@@ -50,7 +62,7 @@ void FunctionTraits::throw_set(std::span<const int> states) const {
   const bool is_fatal = !cpp_error.matches(PyExc_Exception) || (!fatal.is_none() && cpp_error.matches(fatal));
   if (is_paid && !is_fatal) {
     if (!on_failure) raised->keep(error);
-    throw Error(ErrorCode::kIo, cpp_error.what());
+    throw Error(ErrorCode::kIo, line_of(error));
   }
   raised->stop(error);
   throw Error(ErrorCode::kInterrupted, "a function ended the run");

@@ -372,3 +372,14 @@ def test_an_interrupted_run_goes_on_with_its_journal(tmp_path):
         assert math.isclose(float(more.log_z), 5 * math.log(sum(math.exp(-0.1 * s) for s in range(4))), abs_tol=1e-9)
         assert more.spent["functions"][0]["from_journal"] > 0
     assert ts.read_journal(tmp_path / "run.journal").factors[0].evaluations == 4**5
+
+
+def test_an_exception_is_one_line_of_the_journal(program, tmp_path):
+    journal = tmp_path / "run.journal"
+
+    def bad():
+        raise ValueError("the mesh is bad\nin element 7")
+
+    make_expensive([], on_failure="impossible", bad=bad).infer(calls=300, journal=journal)
+    text = subprocess.run([program, "journal", journal, "--csv", "-"], capture_output=True, text=True, check=True).stdout
+    assert "ValueError: the mesh is bad" in text and "\\x0a" not in text and "C++" not in text

@@ -7,6 +7,7 @@
 
 #include "nn/gnn_pass.hpp"
 #include "nn/kernels.hpp"
+#include "nn/samples.hpp"
 #include "nn/squared_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
@@ -93,18 +94,17 @@ void GnnEvaluator::q_values(int variable, std::span<const int> states, GnnScratc
   }
 }
 
-namespace {
-
-void check_sample(const Gnn& network, const GnnSample& sample) {
-  constexpr const char* kFunction = "accumulate_gradient";
-  check_argument(sample.plan != nullptr && sample.plan->options() == network.options(), kFunction,
+void nn::check_gnn_sample(const char* function, const GnnOptions& options, const GnnSample& sample) {
+  check_argument(sample.plan != nullptr && sample.plan->options() == options, function,
                  "a sample has no plan, or one for a network with other options");
-  check_range(kFunction, "variable", sample.variable, 0, sample.plan->num_variables() - 1);
+  check_range(function, "variable", sample.variable, 0, sample.plan->num_variables() - 1);
   check_argument(
-      static_cast<int>(sample.states.size()) == sample.plan->num_variables(), kFunction,
+      static_cast<int>(sample.states.size()) == sample.plan->num_variables(), function,
       fmt::format("a sample has {} states for {} variables", sample.states.size(), sample.plan->num_variables()));
-  check_prefix(kFunction, sample.states, network.options().num_states);
+  check_prefix(function, sample.states, options.num_states);
 }
+
+namespace {
 
 // memory.plans = the different plans of the samples, in order of appearance; returns which each sample has.
 std::vector<int> collect_plans(std::span<const GnnSample> samples, nn::GnnMemory& memory) {
@@ -127,7 +127,7 @@ double accumulate_gradient(const Gnn& network, std::span<const GnnSample> sample
       gradient.size() == network.parameters().size(), "accumulate_gradient",
       fmt::format("the gradient has {} entries, the parameters {}", gradient.size(), network.parameters().size()));
   check_aligned("accumulate_gradient", gradient);
-  for (const GnnSample& sample : samples) check_sample(network, sample);
+  for (const GnnSample& sample : samples) nn::check_gnn_sample("accumulate_gradient", network.options(), sample);
   nn::GnnMemory& memory = scratch.memory();
   const int num_states = network.options().num_states;
   const int out_panels = (num_states + kPanel - 1) / kPanel;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nn/kernels.hpp"
+#include "nn/samples.hpp"
 #include "nn/squared_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
@@ -20,6 +21,20 @@ constexpr int kChunkRows = 128;  // rows evaluated together: bounds the scratch 
 int panels_of(int columns) { return (columns + kPanel - 1) / kPanel; }
 
 }  // namespace
+
+void nn::check_mlp_sample(const char* function, const MlpOptions& options, std::span<const int> states, int variable) {
+  check_argument(static_cast<int>(states.size()) == options.num_variables, function,
+                 fmt::format("a sample has {} states for {} variables", states.size(), options.num_variables));
+  check_range(function, "variable", variable, 0, options.num_variables - 1);
+  check_prefix(function, states, options.num_states);
+}
+
+void nn::append_ones(const MlpOptions& options, std::span<const int> states, int variable, std::vector<int>& indices) {
+  for (int v = 0; v < options.num_variables; ++v) {
+    if (states[v] >= 0) indices.push_back(v * options.num_states + states[v]);
+  }
+  indices.push_back(options.num_variables * options.num_states + variable);
+}
 
 struct MlpScratch::Memory {
   // The chunk at hand: row r has the active inputs indices[begin[r]] .. indices[begin[r + 1] - 1].
@@ -40,10 +55,7 @@ MlpScratch& MlpScratch::operator=(MlpScratch&&) noexcept = default;
 namespace {
 
 void add_row(const MlpOptions& options, std::span<const int> states, int variable, MlpScratch::Memory& memory) {
-  for (int v = 0; v < options.num_variables; ++v) {
-    if (states[v] >= 0) memory.indices.push_back(v * options.num_states + states[v]);
-  }
-  memory.indices.push_back(options.num_variables * options.num_states + variable);
+  nn::append_ones(options, states, variable, memory.indices);
   memory.begin.push_back(static_cast<int>(memory.indices.size()));
   ++memory.rows;
 }
@@ -180,11 +192,7 @@ double Mlp::accumulate_gradient(std::span<const MlpSample> samples, MlpScratch& 
     const auto chunk = samples.subspan(first, std::min<std::size_t>(kChunkRows, samples.size() - first));
     clear_rows(memory);
     for (const MlpSample& sample : chunk) {
-      check_argument(
-          static_cast<int>(sample.states.size()) == options_.num_variables, "Mlp::accumulate_gradient",
-          fmt::format("a sample has {} states for {} variables", sample.states.size(), options_.num_variables));
-      check_range("Mlp::accumulate_gradient", "variable", sample.variable, 0, options_.num_variables - 1);
-      check_prefix("Mlp::accumulate_gradient", sample.states, options_.num_states);
+      nn::check_mlp_sample("Mlp::accumulate_gradient", options_, sample.states, sample.variable);
       add_row(options_, sample.states, sample.variable, memory);
     }
     forward(memory);

@@ -36,24 +36,30 @@ struct ErrorRow {
   std::size_t num_samples = 1;  // B
 };
 
-// (1 / B) sum over a of (q(a) - target(a))^2 where the target is finite. Throws kNumeric for NaN and +inf. With `high`
-// the target is the interval from target(a) to high(a), inside of which there is no error; it begins at -inf where
-// target(a) does, and nothing is known where high(a) is -inf.
-inline double squared_error(const ErrorRow& outputs, std::span<const float> target, std::span<const float> high = {}) {
-  check_argument(static_cast<int>(target.size()) <= outputs.num_states, "accumulate_gradient",
-                 fmt::format("a target has {} entries for {} states", target.size(), outputs.num_states));
+// Throws kNumeric for NaN and +inf and for intervals whose ends are in the wrong order, kArgument for too many entries.
+inline void check_target(std::span<const float> target, std::span<const float> high, int num_states) {
+  check_argument(static_cast<int>(target.size()) <= num_states, "accumulate_gradient",
+                 fmt::format("a target has {} entries for {} states", target.size(), num_states));
   check_argument(high.empty() || high.size() == target.size(), "accumulate_gradient",
                  "an interval has more or fewer upper than lower ends");
+  for (std::size_t a = 0; a < target.size(); ++a) {
+    if (is_log_value(target[a]) && (high.empty() || (high[a] >= target[a] && is_log_value(high[a])))) continue;
+    throw Error(
+        ErrorCode::kNumeric,
+        fmt::format("accumulate_gradient: a target is {}{}, allowed are real numbers and -inf, and no upper end "
+                    "below the lower one",
+                    target[a], high.empty() ? "" : fmt::format(" to {}", high[a])));
+  }
+}
+
+// (1 / B) sum over a of (q(a) - target(a))^2 where the target is finite. Throws as check_target. With `high` the target
+// is the interval from target(a) to high(a), inside of which there is no error; it begins at -inf where target(a) does,
+// and nothing is known where high(a) is -inf.
+inline double squared_error(const ErrorRow& outputs, std::span<const float> target, std::span<const float> high = {}) {
+  check_target(target, high, outputs.num_states);
   const double scale = 1.0 / static_cast<double>(outputs.num_samples);
   double sum = 0.0;
   for (std::size_t a = 0; a < target.size(); ++a) {
-    if (!is_log_value(target[a]) || (!high.empty() && !(high[a] >= target[a] && is_log_value(high[a])))) {
-      throw Error(
-          ErrorCode::kNumeric,
-          fmt::format("accumulate_gradient: a target is {}{}, allowed are real numbers and -inf, and no upper end "
-                      "below the lower one",
-                      target[a], high.empty() ? "" : fmt::format(" to {}", high[a])));
-    }
     const float top = high.empty() ? target[a] : high[a];
     if (std::isinf(top)) continue;
     const std::size_t at = panel_index(outputs.rows, outputs.row, static_cast<int>(a));

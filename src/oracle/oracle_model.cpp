@@ -44,7 +44,7 @@ OracleModel make_remote_model(const JsonModel& json) {
 
 OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version,
                               const std::map<int, FailureRule>& on_failure) {
-  OracleModel model{.name = "a C++ model", .parts = fingerprint_parts(graph, version)};
+  OracleModel model{.name = "a model of functions", .parts = fingerprint_parts(graph, version)};
   for (int v = 0; v < graph.num_variables(); ++v) model.variables.push_back(graph.variable(v));
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);

@@ -17,6 +17,24 @@ namespace {
 // times the learning rate, and finite parameters stay finite.
 constexpr float kLargestGradient = 1e18F;
 
+// Rows of the replay with their prefixes written out.
+struct Minibatch {
+  std::vector<std::vector<int>> prefixes;
+  std::vector<GnnSample> samples;  // without a plan where the problem has none, as for a perceptron
+
+  explicit Minibatch(std::span<const ReplayEntry> batch) {
+    for (const auto& [experience, row] : batch) {
+      experience->write_prefix(row, prefixes.emplace_back(experience->num_variables()));
+      const std::optional<GnnPlan>& plan = experience->problem->plan;
+      samples.push_back({.plan = plan ? &*plan : nullptr,
+                         .states = prefixes.back(),
+                         .variable = experience->variable(row),
+                         .target = experience->target(row),
+                         .high = experience->high(row)});
+    }
+  }
+};
+
 }  // namespace
 
 void LearnerOptions::validate() const {
@@ -51,16 +69,63 @@ Learner::Learner(Network network, const LearnerOptions& options)
       adam_(options.adam, parameters_of(network_).size()),
       gradient_(parameters_of(network_).size()) {
   options.validate();
+  if (options.device != Device::kCpu) {
+    device_ = std::visit([&](const auto& net) { return make_device_network(net, options.device); }, network_);
+  }
+}
+
+// Parameters and moments come back only when somebody looks at them.
+void Learner::fetch() const {
+  if (stale_ != Stale::kHere) return;
+  device_->read(parameters_of(network_).values(), adam_);
+  stale_ = Stale::kNone;
+}
+
+const Network& Learner::network() const {
+  fetch();
+  return network_;
+}
+
+Network& Learner::network() {
+  fetch();
+  stale_ = Stale::kDevice;
+  return network_;
+}
+
+const Adam& Learner::adam() const {
+  fetch();
+  return adam_;
+}
+
+Adam& Learner::adam() {
+  fetch();
+  stale_ = Stale::kDevice;
+  return adam_;
 }
 
 double Learner::step(const Replay& replay) {
   Random random(options_.seed, fmt::format("minibatch/{}", adam_.num_steps));
   const std::vector<ReplayEntry> batch = replay.sample(options_.batch_size, random);
   if (batch.empty()) return 0.0;
+  if (device_) return device_step(batch);
   std::fill(gradient_.begin(), gradient_.end(), 0.0F);
   const double error = accumulate(batch);
   check_step(error);
   adam_.step(parameters_of(network_).values(), gradient_);
+  return error;
+}
+
+double Learner::device_step(std::span<const ReplayEntry> batch) {
+  if (stale_ == Stale::kDevice) device_->write(parameters_of(network_).values(), adam_);
+  stale_ = Stale::kNone;
+  const Minibatch minibatch(batch);
+  const double error = device_->set_gradient(minibatch.samples);
+  if (!std::isfinite(error) || !(device_->largest_gradient() <= kLargestGradient)) {
+    device_->read_gradient(gradient_);
+    check_step(error);
+  }
+  device_->adam_step(adam_.options, ++adam_.num_steps);
+  stale_ = Stale::kHere;
   return error;
 }
 
@@ -83,33 +148,15 @@ void Learner::check_step(double error) const {
 }
 
 double Learner::accumulate(std::span<const ReplayEntry> batch) {
-  std::vector<std::vector<int>> prefixes;
-  for (const ReplayEntry& entry : batch) {
-    prefixes.emplace_back(entry.experience->num_variables());
-    entry.experience->write_prefix(entry.row, prefixes.back());
+  const Minibatch minibatch(batch);
+  const Mlp* const mlp = std::get_if<Mlp>(&network_);
+  if (mlp == nullptr) return accumulate_gradient(std::get<Gnn>(network_), minibatch.samples, gnn_scratch_, gradient_);
+  std::vector<MlpSample> samples;
+  for (const GnnSample& sample : minibatch.samples) {
+    samples.push_back(
+        {.states = sample.states, .variable = sample.variable, .target = sample.target, .high = sample.high});
   }
-  if (const Mlp* const mlp = std::get_if<Mlp>(&network_)) {
-    std::vector<MlpSample> samples;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const Experience& from = *batch[i].experience;
-      samples.push_back({.states = prefixes[i],
-                         .variable = from.variable(batch[i].row),
-                         .target = from.target(batch[i].row),
-                         .high = from.high(batch[i].row)});
-    }
-    return mlp->accumulate_gradient(samples, mlp_scratch_, gradient_);
-  }
-  std::vector<GnnSample> samples;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const Experience& from = *batch[i].experience;
-    const std::optional<GnnPlan>& plan = from.problem->plan;
-    samples.push_back({.plan = plan ? &*plan : nullptr,
-                       .states = prefixes[i],
-                       .variable = from.variable(batch[i].row),
-                       .target = from.target(batch[i].row),
-                       .high = from.high(batch[i].row)});
-  }
-  return accumulate_gradient(std::get<Gnn>(network_), samples, gnn_scratch_, gradient_);
+  return mlp->accumulate_gradient(samples, mlp_scratch_, gradient_);
 }
 
 void ParameterBoard::publish(std::shared_ptr<const Network> network, std::int64_t version) {

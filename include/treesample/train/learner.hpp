@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "treesample/nn/adam.hpp"
+#include "treesample/nn/device_network.hpp"
 #include "treesample/train/replay.hpp"
 #include "treesample/value/network_value.hpp"
 
@@ -20,7 +21,8 @@ struct LearnerOptions {
   std::vector<int> hidden = MlpOptions{}.hidden;  // of a perceptron: the widths of its layers
   int batch_size = 128;
   AdamOptions adam = {};
-  std::uint64_t seed = 0;  // of the first parameters and of the minibatches
+  std::uint64_t seed = 0;        // of the first parameters and of the minibatches
+  Device device = Device::kCpu;  // where its steps are computed
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -40,18 +42,26 @@ class Learner {
   double step(const Replay& replay);
 
   [[nodiscard]] std::int64_t num_steps() const { return adam_.num_steps; }
-  [[nodiscard]] const Network& network() const { return network_; }
-  [[nodiscard]] Network& network() { return network_; }
-  [[nodiscard]] const Adam& adam() const { return adam_; }
-  [[nodiscard]] Adam& adam() { return adam_; }
+  // As after the last step, wherever it was computed. What is changed here holds from the next step on.
+  [[nodiscard]] const Network& network() const;
+  [[nodiscard]] Network& network();
+  [[nodiscard]] const Adam& adam() const;
+  [[nodiscard]] Adam& adam();
 
  private:
+  // Which of the two copies, here and on the device, is behind.
+  enum class Stale { kNone, kHere, kDevice };
+
   double accumulate(std::span<const ReplayEntry> batch);
   void check_step(double error) const;
+  double device_step(std::span<const ReplayEntry> batch);
+  void fetch() const;
 
   LearnerOptions options_;
-  Network network_;
-  Adam adam_;
+  mutable Network network_;
+  mutable Adam adam_;
+  std::unique_ptr<DeviceNetwork> device_;  // null: the processor
+  mutable Stale stale_ = Stale::kNone;
   FloatBuffer gradient_;
   MlpScratch mlp_scratch_;
   GnnScratch gnn_scratch_;

@@ -61,11 +61,32 @@ TEST_F(TrainTest, SameSeedSameBits) {
   EXPECT_NE(parameters(first), parameters(train(options)));
 }
 
-TEST_F(TrainTest, ResumingGivesTheBitsOfAnUnbrokenRun) {
+// Steps on a device learn the same from the same replay; only rounding differs.
+TEST_F(TrainTest, ADeviceLearnsWhatTheProcessorDoes) {
   for (const char* architecture : {"gnn", "mlp"}) {
     TrainOptions options = small_options();
     options.learner.architecture = architecture;
     options.problems.is_single_graph = std::string(architecture) == "mlp";
+    options.num_episodes = 1;
+    options.steps_per_episode = 5;
+    double loss = 0.0, loss_there = 0.0;
+    train(options, [&](const EpisodeRecord& record) { return loss = record.loss.value(), true; });
+    options.learner.device = Device::kKernels;
+    train(options, [&](const EpisodeRecord& record) { return loss_there = record.loss.value(), true; });
+    EXPECT_GT(loss, 0.0);
+    EXPECT_NEAR(loss_there, loss, 1e-4 * loss) << architecture;
+  }
+}
+
+TEST_F(TrainTest, ResumingGivesTheBitsOfAnUnbrokenRun) {
+  using Setup = std::pair<const char*, Device>;
+  for (const auto& [architecture, device] :
+       {Setup{"gnn", Device::kCpu}, Setup{"mlp", Device::kCpu}, Setup{"gnn", Device::kKernels}}) {
+    TrainOptions options = small_options();
+    options.learner.architecture = architecture;
+    options.learner.device = device;
+    options.problems.is_single_graph = std::string(architecture) == "mlp";
+    std::filesystem::remove_all(folder_);
     options.folder = folder_ / architecture / "unbroken";
     const TrainReport unbroken = train(options);
     const std::string expected_csv = read_file(options.folder / "progress.csv");
