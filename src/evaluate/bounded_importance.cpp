@@ -138,6 +138,8 @@ class Draws {
 
   const Draw& next() {
     if (next_ == ahead_.size()) draw_ahead();
+    ++num_drawn_;
+    num_given_up_ += ahead_[next_].log_prob == kInf ? 1.0 : 0.0;
     return ahead_[next_++];
   }
 
@@ -165,12 +167,16 @@ class Draws {
     into.log_density = log_density_if_answered(graph_, into.x, into.spent, into.error);
     into.is_known = into.log_density && known_.holds && known_.holds(into.x);
   }
+  // Giving up takes some time too: it is left where it does not come to much.
+  void look() {
+    can_give_up_ = can_give_up_ && (least_ == kTiniest || num_given_up_ > kFewGivenUp * num_drawn_);
+    least_ = std::clamp(find_least_(), kTiniest, 1.0);
+    next_look_ *= 4;
+    num_drawn_ = num_given_up_ = 0.0;
+  }
   void draw_ahead() {
     next_ = 0;
-    if (block_ == next_look_ && in_block_ == 0) {
-      least_ = std::clamp(find_least_(), kTiniest, 1.0);
-      next_look_ *= 4;
-    }
+    if (block_ == next_look_ && in_block_ == 0) look();
     if (team_.size() == 1) {
       ahead_.resize(1);
       if (in_block_ == 0) random_.emplace(stream(block_++));
@@ -194,9 +200,11 @@ class Draws {
 
   const FactorGraph& graph_;
   static constexpr double kTiniest = 1e-300;  // gives up what is impossible
+  static constexpr double kFewGivenUp = 0.1;
   const KnownPart known_;
   const std::function<double()> find_least_;
-  const bool can_give_up_ = graph_.has_only_tables();  // calls of programs are too dear
+  bool can_give_up_ = graph_.has_only_tables();  // calls of programs are too dear
+  double num_drawn_ = 0.0, num_given_up_ = 0.0;  // since the last look
   double least_ = kTiniest;
   std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;
   std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // of a round and thread
@@ -214,6 +222,7 @@ class Estimator {
 
   void add(double log_weight, bool is_known, double expected) {
     ++count_;
+    expected_ = expected;
     const double z = is_known ? 0.0 : std::exp(log_weight - log_bound_);
     if (!is_known) rest_.add(log_weight, {});
     betting_.add(z, expected);
@@ -229,20 +238,24 @@ class Estimator {
     const double share = std::exp(log_rest() - log_z());
     return share * std::sqrt(variance() / (count_ - 1.0));
   }
-  // Weights below which samples may be given up: that adds at most `least` times the mean to the variance.
+  // Weights below which samples may be given up: that adds at most `least` times the mean to the variance. Where it is
+  // not the variance that makes the interval long but the bound, about 4 / n for n samples, the variance may be as
+  // large as makes it a third longer.
   [[nodiscard]] double least() const {
-    return rest_.is_empty() ? 0.0 : kMoreVariance * variance() * std::exp(log_rest() - log_bound_);
+    if (rest_.is_empty()) return 0.0;
+    const double mean = std::exp(log_rest() - log_bound_);
+    return std::max(kMoreVariance * variance() * mean, kBoundVariance / (expected_ * mean) - variance() * mean);
   }
 
  private:
-  static constexpr double kMoreVariance = 1.0 / 3.0;
+  static constexpr double kMoreVariance = 1.0 / 3.0, kBoundVariance = 0.28;
 
   // Of a weight over the mean.
   [[nodiscard]] double variance() const { return std::max(0.0, count_ / rest_.ess() - 1.0); }
   [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
 
   KnownPart known_;
-  double log_bound_, count_ = 0.0;
+  double log_bound_, count_ = 0.0, expected_ = 1.0;
   BettingInterval betting_;
   WeightSums rest_{FactorGraph()};
 };
