@@ -222,7 +222,6 @@ class Estimator {
 
   void add(double log_weight, bool is_known, double expected) {
     ++count_;
-    expected_ = expected;
     const double z = is_known ? 0.0 : std::exp(log_weight - log_bound_);
     if (!is_known) rest_.add(log_weight, {});
     betting_.add(z, expected);
@@ -238,24 +237,21 @@ class Estimator {
     const double share = std::exp(log_rest() - log_z());
     return share * std::sqrt(variance() / (count_ - 1.0));
   }
-  // Weights below which samples may be given up: that adds at most `least` times the mean to the variance. Where it is
-  // not the variance that makes the interval long but the bound, about 4 / n for n samples, the variance may be as
-  // large as makes it a third longer.
+  // Weights below which samples may be given up: that adds at most `least` times the mean to the variance. (More,
+  // where it is the bound that makes the interval long, cost too much of the estimate.)
   [[nodiscard]] double least() const {
-    if (rest_.is_empty()) return 0.0;
-    const double mean = std::exp(log_rest() - log_bound_);
-    return std::max(kMoreVariance * variance() * mean, kBoundVariance / (expected_ * mean) - variance() * mean);
+    return rest_.is_empty() ? 0.0 : kMoreVariance * variance() * std::exp(log_rest() - log_bound_);
   }
 
  private:
-  static constexpr double kMoreVariance = 1.0 / 3.0, kBoundVariance = 0.28;
+  static constexpr double kMoreVariance = 1.0 / 3.0;
 
   // Of a weight over the mean.
   [[nodiscard]] double variance() const { return std::max(0.0, count_ / rest_.ess() - 1.0); }
   [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
 
   KnownPart known_;
-  double log_bound_, count_ = 0.0, expected_ = 1.0;
+  double log_bound_, count_ = 0.0;
   BettingInterval betting_;
   WeightSums rest_{FactorGraph()};
 };
