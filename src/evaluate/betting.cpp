@@ -1,97 +1,105 @@
 #include "evaluate/betting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 #include <utility>
+
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-constexpr double kMostStaked = 0.75;                       // c
-constexpr std::int64_t kMostBets = std::int64_t{1} << 16;  // about: what is looked through at each step of a bisection
-constexpr int kBisections = 48;
+// c: a number of 1 is what loses most for who bets against, a bold one all but all of it.
+constexpr double kMostStaked = 0.75, kMostAgainst = 0.95;
+constexpr double kBoldShare = 0.7;  // of the capital
+constexpr double kRound = 0.01;     // of the numbers so far
+constexpr int kBisections = 40;
+
+// 0, and powers of 2^(1/4) up to 1.
+constexpr int kMarksPerOctave = 4, kNumMarks = 512 * kMarksPerOctave + 2;
+
+const std::array<double, kNumMarks>& marks() {
+  static const std::array<double, kNumMarks> all = [] {
+    std::array<double, kNumMarks> made{};
+    for (int i = 1; i < kNumMarks; ++i) {
+      made[static_cast<std::size_t>(i)] = std::exp2(static_cast<double>(i + 1 - kNumMarks) / kMarksPerOctave);
+    }
+    return made;
+  }();
+  return all;
+}
+
+// The largest mark that is not above z and has another one above.
+std::size_t mark_below(double z) {
+  if (z < marks()[1]) return 0;
+  const double guess = kNumMarks - 1 + std::floor(std::log2(z) * kMarksPerOctave);
+  auto mark = static_cast<std::size_t>(std::clamp(guess, 1.0, kNumMarks - 2.0));
+  if (marks()[mark] > z) --mark;
+  return mark;
+}
 
 }  // namespace
 
-BettingInterval::BettingInterval(double confidence) : log_threshold_(std::log(2.0 / (1.0 - confidence))) {}
+BettingInterval::BettingInterval(double confidence)
+    : log_threshold_(std::log(2.0 / (1.0 - confidence))), bin_of_mark_(kNumMarks, -1) {}
 
 void BettingInterval::add(double z, double expected) {
   z = std::clamp(z, 0.0, 1.0);
-  ++count_;
-  const auto learn = [&](double number) {
-    weight_ += 1.0;
-    const double difference = number - mean_;
-    mean_ += difference / weight_;
-    squares_ += difference * (number - mean_);
-  };
-  if (count_ <= kPilot) {
-    learn(z);
-    if (count_ < kPilot) return;
-    batch_size_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(expected / kMostBets, 1e9)));
-    squares_ /= static_cast<double>(batch_size_);  // the variance of the mean of a batch
-    return;
-  }
-  batch_sum_ += z;
-  if (++in_batch_ < batch_size_) return;
-  const double mean = batch_sum_ / static_cast<double>(batch_size_);
-  in_batch_ = 0;
-  batch_sum_ = 0.0;
-  if (std::ssize(bets_) >= 4 * kMostBets) return;  // far more came than were expected: the rest is not bet on
-  place(mean, expected);
-  learn(mean);
-}
-
-void BettingInterval::place(double mean, double expected) {
-  const double variance = squares_ / std::max(1.0, weight_ - 1.0);
-  const double num_bets =
-      std::max(expected / static_cast<double>(batch_size_), static_cast<double>(bets_.size()) + 1.0);
-  const auto size = [&](double of_variance) { return std::sqrt(2.0 * log_threshold_ / (of_variance * num_bets)); };
-  const double unseen = 0.25 / (weight_ * static_cast<double>(batch_size_));
-  bets_.push_back({mean, size(variance), size(variance + unseen)});
-}
-
-namespace {
-
-// A product of numbers above 0 that may become very small, and large again.
-class Capital {
- public:
-  void multiply(double factor) {
-    product_ *= factor;
-    if (product_ < kStep) {
-      product_ /= kStep;
-      ++num_steps_;
-    } else if (num_steps_ > 0 && product_ >= 1.0) {
-      product_ *= kStep;
-      --num_steps_;
+  if (count_ >= kPilot) {
+    if (count_ >= round_end_) begin_round(expected);
+    std::vector<Bin>& bins = rounds_.back().bins;
+    const std::size_t mark = mark_below(z);
+    int& bin = bin_of_mark_[mark];
+    if (bin < 0) {
+      bin = static_cast<int>(bins.size());
+      bins.push_back({mark});
     }
+    bins[static_cast<std::size_t>(bin)].count += 1.0;
+    bins[static_cast<std::size_t>(bin)].sum += z;
   }
-  [[nodiscard]] double value() const { return num_steps_ == 0 ? product_ : 0.0; }  // what is that small counts nothing
+  ++count_;
+  const double difference = z - mean_;
+  mean_ += difference / static_cast<double>(count_);
+  squares_ += difference * (z - mean_);
+}
 
- private:
-  static constexpr double kStep = 1e-100;
-  double product_ = 1.0;
-  std::int64_t num_steps_ = 0;
-};
-
-}  // namespace
+void BettingInterval::begin_round(double expected) {
+  if (!rounds_.empty()) {
+    for (const Bin& bin : rounds_.back().bins) bin_of_mark_[bin.mark] = -1;
+  }
+  const auto count = static_cast<double>(count_);
+  const double variance = squares_ / (count - 1.0);
+  const auto size = [&](double of_variance) {
+    return std::sqrt(2.0 * log_threshold_ / (of_variance * std::max(expected, count + 1.0)));
+  };
+  rounds_.push_back({size(variance), size(variance + 0.25 / count)});
+  round_end_ = count_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(kRound * count));
+}
 
 bool BettingInterval::is_rejected(double m, bool is_above) const {
-  const double most = kMostStaked / (is_above ? m : 1.0 - m);
-  const double wanted = 2.0 * std::exp(log_threshold_);  // each half began with 1
-  Capital bold, careful;
-  for (const Bet& bet : bets_) {
-    const double difference = is_above ? bet.mean - m : m - bet.mean;
-    bold.multiply(1.0 + std::min(bet.bold, most) * difference);
-    careful.multiply(1.0 + std::min(bet.careful, most) * difference);
-    if (bold.value() + careful.value() >= wanted) return true;
+  const double most_careful = kMostStaked / (is_above ? m : 1.0 - m);
+  const double most_bold = is_above ? most_careful : kMostAgainst / (1.0 - m);
+  double bold = std::log(kBoldShare), careful = std::log1p(-kBoldShare);
+  const auto gain = [&](double stake, const Bin& bin) {
+    const double low = marks()[bin.mark], high = marks()[bin.mark + 1];
+    const auto at = [&](double z) { return std::log1p(stake * (is_above ? z - m : m - z)); };
+    const double share = std::clamp((bin.sum - bin.count * low) / (high - low), 0.0, bin.count);
+    return (share < bin.count ? (bin.count - share) * at(low) : 0.0) + (share > 0.0 ? share * at(high) : 0.0);
+  };
+  for (const Round& round : rounds_) {
+    for (const Bin& bin : round.bins) {
+      bold += gain(std::min(round.bold, most_bold), bin);
+      careful += gain(std::min(round.careful, most_careful), bin);
+    }
+    if (log_add_exp(bold, careful) >= log_threshold_) return true;
   }
   return false;
 }
 
 MeanLimits BettingInterval::limits() const {
   MeanLimits limits;
-  if (bets_.empty()) return limits;
+  if (rounds_.empty()) return limits;
   // Bisection on a logarithmic scale, from the side of what is rejected; what is not decided stays inside.
   constexpr double kLeast = 1e-300;
   const auto bisect = [&](double rejected, double kept, bool is_above) {

@@ -12,13 +12,18 @@
 //
 //   l_t = sqrt(2 log(2 / delta) / (variance so far * how many numbers are expected in all))
 //
-// makes it nearly as short as the central limit theorem would. Half of the capital is bet so, with the variance as it
-// shows. The other half is careful and takes a number of 1 into account that has not come yet, a variance of 1 / (4 t):
+// makes it nearly as short as the central limit theorem would. Part of the capital is bet so, with the variance as it
+// shows. The other part is careful and takes a number of 1 into account that has not come yet, a variance of 1 / (4 t):
 // the first loses all where the numbers that matter are rare, the second is slow where all of them are small. The first
-// kPilot numbers only tell the variance. Numbers
-// are bet on in batches, whose size is chosen when the pilot is over: the mean of a batch is a number in [0, 1] too.
+// kPilot numbers only tell the variance.
+//
+// The stakes stay the same for rounds of a tenth of the numbers before. Within a round the order of the numbers does
+// not matter, and numbers between two marks a and b count as if each were a or b, with the same sum: log(1 + l (z - m))
+// lies above its chord, so that no gambler has more than he would have. Memory and time do not grow with the numbers,
+// and no capital is lost to averages: a mean of many numbers can only be bet on as if all of them could be 1.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -40,20 +45,24 @@ class BettingInterval {
   static constexpr std::int64_t kPilot = 50;
 
  private:
-  struct Bet {
-    double mean = 0.0;                 // of a batch
-    double bold = 0.0, careful = 0.0;  // l_t of both halves
+  // Numbers between two marks.
+  struct Bin {
+    std::size_t mark = 0;  // the lower one
+    double count = 0.0, sum = 0.0;
   };
-  void place(double mean, double expected);
+  struct Round {
+    double bold = 0.0, careful = 0.0;  // l_t of both parts
+    std::vector<Bin> bins = {};
+  };
+  void begin_round(double expected);
   // Did the gambler for, or against, means above m ever have enough?
   [[nodiscard]] bool is_rejected(double m, bool is_above) const;
 
   double log_threshold_;  // log(2 / delta)
-  std::vector<Bet> bets_;
-  std::int64_t count_ = 0, batch_size_ = 1, in_batch_ = 0;
-  double batch_sum_ = 0.0;
-  double mean_ = 0.0, squares_ = 0.0,
-         weight_ = 0.0;  // Welford's, of batches; the pilot's numbers count 1 / batch_size_
+  std::vector<Round> rounds_;
+  std::vector<int> bin_of_mark_;  // of this round; -1 before there is one
+  std::int64_t count_ = 0, round_end_ = 0;
+  double mean_ = 0.0, squares_ = 0.0;  // Welford's
 };
 
 }  // namespace treesample

@@ -123,25 +123,30 @@ struct Draw {
 
 // Samples, one after the other. Each few of them have a stream of random numbers of their own, so that it does not
 // matter who draws them. Several threads draw ahead, as many as take some hundredths of a second; one draws what is
-// asked for.
+// asked for. Which weights are small enough to be given up, `find_least` says, is looked at again after four times as
+// many samples: those before have then all been asked for, so that the next ones may depend on them.
 class Draws {
  public:
   Draws(const FactorGraph& graph, const BoundedSampler& sampler, const BoundedImportanceOptions& options,
-        std::uint64_t seed)
+        std::function<double()> find_least, std::uint64_t seed)
       : graph_(graph),
         known_(options.known.value_or(KnownPart())),
+        find_least_(std::move(find_least)),
         seed_(seed),
         team_(graph.has_only_tables() ? options.threads : 1),
         samplers_(static_cast<std::size_t>(team_.size()), sampler) {}
 
   const Draw& next() {
     if (next_ == ahead_.size()) draw_ahead();
+    ++num_drawn_;
+    num_given_up_ += ahead_[next_].log_prob == kInf ? 1.0 : 0.0;
     return ahead_[next_++];
   }
 
  private:
   static constexpr std::size_t kBlock = 8;  // samples with one stream
   static constexpr std::size_t kMostBlocks = 64;
+  static constexpr std::uint64_t kFirstLook = 32;  // blocks
   static constexpr double kRoundSeconds = 20e-3;
 
   [[nodiscard]] Random stream(std::uint64_t block) const {
@@ -150,12 +155,28 @@ class Draws {
   void draw(Draw& into, Random& random, const BoundedSampler& sampler) const {
     into = Draw{std::move(into.x)};
     into.x.assign(static_cast<std::size_t>(graph_.num_variables()), -1);
-    into.log_prob = sampler.sample_into(into.x, random);
+    if (can_give_up_ && sampler.sample_or_give_up) {
+      into.log_prob = sampler.sample_or_give_up(into.x, random, least_);
+      if (into.log_prob == kInf) {
+        into.log_density = kNegInf;
+        return;
+      }
+    } else {
+      into.log_prob = sampler.sample_into(into.x, random);
+    }
     into.log_density = log_density_if_answered(graph_, into.x, into.spent, into.error);
     into.is_known = into.log_density && known_.holds && known_.holds(into.x);
   }
+  // Giving up takes some time too: it is left where it does not come to much.
+  void look() {
+    can_give_up_ = can_give_up_ && (least_ == kTiniest || num_given_up_ > kFewGivenUp * num_drawn_);
+    least_ = std::clamp(find_least_(), kTiniest, 1.0);
+    next_look_ *= 4;
+    num_drawn_ = num_given_up_ = 0.0;
+  }
   void draw_ahead() {
     next_ = 0;
+    if (block_ == next_look_ && in_block_ == 0) look();
     if (team_.size() == 1) {
       ahead_.resize(1);
       if (in_block_ == 0) random_.emplace(stream(block_++));
@@ -163,7 +184,8 @@ class Draws {
       draw(ahead_[0], *random_, samplers_[0]);
       return;
     }
-    const std::size_t count = num_blocks_ * static_cast<std::size_t>(team_.size());
+    const std::size_t count =
+        std::min<std::uint64_t>(num_blocks_ * static_cast<std::size_t>(team_.size()), next_look_ - block_);
     ahead_.resize(count * kBlock);
     const RunWatch clock({}, {});
     team_.run(count, 1, [&](std::size_t first, std::size_t, int worker) {
@@ -177,8 +199,14 @@ class Draws {
   }
 
   const FactorGraph& graph_;
+  static constexpr double kTiniest = 1e-300;  // gives up what is impossible
+  static constexpr double kFewGivenUp = 0.1;
   const KnownPart known_;
-  std::uint64_t seed_, block_ = 0;
+  const std::function<double()> find_least_;
+  bool can_give_up_ = graph_.has_only_tables();  // calls of programs are too dear
+  double num_drawn_ = 0.0, num_given_up_ = 0.0;  // since the last look
+  double least_ = kTiniest;
+  std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;
   std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // of a round and thread
   ThreadTeam team_;
   std::vector<BoundedSampler> samplers_;  // by worker: they may have memory of their own
@@ -203,14 +231,23 @@ class Estimator {
     return known_.holds ? with_known(rest, known_, log_bound_) : rest;
   }
   [[nodiscard]] double log_z() const { return log_add_exp(known_.estimate, log_rest()); }
-  // Relative, by the variance of the weights: that of a mean is n / ess - 1.
+  // Relative, by the variance of the weights.
   [[nodiscard]] double error() const {
     if (rest_.is_empty()) return 0.0;
     const double share = std::exp(log_rest() - log_z());
-    return share * std::sqrt(std::max(0.0, count_ / rest_.ess() - 1.0) / (count_ - 1.0));
+    return share * std::sqrt(variance() / (count_ - 1.0));
+  }
+  // Weights below which samples may be given up: that adds at most `least` times the mean to the variance. (More,
+  // where it is the bound that makes the interval long, cost too much of the estimate.)
+  [[nodiscard]] double least() const {
+    return rest_.is_empty() ? 0.0 : kMoreVariance * variance() * std::exp(log_rest() - log_bound_);
   }
 
  private:
+  static constexpr double kMoreVariance = 1.0 / 3.0;
+
+  // Of a weight over the mean.
+  [[nodiscard]] double variance() const { return std::max(0.0, count_ / rest_.ess() - 1.0); }
   [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
 
   KnownPart known_;
@@ -271,8 +308,9 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const SearchAppro
                                      const BoundedImportanceOptions& options, Random& random,
                                      const Observer& observer) {
   check_upper(graph, upper, "bounded_importance");
-  const BoundedSampler sampler{upper.log_value(),
-                               [&](std::span<int> x, Random& stream) { return upper.sample_into(x, stream); }};
+  const BoundedSampler sampler{
+      upper.log_value(), [&](std::span<int> x, Random& stream) { return upper.sample_into(x, stream); },
+      [&](std::span<int> x, Random& stream, double least) { return upper.sample_or_give_up(x, stream, least); }};
   return bounded_importance(graph, sampler, options, random, observer);
 }
 
@@ -291,7 +329,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   WeightSums sums(graph);
   Estimator estimator(options, sampler.log_bound);
   ExpectedSamples expected(options);
-  Draws draws(graph, sampler, options, random.bits());
+  Draws draws(
+      graph, sampler, options, [&] { return estimator.least(); }, random.bits());
   while (result.num_samples < options.max_samples) {
     const Draw& draw = draws.next();
     result.spent += draw.spent;

@@ -10,7 +10,15 @@
 namespace treesample {
 
 // Whether the zeros of its tables are many enough to try.
-bool wants_counting(const FactorGraph& graph);
+struct Zeros {
+  bool are_many = false;
+  bool are_all = false;  // that most tables say
+};
+Zeros zeros_of(const FactorGraph& graph);
+inline bool wants_counting(const FactorGraph& graph) {
+  const Zeros zeros = zeros_of(graph);
+  return zeros.are_many || zeros.are_all;
+}
 
 // What elimination is predicted to take; 0 where that is not known.
 double elimination_seconds(const Plan& plan);

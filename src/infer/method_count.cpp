@@ -66,10 +66,10 @@ void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, c
 
 }  // namespace
 
-bool wants_counting(const FactorGraph& graph) {
+Zeros zeros_of(const FactorGraph& graph) {
   double num_entries = 0.0, num_zeros = 0.0, num_tables = 0.0, num_hard = 0.0;
   for (const Factor& factor : graph.factors()) {
-    if (!factor.is_table()) return false;
+    if (!factor.is_table()) return {};
     if (factor.scope().size() < 2) continue;
     const std::vector<double>& values = factor.log_values();
     const auto zeros = static_cast<double>(std::count(values.begin(), values.end(), kNegInf));
@@ -81,8 +81,8 @@ bool wants_counting(const FactorGraph& graph) {
     num_tables += 1.0;
     num_hard += is_hard ? 1.0 : 0.0;
   }
-  if (num_zeros == 0.0) return false;
-  return num_zeros >= policy::kZerosToCount * num_entries || num_hard >= policy::kHardToCount * num_tables;
+  if (num_zeros == 0.0) return {};
+  return {num_zeros >= policy::kZerosToCount * num_entries, num_hard >= policy::kHardToCount * num_tables};
 }
 
 CountTime count_time(const Run& run, double trial_end, double end) {

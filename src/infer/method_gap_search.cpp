@@ -40,11 +40,11 @@ class GapSearch {
   void add_sliced_marginals(const Elimination& elimination);
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
+  bool hardly_moves(double upper);
   LogBounds certified(const LogBounds& bounds) const;
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper);
-  BoundedSampler completed(const SearchApproximation& upper) const;
   std::optional<Configuration> completed(std::optional<Configuration> best) const;
   BoundedImportance estimate(const BoundedSampler& upper, StopReason stop) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
@@ -62,7 +62,8 @@ class GapSearch {
   std::shared_ptr<const SearchApproximation> upper_;  // null before it is needed, and where there is none
   std::shared_ptr<const CutsetSum> cutset_;           // may be null
   double search_start_ = 0.0;
-  bool ends_far_ = false;  // bounds that hardly move any more
+  std::optional<double> first_upper_;  // of the search
+  bool ends_far_ = false;              // bounds that hardly move any more
   Draft draft_;
 };
 
@@ -84,7 +85,9 @@ void GapSearch::look_for_a_configuration() {
 // True when nothing is left to find out. What is solved without a circuit still wants marginals from samples.
 bool GapSearch::count_first() {
   if (!task_.plan.counts_first || !run_.has_time_limit()) return false;
-  const CountResult counted = count_within(task_, count_time(run_, policy::kCountTryEnd, policy::kCountFirstEnd));
+  CountTime time = count_time(run_, policy::kCountTryEnd, policy::kCountFirstEnd);
+  if (!zeros_of(whole_).are_all) time.optimism = policy::kSoftOptimism;
+  const CountResult counted = count_within(task_, time);
   const CountReport& report = counted.report;
   first_bounds_ = {std::max(first_bounds_.lower, report.log_z.lower),
                    std::min(first_bounds_.upper, report.log_z.upper)};
@@ -140,13 +143,23 @@ LogBounds GapSearch::certified(const LogBounds& bounds) const {
 
 void GapSearch::report_progress(Progress now) {
   last_estimate_ = now.estimate.value_or(kNegInf);
-  const double far_end =
-      std::max(run_.at(policy::kFarSearchEnd), search_start_ + policy::kLeastSearchShare * run_.time_limit());
-  const bool is_late = run_.has_time_limit() && run_.seconds() > far_end;
-  ends_far_ = is_late && task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
+  const bool is_far = task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
+  ends_far_ = run_.has_time_limit() && is_far && hardly_moves(now.log_z.upper);
   now.phase = "search with bounds";
   now.log_z = certified(now.log_z);
   run_.tell(now);
+}
+
+// Of an upper bound that is far from the lower one: late, or soon where its pace so far promises nothing by then. Lower
+// bounds are no reason to go on, sums over joint states have better ones.
+bool GapSearch::hardly_moves(double upper) {
+  if (!first_upper_) first_upper_ = upper;
+  const double end =
+      std::max(run_.at(policy::kFarSearchEnd), search_start_ + policy::kLeastSearchShare * run_.time_limit());
+  const double searched = run_.seconds() - search_start_, left = end - run_.seconds();
+  if (left <= 0.0) return true;
+  const bool is_known = searched > policy::kFarLookShare * run_.time_limit();
+  return is_known && (*first_upper_ - upper) * left < policy::kFarFall * searched;
 }
 
 SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& leaves) {
@@ -170,19 +183,6 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   const Observer observer{.progress = [&](const Progress& now) { report_progress(now); },
                           .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
   return search(graph_, space, leaves, limits, options, observer);
-}
-
-// By upper bounds: the weights of the smaller model are those of the whole one.
-BoundedSampler GapSearch::completed(const SearchApproximation& upper) const {
-  if (!summed_) {
-    return {upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); }};
-  }
-  return {upper.log_value(), [&upper, summed = summed_.get(), left = Assignment(summed_->variable_of().size())](
-                                 std::span<int> x, Random& random) mutable {
-            const double log_prob = upper.sample_into(left, random);
-            for (std::size_t i = 0; i < left.size(); ++i) x[summed->variable_of()[i]] = left[i];
-            return log_prob + summed->draw(x, random);
-          }};
 }
 
 std::optional<Configuration> GapSearch::completed(std::optional<Configuration> best) const {
@@ -308,7 +308,7 @@ void GapSearch::add_samplers(const SearchResult& result) {
   // Samples of a model with programs cost calls: where the search is solved it tells more than they would.
   if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper);
   if (task_.options().importance == 0 || draft_.error || !draft_.marginals.empty()) return;
-  BoundedImportance sampled = estimate(completed(*upper), result.report.stop);
+  BoundedImportance sampled = estimate(bounded_sampler(*upper, summed_.get()), result.report.stop);
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
   if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;

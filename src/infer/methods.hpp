@@ -9,6 +9,7 @@
 #include "infer/draft.hpp"
 #include "infer/option_table.hpp"
 #include "infer/run.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/infer/plan.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/mini_bucket.hpp"
@@ -100,6 +101,10 @@ Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const La
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
                                                     const Run& run, double seconds,
                                                     std::optional<EliminationCost>* found = nullptr);
+
+// P_U of the search, for the whole model: barren variables, where some were summed out, are drawn too. Both must
+// outlive it.
+BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedModel* summed);
 
 // Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns how many.
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);

@@ -61,7 +61,8 @@ inline constexpr double kZerosToCount = 0.08;   // share of the table entries fr
 inline constexpr double kHardToCount = 0.5;     // the same of tables that say nothing but what is impossible
 inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the search ...
 inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
-inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker
+inline constexpr double kCountOptimism = 10.0;  // the branches that are left may be this many times quicker,
+inline constexpr double kSoftOptimism = 3.0;    // and this many where most tables are probabilities too
 inline constexpr double kReducedShare = 0.5;    // of that time: elimination of what the reductions leave
 inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of what was solved
 inline constexpr double kCircuitEnd = 0.6;
@@ -73,15 +74,14 @@ inline constexpr double kCompileEnd = 0.7;               // a circuit that is wa
 inline constexpr double kCountEnd = 0.9;                 // as a method of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
-inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes can work through
+inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes of both bounds can work through
 inline constexpr double kBucketShare = 0.3, kBucketSeconds = 5.0;
 inline constexpr std::uint64_t kBucketMemoryDivisor = 4;  // of the memory: the search wants the rest
-// How well they do depends on the order more than its width tells. Of orders whose exact search costs about the same a
-// short trial decides.
+// How well they do depends on the order more than its width tells. Of orders whose exact search costs about the same
+// one pass decides, with tables as large as they will be: smaller ones tell little.
 inline constexpr int kTrialOrders = 32;
 inline constexpr int kTrialRestarts = 10;
 inline constexpr double kTrialCostMargin = 2.0;  // in nats
-inline constexpr std::uint64_t kTrialBytes = std::uint64_t{64} << 20;
 // A search that comes near its end wants the cheapest order instead: mini-buckets close most of its nodes, and it gets
 // this many times as far as its evaluations say.
 inline constexpr double kEvaluationsPerSecond = 1e6;
@@ -96,6 +96,9 @@ inline constexpr double kGapSearchEnd = 0.65;                  // then its sampl
 // Bounds that are this far apart when this much time is over hardly move any more: samples then tell more.
 inline constexpr double kFarGap = 10.0;
 inline constexpr double kFarSearchEnd = 0.4;
+// Sooner, after this share of the time, where the upper bound would fall by less than this by then.
+inline constexpr double kFarLookShare = 0.02;
+inline constexpr double kFarFall = 0.1;
 inline constexpr double kLeastSearchShare = 0.1;      // of the time, whatever came before took on a busy machine
 inline constexpr double kSearchPassSeconds = 0.5e-6;  // per node, for the samplers and the best configuration
 inline constexpr std::uint64_t kSearchMemoryDivisor = 2;

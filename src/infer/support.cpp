@@ -11,6 +11,7 @@
 #include "infer/words.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 #include "treesample/value/make_leaf_value.hpp"
 
@@ -28,6 +29,21 @@ std::optional<int> parse_i_bound(const std::string& word) {
   const auto [rest, error] = std::from_chars(word.data() + start.size(), end, i_bound);
   if (error != std::errc() || rest != end || i_bound < 0) return {};
   return i_bound;
+}
+
+bool has_zeros(const FactorGraph& graph) {
+  return std::any_of(graph.factors().begin(), graph.factors().end(), [](const Factor& factor) {
+    if (!factor.is_table()) return false;
+    const std::vector<double>& values = factor.log_values();
+    return std::find(values.begin(), values.end(), kNegInf) != values.end();
+  });
+}
+
+// What the time for mini-buckets allows. With zeros there is no lower bound: twice as much for the upper one.
+std::uint64_t wanted_bucket_bytes(const Task& task, const FactorGraph& graph) {
+  const double seconds = task.run.box_seconds(policy::kBucketShare, policy::kBucketSeconds);
+  const double num_bounds = has_zeros(graph) ? 1.0 : 2.0;
+  return static_cast<std::uint64_t>(2.0 / num_bounds * policy::kBucketBytesPerSecond * seconds);
 }
 
 SearchSpace space_by_order(const Task& task, const FactorGraph& graph, SpaceKind kind, int restarts,
@@ -53,7 +69,7 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
   MiniBucketOptions trial;
   trial.should_stop = [&, is_over = run.set_up_end()] { return is_late() || is_over(); };
   trial.bytes = task.limits().bytes / policy::kBucketMemoryDivisor;
-  trial.wanted_bytes = policy::kTrialBytes;
+  trial.wanted_bytes = wanted_bucket_bytes(task, graph);
   trial.passes = 1;
   trial.lower_bound = false;
   trial.threads = num_threads(task.limits());
@@ -106,6 +122,30 @@ std::string summed_out_text(const SummedModel* summed) {
   return fmt::format("; {} summed out before", counted(summed->num_summed_out(), "barren variable"));
 }
 
+// By upper bounds: the weights of the smaller model are those of the whole one.
+BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedModel* summed) {
+  if (summed == nullptr) {
+    return {
+        upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); },
+        [&upper](std::span<int> x, Random& random, double least) { return upper.sample_or_give_up(x, random, least); }};
+  }
+  const auto complete = [summed](std::span<int> x, Random& random, std::span<const int> left, double log_prob) {
+    if (log_prob == HUGE_VAL) return log_prob;
+    for (std::size_t i = 0; i < left.size(); ++i) x[summed->variable_of()[i]] = left[i];
+    return log_prob + summed->draw(x, random);
+  };
+  const std::size_t num_left = summed->variable_of().size();
+  return {upper.log_value(),
+          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random) mutable {
+            const double log_prob = upper.sample_into(left, random);
+            return complete(x, random, left, log_prob);
+          },
+          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random, double least) mutable {
+            const double log_prob = upper.sample_or_give_up(left, random, least);
+            return complete(x, random, left, log_prob);
+          }};
+}
+
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task) {
   if (task.options().value_function) max_samples = std::min(max_samples, policy::kAskedSamples);
   const ShouldStop is_over = task.run.until();
@@ -144,10 +184,9 @@ void check_prior(const InferOptions& options) {
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
                                                             const SearchSpace& space) {
-  const double seconds = task.run.box_seconds(policy::kBucketShare, policy::kBucketSeconds);
   MiniBucketOptions options;
   options.bytes = task.limits().bytes / policy::kBucketMemoryDivisor;
-  options.wanted_bytes = static_cast<std::uint64_t>(policy::kBucketBytesPerSecond * seconds);
+  options.wanted_bytes = wanted_bucket_bytes(task, graph);
   if (const std::optional<int> i_bound = parse_i_bound(*task.options().prior)) {
     options.i_bound = *i_bound;
     options.bytes = task.limits().bytes;

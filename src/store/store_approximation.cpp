@@ -1,6 +1,7 @@
 #include "treesample/store/store_approximation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,62 @@ double StoreApproximation::sample_into(std::span<int> x, Random& random) const {
   return walk(
       x, [&](int, std::span<const double> weights) { return random.categorical(weights); },
       [&](int level, const LeafValue& leaf) { return leaf.sample_below(level, x, random); });
+}
+
+namespace {
+
+// How far a sample is from being given up.
+struct Chances {
+  double log_least = 0.0;
+  double log_ratio = 0.0;  // r over the probability of having come so far
+  double log_prob = 0.0;   // that probability
+
+  bool go_on(double log_fall, Random& random) {
+    log_ratio -= log_fall;
+    if (log_ratio >= log_least) return true;
+    const double log_chance = log_ratio - log_least;
+    if (!(random.uniform() < std::exp(log_chance))) return false;
+    log_prob += log_chance;
+    log_ratio = log_least;
+    return true;
+  }
+};
+
+}  // namespace
+
+double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, double least) const {
+  check_argument(log_value_ != kNegInf && std::ssize(x) == space().num_levels() && least > 0.0 && least <= 1.0,
+                 "sample_or_give_up", "needs a place for every variable, and 0 < least <= 1");
+  std::fill(x.begin(), x.end(), -1);
+  Chances chances{std::log(least)};
+  std::vector<int> open, exact;
+  const auto below = [&](int level, const LeafValue& leaf) {
+    double log_prob = 0.0;
+    open.assign(1, level);
+    while (!open.empty()) {
+      const int n = open.back();
+      open.pop_back();
+      if (leaf.is_exact(n)) {
+        exact.push_back(n);
+        continue;
+      }
+      const auto step = leaf.sample_level(n, x, random);
+      if (!step) {
+        log_prob += leaf.sample_below(n, x, random);
+        continue;
+      }
+      if (!chances.go_on(step->log_fall, random)) return kNegInf;
+      log_prob += step->log_prob;
+      const std::vector<int>& children = space().levels[n].children;
+      open.insert(open.end(), children.begin(), children.end());
+    }
+    return log_prob;
+  };
+  double log_prob = walk(
+      x, [&](int, std::span<const double> weights) { return random.categorical(weights); }, below);
+  if (log_prob == kNegInf) return HUGE_VAL;
+  for (const int n : exact) log_prob += view_->below(n)->sample_below(n, x, random);
+  return log_prob + chances.log_prob;
 }
 
 Assignment StoreApproximation::sample(Random& random) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "math/compensated_sum.hpp"
@@ -79,6 +80,7 @@ struct WeightedMiniBucket::State {
   TableLookups lower_rows;             // by level: L_j, from `lower`
   TableLookups q_rows;                 // by level: R_n and the U_j of the children, x_n left open
   TableLookups sampler_rows;           // by level: the part of q_rows that depends on x_n
+  TableLookups sent_rows;              // by level: the messages of its clusters, which bound the sum of that part
 
   // By level: the constant messages from there down, and the rounding of all messages from there down.
   struct Constants {
@@ -95,6 +97,11 @@ struct WeightedMiniBucket::State {
   void check_asked(int level, std::span<const int> x) const;
   template <typename Choose>
   double visit_below(int level, std::span<const int> x, Choose choose) const;
+  struct Visit {
+    double log_q = 0.0, log_total = 0.0;  // of the choice; of all of them
+  };
+  template <typename Choose>
+  Visit visit(int n, std::span<const int> x, std::span<double> values, std::span<double> weights, Choose choose) const;
 };
 
 void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_lower) {
@@ -164,6 +171,9 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
     for (const int j : level.children) below += constant.messages[j];
     q_rows.begin_row(below, level.variable);
     sampler_rows.begin_row(0.0, level.variable);
+    sent_rows.begin_row(0.0);
+    const MiniBucketPlan::Bucket& bucket = plan.buckets[n];
+    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) sent_rows.add(graph, message(*upper, c));
     for (const int m : level.factors) {
       const TableView table{graph.factor(m).scope(), graph.factor(m).log_values().data()};
       q_rows.add(graph, table);
@@ -298,24 +308,35 @@ double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x,
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
-    const Level& here = space.levels[n];
-    const std::span<double> q(values.data(), static_cast<std::size_t>(here.num_states));
-    sampler_rows.sum_each(n, x, q);
-    double largest = *std::max_element(q.begin(), q.end());
-    if (largest == kNegInf) {
-      std::fill(q.begin(), q.end(), 0.0);
-      largest = 0.0;
-    }
-    double total = 0.0;
-    for (std::size_t a = 0; a < q.size(); ++a) {
-      weights[a] = q[a] == kNegInf ? 0.0 : exp_one(q[a] - largest);
-      total += weights[a];
-    }
-    // Not the log of the weight, which may have underflowed: bounds hold for all x.
-    log_q += q[choose(here.variable, std::span<const double>(weights.data(), q.size()))] - largest - log_one(total);
-    open.insert(open.end(), here.children.begin(), here.children.end());
+    log_q += visit(n, x, values, weights, choose).log_q;
+    const std::vector<int>& children = space.levels[n].children;
+    open.insert(open.end(), children.begin(), children.end());
   }
   return log_q;
+}
+
+template <typename Choose>
+WeightedMiniBucket::State::Visit WeightedMiniBucket::State::visit(int n, std::span<const int> x,
+                                                                  std::span<double> values, std::span<double> weights,
+                                                                  Choose choose) const {
+  const Level& here = space.levels[n];
+  const std::span<double> q = values.first(static_cast<std::size_t>(here.num_states));
+  sampler_rows.sum_each(n, x, q);
+  double largest = *std::max_element(q.begin(), q.end());
+  const bool is_possible = largest != kNegInf;
+  if (!is_possible) {
+    std::fill(q.begin(), q.end(), 0.0);
+    largest = 0.0;
+  }
+  double total = 0.0;
+  for (std::size_t a = 0; a < q.size(); ++a) {
+    weights[a] = q[a] == kNegInf ? 0.0 : exp_one(q[a] - largest);
+    total += weights[a];
+  }
+  // Not the log of the weight, which may have underflowed: bounds hold for all x.
+  const int state = choose(here.variable, std::span<const double>(weights.data(), q.size()));
+  const double log_total = log_one(total);
+  return {q[state] - largest - log_total, is_possible ? largest + log_total : kNegInf};
 }
 
 double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& random) const {
@@ -323,6 +344,25 @@ double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& ran
   return state_->visit_below(level, x, [&](int variable, std::span<const double> weights) {
     return x[variable] = random.categorical(weights);
   });
+}
+
+std::optional<LeafValue::Step> WeightedMiniBucket::sample_level(int level, std::span<int> x, Random& random) const {
+  constexpr std::size_t kFewStates = 16;
+  std::array<double, 2 * kFewStates> few;
+  std::vector<double> many;
+  std::span<double> numbers(few);
+  if (state_->most_states > kFewStates) {
+    many.resize(2 * state_->most_states);
+    numbers = many;
+  }
+  const std::size_t half = numbers.size() / 2;
+  const auto choose = [&](int variable, std::span<const double> weights) {
+    return x[variable] = random.categorical(weights);
+  };
+  const State::Visit visit = state_->visit(level, x, numbers.first(half), numbers.subspan(half), choose);
+  if (visit.log_total == kNegInf) return Step{visit.log_q, HUGE_VAL};
+  const bool is_split = state_->plan.buckets[level].count > 1;
+  return Step{visit.log_q, is_split ? state_->sent_rows.sum(level, x) - visit.log_total : 0.0};
 }
 
 double WeightedMiniBucket::log_prob_below(int level, std::span<const int> x) const {

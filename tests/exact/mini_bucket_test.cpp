@@ -314,5 +314,36 @@ TEST(WeightedMiniBucket, ExactPriorMakesTheSearchExactWithoutBudget) {
   }
 }
 
+// Level by level it is the same distribution, and what the bound falls by is what a weight is below it.
+TEST(WeightedMiniBucket, StepsTellHowTheBoundFalls) {
+  Random random(17, "steps");
+  for (int i = 0; i < 20; ++i) {
+    const FactorGraph graph = random_model(random, {.zero_probability = 0.1 * (i % 3)});
+    const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
+    const WeightedMiniBucket bounds(graph, space, {.i_bound = 1});
+    if (bounds.report().log_upper == kNegInf) continue;
+    for (int s = 0; s < 50; ++s) {
+      Assignment x(static_cast<std::size_t>(graph.num_variables()), -1);
+      double log_q = 0.0, log_fall = 0.0;
+      for (int n = 0; n < space.num_levels(); ++n) {  // parents come first
+        const auto step = bounds.sample_level(n, x, random);
+        ASSERT_TRUE(step);
+        EXPECT_GE(step->log_fall, -1e-9);
+        log_q += step->log_prob;
+        log_fall += step->log_fall;
+      }
+      double log_proposal = 0.0;
+      for (const int root : space.roots) log_proposal += bounds.log_prob_below(root, x);
+      EXPECT_NEAR(log_q, log_proposal, 1e-9);
+      const double log_density = graph.log_density(x);
+      if (log_fall == HUGE_VAL) {
+        EXPECT_EQ(log_density, kNegInf);
+      } else if (log_density != kNegInf) {
+        EXPECT_NEAR(log_density - log_q, bounds.report().log_upper - log_fall, 1e-9);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace treesample

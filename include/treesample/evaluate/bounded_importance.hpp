@@ -78,6 +78,8 @@ struct BoundedSampler {
   double log_bound = 0.0;  // -inf: Z = 0
   // One sample into x, which has a place for every variable of the graph; returns its log-probability.
   std::function<double(std::span<int> x, Random& random)> sample_into;
+  // The same, given up early where its weight is small (StoreApproximation::sample_or_give_up); may be empty.
+  std::function<double(std::span<int> x, Random& random, double least)> sample_or_give_up = {};
 };
 
 // The observer is told, and asked, after every sample: the estimate is then the one so far.

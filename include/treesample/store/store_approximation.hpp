@@ -30,6 +30,12 @@ class StoreApproximation : public Approximation {
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
   // One sample into x; returns its log-probability.
   double sample_into(std::span<int> x, Random& random) const;
+  // The same for the sampler by upper bounds, but a sample whose weight is bound to be small is given up early, and
+  // those that are not stand for it. Let w(x) <= exp(log_value()) r hold once a part of x is drawn. Where r, divided by
+  // the probability of having come so far, falls below `least`, the sample goes on with a probability that makes it
+  // `least`. Returns log(P_U(x) * probability of not having been given up), or +inf where it was: gamma(x) / exp of
+  // that has the same mean as w, and the same bound if least <= 1. What is exact is drawn at the end.
+  double sample_or_give_up(std::span<int> x, Random& random, double least) const;
 
   // X(root): what this sampler attains, of estimates the search's estimate of log Z; -inf when it has no mass anywhere.
   [[nodiscard]] double log_value() const { return log_value_; }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -73,6 +74,13 @@ class LeafValue {
   // probabilities(), unless there is something quicker.
   virtual double sample_below(int level, std::span<int> x, Random& random) const;
   [[nodiscard]] virtual double log_prob_below(int level, std::span<const int> x) const;
+  // Of U: draws the level's variable alone, as sample_below does, and says by how much the bound of the weight falls
+  // with it. Nothing, and nothing is drawn, where that is not known.
+  struct Step {
+    double log_prob = 0.0;
+    double log_fall = 0.0;  // U_n - log sum exp of the Q-values: at least 0 up to rounding; +inf: no state is possible
+  };
+  virtual std::optional<Step> sample_level(int /*level*/, std::span<int> /*x*/, Random& /*random*/) const { return {}; }
   // q of the level's variable alone, given the states of its ancestors; the softmax of the Q-values.
   virtual void probabilities(int level, std::span<const int> x, std::span<double> probs) const;
 

@@ -110,6 +110,7 @@ class WeightedMiniBucket final : public LeafValue {
   // Where no state of a variable is possible q is uniform, so it always adds up to 1. Returns log q.
   double sample_below(int level, std::span<int> x, Random& random) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
+  std::optional<Step> sample_level(int level, std::span<int> x, Random& random) const override;
   void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;
 
  private:

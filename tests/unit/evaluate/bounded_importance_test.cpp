@@ -129,8 +129,8 @@ TEST(BoundedImportance, WhatIsKnownMakesTheIntervalShorter) {
 
 TEST(BoundedImportance, TheSameBitsForAnyNumberOfThreads) {
   const FactorGraph graph = grid(5, 1.5);
-  const SearchApproximation upper = upper_sampler(graph, 20);
-  for (const std::int64_t num_samples : {1, 7, 8, 9, 1003}) {
+  const SearchApproximation upper = upper_sampler(graph, 20, Upper::kMiniBuckets);
+  for (const std::int64_t num_samples : {1, 7, 8, 9, 255, 257, 5003}) {
     std::vector<BoundedImportance> results;
     std::vector<std::uint64_t> next;
     for (const int threads : {1, 2, 3, 7}) {
