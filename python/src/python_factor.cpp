@@ -32,7 +32,8 @@ std::string line_of(const py::object& error) {
     return line;
   }
   const std::string message = py::reinterpret_steal<py::str>(text);
-  return line + (message.empty() ? "" : ": " + message.substr(0, message.find('\n')));
+  if (!message.empty()) line.append(": ").append(message, 0, message.find('\n'));
+  return line;
 }
 
 bool has_value(double value) { return value < HUGE_VAL; }  // false for NaN
