@@ -71,13 +71,14 @@ gpu: packages-build
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -DTREESAMPLE_PYTHON=ON -B build > /dev/null
 	@cmake --build build --target search_bench bounds_bench nn_bench count_bench elimination_bench sampler_bench \
-		treesample_python
+		threads_bench treesample_python
 	build/search_bench
 	build/bounds_bench
 	build/nn_bench
 	build/count_bench
 	build/elimination_bench
 	build/sampler_bench
+	build/threads_bench
 	PYTHONPATH=build/python bench/python_bench.py
 
 lint lint-all: packages-test

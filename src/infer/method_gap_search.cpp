@@ -165,6 +165,7 @@ bool GapSearch::hardly_moves(double upper) {
 SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& leaves) {
   Limits limits = task_.limits();
   limits.bytes /= policy::kSearchMemoryDivisor;
+  if (!run_.has_time_limit()) limits.threads = 1;  // the same bits whatever their number
   search_start_ = run_.seconds();
   limits.seconds = std::max(0.0, run_.at(policy::kGapSearchEnd) - search_start_);
   const bool has_all = eliminated_log_z_ && (!draft_.marginals.empty() || !task_.question().marginals);
@@ -344,6 +345,7 @@ Draft GapSearch::run() {
   draft_.method +=
       fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}", word_for(*chosen.space),
                   word_for(*chosen.order), space.width(), leaves.text, summed_out_text(summed_.get()));
+  if (report.num_threads > 1) draft_.method += fmt::format(", {} threads", report.num_threads);
   draft_.stop = ends_far_ ? StopReason::kTime : report.stop;
   draft_.error = report.error;
   draft_.spent = report.spent;

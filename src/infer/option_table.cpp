@@ -245,9 +245,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>(
           "threads", kEveryWay,
-          "Threads, for elimination, its orders, mini-buckets and samples, with the same bits, and, with 2 or more, "
-          "for "
-          "counting beside a search where many entries are zero, whichever answers first; 0 is one per core",
+          "Threads, for elimination, its orders, mini-buckets and samples, with the same bits, and, with 2 or more and "
+          "--time, for the search with bounds, or, where many entries are zero, counting beside it; 0 is one per core",
           {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::aim>(
           "question", kEveryWay,

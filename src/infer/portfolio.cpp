@@ -16,7 +16,7 @@ class Portfolio {
   explicit Portfolio(const Task& task) : task_(task), plan_(task.plan) {
     plan_.counts_first = false;
     plan_.request.limits.bytes /= 2;
-    plan_.request.limits.threads = 1;
+    plan_.request.limits.threads = std::max(1, task.limits().threads - 1);  // of the search
   }
 
   Draft run() {

@@ -35,18 +35,48 @@ NodeIndex BoundStore::Pool::create() {
 }
 
 void BoundStore::Pool::grow() {
-  // realloc moves pages instead of bytes once a level is large.
   const auto capacity = std::min<std::uint64_t>(end_, std::max<std::uint64_t>(8, capacity_ + capacity_ / 2ULL));
+  if (size_ >= capacity || !set_capacity(capacity)) {
+    throw Error(ErrorCode::kResource, "search: no memory left for nodes");
+  }
+}
+
+bool BoundStore::Pool::set_capacity(std::uint64_t capacity) {
+  // realloc moves pages instead of bytes once a level is large.
   const std::ptrdiff_t offset = items_ - memory_.get();
-  auto* const moved = size_ < capacity
-                          ? static_cast<std::byte*>(std::realloc(memory_.get(), capacity * item_bytes_ + kLineBytes))
-                          : nullptr;
-  if (moved == nullptr) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
+  auto* const moved = static_cast<std::byte*>(std::realloc(memory_.get(), capacity * item_bytes_ + kLineBytes));
+  if (moved == nullptr) return false;
   static_cast<void>(memory_.release());
   memory_.reset(moved);
   items_ = moved + (kLineBytes - reinterpret_cast<std::uintptr_t>(moved) % kLineBytes) % kLineBytes;
   if (items_ != moved + offset) std::memmove(items_, moved + offset, size_ * item_bytes_);
   capacity_ = static_cast<NodeIndex>(capacity);
+  return true;
+}
+
+BoundStore::Pool::Pool(const Pool& other)
+    : item_bytes_(other.item_bytes_), size_(0), end_(other.end_), free_(other.free_) {
+  if (other.size_ == 0) return;
+  if (!set_capacity(other.size_)) throw Error(ErrorCode::kResource, "search: no memory left for nodes");
+  size_ = other.size_;
+  std::memcpy(items_, other.items_, size_ * item_bytes_);
+}
+
+bool BoundStore::Pool::make_room(const Pool& other, NodeIndex first) {
+  const std::uint64_t size = std::uint64_t{size_} + other.size_ - first;
+  return size <= end_ && (size <= capacity_ || set_capacity(size));
+}
+
+void BoundStore::Pool::take(Pool& other, NodeIndex first) {
+  if (other.size_ > first) {
+    std::memcpy(items_ + size_ * item_bytes_, other.items_ + first * other.item_bytes_,
+                (other.size_ - first) * item_bytes_);
+  }
+  for (const NodeIndex i : other.free_) {
+    if (i >= first) free_.push_back(i - first + size_);
+  }
+  size_ += other.size_ - first;
+  other = Pool(item_bytes_, end_);
 }
 
 BoundStore::BoundStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi) : space_(std::move(space)) {
@@ -106,10 +136,11 @@ void BoundStore::give_back_expansion(LevelStore& store, BoundNode& node) {
   used_bytes_ -= store.expansions.item_bytes();
 }
 
-void BoundStore::collapse(const std::vector<std::vector<bool>>& is_marked) {
+void BoundStore::collapse(const std::vector<std::vector<bool>>& is_marked, std::span<const Extent> kept) {
   // Parents before children: what is not reached any more gives everything back.
   std::vector<std::vector<bool>> is_reached(levels_.size());
   for (std::size_t n = 0; n < levels_.size(); ++n) is_reached[n].resize(levels_[n].nodes.size());
+  for (std::size_t n = 0; n < kept.size(); ++n) std::fill_n(is_reached[n].begin(), kept[n].nodes, true);
   for (std::size_t r = 0; r < root_links_.size(); ++r) {
     if (root_links_[r] != kNoNode) is_reached[space_->roots[r]][root_links_[r]] = true;
   }
@@ -145,6 +176,79 @@ void BoundStore::collapse(const std::vector<std::vector<bool>>& is_marked) {
       store.contexts.erase_if([&](NodeIndex i) { return !is_reached[n][i]; });
     }
   }
+}
+
+std::vector<BoundStore::Extent> BoundStore::extents() const {
+  std::vector<Extent> result;
+  for (const LevelStore& level : levels_) result.push_back({level.nodes.size(), level.expansions.size()});
+  return result;
+}
+
+void BoundStore::see_pools(std::size_t level) {
+  facts_[level].nodes = reinterpret_cast<BoundNode*>(levels_[level].nodes.items());
+  facts_[level].expansions = levels_[level].expansions.items();
+}
+
+std::shared_ptr<BoundStore> BoundStore::copy() const {
+  const std::shared_ptr<BoundStore> result(new BoundStore(*this));
+  for (std::size_t n = 0; n < levels_.size(); ++n) result->see_pools(n);
+  return result;
+}
+
+// Indices as they will be in a store that has `base` before it takes what is here beyond the common part.
+void BoundStore::relink(std::size_t level, std::span<const Extent> common, std::span<const Extent> base) {
+  const auto moved = [](NodeIndex i, NodeIndex from, NodeIndex to) { return i < from ? i : i - from + to; };
+  const auto moved_expansion = [&](std::size_t n, std::uint32_t e) {
+    return e == BoundNode::kNoExpansion ? e : moved(e, common[n].expansions, base[n].expansions);
+  };
+  LevelStore& here = levels_[level];
+  const auto n = static_cast<int>(level);
+  for (NodeIndex i = common[level].nodes; i < here.nodes.size(); ++i) {
+    node(n, i).expansion = moved_expansion(level, node(n, i).expansion);
+  }
+  const std::span<const int> children = this->children(n);
+  for (std::uint32_t e = common[level].expansions; e < here.expansions.size(); ++e) {
+    const Expansion expansion(block(facts_[level], e), facts_[level].layout);
+    for (int a = 0; a < num_states(n); ++a) {
+      for (std::size_t j = 0; j < children.size(); ++j) {
+        NodeIndex& link = expansion.links(a)[j];
+        if (link != kNoNode) link = moved(link, common[children[j]].nodes, base[children[j]].nodes);
+      }
+      if (expansion.has_hints()) expansion.hint(a) = BoundNode::kNoExpansion;
+    }
+  }
+}
+
+bool BoundStore::take(BoundStore&& other, std::span<const Extent> common, std::span<const Place> places) {
+  const std::vector<Extent> base = extents();
+  for (std::size_t n = 0; n < levels_.size(); ++n) {
+    const bool has_room = levels_[n].nodes.make_room(other.levels_[n].nodes, common[n].nodes) &&
+                          levels_[n].expansions.make_room(other.levels_[n].expansions, common[n].expansions);
+    see_pools(n);
+    if (!has_room) return false;
+  }
+  for (const auto [level, index] : places) {
+    const std::uint32_t theirs = other.node(level, index).expansion;
+    if (theirs == BoundNode::kNoExpansion) continue;
+    node(level, index).expansion = theirs - common[level].expansions + base[level].expansions;
+  }
+  for (std::size_t n = 0; n < levels_.size(); ++n) {
+    LevelStore& theirs = other.levels_[n];
+    other.relink(n, common, base);
+    const std::size_t num_free_nodes = levels_[n].nodes.num_free();
+    const std::size_t num_free_expansions = levels_[n].expansions.num_free();
+    levels_[n].nodes.take(theirs.nodes, common[n].nodes);
+    levels_[n].expansions.take(theirs.expansions, common[n].expansions);
+    theirs.contexts = ContextTable();
+    const std::uint64_t nodes =
+        levels_[n].nodes.size() - base[n].nodes - (levels_[n].nodes.num_free() - num_free_nodes);
+    const std::uint64_t expansions =
+        levels_[n].expansions.size() - base[n].expansions - (levels_[n].expansions.num_free() - num_free_expansions);
+    num_nodes_ += nodes;
+    num_expansions_ += expansions;
+    used_bytes_ += nodes * sizeof(BoundNode) + expansions * levels_[n].expansions.item_bytes();
+  }
+  return true;
 }
 
 }  // namespace treesample

@@ -128,9 +128,25 @@ class BoundStore {
   // For shared levels: the node of the context that x gives it, kNoNode if there is none.
   NodeIndex& find_or_insert(int level, std::span<const int> x);
 
-  // Gives back the expansions of nodes for which `is_marked[level][index]` holds and everything that can
-  // then no longer be reached.
-  void collapse(const std::vector<std::vector<bool>>& is_marked);
+  // For a search by several threads (search_team.hpp), in which each has a copy: how much of each level copies have in
+  // common, with the same indices.
+  struct Extent {
+    NodeIndex nodes = 0, expansions = 0;
+  };
+  struct Place {
+    int level = 0;
+    NodeIndex index = kNoNode;
+  };
+  // Gives back the expansions of nodes for which `is_marked[level][index]` holds and everything that can then no longer
+  // be reached, but for nodes that `kept` covers.
+  void collapse(const std::vector<std::vector<bool>>& is_marked, std::span<const Extent> kept = {});
+
+  [[nodiscard]] std::vector<Extent> extents() const;
+  [[nodiscard]] std::shared_ptr<BoundStore> copy() const;
+  // Takes what a copy of this store has made beyond the common part: the nodes at these places of that part, which had
+  // no expansions then, get the copy's. False, and nothing is taken, when there is no room for it. Contexts are not
+  // taken.
+  bool take(BoundStore&& other, std::span<const Extent> common, std::span<const Place> places);
 
   // The virtual edge above the roots: one node per root.
   [[nodiscard]] std::span<NodeIndex> root_links() { return root_links_; }
@@ -153,11 +169,21 @@ class BoundStore {
     [[nodiscard]] NodeIndex size() const { return size_; }
     [[nodiscard]] std::size_t item_bytes() const { return item_bytes_; }
     [[nodiscard]] std::byte* items() const { return items_; }
+    [[nodiscard]] std::size_t num_free() const { return free_.size(); }
     NodeIndex create();
     void give_back(NodeIndex index) { free_.push_back(index); }
+    // A copy has no more room than it needs.
+    Pool(const Pool& other);
+    Pool(Pool&&) = default;
+    Pool& operator=(Pool&&) = default;
+    // Room for the items of another pool from `first` on. False when there is none.
+    bool make_room(const Pool& other, NodeIndex first);
+    // Pre: room was made. Post: the other one is empty.
+    void take(Pool& other, NodeIndex first);
 
    private:
     void grow();
+    bool set_capacity(std::uint64_t capacity);
 
     std::size_t item_bytes_;
     std::unique_ptr<std::byte, Free> memory_;
@@ -179,6 +205,9 @@ class BoundStore {
     Pool expansions;
     ContextTable contexts;
   };
+  BoundStore(const BoundStore&) = default;
+  void see_pools(std::size_t level);
+  void relink(std::size_t level, std::span<const Extent> common, std::span<const Extent> base);
   static std::byte* block(const LevelFacts& facts, std::uint32_t expansion) {
     return facts.expansions + std::size_t{expansion} * facts.layout.size;
   }

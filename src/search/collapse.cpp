@@ -23,14 +23,14 @@ void share_mass(std::vector<double>& log_values) {
 
 }  // namespace
 
-void collapse_least(BoundStore& store, double share) {
+double open_part(const BoundNode& node) { return -std::expm1(-node.log_upper_gap()); }
+
+std::vector<std::vector<float>> masses(const BoundStore& store) {
   const SearchSpace& space = store.space();
-  // Parents before children: the mass that comes through each node, then what of it matters.
   std::vector<std::vector<float>> mass(space.levels.size());
   for (int n = 0; n < space.num_levels(); ++n) mass[n].assign(store.end_index(n), 0.0F);
   for (std::size_t r = 0; r < space.roots.size(); ++r) mass[space.roots[r]][store.root_links()[r]] = 1.0F;
   EdgeBounds edges(space);
-  std::vector<float> all;
   std::vector<double> probs;
   for (int n = 0; n < space.num_levels(); ++n) {
     const std::vector<int>& children = space.levels[n].children;
@@ -51,8 +51,20 @@ void collapse_least(BoundStore& store, double share) {
           mass[children[j]][expansion.links(a)[j]] += static_cast<float>(mass[n][i] * probs[a]);
         }
       }
-      const double open = node.is_complete ? kCompleteShare : -std::expm1(-node.log_upper_gap());
-      mass[n][i] *= static_cast<float>(open);
+    }
+  }
+  return mass;
+}
+
+void collapse_least(BoundStore& store, double share, std::span<const BoundStore::Extent> kept) {
+  const SearchSpace& space = store.space();
+  std::vector<std::vector<float>> mass = masses(store);
+  std::vector<float> all;
+  for (int n = 0; n < space.num_levels(); ++n) {
+    for (NodeIndex i = 0; i < store.end_index(n); ++i) {
+      const BoundNode& node = store.node(n, i);
+      if (node.is_given_back || !node.is_expanded()) continue;
+      mass[n][i] *= static_cast<float>(node.is_complete ? kCompleteShare : open_part(node));
       all.push_back(mass[n][i]);
     }
   }
@@ -62,12 +74,13 @@ void collapse_least(BoundStore& store, double share) {
   std::vector<std::vector<bool>> is_marked(space.levels.size());
   for (int n = 0; n < space.num_levels(); ++n) {
     is_marked[n].resize(mass[n].size());
-    for (std::size_t i = 0; i < mass[n].size(); ++i) is_marked[n][i] = mass[n][i] <= *cut;
+    const std::size_t first = kept.empty() ? 0 : kept[n].nodes;
+    for (std::size_t i = first; i < mass[n].size(); ++i) is_marked[n][i] = mass[n][i] <= *cut;
     mass[n] = {};
   }
   // The roots are what every answer starts from.
   for (std::size_t r = 0; r < space.roots.size(); ++r) is_marked[space.roots[r]][store.root_links()[r]] = false;
-  store.collapse(is_marked);
+  store.collapse(is_marked, kept);
 }
 
 }  // namespace treesample

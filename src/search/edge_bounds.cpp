@@ -77,6 +77,15 @@ void EdgeBounds::see_reward(int level, double reward, double magnitude) {
   here.update();
 }
 
+void EdgeBounds::see_rewards(const EdgeBounds& other) {
+  for (std::size_t n = 0; n < rounding_.size(); ++n) {
+    rounding_[n].most_reward = std::max(rounding_[n].most_reward, other.rounding_[n].most_reward);
+    rounding_[n].cancelling_functions =
+        std::max(rounding_[n].cancelling_functions, other.rounding_[n].cancelling_functions);
+    rounding_[n].update();
+  }
+}
+
 std::vector<double> EdgeBounds::reward_rounding() const {
   std::vector<double> result;
   for (const Rounding& here : rounding_) {

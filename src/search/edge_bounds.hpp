@@ -23,6 +23,8 @@ class EdgeBounds {
   // is that of the sum of the tables and those of the functions, added up; 0 where there are none.
   void see_factors(const FactorGraph& graph, const SearchSpace& space);
   void see_reward(int level, double reward, double magnitude);
+  // What another one, of the same space and factors, has seen.
+  void see_rewards(const EdgeBounds& other);
   // By level: what cancels adds this much to the rounding error of a reward.
   [[nodiscard]] std::vector<double> reward_rounding() const;
   // The edges of an expanded node.

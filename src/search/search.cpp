@@ -11,6 +11,7 @@
 
 #include "search/collapse.hpp"
 #include "search/search_state.hpp"
+#include "search/search_team.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
 
@@ -61,7 +62,12 @@ SearchState::SearchState(const FactorGraph& graph, const std::shared_ptr<const S
 
 SearchReport SearchState::run() {
   SearchReport report;
-  search(report);
+  follow_first_configurations();
+  if (!SearchTeam::can_search(*this)) {
+    search(report);
+  } else {
+    SearchTeam(*this).search(report);
+  }
   settle();
   tighten_bounds();
   if (report.stop == StopReason::kExact && bounds_.upper == kInf) {
@@ -86,25 +92,27 @@ SearchReport SearchState::run() {
   return report;
 }
 
-// Until there is a reason to stop, which goes into the report.
-void SearchState::search(SearchReport& report) {
-  report.stop = StopReason::kInterrupted;
+void SearchState::follow_first_configurations() {
   for (const Assignment& x : options_.first_configurations) {
     for (std::size_t r = 0; r < space_.roots.size(); ++r) follow(space_.roots[r], store_->root_links()[r], x);
   }
+}
+
+bool SearchState::search(SearchReport& report, std::int64_t last_traversal) {
+  report.stop = StopReason::kInterrupted;
   while (true) {
     if (space_.log_constant == kNegInf || is_solved(*store_)) {
       report.stop = StopReason::kExact;
-      return;
+      return true;
     }
     tighten_bounds();
     if (is_closed_up_to_rounding()) {
       report.stop = StopReason::kExact;
-      return;
+      return true;
     }
     if (limits_.gap > 0.0 && bounds_.upper - bounds_.lower <= limits_.gap) {
       report.stop = StopReason::kGap;
-      return;
+      return true;
     }
     if (watch_.is_told() && num_traversals_ % options_.observer_interval == 0) {
       watch_.tell({.phase = "search",
@@ -112,31 +120,33 @@ void SearchState::search(SearchReport& report) {
                    .log_z = bounds_,
                    .estimate = bounds_.clamp(root_estimate(*store_)),
                    .num_nodes = store_->num_nodes()});
-      if (watch_.is_asked_to_stop()) return;
+      if (watch_.is_asked_to_stop()) return true;
     }
+    if (num_traversals_ >= last_traversal) return false;
     const Outcome outcome = step();
+    if (outcome == Outcome::kBlocked && pending_.empty()) return false;
     if (outcome == Outcome::kBudgetSpent) {
       report.stop = StopReason::kBudget;
-      return;
+      return true;
     }
     if (failure_) {
-      if (failure_->code() == ErrorCode::kInterrupted) return;
+      if (failure_->code() == ErrorCode::kInterrupted) return true;
       // Something that was declared is wrong, and so may be every bound that was made of it.
       if (failure_->code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, failure_->what());
       report.stop = StopReason::kFactorFailed;
       report.error = failure_;
-      return;
+      return true;
     }
     if (calibration_.is_due() && has_time_to_sweep()) recalibrate();
     if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
       report.stop = StopReason::kMemory;
-      return;
+      return true;
     }
     if (num_traversals_ % clock_interval_ != 0) continue;
-    if (watch_.is_asked_to_stop()) return;
+    if (watch_.is_asked_to_stop()) return true;
     if (watch_.is_time_over(seconds_after())) {
       report.stop = StopReason::kTime;
-      return;
+      return true;
     }
   }
 }
@@ -300,7 +310,12 @@ bool SearchState::make_room() {
   const std::int64_t num_evaluations = budget_.spent().reward_evaluations;
   if (num_collapses_++ > 0 && num_evaluations == num_evaluations_then_) return false;
   num_evaluations_then_ = num_evaluations;
-  collapse_least(*store_, 0.5);
+  collapse_least(*store_, 0.5, shared_ != nullptr ? shared_->common : std::span<const BoundStore::Extent>());
+  std::erase_if(blocked_, [this](const Step& step) {
+    BoundNode& node = store_->node(step.level, step.index);
+    if (!node.is_expanded()) node.is_pending = false;  // what it waited for is no longer below it
+    return !node.is_expanded();
+  });
   return store_->used_bytes() < before - before / 10;
 }
 
@@ -321,6 +336,8 @@ void SearchOptions::validate() const {
   check_range("SearchOptions", "dive_interval", dive_interval, 0, 1 << 30);
   check_range("SearchOptions", "expansions_per_traversal", expansions_per_traversal, 1, 1 << 30);
   check_range("SearchOptions", "observer_interval", observer_interval, 1, 1 << 30);
+  check_range("SearchOptions", "expansions_before_sharing", expansions_before_sharing, 1, 1 << 30);
+  check_range("SearchOptions", "traversals_per_round", traversals_per_round, 0, 1 << 30);
   check_argument(c >= 0.0 && std::isfinite(c), "SearchOptions", "c must be a number of at least 0");
   check_argument(epsilon >= 0.0 && std::isfinite(epsilon), "SearchOptions", "epsilon must be a number of at least 0");
   check_at_least("SearchOptions", "seconds_per_node", seconds_per_node, 0.0);

@@ -26,6 +26,20 @@
 
 namespace treesample {
 
+// Of a search by several threads: what their stores have in common. Every path from a root down meets the cut, at a
+// node that is one thread's alone.
+struct SharedPart {
+  std::vector<BoundStore::Extent> common;  // by level
+  std::vector<NodeIndex> num_above;        // by level: the nodes above the cut come first
+  std::vector<BoundStore::Place> cut;
+  std::vector<int> owner;           // by node of the cut
+  std::int64_t num_traversals = 0;  // before there were several
+};
+struct CutNews {
+  BoundValues values;
+  bool is_complete = false;
+};
+
 class SearchState {
  public:
   SearchState(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space, const LeafValues& leaves,
@@ -35,7 +49,17 @@ class SearchState {
   [[nodiscard]] const LeafValues& leaves() const { return leaves_; }
   [[nodiscard]] std::vector<double> reward_rounding() const { return edges_.reward_rounding(); }
 
+  // search_member.cpp: one of several threads, each with a state and a store of its own, see search_team.hpp.
+  SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, const SharedPart& shared, int member,
+              int num_members, const ShouldStop& should_stop);
+  // What the others know of their nodes of the cut, before a round, and what this one knows of its own, after it.
+  void hear(std::span<const CutNews> news);
+  void tell(std::span<CutNews> news) const;
+  // What a member has found out, with its expansions of these nodes, or its bounds alone. Its store is gone then.
+  void absorb(SearchState& member, std::span<const BoundStore::Place> places, bool takes_nodes);
+
  private:
+  friend class SearchTeam;
   enum class Outcome { kProgress, kBlocked, kBudgetSpent, kFailed };
 
   struct Step {
@@ -63,7 +87,10 @@ class SearchState {
   };
 
   // search.cpp
-  void search(SearchReport& report);
+  void follow_first_configurations();
+  // True when there is a reason to stop, which goes into the report; false once there were so many traversals, or when
+  // nothing is left that may be searched here.
+  bool search(SearchReport& report, std::int64_t last_traversal = INT64_MAX);
   // What the passes after the search will take.
   [[nodiscard]] double seconds_after() const {
     return options_.seconds_per_node * static_cast<double>(store_->num_nodes());
@@ -105,6 +132,9 @@ class SearchState {
   [[nodiscard]] Step child_of(const Step& step, int action, std::size_t child) const;
   [[nodiscard]] int next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried);
 
+  // search_member.cpp
+  void back_up_above(const SharedPart& shared);
+
   // sweep.cpp
   void settle();
   void recalibrate();
@@ -144,6 +174,8 @@ class SearchState {
   static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
   StopCheck stop_;
   double sweep_seconds_per_node_ = 0.0;  // as the last one took
+  const SharedPart* shared_ = nullptr;   // of a member
+  int member_ = 0;
 };
 
 }  // namespace treesample

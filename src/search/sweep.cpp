@@ -50,6 +50,8 @@ bool SearchState::sweep(LeafEstimate leaf_estimate) {
   return true;
 }
 
+template bool SearchState::sweep<std::nullptr_t>(std::nullptr_t);
+
 // Whether one sweep more would be done before the time is over.
 bool SearchState::has_time_to_sweep() const {
   const double expected = sweep_seconds_per_node_ * static_cast<double>(store_->num_nodes());

@@ -30,6 +30,9 @@
 // to the bit. Dives are made only when nothing else is under way. When a factor fails for good the search ends with
 // the answer so far.
 //
+// Limits::threads above 1, the gap rule, tables alone, no budget and no estimates: that many threads search, each in a
+// store of its own, and the bits of the answer depend on their number. Leaf values are then asked by several at once.
+//
 // Derivation and what is certified: docs/methods/search.md.
 #pragma once
 
@@ -75,6 +78,10 @@ struct SearchOptions {
   // When the graph's evaluation queue has several workers: rewards are used as they arrive, or in the order in
   // which they were asked for, which gives the same bits every time.
   AnswerOrder answer_order = AnswerOrder::kArrival;
+  // With several threads: expansions, for each of them, before there is enough to share, and traversals before they
+  // hear of each other, 0 for some milliseconds of them.
+  int expansions_before_sharing = 256;
+  int traversals_per_round = 0;
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -85,6 +92,7 @@ struct SearchReport : StoreReport {
   std::int64_t num_collapses = 0;
   std::int64_t num_recalibrations = 0;
   std::uint64_t num_expansions = 0;
+  int num_threads = 1;  // that searched
 };
 
 struct SearchResult {

@@ -1,0 +1,107 @@
+// One of the threads that search together: what it hears and tells between its rounds.
+#include <algorithm>
+
+#include "search/search_state.hpp"
+
+namespace treesample {
+namespace {
+
+Limits share_of(const Limits& limits, double seconds_passed, int num_members) {
+  Limits share = limits;
+  share.bytes /= static_cast<std::size_t>(num_members);
+  share.seconds = limits.seconds - seconds_passed;
+  return share;
+}
+
+SearchOptions share_of(SearchOptions options, int num_members) {
+  options.seconds_per_node *= num_members;  // what follows goes over the nodes of all
+  return options;
+}
+
+}  // namespace
+
+SearchState::SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, const SharedPart& shared,
+                         int member, int num_members, const ShouldStop& should_stop)
+    : space_(first.space_),
+      leaves_(first.leaves_),
+      limits_(share_of(first.limits_, first.watch_.seconds(), num_members)),
+      options_(share_of(first.options_, num_members)),
+      watch_(limits_, {.should_stop = should_stop}),
+      rule_(make_rule(space_, leaves_, options_)),
+      store_(std::move(store)),
+      reward_(first.reward_),
+      budget_(limits_.budget, limits_.unit),
+      edges_(first.edges_),
+      components_(first.components_),
+      x_(first.x_),
+      bounds_(first.bounds_),
+      has_zeros_(first.has_zeros_),
+      has_functions_(first.has_functions_),
+      num_traversals_(first.num_traversals_),
+      clock_interval_(first.clock_interval_),
+      stop_([this] { return watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop(); }),
+      shared_(&shared),
+      member_(member) {}
+
+// The nodes of others are pending here: nothing below them may be chosen.
+void SearchState::hear(std::span<const CutNews> news) {
+  for (std::size_t k = 0; k < news.size(); ++k) {
+    BoundNode& node = store_->node(shared_->cut[k].level, shared_->cut[k].index);
+    if (shared_->owner[k] == member_ || node.is_complete) continue;
+    node.tighten(news[k].values, Outward(), false);
+    node.is_complete = news[k].is_complete;
+    node.is_pending = !node.is_complete;
+  }
+  release_blocked();
+  back_up_above(*shared_);
+}
+
+// Children before parents. Nodes without an expansion are in the cut themselves.
+void SearchState::back_up_above(const SharedPart& shared) {
+  for (int n = space_.num_levels() - 1; n >= 0; --n) {
+    for (NodeIndex i = 0; i < shared.num_above[n]; ++i) {
+      const BoundNode& node = store_->node(n, i);
+      if (node.expansion < shared.common[n].expansions && !node.is_complete) back_up(n, i);
+    }
+  }
+  // Those above the cut are backed up the next time; others are not blocked for long.
+  std::erase_if(blocked_, [&](const Step& step) { return step.index < shared.num_above[step.level]; });
+}
+
+void SearchState::tell(std::span<CutNews> news) const {
+  for (std::size_t k = 0; k < news.size(); ++k) {
+    if (shared_->owner[k] != member_) continue;
+    const BoundNode& node = store_->node(shared_->cut[k].level, shared_->cut[k].index);
+    news[k] = {node, node.is_complete};
+  }
+}
+
+void SearchState::absorb(SearchState& member, std::span<const BoundStore::Place> places, bool takes_nodes) {
+  const SharedPart& shared = *member.shared_;
+  if (member.store_ != store_) {
+    for (int n = 0; n < space_.num_levels(); ++n) {
+      for (NodeIndex i = 0; i < shared.common[n].nodes; ++i) {
+        BoundNode& node = store_->node(n, i);
+        const BoundNode& theirs = member.store_->node(n, i);
+        if (node.is_complete) continue;
+        node.tighten(theirs, Outward(), false);
+        node.is_complete = theirs.is_complete;
+      }
+    }
+    const bool is_taken = takes_nodes && store_->take(std::move(*member.store_), shared.common, places);
+    for (const BoundStore::Place& place : places) {
+      // Bounds stay, samples are drawn as if these had not been searched.
+      BoundNode& node = store_->node(place.level, place.index);
+      if (!is_taken && !node.is_expanded()) node.was_collapsed = true;
+    }
+    member.store_.reset();
+  }
+  edges_.see_rewards(member.edges_);
+  budget_.spend(member.budget_.spent());
+  bounds_ = {std::max(bounds_.lower, member.bounds_.lower), std::min(bounds_.upper, member.bounds_.upper)};
+  num_traversals_ += member.num_traversals_ - shared.num_traversals;
+  num_dives_ += member.num_dives_;
+  num_collapses_ += member.num_collapses_;
+}
+
+}  // namespace treesample

@@ -1,0 +1,267 @@
+#include "search/search_team.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "search/collapse.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr std::size_t kOpenNodesPerMember = 16;  // at the depth of the cut
+constexpr double kMostUneven = 1.5;              // the most that a member gets, of an equal share
+// Rounds grow from some ten milliseconds to less than a tenth of a second: at first there is much to hear, later a
+// thread that was not given a processor for a while should not keep the others waiting.
+constexpr std::int64_t kLooksPerRound = 16;
+constexpr std::int64_t kMostRounds = 8;  // in one
+// Whoever interrupts waits for the answer: samples then come from the parts that are put together in time.
+constexpr std::uint64_t kMostNodesInterrupted = 1 << 21;
+constexpr std::int64_t kGrowth = 16;  // a round grows by this part of itself
+
+}  // namespace
+
+// What estimates are made by may be a function of the caller's, for one thread.
+bool SearchTeam::can_search(const SearchState& first) {
+  return first.limits_.threads > 1 && first.options_.select == SelectRule::kGap && !first.has_functions_ &&
+         first.limits_.budget == Limits::kUnlimited && !first.leaves_.estimate;
+}
+
+SearchTeam::SearchTeam(SearchState& first)
+    : first_(first),
+      threads_(first.limits_.threads),
+      traversals_per_round_(first.options_.traversals_per_round > 0 ? first.options_.traversals_per_round
+                                                                    : kLooksPerRound * first.clock_interval_),
+      most_traversals_per_round_(kMostRounds * traversals_per_round_),
+      num_expansions_to_split_(static_cast<std::uint64_t>(first.options_.expansions_before_sharing) *
+                               static_cast<std::uint64_t>(threads_.size())) {}
+
+void SearchTeam::search(SearchReport& report) {
+  while (!begin(report)) {
+    report.num_threads = threads_.size();
+    RoundEnd end = RoundEnd::kGoesOn;
+    while (end == RoundEnd::kGoesOn) end = work_round(report);
+    merge(report.stop == StopReason::kInterrupted && end == RoundEnd::kStops);
+    if (end == RoundEnd::kStops || !first_.sweep(nullptr)) return;
+  }
+}
+
+// By one thread, until there is something to share. True when there is a reason to stop before that.
+bool SearchTeam::begin(SearchReport& report) {
+  const std::int64_t step = std::min<std::int64_t>(first_.clock_interval_, traversals_per_round_);
+  while (!first_.search(report, first_.num_traversals_ + step)) {
+    if (first_.num_collapses_ > 0) return first_.search(report);  // there is no memory for copies
+    if (first_.store_->num_expansions() < num_expansions_to_split_) continue;
+    num_expansions_to_split_ = 2 * first_.store_->num_expansions();
+    const bool has_memory = first_.store_->used_bytes() * threads_.size() < first_.full_bytes() / 2;
+    if (has_memory && split()) return false;
+  }
+  return true;
+}
+
+bool SearchTeam::split() {
+  std::vector<int> depths;
+  for (const Level& level : first_.space_.levels) depths.push_back(level.parent < 0 ? 0 : depths[level.parent] + 1);
+  shared_ = {.common = first_.store_->extents(), .num_traversals = first_.num_traversals_};
+  if (!give_out(cut_at(cut_depth(depths), depths))) return false;
+  make_members();
+  return true;
+}
+
+// The least with enough open nodes.
+int SearchTeam::cut_depth(const std::vector<int>& depths) const {
+  std::vector<std::size_t> num_open(depths.size());
+  for (int n = 0; n < first_.space_.num_levels(); ++n) {
+    for (NodeIndex i = 0; i < shared_.common[n].nodes; ++i) {
+      if (first_.store_->node(n, i).is_open()) ++num_open[depths[n]];
+    }
+  }
+  const std::size_t enough = kOpenNodesPerMember * static_cast<std::size_t>(threads_.size());
+  const auto found = std::find_if(num_open.begin(), num_open.end(), [&](std::size_t count) { return count >= enough; });
+  return static_cast<int>((found != num_open.end() ? found : std::max_element(num_open.begin(), num_open.end())) -
+                          num_open.begin());
+}
+
+// The nodes of the cut, neighbours beside each other, with their unresolved masses.
+std::vector<double> SearchTeam::cut_at(int depth, const std::vector<int>& depths) {
+  const BoundStore& store = *first_.store_;
+  const std::vector<std::vector<float>> mass = masses(store);
+  std::vector<std::vector<bool>> is_seen(depths.size());
+  for (std::size_t n = 0; n < depths.size(); ++n) {
+    shared_.num_above.push_back(depths[n] < depth ? shared_.common[n].nodes : 0);
+    is_seen[n].resize(shared_.common[n].nodes);
+  }
+  std::vector<double> weights;
+  std::vector<BoundStore::Place> open;
+  const auto enter = [&](int level, NodeIndex index) {
+    if (index == kNoNode || is_seen[level][index] || store.node(level, index).is_complete) return;
+    is_seen[level][index] = true;
+    open.push_back({level, index});
+  };
+  for (std::size_t r = store.root_links().size(); r-- > 0;) enter(store.space().roots[r], store.root_links()[r]);
+  while (!open.empty()) {
+    const auto [level, index] = open.back();
+    open.pop_back();
+    const BoundNode& node = store.node(level, index);
+    if (node.is_expanded() && depths[level] < depth) {
+      const std::span<const int> children = store.children(level);
+      for (int a = store.num_states(level); a-- > 0;) {
+        const NodeIndex* const links = store.expansion(level, node).links(a);
+        for (std::size_t j = children.size(); j-- > 0;) enter(children[j], links[j]);
+      }
+    } else if (!node.is_dead()) {
+      shared_.cut.push_back({level, index});
+      weights.push_back(mass[level][index] * open_part(node));
+    }
+  }
+  return weights;
+}
+
+// Equal shares of the unresolved mass. False where they cannot be about equal.
+bool SearchTeam::give_out(const std::vector<double>& weights) {
+  double total = 0.0;
+  for (const double weight : weights) total += weight;
+  if (!(total > 0.0)) return false;
+  const int num_members = threads_.size();
+  std::vector<double> shares(static_cast<std::size_t>(num_members), 0.0);
+  double sum = 0.0;
+  for (const double weight : weights) {
+    const int owner = std::min(num_members - 1, static_cast<int>((sum + 0.5 * weight) / total * num_members));
+    shared_.owner.push_back(owner);
+    shares[static_cast<std::size_t>(owner)] += weight;
+    sum += weight;
+  }
+  return *std::max_element(shares.begin(), shares.end()) <= kMostUneven * total / num_members;
+}
+
+void SearchTeam::make_members() {
+  news_.clear();
+  for (const auto [level, index] : shared_.cut) {
+    const BoundNode& node = first_.store_->node(level, index);
+    news_.push_back({node, node.is_complete});
+  }
+  next_news_ = news_;
+  std::vector<std::shared_ptr<BoundStore>> stores = {first_.store_};
+  while (std::ssize(stores) < threads_.size()) stores.push_back(first_.store_->copy());
+  // Who watches is asked by the thread that was called, within its rounds too.
+  const ShouldStop should_stop = [this, caller = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() == caller && first_.watch_.is_asked_to_stop()) is_asked_to_stop_ = true;
+    return is_asked_to_stop_.load();
+  };
+  for (int m = 0; m < threads_.size(); ++m) {
+    members_.push_back(std::make_unique<SearchState>(first_, stores[static_cast<std::size_t>(m)], shared_, m,
+                                                     threads_.size(), should_stop));
+  }
+  reports_.assign(members_.size(), {});
+  is_over_.assign(members_.size(), 0);
+  is_dry_.assign(members_.size(), 0);
+}
+
+SearchTeam::RoundEnd SearchTeam::work_round(SearchReport& report) {
+  threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t /*last*/, int /*thread*/) {
+    SearchState& member = *members_[m];
+    member.hear(news_);
+    if (is_over_[m] == 0) {
+      const std::int64_t last = member.num_traversals_ + traversals_per_round_;
+      is_over_[m] = member.search(reports_[m], last) ? 1 : 0;
+      is_dry_[m] = is_over_[m] == 0 && member.num_traversals_ < last ? 1 : 0;
+    }
+    member.tell(next_news_);
+  });
+  std::swap(news_, next_news_);
+  traversals_per_round_ = std::min(most_traversals_per_round_, traversals_per_round_ + traversals_per_round_ / kGrowth);
+  return look_at_members(report);
+}
+
+// Bounds of a member are bounds of log Z, so one that is exact, or near enough, ends the search.
+SearchTeam::RoundEnd SearchTeam::look_at_members(SearchReport& report) {
+  report.stop = StopReason::kInterrupted;
+  tell_progress();
+  if (first_.watch_.is_asked_to_stop()) return RoundEnd::kStops;
+  std::size_t num_idle = 0;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (is_over_[m] != 0 && reports_[m].stop != StopReason::kMemory) {
+      report.stop = reports_[m].stop;
+      return RoundEnd::kStops;
+    }
+    num_idle += is_over_[m] != 0 || is_dry_[m] != 0 ? 1 : 0;
+  }
+  if (first_.limits_.gap > 0.0 && first_.bounds_.upper - first_.bounds_.lower <= first_.limits_.gap) {
+    report.stop = StopReason::kGap;
+    return RoundEnd::kStops;
+  }
+  if (first_.watch_.is_time_over()) {
+    report.stop = StopReason::kTime;
+    return RoundEnd::kStops;
+  }
+  const bool is_dry = num_idle == members_.size() || (num_idle > 0 && can_split_again());
+  return is_dry ? RoundEnd::kIsDry : RoundEnd::kGoesOn;
+}
+
+// Putting together and copying what there is costs little beside what was searched since the last time.
+bool SearchTeam::can_split_again() const {
+  std::uint64_t num_expansions = 0;
+  std::size_t bytes = 0;
+  for (const auto& member : members_) {
+    if (member->num_collapses_ > 0) return false;
+    num_expansions += member->store_->num_expansions();
+    bytes += member->store_->used_bytes();
+  }
+  return num_expansions >= num_expansions_to_split_ && bytes * members_.size() < first_.full_bytes() / 2;
+}
+
+void SearchTeam::tell_progress() {
+  LogBounds& bounds = first_.bounds_;
+  Progress now{.phase = "search", .spent = first_.budget_.spent()};
+  for (const auto& member : members_) {
+    bounds = {std::max(bounds.lower, member->bounds_.lower), std::min(bounds.upper, member->bounds_.upper)};
+    now.spent += member->budget_.spent();
+    now.num_nodes += member->store_->num_nodes();
+  }
+  now.log_z = bounds;
+  now.estimate = bounds.clamp(root_estimate(*first_.store_));
+  first_.watch_.tell(now);
+}
+
+void SearchTeam::merge(bool is_interrupted) {
+  members_[0]->hear(news_);
+  const std::vector<std::vector<BoundStore::Place>> places = best_expansions();
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    const bool takes_nodes = !is_interrupted || members_[m]->store_->num_nodes() < kMostNodesInterrupted;
+    first_.absorb(*members_[m], places[m], takes_nodes);
+  }
+  members_.clear();
+  for (const auto [level, index] : shared_.cut) first_.store_->node(level, index).is_pending = false;
+  first_.back_up_above(shared_);
+  first_.blocked_.clear();
+}
+
+// By member: the nodes of the common part whose expansion should be its, because it is complete there or has the
+// tightest bounds. Those of the cut are their owners', who know all that is known of them.
+std::vector<std::vector<BoundStore::Place>> SearchTeam::best_expansions() const {
+  std::vector<std::vector<int>> owners;
+  for (const BoundStore::Extent& extent : shared_.common) owners.emplace_back(extent.nodes, -1);
+  for (std::size_t k = 0; k < shared_.cut.size(); ++k) {
+    owners[shared_.cut[k].level][shared_.cut[k].index] = shared_.owner[k];
+  }
+  std::vector<std::vector<BoundStore::Place>> places(members_.size());
+  for (int n = 0; n < first_.space_.num_levels(); ++n) {
+    for (NodeIndex i = 0; i < shared_.common[n].nodes; ++i) {
+      std::size_t best = members_.size();
+      std::tuple<bool, bool, double> most;
+      for (std::size_t m = 0; m < members_.size(); ++m) {
+        const BoundNode& node = members_[m]->store_->node(n, i);
+        if (!node.is_expanded() || node.expansion < shared_.common[n].expansions) continue;
+        const std::tuple quality(owners[n][i] == static_cast<int>(m), bool{node.is_complete}, -node.log_upper());
+        if (best < members_.size() && !(quality > most)) continue;
+        best = m;
+        most = quality;
+      }
+      if (best < members_.size()) places[best].push_back({n, i});
+    }
+  }
+  return places;
+}
+
+}  // namespace treesample
