@@ -147,7 +147,7 @@ void BoxSearch::search() {
 bool BoxSearch::look_at(int leaf) {
   const Box box = tree().box(leaf);
   const MonotoneFunctions::View view = functions_.view(box);
-  tree().tighten(leaf, view.lower, view.upper);
+  tree().tighten(leaf, view.lower, view.upper, view.magnitude);
   if (tree().nodes()[leaf].is_decided()) return true;
   std::optional<MonotoneFunctions::Question> question = functions_.first_question(view);
   std::optional<MonotoneFunctions::Cut> cut;
@@ -207,7 +207,7 @@ void BoxSearch::refresh() {
   for (int node = 0; node < static_cast<int>(tree().nodes().size()); ++node) {
     if (!tree().nodes()[node].is_leaf() || tree().nodes()[node].is_decided()) continue;
     const MonotoneFunctions::View view = functions_.view(tree().box(node));
-    tree().tighten(node, view.lower, view.upper);
+    tree().tighten(node, view.lower, view.upper, view.magnitude);
   }
 }
 

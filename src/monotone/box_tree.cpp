@@ -61,8 +61,9 @@ void BoxTree::count(int leaf) {
   }
 }
 
-void BoxTree::tighten(int leaf, double lower, double upper) {
+void BoxTree::tighten(int leaf, double lower, double upper, double magnitude) {
   Node& node = nodes_[leaf];
+  magnitude_ = std::max(magnitude_, magnitude);
   if (lower <= node.lower && upper >= node.upper) return;
   node.lower = std::max(node.lower, lower);
   node.upper = std::min(node.upper, upper);

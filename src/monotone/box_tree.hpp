@@ -42,8 +42,8 @@ class BoxTree {
   std::optional<int> next();
   // A leaf waits for its turn, if it is not decided.
   void wait(int leaf);
-  // Bounds never get worse.
-  void tighten(int leaf, double lower, double upper);
+  // Bounds never get worse. `magnitude` is that of the numbers that they are sums of.
+  void tighten(int leaf, double lower, double upper, double magnitude);
   // The two parts wait.
   void split(int leaf, int variable, int cut);
 

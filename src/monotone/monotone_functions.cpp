@@ -56,8 +56,12 @@ MonotoneFunctions::View MonotoneFunctions::view(const Box& box) const {
     corners.lower = corners.upper == kNegInf ? kNegInf : std::min(corners.upper, function.known.lower(corners.low));
     view.lower += corners.lower;
     view.upper += corners.upper;
+    const double low = std::abs(corners.lower), high = std::abs(corners.upper);
+    view.magnitude += std::max(std::isfinite(low) ? low : 0.0, std::isfinite(high) ? high : 0.0);
     view.corners.push_back(std::move(corners));
   }
+  // BoxTree::rounding() has room for the additions of 32 numbers of a magnitude.
+  view.magnitude *= std::max(1.0, static_cast<double>(functions_.size()) / 32.0);
   // One function that is impossible decides, whatever is not known of the others.
   const bool is_impossible = std::any_of(view.corners.begin(), view.corners.end(),
                                          [](const View::Corners& corners) { return corners.upper == kNegInf; });

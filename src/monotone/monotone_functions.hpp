@@ -34,6 +34,7 @@ class MonotoneFunctions {
     };
     std::vector<Corners> corners;  // by function
     double lower = 0.0, upper = 0.0;
+    double magnitude = 0.0;  // of what they are sums of: large values of two functions may cancel
   };
   [[nodiscard]] View view(const Box& box) const;
 

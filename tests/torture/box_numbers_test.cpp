@@ -135,5 +135,23 @@ TEST(Torture, BoundsFromBoxesHold) {
   }
 }
 
+// Functions whose large values cancel: what is left is known to the rounding of the large ones.
+TEST(Torture, BoxesOfFunctionsThatCancel) {
+  Random random(2, "box torture");
+  for (int trial = 0; trial < num_trials(100); ++trial) {
+    FactorGraph graph;
+    graph.add_variable(2);
+    const double large = std::pow(10.0, 4.0 + 3.0 * random.uniform());
+    for (const double shift : {-large, random.normal(), large * (1.0 + 1e-5 * random.uniform())}) {
+      const double value = shift + random.uniform();
+      graph.add_factor(Factor::function({0}, [=](std::span<const int> x) {
+                         return value + x[0];
+                       }).monotone({Direction::kIncreasing}));
+    }
+    SCOPED_TRACE(::testing::Message() << "trial " << trial);
+    expect_certified(graph, box_search(graph, {}, {.sample_share = 0.0}), Truth(graph));
+  }
+}
+
 }  // namespace
 }  // namespace treesample
