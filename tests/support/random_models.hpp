@@ -72,4 +72,21 @@ inline FactorGraph ring(int num_variables, int num_states) {
   return graph;
 }
 
+// A grid of 3 x 3 binary variables, too large to be solved by a few evaluations.
+inline FactorGraph small_grid(std::uint64_t seed, double scale) {
+  Random random(seed, "grid");
+  FactorGraph graph;
+  for (int v = 0; v < 9; ++v) graph.add_variable(2);
+  const auto add = [&](int v, int w) {
+    std::vector<double> values(4);
+    for (double& value : values) value = scale * random.normal();
+    graph.add_table({v, w}, values);
+  };
+  for (int v = 0; v < 9; ++v) {
+    if (v % 3 < 2) add(v, v + 1);
+    if (v < 6) add(v, v + 3);
+  }
+  return graph;
+}
+
 }  // namespace treesample::testing

@@ -17,15 +17,11 @@ namespace treesample {
 namespace {
 
 using testing::below;
+using testing::expect_contains;
 using testing::num_trials;
 using testing::Quad;
 using testing::torture_model;
 using testing::TortureModel;
-
-void expect_contains(const LogBounds& bounds, const TortureModel& model) {
-  EXPECT_LE(static_cast<Quad>(bounds.lower), model.least());
-  EXPECT_GE(static_cast<Quad>(bounds.upper), model.most());
-}
 
 SearchSpace random_space(const FactorGraph& graph, Random& random) {
   const auto kind = static_cast<SpaceKind>(below(random, 3));

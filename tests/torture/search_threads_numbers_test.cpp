@@ -9,14 +9,10 @@ namespace treesample {
 namespace {
 
 using testing::below;
+using testing::expect_contains;
 using testing::num_trials;
 using testing::Quad;
 using testing::TortureModel;
-
-void expect_contains(const LogBounds& bounds, const TortureModel& model) {
-  EXPECT_LE(static_cast<Quad>(bounds.lower), model.least());
-  EXPECT_GE(static_cast<Quad>(bounds.upper), model.most());
-}
 
 LeafValues random_leaves(const FactorGraph& graph, const SearchSpace& space, Random& random) {
   LeafValues leaves;

@@ -2,6 +2,8 @@
 // mixtures of finite and infinite bounds, zeros, "next to zero", large factors that cancel.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "support/quad_truth.hpp"
 #include "support/trials.hpp"
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/log_value.hpp"
@@ -124,6 +127,11 @@ inline TortureModel torture_model(Random& random, const TortureOptions& options 
   };
   model.other_log_z = quad_log_sum_exp(quad_log_densities(model.graph, off_by_one));
   return model;
+}
+
+inline void expect_contains(const LogBounds& bounds, const TortureModel& model) {
+  EXPECT_LE(static_cast<Quad>(bounds.lower), model.least());
+  EXPECT_GE(static_cast<Quad>(bounds.upper), model.most());
 }
 
 }  // namespace treesample::testing

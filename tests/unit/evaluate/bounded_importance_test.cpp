@@ -16,6 +16,7 @@ namespace treesample {
 namespace {
 
 using testing::random_model;
+using testing::small_grid;
 
 enum class Upper { kMaxima, kMiniBuckets };
 
@@ -35,23 +36,6 @@ SearchResult search(const FactorGraph& graph, int budget, Upper kind = Upper::kM
 
 SearchApproximation upper_sampler(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
   return {search(graph, budget, kind), SamplerKind::kUpper};
-}
-
-// A grid of binary variables, too large to be solved by a few evaluations.
-FactorGraph grid(std::uint64_t seed, double scale) {
-  Random random(seed, "grid");
-  FactorGraph graph;
-  for (int v = 0; v < 9; ++v) graph.add_variable(2);
-  const auto add = [&](int v, int w) {
-    std::vector<double> values(4);
-    for (double& value : values) value = scale * random.normal();
-    graph.add_table({v, w}, values);
-  };
-  for (int v = 0; v < 9; ++v) {
-    if (v % 3 < 2) add(v, v + 1);
-    if (v < 6) add(v, v + 3);
-  }
-  return graph;
 }
 
 // Misses are rarer than allowed, also in runs with few samples. tests/statistical/betting_test.cpp counts them.
@@ -128,7 +112,7 @@ TEST(BoundedImportance, WhatIsKnownMakesTheIntervalShorter) {
 }
 
 TEST(BoundedImportance, TheSameBitsForAnyNumberOfThreads) {
-  const FactorGraph graph = grid(5, 1.5);
+  const FactorGraph graph = small_grid(5, 1.5);
   const SearchApproximation upper = upper_sampler(graph, 20, Upper::kMiniBuckets);
   for (const std::int64_t num_samples : {1, 7, 8, 9, 255, 257, 5003}) {
     std::vector<BoundedImportance> results;
@@ -156,7 +140,7 @@ TEST(BoundedImportance, TheSameBitsForAnyNumberOfThreads) {
 
 // Asked after every sample, whoever drew ahead.
 TEST(BoundedImportance, SeveralThreadsEndAtTheSameSample) {
-  const FactorGraph graph = grid(6, 1.0);
+  const FactorGraph graph = small_grid(6, 1.0);
   const SearchApproximation upper = upper_sampler(graph, 20);
   for (const int threads : {1, 3}) {
     Random random(2);
@@ -199,7 +183,7 @@ TEST(BoundedImportance, IntervalIsOneByBetting) {
 // Estimates are compared at 5 standard errors: a false alarm in 2e6 each.
 TEST(BoundedImportance, LogZAndMarginalsConvergeAndKnowTheirErrors) {
   for (int i = 0; i < 6; ++i) {
-    const FactorGraph graph = grid(i, 0.7);
+    const FactorGraph graph = small_grid(i, 0.7);
     const Enumeration exact = enumerate(graph);
     const SearchApproximation upper = upper_sampler(graph, 10 * i, i % 2 == 0 ? Upper::kMaxima : Upper::kMiniBuckets);
     Random random(i, "samples");
@@ -234,7 +218,7 @@ TEST(BoundedImportance, LogZAndMarginalsConvergeAndKnowTheirErrors) {
 }
 
 TEST(BoundedImportance, IsExactForASolvedSearch) {
-  const FactorGraph graph = grid(1, 1.0);
+  const FactorGraph graph = small_grid(1, 1.0);
   const double log_z = enumerate(graph).log_z;
   Random random(2);
   const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 1 << 20), {}, random);
@@ -246,7 +230,7 @@ TEST(BoundedImportance, IsExactForASolvedSearch) {
 
 // One weight that dwarfs the others tells nothing of what was missed.
 TEST(BoundedImportance, MarginalsOfFewEffectiveSamplesAreNotCalledAccurate) {
-  const FactorGraph graph = grid(3, 30.0);
+  const FactorGraph graph = small_grid(3, 30.0);
   Random random(4);
   const BoundedImportance result = bounded_importance(graph, upper_sampler(graph, 0), {.max_samples = 20}, random);
   ASSERT_LT(result.ess, 1.2);
@@ -272,7 +256,7 @@ TEST(BoundedImportance, CountsWhatItEvaluatesAndKeepsTheBest) {
 }
 
 TEST(BoundedImportance, StopsWhenAsked) {
-  const FactorGraph graph = grid(1, 1.0);
+  const FactorGraph graph = small_grid(1, 1.0);
   const SearchApproximation upper = upper_sampler(graph, 0);
   Random random(1);
   int num_asked = 0;
@@ -316,7 +300,7 @@ TEST(BoundedImportance, ModelsWithoutMassHaveLogZMinusInfinity) {
 }
 
 TEST(BoundedImportance, RejectsOtherSamplersAndBadOptions) {
-  const FactorGraph graph = grid(1, 1.0);
+  const FactorGraph graph = small_grid(1, 1.0);
   const SearchResult result = search(graph, 10);
   Random random(1);
   for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kEstimate}) {
@@ -331,7 +315,7 @@ TEST(BoundedImportance, RejectsOtherSamplersAndBadOptions) {
 }
 
 TEST(BoundedImportance, SameSeedGivesTheSameBits) {
-  const FactorGraph graph = grid(1, 1.0);
+  const FactorGraph graph = small_grid(1, 1.0);
   const SearchApproximation upper = upper_sampler(graph, 20);
   Random first(5);
   Random second(5);
@@ -367,7 +351,7 @@ TEST(RejectionSamples, FollowTheTargetAndTakeTheExpectedTries) {
 }
 
 TEST(RejectionSamples, EndAtTheLimitOfTries) {
-  const FactorGraph graph = grid(2, 1.0);
+  const FactorGraph graph = small_grid(2, 1.0);
   const SearchApproximation upper = upper_sampler(graph, 0);
   Random random(1);
   const RejectionSamples drawn = rejection_samples(graph, upper, {.num_samples = 1000, .max_tries = 50}, random);

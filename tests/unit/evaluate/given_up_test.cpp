@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -12,22 +13,7 @@
 namespace treesample {
 namespace {
 
-// A grid of binary variables, too large to be solved by a few evaluations.
-FactorGraph grid(std::uint64_t seed, double scale) {
-  Random random(seed, "grid");
-  FactorGraph graph;
-  for (int v = 0; v < 9; ++v) graph.add_variable(2);
-  const auto add = [&](int v, int w) {
-    std::vector<double> values(4);
-    for (double& value : values) value = scale * random.normal();
-    graph.add_table({v, w}, values);
-  };
-  for (int v = 0; v < 9; ++v) {
-    if (v % 3 < 2) add(v, v + 1);
-    if (v < 6) add(v, v + 3);
-  }
-  return graph;
-}
+using testing::small_grid;
 
 SearchApproximation upper_sampler(const FactorGraph& graph) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
@@ -39,7 +25,7 @@ SearchApproximation upper_sampler(const FactorGraph& graph) {
 // Weights of samples that may be given up have the mean Z and the same bound, and those of who goes on beyond the least
 // one only where the bound is at most that: with 1, all that are left are exact samples, as by rejection.
 TEST(GivenUp, SamplesThatAreGivenUpAreStoodFor) {
-  const FactorGraph graph = grid(3, 1.5);
+  const FactorGraph graph = small_grid(3, 1.5);
   const Enumeration exact = enumerate(graph);
   const SearchApproximation upper = upper_sampler(graph);
   constexpr int kNumSamples = 40'000;
@@ -85,7 +71,7 @@ TEST(GivenUp, IntervalsMissNoMoreOftenWhereSamplesAreGivenUp) {
   double num_given_up = 0.0;
   constexpr int kNumModels = 100;
   for (int i = 0; i < kNumModels; ++i) {
-    const FactorGraph graph = grid(static_cast<std::uint64_t>(i), 2.0);
+    const FactorGraph graph = small_grid(static_cast<std::uint64_t>(i), 2.0);
     const double log_z = enumerate(graph).log_z;
     const SearchApproximation upper = upper_sampler(graph);
     int num_drawn = 0, num_left = 0;
