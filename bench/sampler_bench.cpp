@@ -1,5 +1,5 @@
 // What several threads bring to orders of elimination, samples with bounded weights, sums over a cutset and
-// mini-buckets.
+// mini-buckets, beside arithmetic in registers: what 16 cores that share power and caches give at most.
 //
 //   sampler_bench [THREADS]
 //
@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 
+#include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/exact/cutset.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -43,6 +44,18 @@ void measure(const char* what, int threads, Seconds& one, Work work) {
              now.all / one.all, one.wall / now.wall);
 }
 
+// What the machine's cores can do side by side, and nothing of ours can do more.
+double sums_in_registers(int threads) {
+  ThreadTeam team(threads);
+  std::vector<double> sums(256);
+  team.run(sums.size(), 1, [&](std::size_t first, std::size_t /*last*/, int /*worker*/) {
+    double sum = 1.0;
+    for (int i = 0; i < 2'000'000; ++i) sum += 1.0 / sum;
+    sums[first] = sum;
+  });
+  return sums.back();
+}
+
 void run(int most_threads) {
   fmt::print("what,threads,wall,all,calling,all/calling,all/one thread,times as fast\n");
   const FactorGraph graph = make_ising({.n = 24}, 1).graph;
@@ -59,8 +72,9 @@ void run(int most_threads) {
   std::vector<Assignment> configurations;
   Random random(3);
   for (int i = 0; i < 200; ++i) configurations.push_back(upper.sample(random));
-  Seconds orders, samples, sums, larger;
+  Seconds arithmetic, orders, samples, sums, larger;
   for (int threads = 1; threads <= most_threads; threads *= 2) {
+    measure("arithmetic", threads, arithmetic, [&] { static_cast<void>(sums_in_registers(threads)); });
     measure("orders", threads, orders,
             [&] { static_cast<void>(elimination_cost(graph, {.restarts = 1500, .threads = threads})); });
     measure("samples", threads, samples, [&] {

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -43,23 +43,40 @@ class ThreadTeam {
   using Work = std::function<void(std::size_t first, std::size_t last, int worker)>;
   void run(std::size_t count, std::size_t grain, const Work& work, const ShouldStop& should_stop = {});
 
- private:
-  void serve(const std::stop_token& stop, int worker);
-  void take_ranges(int worker, const ShouldStop* should_stop);
+  // The same in two steps, between which the calling thread does something else while the others work already. The
+  // work must stay where it is; what is not ended is cancelled by the next one or the end of the team.
+  void begin(std::size_t count, std::size_t grain, const Work& work);
+  void end(const ShouldStop& should_stop = {});
+  void cancel();
 
+ private:
   void start();
+  void serve(int worker);
+  [[nodiscard]] bool enter(std::uint32_t& served);
+  void leave();
+  void close();
+  void take_ranges(int worker, const ShouldStop* should_stop);
+  template <typename IsTrue>
+  void spin_until(IsTrue is_true) const;
 
   int num_threads_;
-  std::mutex mutex_;
-  std::condition_variable_any has_work_, is_done_;
-  std::size_t round_ = 0;  // of run()
-  int num_busy_ = 0;
+  bool spins_;  // else whoever waits sleeps at once
+  bool is_begun_ = false;
+  // What run() has to share, while its round is open.
   const Work* work_ = nullptr;
   std::size_t count_ = 0, grain_ = 1;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> is_cancelled_ = false;
   bool was_stopped_ = false;
+  std::mutex exception_mutex_;
   std::exception_ptr exception_;
+  // A round, one run(), is open while it has ranges to take. Threads enter and leave it as they come: the calling one
+  // closes it and waits for those inside alone, so that one that wakes up late keeps nobody waiting. The bits: how many
+  // are inside, and below.
+  std::atomic<std::uint32_t> gate_ = 0;
+  static constexpr std::uint32_t kInside = 0xffff, kIsOpen = 1 << 16, kIsAwaited = 1 << 17, kIsEnding = 1 << 18,
+                                 kRound = 1 << 19;  // and all above: its number
+  std::atomic<std::uint32_t> num_closed_ = 0;       // changes when the last one leaves a round that is awaited
   std::vector<std::jthread> threads_;
 };
 

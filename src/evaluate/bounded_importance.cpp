@@ -133,8 +133,9 @@ class Draws {
         known_(options.known.value_or(KnownPart())),
         find_least_(std::move(find_least)),
         seed_(seed),
-        team_(graph.has_only_tables() ? options.threads : 1),
-        samplers_(static_cast<std::size_t>(team_.size()), sampler) {}
+        most_samples_(static_cast<std::uint64_t>(options.max_samples)),
+        samplers_(static_cast<std::size_t>(graph.has_only_tables() ? options.threads : 1), sampler),
+        team_(static_cast<int>(samplers_.size())) {}
 
   const Draw& next() {
     if (next_ == ahead_.size()) draw_ahead();
@@ -176,7 +177,7 @@ class Draws {
   }
   void draw_ahead() {
     next_ = 0;
-    if (block_ == next_look_ && in_block_ == 0) look();
+    if (block_ == next_look_ && in_block_ == 0 && !is_round_begun_) look();
     if (team_.size() == 1) {
       ahead_.resize(1);
       if (in_block_ == 0) random_.emplace(stream(block_++));
@@ -184,18 +185,28 @@ class Draws {
       draw(ahead_[0], *random_, samplers_[0]);
       return;
     }
+    if (!is_round_begun_) begin_round();
+    team_.end();
+    is_round_begun_ = false;
+    std::swap(ahead_, coming_);
+    if (clock_->seconds() < kRoundSeconds) num_blocks_ = std::min(2 * num_blocks_, kMostBlocks);
+    // The others go on while these are looked at, unless it depends on them how.
+    if (block_ != next_look_ && block_ * kBlock < most_samples_) begin_round();
+  }
+  void begin_round() {
     const std::size_t count =
         std::min<std::uint64_t>(num_blocks_ * static_cast<std::size_t>(team_.size()), next_look_ - block_);
-    ahead_.resize(count * kBlock);
-    const RunWatch clock({}, {});
-    team_.run(count, 1, [&](std::size_t first, std::size_t, int worker) {
-      Random random = stream(block_ + first);
+    coming_.resize(count * kBlock);
+    clock_.emplace(Limits(), Observer());
+    draw_blocks_ = [this, block = block_](std::size_t first, std::size_t, int worker) {
+      Random random = stream(block + first);
       for (std::size_t i = 0; i < kBlock; ++i) {
-        draw(ahead_[first * kBlock + i], random, samplers_[static_cast<std::size_t>(worker)]);
+        draw(coming_[first * kBlock + i], random, samplers_[static_cast<std::size_t>(worker)]);
       }
-    });
+    };
     block_ += count;
-    if (clock.seconds() < kRoundSeconds) num_blocks_ = std::min(2 * num_blocks_, kMostBlocks);
+    is_round_begun_ = true;
+    team_.begin(count, 1, draw_blocks_);
   }
 
   const FactorGraph& graph_;
@@ -208,10 +219,14 @@ class Draws {
   double least_ = kTiniest;
   std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;
   std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // of a round and thread
-  ThreadTeam team_;
+  const std::uint64_t most_samples_;
   std::vector<BoundedSampler> samplers_;  // by worker: they may have memory of their own
   std::optional<Random> random_;
-  std::vector<Draw> ahead_;
+  std::vector<Draw> ahead_, coming_;  // to be looked at; being drawn
+  std::optional<RunWatch> clock_;     // of the round
+  bool is_round_begun_ = false;
+  ThreadTeam::Work draw_blocks_;
+  ThreadTeam team_;  // last: it ends before what it works on does
 };
 
 // The weights that tell log Z: all of them, or those of what is not known.

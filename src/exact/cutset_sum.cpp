@@ -16,6 +16,7 @@ namespace treesample {
 namespace {
 
 constexpr const char* kFunction = "CutsetSum";
+constexpr int kStatesPerThread = 4;  // between two looks at what there is: one that takes longer keeps no other waiting
 
 // One thread's own.
 struct Worker {
@@ -119,7 +120,7 @@ void CutsetSum::add(std::span<const Assignment> configurations, const Observer& 
     if (s.known.contains(states) || !seen.insert(states).second) continue;
     wanted.push_back(std::move(states));
   }
-  const auto step = static_cast<std::size_t>(s.team.size());
+  const auto step = static_cast<std::size_t>(s.team.size() == 1 ? 1 : kStatesPerThread * s.team.size());
   for (std::size_t first = 0; first < wanted.size(); first += step) {
     const std::size_t count = std::min(step, wanted.size() - first);
     const bool is_whole = s.add_batch({wanted.data() + first, count}, observer);

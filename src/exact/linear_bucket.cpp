@@ -154,24 +154,37 @@ int LinearBucket::add_place(std::span<const int> scope) {
 
 LinearBucket::Cursor::Cursor(const LinearBucket& bucket, std::size_t block)
     : bucket_(&bucket),
-      block_(block),
       states_(bucket.num_outer_),
-      offsets_(bucket.places_.size(), 0),
+      offsets_(bucket.places_.size()),
       buffer_(bucket.values_.size() >= 2 ? bucket.block_size_ : 0) {
-  for (std::size_t axis = bucket.num_outer_; axis-- > 0;) {
-    const auto num_states = static_cast<std::size_t>(bucket.graph_.num_states(bucket.separator_[axis]));
+  seek(block);
+}
+
+void LinearBucket::Cursor::seek(std::size_t block) {
+  block_ = block;
+  std::fill(offsets_.begin(), offsets_.end(), 0);
+  for (std::size_t axis = bucket_->num_outer_; axis-- > 0;) {
+    const std::size_t num_states = bucket_->outer_states(axis);
     states_[axis] = block % num_states;
     block /= num_states;
     for (std::size_t p = 0; p < offsets_.size(); ++p) {
-      offsets_[p] += states_[axis] * bucket.places_[p].table.outer_strides[axis];
+      offsets_[p] += states_[axis] * bucket_->places_[p].table.outer_strides[axis];
     }
+  }
+}
+
+void LinearBucket::Cursor::move_to(std::size_t block) {
+  if (block == block_ + 1) {
+    next();
+  } else if (block != block_) {
+    seek(block);
   }
 }
 
 void LinearBucket::Cursor::next() {
   ++block_;
   for (std::size_t axis = bucket_->num_outer_; axis-- > 0;) {
-    const auto num_states = static_cast<std::size_t>(bucket_->graph_.num_states(bucket_->separator_[axis]));
+    const std::size_t num_states = bucket_->outer_states(axis);
     const bool carries = ++states_[axis] == num_states;
     if (carries) states_[axis] = 0;
     for (std::size_t p = 0; p < offsets_.size(); ++p) {

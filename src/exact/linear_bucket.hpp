@@ -35,15 +35,25 @@ class LinearBucket {
   [[nodiscard]] std::size_t num_blocks() const { return num_blocks_; }
   [[nodiscard]] std::size_t block_size() const { return block_size_; }
   [[nodiscard]] std::size_t num_states() const { return num_states_; }
+  // The variables of S that a block has one state of, the last one changing fastest from block to block.
+  [[nodiscard]] std::size_t num_outer() const { return num_outer_; }
+  [[nodiscard]] std::size_t outer_states(std::size_t axis) const {
+    return static_cast<std::size_t>(graph_.num_states(separator_[axis]));
+  }
 
   // Registers a table over v and a part of S, or over such a part, that is not multiplied in: for Cursor::places.
   int add_place(std::span<const int> scope);
+  [[nodiscard]] bool has_outer(int place, std::size_t axis) const {
+    return places_[place].table.outer_strides[axis] != 0;
+  }
 
   // Where a walk through the blocks stands; several may be under way.
   class Cursor {
    public:
     Cursor(const LinearBucket& bucket, std::size_t block);
     void next();
+    void move_to(std::size_t block);
+    [[nodiscard]] std::size_t block() const { return block_; }
     [[nodiscard]] std::size_t first_entry() const { return block_ * bucket_->block_size_; }  // of out
 
     // out = the sum over all states of v.
@@ -55,9 +65,10 @@ class LinearBucket {
 
    private:
     double gather_operands(std::size_t state);
+    void seek(std::size_t block);
 
     const LinearBucket* bucket_;
-    std::size_t block_;
+    std::size_t block_ = 0;
     std::vector<std::size_t> states_;   // of the outer variables
     std::vector<std::size_t> offsets_;  // per place
     std::vector<BlockOperand> operands_;

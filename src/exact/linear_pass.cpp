@@ -1,11 +1,10 @@
 // Elimination in the linear domain. Messages are kept as numbers with one power of two per table.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <utility>
 
+#include "exact/bucket_moments.hpp"
 #include "exact/bucket_tree.hpp"
 #include "exact/elimination_pass.hpp"
 #include "exact/linear_bucket.hpp"
@@ -15,7 +14,6 @@
 #include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/stop.hpp"
 
 namespace treesample {
 namespace {
@@ -24,7 +22,7 @@ namespace {
 constexpr std::size_t kSmallTable = std::size_t{1} << 12;
 constexpr double kWideRange = 0x1.0p16;
 // Entries of a bucket that one thread works on at a time.
-constexpr std::size_t kGrainEntries = std::size_t{1} << 15;
+constexpr std::size_t kGrainEntries = std::size_t{1} << 14;
 
 class LinearPass final : public EliminationPass {
  public:
@@ -213,50 +211,19 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
   // p(x_v, x_sep) = b(x_v, x_sep) p(x_sep) / m(x_sep), with m as it was before it was scaled
   const LinearTable& message = messages_[v];
   const double scale = std::ldexp(1.0, -message.exponent);
-  for (std::size_t i = 0; i < ratio.size(); ++i) {
-    const double m = message.values.data()[i];
-    ratio.data()[i] = m == 0.0 ? 0.0 : ratio.data()[i] / m * scale;
-  }
+  options_.team->run(ratio.size(), kGrainEntries, [&](std::size_t first, std::size_t last, int /*worker*/) {
+    for (std::size_t i = first; i < last; ++i) {
+      const double m = message.values.data()[i];
+      ratio.data()[i] = m == 0.0 ? 0.0 : ratio.data()[i] / m * scale;
+    }
+  });
   LinearBucket product(graph_, v, bucket.separator, inputs(v));
   std::vector<int> scope = {v};
   scope.insert(scope.end(), bucket.separator.begin(), bucket.separator.end());
   std::vector<std::span<const int>> child_separators;
   for (const int c : bucket.children) child_separators.emplace_back(messages_[c].scope);
   SeparatorSums sums(graph_, scope, std::move(child_separators), options_.pool);
-  std::vector<int> places;
-  for (const ScopeGroup& group : sums.groups()) places.push_back(product.add_place(group.scope));
-  std::vector<double> marginal(product.num_states(), 0.0);
-  // A state of v has its own part of every child's table, and its own sums: states can be worked on side by side.
-  std::atomic<bool> is_stopped = false;
-  std::size_t num_done = 0;  // as the calling thread sees it, which is the one that asks
-  StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(num_done)); });
-  const auto sum_state = [&](std::size_t state, bool is_caller) {
-    std::vector<double> block(product.block_size());
-    LinearBucket::Cursor cursor(product, 0);
-    double sum = 0.0;
-    for (std::size_t b = 0; b < product.num_blocks() && !is_stopped; ++b, cursor.next()) {
-      if (is_caller) {
-        num_done = state * ratio.size() + cursor.first_entry();
-        if (stop.is_asked(static_cast<std::int64_t>(8 * block.size()))) is_stopped = true;
-      }
-      cursor.multiply(state, ratio.data() + cursor.first_entry(), block.data());
-      sum += std::accumulate(block.begin(), block.end(), 0.0);
-      for (std::size_t g = 0; g < places.size(); ++g) {
-        cursor.accumulate(places[g], state, block.data(), sums.of_group(g));
-      }
-    }
-    marginal[state] = sum;
-  };
-  const bool is_large = product.num_blocks() * product.block_size() >= kGrainEntries;
-  const auto sum_states = [&](std::size_t first, std::size_t last, int worker) {
-    for (std::size_t state = first; state < last; ++state) sum_state(state, worker == 0);
-  };
-  if (is_large) {
-    options_.team->run(marginal.size(), 1, sum_states);
-  } else {
-    sum_states(0, marginal.size(), 0);
-  }
-  if (is_stopped) throw Error(ErrorCode::kInterrupted, "Elimination::marginals: asked to end");
+  std::vector<double> marginal = BucketMoments(product, ratio.span(), sums, *options_.team).add_all(watch);
   sums.hand_out([&](int child, TableMemory p) { probs[bucket.children[child]] = std::move(p); });
   return marginal;
 }

@@ -32,7 +32,8 @@ double* allocated(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 TablePool::Block TablePool::take(std::size_t bytes) {
-  bytes = (bytes + kPage - 1) / kPage * kPage;
+  const std::size_t unit = bytes >= kPage ? kPage : kLeastBytes;
+  bytes = (bytes + unit - 1) / unit * unit;
   const auto fits = std::lower_bound(waiting_.begin(), waiting_.end(), bytes,
                                      [](const Block& block, std::size_t wanted) { return block.bytes < wanted; });
   // A block that is much too large would take its memory from others.
@@ -44,7 +45,7 @@ TablePool::Block TablePool::take(std::size_t bytes) {
     return block;
   }
   release_down_to(std::max(0.0, most_bytes_ - used_bytes_ - static_cast<double>(bytes)));
-  const Block block{allocated(bytes, kPage), bytes};
+  const Block block{allocated(bytes, bytes >= kPage ? kPage : kLine), bytes};
   used_bytes_ += static_cast<double>(bytes);
   return block;
 }

@@ -25,7 +25,7 @@ class TablePool {
   // Of what waits.
   void release() { release_down_to(0.0); }
 
-  static constexpr std::size_t kLeastBytes = std::size_t{1} << 22;  // smaller ones are not worth it
+  static constexpr std::size_t kLeastBytes = std::size_t{1} << 16;  // smaller ones are not worth it
 
  private:
   friend class TableMemory;

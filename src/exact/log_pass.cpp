@@ -152,7 +152,10 @@ std::vector<double> LogPass::sum_bucket(int v, std::vector<TableMemory>& separat
   for (const int c : bucket.children) child_separators.push_back(buckets_[c].separator());
   SeparatorSums sums(graph_, bucket.scope, std::move(child_separators), nullptr);
   std::vector<int> ids;
-  for (const ScopeGroup& group : sums.groups()) ids.push_back(walk.add_table(group.scope));
+  for (std::size_t g = 0; g < sums.groups().size(); ++g) {
+    ids.push_back(walk.add_table(sums.groups()[g].scope));
+    std::ranges::fill(sums.of_group(g), 0.0);
+  }
 
   std::vector<double> marginal(static_cast<std::size_t>(graph_.num_states(v)), 0.0);
   std::vector<double> block(walk.block_size());
@@ -169,7 +172,7 @@ std::vector<double> LogPass::sum_bucket(int v, std::vector<TableMemory>& separat
         state_prob += block[i++];
       }
     }
-    for (std::size_t g = 0; g < ids.size(); ++g) walk.accumulate(ids[g], block, sums.of_group(g));
+    for (std::size_t g = 0; g < ids.size(); ++g) walk.accumulate(ids[g], block, sums.of_group(g).data());
   } while (walk.next());
   sums.hand_out([&](int child, TableMemory p) { separator_probs[bucket.children[child]] = std::move(p); });
   return marginal;

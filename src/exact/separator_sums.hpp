@@ -17,7 +17,8 @@ namespace treesample {
 
 class SeparatorSums {
  public:
-  // Separators have the order of the bucket's scope, and must stay where they are. All sums begin as 0.
+  // Separators have the order of the bucket's scope, and must stay where they are. The sums of
+  // the groups are not set to anything: the caller makes them 0.
   SeparatorSums(const FactorGraph& graph, std::span<const int> bucket_scope,
                 std::vector<std::span<const int>> separators, const std::shared_ptr<TablePool>& pool)
       : graph_(graph),
@@ -25,12 +26,12 @@ class SeparatorSums {
         groups_(group_scopes(graph, bucket_scope, separators_)),
         pool_(pool) {
     sums_.reserve(groups_.size());
-    for (const ScopeGroup& group : groups_) sums_.push_back(zeros(group.scope));
+    for (const ScopeGroup& group : groups_) sums_.emplace_back(num_table_entries(graph, group.scope), pool);
   }
 
   // The caller adds p into the table of each group.
   [[nodiscard]] const std::vector<ScopeGroup>& groups() const { return groups_; }
-  [[nodiscard]] double* of_group(std::size_t group) { return sums_[group].data(); }
+  [[nodiscard]] std::span<double> of_group(std::size_t group) { return sums_[group].span(); }
 
   // Calls take(separator index, its distribution) for each of them.
   template <typename Take>
@@ -41,7 +42,8 @@ class SeparatorSums {
         continue;
       }
       for (const int member : groups_[g].members) {
-        TableMemory sum = zeros(separators_[member]);
+        TableMemory sum(num_table_entries(graph_, separators_[member]), pool_);
+        std::fill_n(sum.data(), sum.size(), 0.0);
         add_sums(graph_, groups_[g].scope, sums_[g].data(), separators_[member], sum.data());
         take(member, std::move(sum));
       }
@@ -49,12 +51,6 @@ class SeparatorSums {
   }
 
  private:
-  [[nodiscard]] TableMemory zeros(std::span<const int> scope) const {
-    TableMemory table(num_table_entries(graph_, scope), pool_);
-    std::fill_n(table.data(), table.size(), 0.0);
-    return table;
-  }
-
   const FactorGraph& graph_;
   std::vector<std::span<const int>> separators_;
   std::vector<ScopeGroup> groups_;

@@ -56,16 +56,16 @@ void SearchState::hear(std::span<const CutNews> news) {
   back_up_above(*shared_);
 }
 
-// Children before parents. Nodes without an expansion are in the cut themselves.
+// Nodes without an expansion are in the cut themselves.
 void SearchState::back_up_above(const SharedPart& shared) {
-  for (int n = space_.num_levels() - 1; n >= 0; --n) {
-    for (NodeIndex i = 0; i < shared.num_above[n]; ++i) {
-      const BoundNode& node = store_->node(n, i);
-      if (node.expansion < shared.common[n].expansions && !node.is_complete) back_up(n, i);
-    }
+  for (const auto [level, index] : shared.above) {
+    if (!store_->node(level, index).is_complete) back_up(level, index);
   }
   // Those above the cut are backed up the next time; others are not blocked for long.
-  std::erase_if(blocked_, [&](const Step& step) { return step.index < shared.num_above[step.level]; });
+  std::erase_if(blocked_, [&](const Step& step) {
+    const std::vector<bool>& is_above = shared.is_above[step.level];
+    return step.index < is_above.size() && is_above[step.index];
+  });
 }
 
 void SearchState::tell(std::span<CutNews> news) const {

@@ -29,8 +29,9 @@ namespace treesample {
 // Of a search by several threads: what their stores have in common. Every path from a root down meets the cut, at a
 // node that is one thread's alone.
 struct SharedPart {
-  std::vector<BoundStore::Extent> common;  // by level
-  std::vector<NodeIndex> num_above;        // by level: the nodes above the cut come first
+  std::vector<BoundStore::Extent> common;   // by level
+  std::vector<BoundStore::Place> above;     // the cut, children before parents
+  std::vector<std::vector<bool>> is_above;  // by level and node of the common part
   std::vector<BoundStore::Place> cut;
   std::vector<int> owner;           // by node of the cut
   std::int64_t num_traversals = 0;  // before there were several

@@ -1,6 +1,7 @@
 #include "search/search_team.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -10,8 +11,8 @@
 namespace treesample {
 namespace {
 
-constexpr std::size_t kOpenNodesPerMember = 16;  // at the depth of the cut
-constexpr double kMostUneven = 1.5;              // the most that a member gets, of an equal share
+constexpr double kMostOfShare = 1.0 / 16.0;  // that a node of the cut has of a member's equal share, if it has edges
+constexpr double kMostUneven = 1.5;          // the most that a member gets, of an equal share
 // Rounds grow from some ten milliseconds to less than a tenth of a second: at first there is much to hear, later a
 // thread that was not given a processor for a while should not keep the others waiting.
 constexpr std::int64_t kLooksPerRound = 16;
@@ -61,38 +62,23 @@ bool SearchTeam::begin(SearchReport& report) {
 }
 
 bool SearchTeam::split() {
-  std::vector<int> depths;
-  for (const Level& level : first_.space_.levels) depths.push_back(level.parent < 0 ? 0 : depths[level.parent] + 1);
   shared_ = {.common = first_.store_->extents(), .num_traversals = first_.num_traversals_};
-  if (!give_out(cut_at(cut_depth(depths), depths))) return false;
+  if (!give_out(cut())) return false;
   make_members();
   return true;
 }
 
-// The least with enough open nodes.
-int SearchTeam::cut_depth(const std::vector<int>& depths) const {
-  std::vector<std::size_t> num_open(depths.size());
-  for (int n = 0; n < first_.space_.num_levels(); ++n) {
-    for (NodeIndex i = 0; i < shared_.common[n].nodes; ++i) {
-      if (first_.store_->node(n, i).is_open()) ++num_open[depths[n]];
-    }
-  }
-  const std::size_t enough = kOpenNodesPerMember * static_cast<std::size_t>(threads_.size());
-  const auto found = std::find_if(num_open.begin(), num_open.end(), [&](std::size_t count) { return count >= enough; });
-  return static_cast<int>((found != num_open.end() ? found : std::max_element(num_open.begin(), num_open.end())) -
-                          num_open.begin());
-}
-
-// The nodes of the cut, neighbours beside each other, with their unresolved masses.
-std::vector<double> SearchTeam::cut_at(int depth, const std::vector<int>& depths) {
+// Finds the nodes of the cut, neighbours beside each other, and those above it. Returns the unresolved masses of the
+// former. A cut at one depth would be simpler, but where one node keeps most of the mass it is far down.
+std::vector<double> SearchTeam::cut() {
   const BoundStore& store = *first_.store_;
   const std::vector<std::vector<float>> mass = masses(store);
-  std::vector<std::vector<bool>> is_seen(depths.size());
-  for (std::size_t n = 0; n < depths.size(); ++n) {
-    shared_.num_above.push_back(depths[n] < depth ? shared_.common[n].nodes : 0);
-    is_seen[n].resize(shared_.common[n].nodes);
-  }
-  std::vector<double> weights;
+  const auto weight = [&](const BoundStore::Place& place) {
+    return mass[place.level][place.index] * open_part(store.node(place.level, place.index));
+  };
+  std::vector<std::vector<bool>> is_seen;
+  for (const BoundStore::Extent& extent : shared_.common) is_seen.emplace_back(extent.nodes);
+  shared_.is_above = is_seen;
   std::vector<BoundStore::Place> open;
   const auto enter = [&](int level, NodeIndex index) {
     if (index == kNoNode || is_seen[level][index] || store.node(level, index).is_complete) return;
@@ -100,21 +86,29 @@ std::vector<double> SearchTeam::cut_at(int depth, const std::vector<int>& depths
     open.push_back({level, index});
   };
   for (std::size_t r = store.root_links().size(); r-- > 0;) enter(store.space().roots[r], store.root_links()[r]);
+  double total = 0.0;
+  for (const BoundStore::Place& root : open) total += weight(root);
+  const double most = kMostOfShare * total / threads_.size();
+  std::vector<double> weights;
   while (!open.empty()) {
-    const auto [level, index] = open.back();
+    const BoundStore::Place place = open.back();
     open.pop_back();
+    const auto [level, index] = place;
     const BoundNode& node = store.node(level, index);
-    if (node.is_expanded() && depths[level] < depth) {
+    if (node.is_expanded() && weight(place) > most) {
+      shared_.above.push_back(place);
+      shared_.is_above[level][index] = true;
       const std::span<const int> children = store.children(level);
       for (int a = store.num_states(level); a-- > 0;) {
         const NodeIndex* const links = store.expansion(level, node).links(a);
         for (std::size_t j = children.size(); j-- > 0;) enter(children[j], links[j]);
       }
     } else if (!node.is_dead()) {
-      shared_.cut.push_back({level, index});
-      weights.push_back(mass[level][index] * open_part(node));
+      shared_.cut.push_back(place);
+      weights.push_back(weight(place));
     }
   }
+  std::ranges::stable_sort(shared_.above, std::greater{}, &BoundStore::Place::level);
   return weights;
 }
 

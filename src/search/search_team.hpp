@@ -1,7 +1,8 @@
 // The search with bounds by several threads: the simplest that is right whatever the threads do.
 //
-// One thread begins. Once it has enough to share, its store is copied for each thread (a member) and cut at a depth:
-// the nodes there, and those without an expansion above, are given to the members, neighbours to the same one. A member
+// One thread begins. Once it has enough to share, its store is copied for each thread (a member) and cut where nodes
+// have a small enough part of the unresolved mass: the nodes there, and those without an expansion above, are given to
+// the members, neighbours to the same one. A member
 // runs the search as it is, from the roots, in its own store; the others' nodes of the cut are pending there, so that
 // it never goes below them. It works in rounds of so many traversals. Before a round it hears the bounds of the others'
 // nodes, after it it tells those of its own. Bounds that are out of date are right, so those of every member's roots
@@ -35,8 +36,7 @@ class SearchTeam {
 
   bool begin(SearchReport& report);
   bool split();
-  [[nodiscard]] int cut_depth(const std::vector<int>& depths) const;
-  std::vector<double> cut_at(int depth, const std::vector<int>& depths);
+  std::vector<double> cut();
   bool give_out(const std::vector<double>& weights);
   void make_members();
   RoundEnd work_round(SearchReport& report);

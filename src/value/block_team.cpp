@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/block_parts.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -12,6 +13,7 @@ using Fold = BlockTeam::Fold;
 using Target = BlockTeam::Target;
 
 constexpr std::size_t kLeastParts = 2, kMostRanges = 16;  // of each thread
+constexpr std::size_t kMostGrain = 4;                     // blocks
 
 void add(const BlockWalk& walk, Fold fold, std::size_t offset, const Target& target, std::span<const double> block) {
   if (fold == Fold::kSum) {
@@ -21,46 +23,16 @@ void add(const BlockWalk& walk, Fold fold, std::size_t offset, const Target& tar
   }
 }
 
-// The blocks of a walk by the joint states of those outer variables that all targets have: blocks of different parts
-// never go to the same entry.
-class BlockParts {
- public:
-  BlockParts(const BlockWalk& walk, std::span<const Target> targets) {
-    std::size_t stride = 1;
-    for (std::size_t place = walk.outer_scope().size(); place-- > 0;) {
-      const auto num_states = static_cast<std::size_t>(walk.graph().num_states(walk.outer_scope()[place]));
-      const bool is_common = std::all_of(targets.begin(), targets.end(),
-                                         [&](const Target& target) { return walk.has_outer(target.id, place); });
-      Axes& axes = is_common ? common_ : others_;
-      axes.steps.push_back({num_states, stride});
-      axes.size *= num_states;
-      stride *= num_states;
-    }
+// By the outer variables that all targets have.
+BlockParts parts_of(const BlockWalk& walk, std::span<const Target> targets) {
+  BlockParts parts;
+  for (std::size_t place = walk.outer_scope().size(); place-- > 0;) {
+    parts.add_axis(static_cast<std::size_t>(walk.graph().num_states(walk.outer_scope()[place])),
+                   std::all_of(targets.begin(), targets.end(),
+                               [&](const Target& target) { return walk.has_outer(target.id, place); }));
   }
-
-  [[nodiscard]] std::size_t size() const { return common_.size; }
-  [[nodiscard]] std::size_t num_blocks() const { return others_.size; }  // of each part
-  // Number i of a part; they come in the order of the walk.
-  [[nodiscard]] std::size_t block(std::size_t part, std::size_t i) const { return common_.at(part) + others_.at(i); }
-
- private:
-  struct Step {
-    std::size_t num_states, stride;
-  };
-  struct Axes {
-    std::vector<Step> steps;  // the fastest first
-    std::size_t size = 1;
-    [[nodiscard]] std::size_t at(std::size_t index) const {
-      std::size_t block = 0;
-      for (const Step& step : steps) {
-        block += index % step.num_states * step.stride;
-        index /= step.num_states;
-      }
-      return block;
-    }
-  };
-  Axes common_, others_;
-};
+  return parts;
+}
 
 }  // namespace
 
@@ -94,6 +66,16 @@ void BlockTeam::tell(TellShare progress, double num_entries) {
   num_done_ = 0.0;
 }
 
+BlockTeam BlockTeam::unended() const {
+  BlockTeam team;
+  team.team_ = team_;
+  return team;
+}
+
+std::size_t BlockTeam::grain(std::size_t num_blocks) const {
+  return std::clamp<std::size_t>(num_blocks / (kMostGrain * static_cast<std::size_t>(num_threads())), 1, kMostGrain);
+}
+
 bool BlockTeam::run_wave(const BlockWave& wave, const std::function<bool(BlockTeam& team, int piece)>& work) {
   num_done_ += static_cast<double>(wave.num_entries);
   if (progress_) progress_(std::min(1.0, (num_done_ - static_cast<double>(wave.num_entries)) / num_entries_));
@@ -124,7 +106,7 @@ bool BlockTeam::for_each(BlockWalk& walk, std::size_t cost, const Work& work) {
     own->seek(first);
     for (std::size_t block = first; block < last; ++block, own->next()) work(*own, thread);
   };
-  return share(walk.num_blocks(), 4, cost * walk.block_size(), go);
+  return share(walk.num_blocks(), grain(walk.num_blocks()), cost * walk.block_size(), go);
 }
 
 // The blocks of a slab by their place in each target.
@@ -147,7 +129,7 @@ void BlockTeam::make_groups(BlockWalk& walk, std::size_t first, std::size_t coun
 
 bool BlockTeam::fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets) {
   if (is_shared(walk)) {
-    return BlockParts(walk, targets).size() >= kLeastParts * static_cast<std::size_t>(num_threads())
+    return parts_of(walk, targets).size() >= kLeastParts * static_cast<std::size_t>(num_threads())
                ? fold_parts(walk, cost, make, fold, targets)
                : fold_slabs(walk, cost, make, fold, targets);
   }
@@ -163,7 +145,7 @@ bool BlockTeam::fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold f
 
 bool BlockTeam::fold_parts(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold,
                            std::span<const Target> targets) {
-  const BlockParts parts(walk, targets);
+  const BlockParts parts = parts_of(walk, targets);
   struct Own {
     BlockWalk walk;
     std::vector<double> block;
@@ -187,7 +169,7 @@ bool BlockTeam::fold_parts(BlockWalk& walk, std::size_t cost, const Make& make, 
 bool BlockTeam::fold_slabs(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold,
                            std::span<const Target> targets) {
   const std::size_t size = walk.block_size();
-  const std::size_t most = std::max<std::size_t>(1, kSlabEntries / size);
+  const std::size_t most = std::max<std::size_t>(1, kSlabEntries * static_cast<std::size_t>(num_threads()) / size);
   slab_.resize(std::max(slab_.size(), most * size));
   std::vector<std::optional<BlockWalk>> walks(static_cast<std::size_t>(num_threads()));
   for (std::size_t begin = 0; begin < walk.num_blocks(); begin += most) {
@@ -198,7 +180,7 @@ bool BlockTeam::fold_slabs(BlockWalk& walk, std::size_t cost, const Make& make, 
       own->seek(begin + first);
       for (std::size_t b = first; b < last; ++b, own->next()) make(*own, {slab_.data() + b * size, size}, thread);
     };
-    if (!share(count, 2, cost * size, make_blocks)) return false;
+    if (!share(count, grain(count), cost * size, make_blocks)) return false;
     make_groups(walk, begin, count, targets);
     const auto add_blocks = [&](std::size_t first, std::size_t last, int) {
       for (std::size_t g = first; g < last; ++g) {
@@ -225,6 +207,12 @@ bool BlockTeam::for_ranges(std::size_t count, std::size_t cost,
     work(first, last);
   }
   return true;
+}
+
+bool BlockTeam::fill(std::span<double> values, double value) {
+  return for_ranges(values.size(), 1, [&](std::size_t first, std::size_t last) {
+    std::fill_n(values.data() + first, last - first, value);
+  });
 }
 
 }  // namespace treesample

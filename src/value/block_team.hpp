@@ -48,6 +48,9 @@ class BlockTeam {
   // Between pieces of work of so many entries. All loops are unfinished, and return false, once this is true.
   bool is_ended(std::size_t num_entries);
 
+  // The same threads, whom nobody ends.
+  [[nodiscard]] BlockTeam unended() const;
+
   // A thread's own buffers are told apart by its number, from 0 to num_threads() - 1.
   [[nodiscard]] int num_threads() const { return team_ == nullptr ? 1 : team_->size(); }
 
@@ -70,20 +73,23 @@ class BlockTeam {
 
   // work(first, last) for ranges of at most kRange that make up 0 .. count - 1; always the same ones.
   static constexpr std::size_t kRange = 4096;
-  static constexpr std::size_t kLeastShared = std::size_t{1} << 15;  // entries
+  static constexpr std::size_t kLeastShared = std::size_t{1} << 14;  // entries
   bool for_ranges(std::size_t count, std::size_t cost, const std::function<void(std::size_t, std::size_t)>& work);
+  bool fill(std::span<double> values, double value);
 
  private:
   [[nodiscard]] bool is_shared(const BlockWalk& walk) const {
     return num_threads() > 1 && walk.num_blocks() * walk.block_size() >= kLeastShared;
   }
+  // Blocks of a walk that a thread takes at a time.
+  [[nodiscard]] std::size_t grain(std::size_t num_blocks) const;
   // team_->run() with the questions of is_ended(); `num_entries` are those of one piece.
   bool share(std::size_t count, std::size_t grain, std::size_t num_entries, const ThreadTeam::Work& work);
   bool fold_parts(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
   bool fold_slabs(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
   void make_groups(BlockWalk& walk, std::size_t first, std::size_t count, std::span<const Target> targets);
 
-  static constexpr std::size_t kSlabEntries = std::size_t{1} << 16;
+  static constexpr std::size_t kSlabEntries = std::size_t{1} << 14;  // for each thread
 
   // Blocks of a slab that go to the same entries of a target; `first` and `last` are of order_.
   struct Group {

@@ -84,13 +84,15 @@ std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(BlockTeam& t
     for (std::size_t i = 0; i < block.size(); ++i) block[i] = joint[at.first_entry() + i] * scale;
     if (!from_above_[c].empty()) at.add(separator, from_above_[c].data(), block);
   };
-  Table largest(num_table_entries(graph_, scope), kNegInf);
+  Table largest(num_table_entries(graph_, scope)), sum(largest.size()), reference(largest.size());
+  if (!team.fill(largest, kNegInf) || !team.fill(sum, 0.0)) return {};
   const auto load_only = [&](const BlockWalk& at, std::span<double> block, int) { load(at, block); };
   const BlockTeam::Target to_largest{target, largest.data()};
   if (!team.fold(walk, 1, load_only, BlockTeam::Fold::kMax, {&to_largest, 1})) return {};
-  Table reference(largest.size());
-  for (std::size_t i = 0; i < largest.size(); ++i) reference[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
-  Table sum(largest.size(), 0.0);
+  const auto refer = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) reference[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
+  };
+  if (!team.for_ranges(reference.size(), 1, refer)) return {};
   const auto load_exp = [&](const BlockWalk& at, std::span<double> block, int) {
     load(at, block);
     at.add(target, reference.data(), block);
@@ -107,7 +109,11 @@ std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(BlockTeam& t
   };
   if (!team.for_ranges(sum.size(), 8, take_log)) return {};
   const double log_total = log_sum_exp(totals);
-  for (double& value : sum) value = log_total == kNegInf ? value : value - log_total;
+  if (log_total == kNegInf) return sum;
+  const auto normalise = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) sum[i] -= log_total;
+  };
+  if (!team.for_ranges(sum.size(), 1, normalise)) return {};
   return sum;
 }
 
@@ -219,7 +225,8 @@ bool MiniBucketPasses::send_moments(BlockTeam& team, int c, std::vector<Table>& 
   TableProduct product(graph_, cluster.scope, inputs(c));
   std::vector<BlockTeam::Target> targets;
   for (const int child : cluster.children) {
-    moments[child].assign(tables_[child].message.size(), 0.0);
+    moments[child].resize(tables_[child].message.size());
+    if (!team.fill(moments[child], 0.0)) return false;
     targets.push_back({product.walk().add_table(plan_.clusters[child].separator()), moments[child].data()});
   }
   const auto row_size = static_cast<std::size_t>(num_states(c));
@@ -286,25 +293,34 @@ bool MiniBucketPasses::backward() {
   std::vector<Table> moments(tables_.size());
   entropies_.resize(tables_.size());
   const auto send = [&](BlockTeam& team, int c) {
-    if (plan_.clusters[c].parent < 0) moments[c] = {1.0};
+    if (plan_.clusters[c].parent < 0) moments[c].assign(1, 1.0);
     return send_moments(team, c, moments);
   };
   return std::all_of(waves_.backward.begin(), waves_.backward.end(),
                      [&](const BlockWave& wave) { return team_->run_wave(wave, send); });
 }
 
+// Whoever ends the passes gets the tables that were saved.
+void MiniBucketPasses::copy(const Table& from, Table& to) {
+  to.resize(from.size());
+  BlockTeam unended = team_->unended();
+  unended.for_ranges(from.size(), 1, [&](std::size_t first, std::size_t last) {
+    std::copy_n(from.data() + first, last - first, to.data() + first);
+  });
+}
+
 void MiniBucketPasses::save() {
   best_shifts_.resize(tables_.size());
   best_weights_.resize(tables_.size());
   for (std::size_t c = 0; c < tables_.size(); ++c) {
-    best_shifts_[c] = tables_[c].shift;
+    copy(tables_[c].shift, best_shifts_[c]);
     best_weights_[c] = tables_[c].weight;
   }
 }
 
 void MiniBucketPasses::restore() {
   for (std::size_t c = 0; c < tables_.size(); ++c) {
-    tables_[c].shift = best_shifts_[c];
+    copy(best_shifts_[c], tables_[c].shift);
     tables_[c].weight = best_weights_[c];
   }
 }
@@ -319,7 +335,7 @@ void MiniBucketPasses::run(int max_passes, ThreadTeam& team, const ShouldStop& s
   team_->tell(progress, waves_.num_entries * (plan_.is_exact() ? 1.0 : 2.0 * max_passes - 1.0));
   forward(true);
   if (!plan_.is_exact()) tighten(max_passes, should_settle);
-  estimate_rounding();
+  estimate_rounding(team);
   // They only served to rebuild F_c.
   for (Tables& tables : tables_) tables.shift = {};
   team_.reset();
@@ -358,8 +374,9 @@ void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) 
 
 // What the error of one message is at most: each of its inputs, and the sum over the states, is right
 // to a few units in the last place of the largest number involved; a shift was rounded by every match.
-void MiniBucketPasses::estimate_rounding() {
-  for (int c = 0; c < static_cast<int>(tables_.size()); ++c) {
+void MiniBucketPasses::estimate_rounding(ThreadTeam& threads) {
+  const auto estimate = [&](std::size_t cluster, std::size_t /*last*/, int /*thread*/) {
+    const int c = static_cast<int>(cluster);
     double magnitude = 1.0;
     const std::vector<TableView> tables = inputs(c);
     for (const TableView& table : tables) {
@@ -368,7 +385,8 @@ void MiniBucketPasses::estimate_rounding() {
     const auto num_matches = static_cast<double>(plan_.buckets[plan_.clusters[c].level].matches.size());
     const double num_operations = static_cast<double>(tables.size()) + num_passes_ * num_matches + num_states(c) + 4.0;
     tables_[c].rounding = 0x1.0p-52 * num_operations * magnitude;
-  }
+  };
+  threads.run(tables_.size(), 1, estimate);
 }
 
 }  // namespace treesample

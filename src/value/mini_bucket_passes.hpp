@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "math/unset_vector.hpp"
 #include "model/dense_table.hpp"
 #include "treesample/stop.hpp"
 #include "value/block_team.hpp"
@@ -31,14 +32,14 @@ class MiniBucketPasses {
            const TellShare& progress = {});
 
   // lambda_c over the separator, and what its rounding error is at most.
-  [[nodiscard]] const std::vector<double>& message(int cluster) const { return tables_[cluster].message; }
+  [[nodiscard]] std::span<const double> message(int cluster) const { return tables_[cluster].message; }
   [[nodiscard]] double rounding(int cluster) const { return tables_[cluster].rounding; }
   // The sum of the constant messages: the bound on log Z without the constant factors.
   [[nodiscard]] double bound() const;
   [[nodiscard]] int num_passes() const { return num_passes_; }
 
  private:
-  using Table = std::vector<double>;
+  using Table = UnsetVector;
   struct Tables {
     double weight = 1.0;  // w_c
     double rounding = 0.0;
@@ -59,7 +60,8 @@ class MiniBucketPasses {
   bool send_moments(BlockTeam& team, int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket);
   void tighten(int max_passes, const ShouldStop& should_settle);
-  void estimate_rounding();
+  void estimate_rounding(ThreadTeam& threads);
+  void copy(const Table& from, Table& to);
   void save();
   void restore();
   [[nodiscard]] int num_states(int cluster) const { return graph_.num_states(plan_.clusters[cluster].scope.back()); }
