@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "math/dispatched.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {
@@ -12,6 +13,18 @@ namespace {
 
 // Entries of which sharing them is worth it, and parts for each thread that make about equal shares.
 constexpr std::size_t kLeastShared = std::size_t{1} << 14, kPartsPerThread = 2;
+
+// In lanes: one sum after the other would wait for each addition.
+TS_DISPATCHED double sum_of(const double* values, std::size_t size) {
+  constexpr std::size_t kLanes = 8;
+  double lanes[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane];
+  }
+  for (; i < size; ++i) lanes[0] += values[i];
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
 
 }  // namespace
 
@@ -76,8 +89,7 @@ void BucketMoments::add(std::span<const std::size_t> groups, EntryWatch& watch) 
         if (stop.is_asked(static_cast<std::int64_t>(8 * product_.block_size()))) is_stopped = true;
       }
       own.cursor.multiply(state, ratio_.data() + own.cursor.first_entry(), own.block.data());
-      block_sums_[state * product_.num_blocks() + own.cursor.block()] =
-          std::accumulate(own.block.begin(), own.block.end(), 0.0);
+      block_sums_[state * product_.num_blocks() + own.cursor.block()] = sum_of(own.block.data(), own.block.size());
       for (const std::size_t g : groups) {
         own.cursor.accumulate(places_[g], state, own.block.data(), sums_.of_group(g).data());
       }

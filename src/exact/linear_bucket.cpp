@@ -205,8 +205,8 @@ double LinearBucket::Cursor::gather_operands(std::size_t state) {
     if (place.table.shape == TablePlace::Shape::kConstant) {
       constant *= *values;
     } else {
-      operands_.push_back(
-          {values, place.table.shape == TablePlace::Shape::kSame ? nullptr : place.table.inner_index.data()});
+      const bool is_same = place.table.shape == TablePlace::Shape::kSame;
+      operands_.push_back({values, is_same ? nullptr : place.table.inner_index.data()});
     }
   }
   return constant;

@@ -87,7 +87,13 @@ void BlockWalk::add(int id, const double* values, std::span<double> block, doubl
 void BlockWalk::multiply(int id, const double* values, std::span<double> block) const {
   const Table& table = tables_[id];
   const double* const from = values + table.offset;
-  for (std::size_t i = 0; i < block_size_; ++i) block[i] *= from[table.place.inner_index[i]];
+  if (table.place.shape == TablePlace::Shape::kSame) {
+    for (std::size_t i = 0; i < block_size_; ++i) block[i] *= from[i];
+  } else if (table.place.shape == TablePlace::Shape::kConstant) {
+    for (std::size_t i = 0; i < block_size_; ++i) block[i] *= *from;
+  } else {
+    for (std::size_t i = 0; i < block_size_; ++i) block[i] *= from[table.place.inner_index[i]];
+  }
 }
 
 void BlockWalk::accumulate_at(std::size_t offset, int id, std::span<const double> block, double* values) const {
@@ -110,8 +116,14 @@ void BlockWalk::accumulate_max_at(std::size_t offset, int id, std::span<const do
   const Table& table = tables_[id];
   double* to = values + offset;
   const double* from = block.data();
-  const std::uint32_t* index = table.place.inner_index.data();
-  for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] = std::max(to[index[i]], from[i]);
+  if (table.place.shape == TablePlace::Shape::kSame) {
+    for (std::size_t i = 0; i < block_size_; ++i) to[i] = std::max(to[i], from[i]);
+  } else if (table.place.shape == TablePlace::Shape::kConstant) {
+    for (std::size_t i = 0; i < block_size_; ++i) *to = std::max(*to, from[i]);
+  } else {
+    const std::uint32_t* index = table.place.inner_index.data();
+    for (std::size_t i = 0; i < block_size_; ++i) to[index[i]] = std::max(to[index[i]], from[i]);
+  }
 }
 
 void add_sums(const FactorGraph& graph, std::span<const int> scope, const double* values, std::span<const int> part,

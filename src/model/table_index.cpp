@@ -51,10 +51,20 @@ TablePlace table_place(const FactorGraph& graph, std::span<const int> scope, std
                        std::span<const std::size_t> strides) {
   TablePlace place;
   place.outer_strides.assign(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(num_outer));
+  bool is_same = true, is_constant = true;
+  std::size_t block_size = 1;
+  for (std::size_t axis = scope.size(); axis-- > num_outer;) {
+    const auto num_states = static_cast<std::size_t>(graph.num_states(scope[axis]));
+    is_same = is_same && (num_states == 1 || strides[axis] == block_size);
+    is_constant = is_constant && (num_states == 1 || strides[axis] == 0);
+    block_size *= num_states;
+  }
+  if (is_same || is_constant) {
+    place.shape = is_same ? TablePlace::Shape::kSame : TablePlace::Shape::kConstant;
+    return place;
+  }
   // Grown from the last variable: each repeats the list so far.
   std::vector<std::uint32_t>& index = place.inner_index;
-  std::size_t block_size = 1;
-  for (const int v : scope.subspan(num_outer)) block_size *= static_cast<std::size_t>(graph.num_states(v));
   index.reserve(block_size);
   index.push_back(0);
   for (std::size_t axis = scope.size(); axis-- > num_outer;) {
@@ -64,14 +74,6 @@ TablePlace table_place(const FactorGraph& graph, std::span<const int> scope, std
       for (std::size_t i = 0; i < length; ++i) index.push_back(index[i] + shift);
     }
   }
-  bool is_same = true, is_constant = true;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    is_same = is_same && index[i] == i;
-    is_constant = is_constant && index[i] == 0;
-  }
-  place.shape = is_same       ? TablePlace::Shape::kSame
-                : is_constant ? TablePlace::Shape::kConstant
-                              : TablePlace::Shape::kGeneral;
   return place;
 }
 

@@ -72,7 +72,7 @@ struct TablePlace {
   enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything
 
   std::vector<std::size_t> outer_strides;
-  std::vector<std::uint32_t> inner_index;
+  std::vector<std::uint32_t> inner_index;  // of kGeneral alone
   Shape shape = Shape::kGeneral;
 };
 

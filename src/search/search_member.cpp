@@ -68,6 +68,20 @@ void SearchState::back_up_above(const SharedPart& shared) {
   });
 }
 
+bool SearchState::expand_below(const Path& path) {
+  const auto [level, index, no_action] = path.back();
+  if (store_->node(level, index).is_expanded()) return true;  // by another path
+  path_.clear();
+  for (const PathStep& step : path) {
+    x_[store_->variable(step.level)] = step.action;
+    if (step.action >= 0) path_.push_back({step.level, step.index});
+  }
+  const bool is_expanded = can_expand(level) && !is_asked_to_stop() && expand(level, index);
+  if (is_expanded) back_up(level, index);
+  back_up_path();
+  return is_expanded;
+}
+
 void SearchState::tell(std::span<CutNews> news) const {
   for (std::size_t k = 0; k < news.size(); ++k) {
     if (shared_->owner[k] != member_) continue;

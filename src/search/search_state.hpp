@@ -68,6 +68,14 @@ class SearchState {
     NodeIndex index = kNoNode;
   };
 
+  // From a root down, with the states that lead from node to node; the last one has none.
+  struct PathStep {
+    int level = 0;
+    NodeIndex index = kNoNode;
+    int action = -1;
+  };
+  using Path = std::vector<PathStep>;
+
   // An expansion that waits for its rewards.
   struct Pending {
     std::vector<Step> path;
@@ -135,6 +143,8 @@ class SearchState {
 
   // search_member.cpp
   void back_up_above(const SharedPart& shared);
+  // The last node of a path gets an expansion, as in a traversal that comes there. False when that cannot be.
+  bool expand_below(const Path& path);
 
   // sweep.cpp
   void settle();

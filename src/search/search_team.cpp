@@ -12,6 +12,7 @@ namespace treesample {
 namespace {
 
 constexpr double kMostOfShare = 1.0 / 16.0;  // that a node of the cut has of a member's equal share, if it has edges
+constexpr int kMostAttempts = 16;            // to cut
 constexpr double kMostUneven = 1.5;          // the most that a member gets, of an equal share
 // Rounds grow from some ten milliseconds to less than a tenth of a second: at first there is much to hear, later a
 // thread that was not given a processor for a while should not keep the others waiting.
@@ -61,16 +62,28 @@ bool SearchTeam::begin(SearchReport& report) {
   return true;
 }
 
+// A node without an expansion may have more of the mass than a member should get. Then it gets one, and so do its
+// children that have too much, until the shares are about equal.
 bool SearchTeam::split() {
-  shared_ = {.common = first_.store_->extents(), .num_traversals = first_.num_traversals_};
-  if (!give_out(cut())) return false;
-  make_members();
-  return true;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    shared_ = {.common = first_.store_->extents(), .num_traversals = first_.num_traversals_};
+    std::vector<SearchState::Path> heavy;
+    if (give_out(cut(heavy))) {
+      make_members();
+      return true;
+    }
+    for (const SearchState::Path& path : heavy) {
+      if (!first_.expand_below(path)) return false;
+    }
+    if (heavy.empty()) return false;
+  }
+  return false;
 }
 
 // Finds the nodes of the cut, neighbours beside each other, and those above it. Returns the unresolved masses of the
-// former. A cut at one depth would be simpler, but where one node keeps most of the mass it is far down.
-std::vector<double> SearchTeam::cut() {
+// former, and the paths to those that should be expanded before there is a cut. A cut at one depth would be simpler,
+// but where one node keeps most of the mass it is far down.
+std::vector<double> SearchTeam::cut(std::vector<SearchState::Path>& heavy) {
   const BoundStore& store = *first_.store_;
   const std::vector<std::vector<float>> mass = masses(store);
   const auto weight = [&](const BoundStore::Place& place) {
@@ -79,33 +92,43 @@ std::vector<double> SearchTeam::cut() {
   std::vector<std::vector<bool>> is_seen;
   for (const BoundStore::Extent& extent : shared_.common) is_seen.emplace_back(extent.nodes);
   shared_.is_above = is_seen;
-  std::vector<BoundStore::Place> open;
-  const auto enter = [&](int level, NodeIndex index) {
+  struct Open {
+    BoundStore::Place place;
+    std::size_t num_before = 0;  // nodes on the path to it
+    int action = -1;             // of the last of them
+  };
+  std::vector<Open> open;
+  SearchState::Path path;
+  const auto enter = [&](int level, NodeIndex index, int action) {
     if (index == kNoNode || is_seen[level][index] || store.node(level, index).is_complete) return;
     is_seen[level][index] = true;
-    open.push_back({level, index});
+    open.push_back({{level, index}, path.size(), action});
   };
-  for (std::size_t r = store.root_links().size(); r-- > 0;) enter(store.space().roots[r], store.root_links()[r]);
+  for (std::size_t r = store.root_links().size(); r-- > 0;) enter(store.space().roots[r], store.root_links()[r], -1);
   double total = 0.0;
-  for (const BoundStore::Place& root : open) total += weight(root);
+  for (const Open& root : open) total += weight(root.place);
   const double most = kMostOfShare * total / threads_.size();
   std::vector<double> weights;
   while (!open.empty()) {
-    const BoundStore::Place place = open.back();
+    const auto [place, num_before, action] = open.back();
     open.pop_back();
+    path.resize(num_before);
+    if (!path.empty()) path.back().action = action;
     const auto [level, index] = place;
     const BoundNode& node = store.node(level, index);
+    path.push_back({level, index, -1});
     if (node.is_expanded() && weight(place) > most) {
       shared_.above.push_back(place);
       shared_.is_above[level][index] = true;
       const std::span<const int> children = store.children(level);
       for (int a = store.num_states(level); a-- > 0;) {
         const NodeIndex* const links = store.expansion(level, node).links(a);
-        for (std::size_t j = children.size(); j-- > 0;) enter(children[j], links[j]);
+        for (std::size_t j = children.size(); j-- > 0;) enter(children[j], links[j], a);
       }
     } else if (!node.is_dead()) {
       shared_.cut.push_back(place);
       weights.push_back(weight(place));
+      if (weights.back() > most) heavy.push_back(path);
     }
   }
   std::ranges::stable_sort(shared_.above, std::greater{}, &BoundStore::Place::level);

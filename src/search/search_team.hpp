@@ -36,7 +36,7 @@ class SearchTeam {
 
   bool begin(SearchReport& report);
   bool split();
-  std::vector<double> cut();
+  std::vector<double> cut(std::vector<SearchState::Path>& heavy);
   bool give_out(const std::vector<double>& weights);
   void make_members();
   RoundEnd work_round(SearchReport& report);

@@ -237,17 +237,21 @@ bool MiniBucketPasses::send_moments(BlockTeam& team, int c, std::vector<Table>& 
   const auto make = [&](const BlockWalk& walk, std::span<double> block, int thread) {
     Table& log_prob = log_probs[static_cast<std::size_t>(thread)];
     product.fill(walk, 0.0, block);
-    const std::size_t first_row = walk.first_entry() / row_size;
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      const std::size_t row = first_row + i / row_size;
-      log_prob[i] = above[row] == 0.0 ? 0.0 : (block[i] - tables_[c].message[row]) * scale;
+    const double* const above_row = above.data() + walk.first_entry() / row_size;
+    const double* const message_row = tables_[c].message.data() + walk.first_entry() / row_size;
+    for (std::size_t row = 0, i = 0; i < block.size(); ++row) {
+      for (const std::size_t end = i + row_size; i < end; ++i) {
+        log_prob[i] = above_row[row] == 0.0 ? 0.0 : (block[i] - message_row[row]) * scale;
+      }
     }
     std::copy(log_prob.begin(), log_prob.end(), block.begin());
     exp_each(block);
     double entropy = 0.0;
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      block[i] = log_prob[i] == kNegInf ? 0.0 : block[i] * above[first_row + i / row_size];
-      if (block[i] > 0.0) entropy -= block[i] * log_prob[i];
+    for (std::size_t row = 0, i = 0; i < block.size(); ++row) {
+      for (const std::size_t end = i + row_size; i < end; ++i) {
+        block[i] = log_prob[i] == kNegInf ? 0.0 : block[i] * above_row[row];
+        if (block[i] > 0.0) entropy -= block[i] * log_prob[i];
+      }
     }
     entropies[walk.first_entry() / block_size] = entropy;
   };

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "treesample/error.hpp"
@@ -56,6 +57,50 @@ TEST(ThreadTeam, EndsWhenAsked) {
     EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
   }
   EXPECT_LT(num_done, 1'000'000);
+}
+
+TEST(ThreadTeam, ManyShortLoopsFollowEachOther) {
+  for (const int num_threads : {2, 4, 9}) {
+    ThreadTeam team(num_threads);
+    std::vector<int> numbers(64, 0);  // each written by whoever has the piece
+    for (int round = 0; round < 10'000; ++round) {
+      team.run(numbers.size(), 1, [&](std::size_t first, std::size_t, int) { ++numbers[first]; });
+    }
+    EXPECT_EQ(numbers, std::vector<int>(64, 10'000));
+  }
+}
+
+TEST(ThreadTeam, OthersWorkBetweenBeginAndEnd) {
+  ThreadTeam team(3);
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> num_done = 0;
+    const ThreadTeam::Work work = [&](std::size_t, std::size_t, int) { ++num_done; };
+    team.begin(50, 1, work);
+    if (round % 3 == 1) {
+      while (num_done == 0) std::this_thread::yield();  // the calling thread has none of them
+    }
+    team.end();
+    EXPECT_EQ(num_done, 50);
+  }
+}
+
+TEST(ThreadTeam, WhatIsBegunEndsBeforeWhatItWorksOnDoes) {
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::atomic<int>> num_done(1000);
+    const ThreadTeam::Work work = [&](std::size_t first, std::size_t, int) { ++num_done[first]; };
+    ThreadTeam team(4);
+    team.begin(num_done.size(), 1, work);
+    if (round % 2 == 0) {
+      team.cancel();
+      const int sum = std::accumulate(num_done.begin(), num_done.end(), 0);
+      std::this_thread::yield();
+      EXPECT_EQ(std::accumulate(num_done.begin(), num_done.end(), 0), sum);
+    } else if (round % 4 == 1) {
+      std::atomic<int> num_others = 0;
+      team.run(10, 1, [&](std::size_t, std::size_t, int) { ++num_others; });  // cancels the other
+      EXPECT_EQ(num_others, 10);
+    }
+  }
 }
 
 TEST(ThreadTeam, RefusesNoThreads) {

@@ -1,0 +1,70 @@
+// Elimination by several threads: log Z and all marginals have the same bits for any number of them.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "support/equal_marginals.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/exact/enumeration.hpp"
+#include "treesample/math/random.hpp"
+
+namespace treesample {
+namespace {
+
+void add_random_table(FactorGraph& graph, std::vector<int> scope, Random& random) {
+  std::size_t size = 1;
+  for (const int v : scope) size *= static_cast<std::size_t>(graph.num_states(v));
+  std::vector<double> values(size);
+  for (double& value : values) value = random.normal();
+  graph.add_table(std::move(scope), std::move(values));
+}
+
+void expect_same_bits(const FactorGraph& graph, const std::vector<int>& order) {
+  EliminationOptions options;
+  options.order = order;
+  const Elimination one(graph, {.threads = 1}, options);
+  for (const int threads : {2, 3, 16}) {
+    const Elimination several(graph, {.threads = threads}, options);
+    EXPECT_EQ(several.log_z(), one.log_z());
+    EXPECT_EQ(several.marginals(), one.marginals()) << threads << " threads";
+  }
+}
+
+TEST(EliminationThreads, SameBitsWhereBucketsHaveManyBlocks) {
+  Random random(1);
+  FactorGraph graph;
+  for (int v = 0; v < 18; ++v) graph.add_variable(2);
+  for (int v = 0; v + 9 < 18; ++v) {
+    for (int u = v; u < v + 9; ++u) add_random_table(graph, {v, u + 1}, random);
+  }
+  add_random_table(graph, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, random);
+  std::vector<int> order(18);
+  std::iota(order.begin(), order.end(), 0);
+  expect_same_bits(graph, order);
+  testing::expect_equal_marginals(Elimination(graph, {.threads = 4}).marginals(), enumerate(graph).marginals, 1e-9);
+}
+
+// The bucket of x has two children that have nothing but x in common: there are too few parts for all threads in one
+// pass.
+TEST(EliminationThreads, SameBitsWhereChildrenHaveLittleInCommon) {
+  Random random(2);
+  FactorGraph graph;
+  const int x = graph.add_variable(2);
+  std::vector<int> order = {x};
+  for (int branch = 0; branch < 2; ++branch) {
+    const int first = graph.add_variable(12), second = graph.add_variable(12), removed = graph.add_variable(2);
+    add_random_table(graph, {x, first, second, removed}, random);
+    order.insert(order.begin(), removed);
+    order.insert(order.end(), {first, second});
+  }
+  expect_same_bits(graph, order);
+  EliminationOptions options;
+  options.order = order;
+  const Elimination several(graph, {.threads = 4}, options);
+  const Enumeration truth = enumerate(graph);
+  EXPECT_NEAR(several.log_z(), truth.log_z, 1e-10);
+  testing::expect_equal_marginals(several.marginals(), truth.marginals, 1e-10);
+}
+
+}  // namespace
+}  // namespace treesample
