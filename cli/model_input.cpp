@@ -128,7 +128,9 @@ void multiply(ModelInput& input, const std::string& weights_file) {
     check_argument(has_equal_variables(graph, model.graph), "--weights", "the variables are not those of the model");
     const StateWeights weights = state_weights(graph);
     if (model.circuit) {
-      model = Model(std::make_shared<const Circuit>(model.circuit->with(weights)), std::move(model.evidence));
+      Model weighted(std::make_shared<const Circuit>(model.circuit->with(weights)), std::move(model.evidence));
+      weighted.soft_evidence = std::move(model.soft_evidence);
+      model = std::move(weighted);
     } else {
       for (const Factor& factor : graph.factors()) model.graph.add_factor(factor);
     }

@@ -7,10 +7,9 @@
 #include <limits>
 
 #include "evaluate/betting.hpp"
-#include "evaluate/sampled_density.hpp"
+#include "evaluate/sample_draws.hpp"
 #include "math/compensated_sum.hpp"
 #include "space/run_watch.hpp"
-#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -95,11 +94,27 @@ class WeightSums {
   double log_unit_ = kNegInf;
 };
 
-// Limits of log Z from those of the mean of z, whose own rounding is moved outward.
-LogBounds log_limits(double log_bound, const MeanLimits& mean) {
+// A density is a sum over M factors, off by M 2^-53 times the sum S of their magnitudes; a probability is a product
+// over the variables, whose logarithms come from bounds that have magnitudes up to S and that of the bound of log Z.
+double weight_rounding(const FactorGraph& graph, double log_bound) {
+  double magnitude = 0.0;
+  for (const Factor& factor : graph.factors()) {
+    if (!factor.is_table()) continue;
+    double largest = 0.0;
+    for (const double value : factor.log_values())
+      largest = std::max(largest, value == kNegInf ? 0.0 : std::abs(value));
+    magnitude += largest;
+  }
+  const double of_density = static_cast<double>(graph.num_factors() + 2) * magnitude;
+  const double of_probability = 8.0 * static_cast<double>(graph.num_variables()) * (magnitude + std::abs(log_bound));
+  return std::max(1e-9, kEpsilon * (of_density + of_probability));
+}
+
+// Limits of log Z from those of the mean of z, moved outward by the rounding of the weights.
+LogBounds log_limits(double log_bound, const MeanLimits& mean, double rounding) {
   const LogBounds limits{mean.lower > 0.0 ? log_bound + std::log(mean.lower) : kNegInf,
                          mean.upper < 1.0 ? log_bound + std::log(mean.upper) : log_bound};
-  const LogBounds wider = limits.widened(1e-9);
+  const LogBounds wider = limits.widened(rounding);
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
@@ -112,128 +127,15 @@ LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_b
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
-struct Draw {
-  Assignment x;
-  std::optional<double> log_density;  // none: a factor failed
-  double log_prob = 0.0;
-  bool is_known = false;
-  Spending spent;
-  std::optional<Error> error;
-};
-
-// Samples, one after the other. Each few of them have a stream of random numbers of their own, so that it does not
-// matter who draws them. Several threads draw ahead, as many as take some hundredths of a second; one draws what is
-// asked for. Which weights are small enough to be given up, `find_least` says, is looked at again after four times as
-// many samples: those before have then all been asked for, so that the next ones may depend on them.
-class Draws {
- public:
-  Draws(const FactorGraph& graph, const BoundedSampler& sampler, const BoundedImportanceOptions& options,
-        std::function<double()> find_least, std::uint64_t seed)
-      : graph_(graph),
-        known_(options.known.value_or(KnownPart())),
-        find_least_(std::move(find_least)),
-        seed_(seed),
-        most_samples_(static_cast<std::uint64_t>(options.max_samples)),
-        samplers_(static_cast<std::size_t>(graph.has_only_tables() ? options.threads : 1), sampler),
-        team_(static_cast<int>(samplers_.size())) {}
-
-  const Draw& next() {
-    if (next_ == ahead_.size()) draw_ahead();
-    ++num_drawn_;
-    num_given_up_ += ahead_[next_].log_prob == kInf ? 1.0 : 0.0;
-    return ahead_[next_++];
-  }
-
- private:
-  static constexpr std::size_t kBlock = 8;  // samples with one stream
-  static constexpr std::size_t kMostBlocks = 64;
-  static constexpr std::uint64_t kFirstLook = 32;  // blocks
-  static constexpr double kRoundSeconds = 20e-3;
-
-  [[nodiscard]] Random stream(std::uint64_t block) const {
-    return Random(seed_ + block * std::uint64_t{0x9E3779B97F4A7C15}, "block of samples");
-  }
-  void draw(Draw& into, Random& random, const BoundedSampler& sampler) const {
-    into = Draw{std::move(into.x)};
-    into.x.assign(static_cast<std::size_t>(graph_.num_variables()), -1);
-    if (can_give_up_ && sampler.sample_or_give_up) {
-      into.log_prob = sampler.sample_or_give_up(into.x, random, least_);
-      if (into.log_prob == kInf) {
-        into.log_density = kNegInf;
-        return;
-      }
-    } else {
-      into.log_prob = sampler.sample_into(into.x, random);
-    }
-    into.log_density = log_density_if_answered(graph_, into.x, into.spent, into.error);
-    into.is_known = into.log_density && known_.holds && known_.holds(into.x);
-  }
-  // Giving up takes some time too: it is left where it does not come to much.
-  void look() {
-    can_give_up_ = can_give_up_ && (least_ == kTiniest || num_given_up_ > kFewGivenUp * num_drawn_);
-    least_ = std::clamp(find_least_(), kTiniest, 1.0);
-    next_look_ *= 4;
-    num_drawn_ = num_given_up_ = 0.0;
-  }
-  void draw_ahead() {
-    next_ = 0;
-    if (block_ == next_look_ && in_block_ == 0 && !is_round_begun_) look();
-    if (team_.size() == 1) {
-      ahead_.resize(1);
-      if (in_block_ == 0) random_.emplace(stream(block_++));
-      in_block_ = (in_block_ + 1) % kBlock;
-      draw(ahead_[0], *random_, samplers_[0]);
-      return;
-    }
-    if (!is_round_begun_) begin_round();
-    team_.end();
-    is_round_begun_ = false;
-    std::swap(ahead_, coming_);
-    if (clock_->seconds() < kRoundSeconds) num_blocks_ = std::min(2 * num_blocks_, kMostBlocks);
-    // The others go on while these are looked at, unless it depends on them how.
-    if (block_ != next_look_ && block_ * kBlock < most_samples_) begin_round();
-  }
-  void begin_round() {
-    const std::size_t count =
-        std::min<std::uint64_t>(num_blocks_ * static_cast<std::size_t>(team_.size()), next_look_ - block_);
-    coming_.resize(count * kBlock);
-    clock_.emplace(Limits(), Observer());
-    draw_blocks_ = [this, block = block_](std::size_t first, std::size_t, int worker) {
-      Random random = stream(block + first);
-      for (std::size_t i = 0; i < kBlock; ++i) {
-        draw(coming_[first * kBlock + i], random, samplers_[static_cast<std::size_t>(worker)]);
-      }
-    };
-    block_ += count;
-    is_round_begun_ = true;
-    team_.begin(count, 1, draw_blocks_);
-  }
-
-  const FactorGraph& graph_;
-  static constexpr double kTiniest = 1e-300;  // gives up what is impossible
-  static constexpr double kFewGivenUp = 0.1;
-  const KnownPart known_;
-  const std::function<double()> find_least_;
-  bool can_give_up_ = graph_.has_only_tables();  // calls of programs are too dear
-  double num_drawn_ = 0.0, num_given_up_ = 0.0;  // since the last look
-  double least_ = kTiniest;
-  std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;
-  std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // of a round and thread
-  const std::uint64_t most_samples_;
-  std::vector<BoundedSampler> samplers_;  // by worker: they may have memory of their own
-  std::optional<Random> random_;
-  std::vector<Draw> ahead_, coming_;  // to be looked at; being drawn
-  std::optional<RunWatch> clock_;     // of the round
-  bool is_round_begun_ = false;
-  ThreadTeam::Work draw_blocks_;
-  ThreadTeam team_;  // last: it ends before what it works on does
-};
-
 // The weights that tell log Z: all of them, or those of what is not known.
 class Estimator {
  public:
-  Estimator(const BoundedImportanceOptions& options, double log_bound)
-      : known_(options.known.value_or(KnownPart())), log_bound_(log_bound), betting_(options.confidence) {}
+  // `rounding` is that of a weight's logarithm.
+  Estimator(const BoundedImportanceOptions& options, double log_bound, double rounding)
+      : known_(options.known.value_or(KnownPart())),
+        log_bound_(log_bound),
+        rounding_(rounding),
+        betting_(options.confidence) {}
 
   void add(double log_weight, bool is_known, double expected) {
     ++count_;
@@ -242,7 +144,7 @@ class Estimator {
     betting_.add(z, expected);
   }
   [[nodiscard]] LogBounds interval() const {
-    const LogBounds rest = log_limits(log_bound_, betting_.limits());
+    const LogBounds rest = log_limits(log_bound_, betting_.limits(), rounding_);
     return known_.holds ? with_known(rest, known_, log_bound_) : rest;
   }
   [[nodiscard]] double log_z() const { return log_add_exp(known_.estimate, log_rest()); }
@@ -266,7 +168,7 @@ class Estimator {
   [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
 
   KnownPart known_;
-  double log_bound_, count_ = 0.0;
+  double log_bound_, rounding_, count_ = 0.0;
   BettingInterval betting_;
   WeightSums rest_{FactorGraph()};
 };
@@ -342,7 +244,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   result.interval = {kNegInf, sampler.log_bound};
   if (sampler.log_bound == kNegInf) return result;  // Z = 0
   WeightSums sums(graph);
-  Estimator estimator(options, sampler.log_bound);
+  Estimator estimator(options, sampler.log_bound, weight_rounding(graph, sampler.log_bound));
   ExpectedSamples expected(options);
   Draws draws(
       graph, sampler, options, [&] { return estimator.least(); }, random.bits());

@@ -39,6 +39,8 @@ void Draft::add_first_bounds(const FactorGraph& graph) {
 }
 
 void Draft::widen(double log_error) {
+  if (bounded_importance) bounded_importance->interval = bounded_importance->interval.widened(log_error);
+  if (sampled_interval) sampled_interval->log_z = sampled_interval->log_z.widened(log_error);
   if (!log_z || log_error == 0.0) return;
   const LogBounds bounds{lower.value_or(-HUGE_VAL), upper.value_or(HUGE_VAL)};
   if (!lower && !upper) return;

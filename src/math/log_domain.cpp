@@ -7,7 +7,7 @@ namespace treesample {
 double log_sum_exp(std::span<const double> values) {
   double largest = kNegInf;
   for (const double value : values) largest = std::max(largest, value);
-  if (largest == kNegInf) return kNegInf;  // otherwise -inf - -inf below
+  if (!std::isfinite(largest)) return largest;  // otherwise -inf - -inf or inf - inf below
   double sum = 0.0;
   for (const double value : values) sum += std::exp(value - largest);
   return largest + std::log(sum);
@@ -15,7 +15,7 @@ double log_sum_exp(std::span<const double> values) {
 
 double log_add_exp(double a, double b) {
   const double larger = std::max(a, b);
-  if (larger == kNegInf) return kNegInf;
+  if (!std::isfinite(larger)) return larger;
   return larger + std::log1p(std::exp(std::min(a, b) - larger));
 }
 

@@ -149,11 +149,18 @@ Json variables_json(const FactorGraph& graph) {
   return variables;
 }
 
+// Names are distinct. An ordered object would look for the name among all that it has, for each of 100,000 variables.
+void add_field(Json& object, std::string name, Json value) {
+  using Fields = Json::object_t::Container;
+  static_cast<Fields&>(object.get_ref<Json::object_t&>()).emplace_back(std::move(name), std::move(value));
+}
+
 // States of some variables by name.
 Json named_json(const FactorGraph& graph, const Evidence& states) {
   Json named = Json::object();
-  for (const auto& [variable, state] : states)
-    named[variable_name(graph, variable)] = state_name(graph, variable, state);
+  for (const auto& [variable, state] : states) {
+    add_field(named, variable_name(graph, variable), state_name(graph, variable, state));
+  }
   return named;
 }
 
@@ -176,9 +183,9 @@ Json marginals_json(const Answer& answer, const FactorGraph& graph) {
   for (std::size_t v = 0; v < answer.marginals.size(); ++v) {
     Json states = Json::object();
     for (std::size_t s = 0; s < answer.marginals[v].size(); ++s) {
-      states[state_name(graph, static_cast<int>(v), static_cast<int>(s))] = answer.marginals[v][s];
+      add_field(states, state_name(graph, static_cast<int>(v), static_cast<int>(s)), answer.marginals[v][s]);
     }
-    marginals[variable_name(graph, static_cast<int>(v))] = std::move(states);
+    add_field(marginals, variable_name(graph, static_cast<int>(v)), std::move(states));
   }
   return marginals;
 }
@@ -255,7 +262,7 @@ Json observation_values_json(const Answer& answer, const FactorGraph& graph) {
   if (!answer.observation_values) return {};
   Json values = Json::object();
   for (const auto& [variable, information] : answer.observation_values->values) {
-    values[variable_name(graph, variable)] = information;
+    add_field(values, variable_name(graph, variable), information);
   }
   return {{"for", variable_name(graph, answer.observation_values->target)},
           {"entropy", answer.observation_values->entropy},

@@ -53,6 +53,19 @@ def test_cancellation():
             check(upper - lower < 1e-6 or not answer["log_z"]["exact"], f"cancel {scale} {rule} is called exact")
 
 
+def test_intervals_of_large_magnitudes():
+    """Numbers far beyond the range of doubles that cancel: what they lose is in the interval by samples too."""
+    tables = [("5.528e+223569", "3.619e+764297"), ("1.09081041968162083936e-223569", "1.55954683614258082343e-764297")]
+    write("wide.uai", "MARKOV\n1\n2\n2\n1 0\n1 0\n" + "".join(f"2\n{a} {b}\n" for a, b in tables))
+    log_z = sum(Decimal(table[1]).ln() for table in tables)
+    for rule in RULES:
+        code, answer, text = infer("wide.uai", "--evidence", "x0=1", "--confidence", "0.99999", *rule)
+        interval = answer["log_z"]["interval"] if code == 0 else None
+        if check(code == 0, f"wide {rule}", text) and interval:
+            check(Decimal(interval["lower"]) <= log_z <= Decimal(interval["upper"]), f"wide {rule}: interval",
+                  f"{interval} {log_z}")
+
+
 def test_exact_answers_have_bounds():
     write("five.uai", "MARKOV\n1\n2\n1\n1 0\n2\n2 3\n")
     for rule in RULES:
@@ -105,8 +118,8 @@ def test_beyond_the_range():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_cancellation, test_exact_answers_have_bounds, test_numbers_that_read_as_others,
-                 test_impossible_models, test_beyond_the_range):
+    for test in (test_cancellation, test_intervals_of_large_magnitudes, test_exact_answers_have_bounds,
+                 test_numbers_that_read_as_others, test_impossible_models, test_beyond_the_range):
         test()
     os.chdir("/")
 finish()

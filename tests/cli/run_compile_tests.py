@@ -84,6 +84,8 @@ def test_other_evidence_and_weights():
         code, compiled, text = infer("model.circuit", *more, "--samples", "2")
         if check(code == 0, f"change {change}", text):
             check_same(compiled, infer("model.uai", *more)[1], f"change {change}")
+    more = ["--evidence", "x0~0.5,0.001,0.2", "--weights", "weights.uai"]
+    check_same(infer("model.circuit", *more)[1], infer("model.uai", *more)[1], "soft evidence and weights")
 
 
 def test_what_does_not_fit_is_named():

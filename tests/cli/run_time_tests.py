@@ -125,6 +125,16 @@ def test_limits():
             check_time(model, limit, *options)
 
 
+def test_files_of_large_models():
+    """What is written by name takes no longer than what it is about."""
+    write_uai("large.uai", *chain(100_000))
+    without = Run("infer", "large.uai", "--time", 2, "--quiet", "--threads", 1).seconds
+    for option in ("--json", "--html"):
+        run = Run("infer", "large.uai", "--time", 2, "--quiet", "--threads", 1, option, "answer.out")
+        check(run.seconds <= 4 * (without + 1), f"{option} of 100,000 variables",
+              f"{run.seconds:.2f} s, {without:.2f} without")
+
+
 def test_many_nodes():
     """Passes over millions of nodes after the search."""
     states, scopes = clique(25, 2)
@@ -254,5 +264,6 @@ def test_other_commands():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     only = os.environ.get("TEST")
-    run_tests([test for test in (test_limits, test_many_nodes, test_trace, test_interruptions, test_second_signal,
-                                 test_other_commands) if not only or test.__name__ == only])
+    tests = (test_limits, test_files_of_large_models, test_many_nodes, test_trace, test_interruptions,
+             test_second_signal, test_other_commands)
+    run_tests([test for test in tests if not only or test.__name__ == only])
