@@ -56,6 +56,14 @@ void Draft::set_exact_marginals(Marginals exact) {
   marginals_error = 0.0;
 }
 
+void Draft::set_solved_marginals(Marginals solved, const char* by) {
+  set_exact_marginals(std::move(solved));
+  if (is_exact) return;
+  marginals_error = std::min(1.0, std::expm1(2.0 * (upper.value_or(HUGE_VAL) - lower.value_or(kNegInf))));
+  marginal_errors.assign(marginals.size(), *marginals_error);
+  marginals_from = fmt::format("by {}, which rounding puts in doubt: errors up to {:.2g}", by, *marginals_error);
+}
+
 void Draft::set_exact_marginals_left(const Marginals& exact) {
   for (std::size_t i = 0; i < exact.size(); ++i) {
     marginals[summed->variable_of()[i]] = exact[i];
@@ -96,11 +104,11 @@ void judge_program_answer(Draft& draft) {
     draft.evaluated = {0.0, draft.importance->log_z, "by importance sampling"};
   }
   if (draft.evaluated) draft.evaluated->share = std::exp(std::min(0.0, lower - draft.evaluated->log_z));
-  if (draft.marginals.empty() || draft.marginals_error) return;
+  if (draft.marginals.empty() || draft.marginals_error || draft.marginals_from.starts_with(kGuesses)) return;
   if (draft.marginals_no_error.empty()) draft.marginals_no_error = "they are those of P_X, not of the target";
   const bool is_guess = !draft.evaluated || draft.evaluated->share < policy::kMostOfZ;
   draft.marginals_from =
-      fmt::format("{}{}; their error is not known", is_guess ? "guesses, " : "", draft.marginals_from);
+      fmt::format("{}{}; their error is not known", is_guess ? kGuesses : "", draft.marginals_from);
 }
 
 }  // namespace treesample

@@ -23,6 +23,8 @@ struct Draft : Answer {
   // The model that was answered for has a log Z this far off.
   void widen(double log_error);
   void set_exact_marginals(Marginals exact);
+  // Quotients of sums whose rounding is that of log Z, which is set: exact where that is.
+  void set_solved_marginals(Marginals solved, const char* by);
   // Of the variables that were not summed out; there are marginals of all.
   void set_exact_marginals_left(const Marginals& exact);
   // By samples of this kind, with their errors where these are known.
@@ -30,6 +32,8 @@ struct Draft : Answer {
   // Where it is better than what there is.
   void offer_best(const Configuration& candidate);
 };
+
+inline constexpr const char* kGuesses = "guesses, ";  // how marginals whose error is not known begin
 
 // Of a search with programs that is not exact: what share of Z was evaluated, by the best estimate of log Z that there
 // is, in the place of P_X's own opinion; and that the marginals are P_X's.

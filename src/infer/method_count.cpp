@@ -54,7 +54,7 @@ void set_exact_log_z(Draft& draft, const LogBounds& log_z) {
 // It belongs to a search that was solved, so that everything is exact.
 void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
   draft.approximation = circuit;
-  if (task.question().marginals) draft.set_exact_marginals(circuit->marginals());
+  if (task.question().marginals) draft.set_solved_marginals(circuit->marginals(), "a circuit");
   if (!task.question().best) return;
   const Circuit::Best best = circuit->best();
   draft.best = best.configuration;

@@ -128,7 +128,7 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
   return watch;
 }
 
-void add_marginals(Draft& draft, const Elimination& elimination, const LogBounds& bounds, const Task& task) {
+void add_marginals(Draft& draft, const Elimination& elimination, const Task& task) {
   const std::optional<Marginals> marginals = unless_given_up([&] { return elimination.marginals(); });
   if (!marginals || draft.summed) {
     add_sampled_marginals(draft, elimination.log_z(), task);
@@ -136,12 +136,7 @@ void add_marginals(Draft& draft, const Elimination& elimination, const LogBounds
     if (marginals && draft.summed) draft.set_exact_marginals_left(*marginals);
     return;
   }
-  draft.set_exact_marginals(*marginals);
-  if (draft.is_exact) return;
-  draft.marginals_error = std::min(1.0, std::expm1(2.0 * (bounds.upper - bounds.lower)));
-  draft.marginal_errors.assign(marginals->size(), *draft.marginals_error);
-  draft.marginals_from =
-      fmt::format("by elimination, which rounding puts in doubt: errors up to {:.2g}", *draft.marginals_error);
+  draft.set_solved_marginals(*marginals, "elimination");
 }
 
 }  // namespace
@@ -188,7 +183,7 @@ Draft run_elimination(const Task& task) {
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
   if (task.question().marginals) {
     const auto is_there = unless_too_large("no marginals", task.run, [&] {
-      add_marginals(draft, *elimination, bounds, task);
+      add_marginals(draft, *elimination, task);
       return true;
     });
     if (!is_there) draft.marginals_from.clear();

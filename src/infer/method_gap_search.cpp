@@ -350,10 +350,7 @@ Draft GapSearch::run() {
   draft_.error = report.error;
   draft_.spent = report.spent;
   unless_given_up([&] {
-    if (report.log_z.upper < HUGE_VAL) {  // else beyond the range of the search's numbers
-      upper_ = std::make_shared<SearchApproximation>(result, SamplerKind::kUpper, run_.until());
-    }
-    if (upper_ && upper_->log_value() == kNegInf) upper_ = nullptr;
+    upper_ = SearchApproximation::upper(result, run_.until());
     sum_joint_states(result);
     return true;
   });

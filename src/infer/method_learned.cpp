@@ -48,7 +48,7 @@ void add_marginals(Draft& draft, const LearnedResult& result) {
       fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
   if (!errors->no_error.empty()) {
     draft.marginals_no_error = errors->no_error;
-    draft.marginals_from = fmt::format("guesses, {}; their error is not known: {}", from, errors->no_error);
+    draft.marginals_from = fmt::format("{}{}; their error is not known: {}", kGuesses, from, errors->no_error);
     return;
   }
   draft.marginal_errors = errors->marginal_errors;

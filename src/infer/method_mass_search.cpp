@@ -22,8 +22,8 @@ std::optional<Marginals> exact_marginals(const SearchResult& result, const Searc
   pass.bytes = task.limits().bytes / policy::kMarginalsMemoryDivisor;
   pass.should_stop = task.run.time_box(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   if (auto marginals = solved_marginals(result, sampler, pass)) return marginals;
-  if (!result.leaves.upper) return {};
-  return solved_marginals(result, SearchApproximation(result, SamplerKind::kUpper), pass);
+  const auto upper = SearchApproximation::upper(result);
+  return upper ? solved_marginals(result, *upper, pass) : std::nullopt;
 }
 
 // What the budget of calls leaves buys no node any more, but configurations of P_X: one of them may be the best.

@@ -141,10 +141,12 @@ void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced) {
   if (draft.log_z == kNegInf || !draft.approximation) {
     if (task.question().samples == 0) return;
     const bool has_some = draft.best && draft.best->log_density != kNegInf;
-    const bool is_cut = task.run.is_interrupted();
-    task.run.remark(fmt::format("no samples: {}", !has_some ? "no state of positive probability was found"
-                                                  : is_cut  ? "interrupted"
-                                                            : "the time limit (--time) is over"));
+    const char* const why = !has_some                   ? "no state of positive probability was found"
+                            : task.run.is_interrupted() ? "interrupted"
+                            : draft.stop == StopReason::kTime
+                                ? "the time limit (--time) is over"
+                                : "bounds of a part of the model are beyond the range of the search's numbers";
+    task.run.remark(fmt::format("no samples: {}", why));
     return;
   }
   Drawing drawing(draft, task, reduced);

@@ -40,6 +40,15 @@ SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind
 SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop)
     : SearchApproximation(result, kind, make_view(result, kind, should_stop)) {}
 
+std::shared_ptr<const SearchApproximation> SearchApproximation::upper(const SearchResult& result,
+                                                                      const ShouldStop& should_stop) {
+  if (result.leaves.upper == nullptr) return nullptr;
+  auto view = std::make_shared<const SamplerView>(result, SamplerKind::kUpper, should_stop);
+  if (!std::isfinite(view->log_value())) return nullptr;
+  return std::shared_ptr<const SearchApproximation>(
+      new SearchApproximation(result, SamplerKind::kUpper, std::move(view)));
+}
+
 void check_below_upper(double log_density, double log_z_upper) {
   // Sums of many terms are rounded, bounds are not rounded inward.
   const double rounding = 1e-9 * (1.0 + std::abs(log_density));

@@ -11,6 +11,8 @@
 namespace treesample {
 namespace {
 
+constexpr double kMostLogRatio = 300.0;  // of masses whose squares are added up
+
 // Quantile of the normal distribution (Abramowitz and Stegun 26.2.23, to 4.5e-4) and of Student's, by Cornish and
 // Fisher's expansion in 1 / degrees.
 double student_quantile(double confidence, double degrees) {
@@ -36,12 +38,17 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
     result.no_error = "there are too few samples";
     return result;
   }
-  // All masses as multiples of Z_X.
+  // All masses as multiples of Z_X, or of something larger where their squares would overflow.
+  double log_unit = log_z_x;
+  for (const WeighedSample& sample : samples) {
+    log_unit = std::max(log_unit, std::max(sample.log_target, sample.log_learned) - kMostLogRatio);
+  }
   std::vector<double> targets, differences;
   for (const WeighedSample& sample : samples) {
-    targets.push_back(std::exp(sample.log_target - log_z_x));
-    differences.push_back(targets.back() - std::exp(sample.log_learned - log_z_x));
+    targets.push_back(std::exp(sample.log_target - log_unit));
+    differences.push_back(targets.back() - std::exp(sample.log_learned - log_unit));
   }
+  const double whole = std::exp(log_z_x - log_unit);
   const auto sum_of = [](const std::vector<double>& values) {
     double sum = 0.0;
     for (const double value : values) sum += value;
@@ -52,22 +59,22 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   for (const double target : targets) squares += target * target;
   const double target_sum = sum_of(targets);
   result.ess = squares == 0.0 ? 0.0 : target_sum * target_sum / squares;
-  const double asked_share = std::exp(log_asked - log_z_x);
+  const double asked_share = std::exp(log_asked - log_unit);
   // At least what was asked, whatever the differences add up to.
-  const double z = std::max(1.0 + mean, std::max(asked_share, 1e-300));
-  result.log_z = log_z_x + std::log(z);
+  const double z = std::max(whole + mean, std::max(asked_share, 1e-300));
+  result.log_z = log_unit + std::log(z);
   double variance = 0.0;
   for (const double d : differences) variance += (d - mean) * (d - mean);
   variance /= count - 1.0;
   // What no sample showed may still be there: something that a sample meets with probability 1 / count, as large as the
   // largest difference or, where all is as it was learned, as all that was not asked.
-  double largest = std::exp(log_elsewhere - log_z_x);
+  double largest = std::exp(log_elsewhere - log_unit);
   for (const double d : differences) largest = std::max(largest, std::abs(d));
-  const double open = std::min(1.0, settings.log_spread) * std::exp(log_elsewhere - log_z_x);
+  const double open = std::min(1.0, settings.log_spread) * std::exp(log_elsewhere - log_unit);
   const double std_error = std::hypot(std::sqrt(variance / count) + largest / count, open);
   result.std_error = std_error / z;
   const double half = student_quantile(settings.confidence, count - 1.0) * std_error;
-  result.interval = {log_z_x + std::log(std::max(z - half, asked_share)), log_z_x + std::log(z + half)};
+  result.interval = {log_unit + std::log(std::max(z - half, asked_share)), log_unit + std::log(z + half)};
   if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
   for (std::size_t v = 0; v < marginals.size(); ++v) {
     double worst = 0.0;
@@ -76,7 +83,7 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
       for (std::size_t k = 0; k < samples.size(); ++k) {
         if (samples[k].x[v] == static_cast<int>(a)) part += differences[k];
       }
-      const double p = std::clamp((marginals[v][a] + part / count) / z, 0.0, 1.0);
+      const double p = std::clamp((whole * marginals[v][a] + part / count) / z, 0.0, 1.0);
       double deviation = 0.0;
       for (std::size_t k = 0; k < samples.size(); ++k) {
         const double d = (samples[k].x[v] == static_cast<int>(a) ? 1.0 - p : -p) * differences[k];

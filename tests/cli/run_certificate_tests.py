@@ -66,6 +66,71 @@ def test_intervals_of_large_magnitudes():
                   f"{interval} {log_z}")
 
 
+def json_model(names, factors):
+    """Binary variables; (scope, log-values)."""
+    return json.dumps({"variables": [{"name": name, "states": 2} for name in names],
+                       "factors": [{"scope": list(scope), "log_values": values} for scope, values in factors]})
+
+
+def log_z_of(names, factors):
+    total = Decimal(0)
+    for number in range(2 ** len(names)):
+        states = {name: number >> i & 1 for i, name in enumerate(names)}
+        density = Decimal(0)
+        for scope, values in factors:
+            place = 0
+            for name in scope:
+                place = 2 * place + states[name]
+            density += Decimal(values[place])
+        total += density.exp()
+    return total.ln()
+
+
+def test_bounds_beyond_the_range_inside():
+    """A part of the model has no upper bound that the search's numbers hold, the whole has one: then there is no sampler
+    by upper bounds, and neither an interval nor samples that would be wrong; bounds are not lost."""
+    big = 4e7
+    factors = [("a", [-big, 0.0]), ("ae", [big, big, 0.0, 0.0]), ("ab", [10.0, 10.0, 0.0, 0.0])]
+    factors += [(scope, [0.3 * i - 0.5, 0.7, 0.1 * i, -0.4]) for i, scope in enumerate(("bc", "cd", "de", "be", "cf"))]
+    factors.append(("ad", [0.2, 0.1, float("-inf"), 0.3]))
+    log_z = log_z_of("abcdef", factors)
+    for dead in (True, False):
+        if not dead:
+            factors.pop()
+            log_z = log_z_of("abcdef", factors)
+        write("inside.json", json_model("abcdef", factors).replace("-Infinity", '"-inf"'))
+        for budget in (5, 6, 8, 10, 14):
+            name = f"inside, budget {budget}, dead edge {dead}"
+            code, answer, text = infer("inside.json", "--no-simplify", "--select", "gap", "--space", "tree", "--order",
+                                       "given", "--budget", str(budget), "--prior", "mini-bucket:1", "--sampler",
+                                       "rejection", "--samples", "20", "--confidence", "0.9999")
+            if not check(code == 0, name, text):
+                continue
+            lower, upper = bounds(answer)
+            check(lower <= log_z <= upper, f"{name}: bounds", f"{lower} {upper} {log_z}")
+            interval = answer["log_z"]["interval"]
+            check(not interval or Decimal(interval["lower"]) <= log_z <= Decimal(interval["upper"]),
+                  f"{name}: interval", f"{interval} {log_z}")
+            states = [row["x"][0] for row in answer["samples"]]
+            check(all(state == 0 for state in states) or not states, f"{name}: samples", str(states))
+
+
+def test_densities_that_cancel():
+    """Rounding of log-densities is in intervals; marginals are as doubtful as log Z."""
+    for scale in (1e12, 1e14, 1e15):
+        factors = [("a", [scale, 1.5 * scale]), ("a", [3.0077, 0.0077]), ("a", [-scale, -1.5 * scale])]
+        write("cancel.json", json_model("a", factors))
+        log_z = log_z_of("a", factors)
+        code, answer, text = infer("cancel.json", "--select", "gap", "--space", "tree", "--time", "2")
+        interval = answer["log_z"]["interval"] if code == 0 else None
+        if check(code == 0, f"densities {scale}", text) and interval:
+            check(Decimal(interval["lower"]) <= log_z <= Decimal(interval["upper"]), f"densities {scale}: interval",
+                  f"{interval} {log_z}")
+        code, answer, text = infer("cancel.json", "--method", "count")
+        if check(code == 0, f"count {scale}", text) and not answer["log_z"]["exact"]:
+            check(answer["marginals_error"] > 1e-6, f"count {scale}: marginals are called exact")
+
+
 def test_exact_answers_have_bounds():
     write("five.uai", "MARKOV\n1\n2\n1\n1 0\n2\n2 3\n")
     for rule in RULES:
@@ -118,7 +183,8 @@ def test_beyond_the_range():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_cancellation, test_intervals_of_large_magnitudes, test_exact_answers_have_bounds,
+    for test in (test_cancellation, test_intervals_of_large_magnitudes,
+                 test_bounds_beyond_the_range_inside, test_densities_that_cancel, test_exact_answers_have_bounds,
                  test_numbers_that_read_as_others, test_impossible_models, test_beyond_the_range):
         test()
     os.chdir("/")

@@ -7,6 +7,7 @@ CPU_CLOCK is the library of tests/support/cpu_clock.c. With --slow a run must en
 reading the model and its first bounds alone take longer than that, within what they take. Without it a run may take
 four times that: processor seconds grow with what else the machine does, and only a limit that is not obeyed must fail.
 """
+import fcntl
 import itertools
 import json
 import os
@@ -234,6 +235,30 @@ def test_interruptions():
             check(is_named, name, f"stopped: {answer['stop']}")
 
 
+def test_signal_while_output_waits():
+    """An answer that is there comes out whole, though a signal meets it while nobody reads."""
+    write_uai("samples.uai", *ising(12))
+    command = [PROGRAM, "infer", "samples.uai", "--quiet", "--json", "-", "--samples", "400"]
+    size = len(subprocess.run(command, capture_output=True, timeout=PATIENCE).stdout)
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    pipe = run.stdout.fileno()
+    room = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    out = b""
+    # All but what the pipe holds and the last buffer, which waits in the program.
+    while len(out) < size // 4096 * 4096 - room:
+        out += os.read(pipe, size // 4096 * 4096 - room - len(out))
+    time.sleep(2.0)
+    run.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    out += run.stdout.read()
+    code = run.wait(timeout=PATIENCE)
+    check(code in (0, 130), "signal while output waits", f"exit code {code}")
+    try:
+        check("log_z" in json.loads(out), "signal while output waits: the answer")
+    except ValueError as error:
+        check(False, "signal while output waits: the answer is cut off", f"{len(out)} of {size} bytes: {error}")
+
+
 def test_second_signal():
     write_uai("clique60.uai", *clique(60, 3))
     process = subprocess.Popen([PROGRAM, "infer", "clique60.uai", "--budget", "1000", "--samples", "100000000"],
@@ -265,5 +290,5 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     only = os.environ.get("TEST")
     tests = (test_limits, test_files_of_large_models, test_many_nodes, test_trace, test_interruptions,
-             test_second_signal, test_other_commands)
+             test_signal_while_output_waits, test_second_signal, test_other_commands)
     run_tests([test for test in tests if not only or test.__name__ == only])

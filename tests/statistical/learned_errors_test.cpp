@@ -95,5 +95,19 @@ TEST(LearnedErrors, OneHeavySampleIsAGuess) {
   EXPECT_LT(errors.ess, 1.1);
 }
 
+// What was learned is far below the true values: ratios whose squares overflow.
+TEST(LearnedErrors, TrueValuesFarAboveTheLearnedOnesAreNumbers) {
+  for (const double log_target : {200.0, 400.0, 1e6}) {
+    std::vector<WeighedSample> samples(2, {{0}, log_target, -1.0});
+    samples.back().log_target = log_target - 1.0;
+    const SampledErrors errors = difference_estimate(-2.0, 0.0, {{0.5, 0.5}}, samples, {});
+    EXPECT_NEAR(errors.log_z, log_target + std::log(0.5 + 0.5 * std::exp(-1.0)), 1e-9 * log_target);
+    EXPECT_TRUE(std::isfinite(errors.std_error));
+    EXPECT_FALSE(std::isnan(errors.interval.lower) || std::isnan(errors.interval.upper));
+    EXPECT_NEAR(errors.marginals[0][0] + errors.marginals[0][1], 1.0, 1e-12);
+    EXPECT_NE(errors.no_error, "");
+  }
+}
+
 }  // namespace
 }  // namespace treesample

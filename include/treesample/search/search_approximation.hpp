@@ -30,6 +30,10 @@ class SearchApproximation final : public StoreApproximation {
   // store, or for kUpper an edge without a bound; kInterrupted by `should_stop`. Goes once through all nodes.
   SearchApproximation(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop = {});
 
+  // P_U, or null where the search has none: Z = 0, or bounds of a sub-problem are beyond the range of its numbers.
+  static std::shared_ptr<const SearchApproximation> upper(const SearchResult& result,
+                                                          const ShouldStop& should_stop = {});
+
   [[nodiscard]] SamplerKind kind() const { return kind_; }
   // True when this is a sampler of that search.
   [[nodiscard]] bool is_of(const SearchResult& result) const { return store_ == result.store; }
