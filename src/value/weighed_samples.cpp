@@ -72,11 +72,18 @@ std::optional<KnownPath::Step> PaidRewards::at(int level, std::span<const int> x
   return edge->second.step;
 }
 
+int PaidRewards::most_samples() const {
+  const double left = std::min(static_cast<double>(budget_.limit()), most_) - spent().in(budget_.unit());
+  double price = 0.0;
+  for (int n = 0; n < space_.num_levels(); ++n) price += reward_.price(n).in(budget_.unit());
+  return price > 0.0 ? static_cast<int>(std::clamp(left / price, 1.0, 1e6)) : kRows;
+}
+
 std::vector<WeighedSample> weighed_samples(const SearchSpace& space, const LeafValue& of, int count,
                                            PaidRewards& rewards, Random& random) {
   std::vector<WeighedSample> samples;
   while (static_cast<int>(samples.size()) < count && !rewards.is_over()) {
-    const int rows = std::min(kRows, count - static_cast<int>(samples.size()));
+    const int rows = std::min({kRows, count - static_cast<int>(samples.size()), rewards.most_samples()});
     for (WeighedSample& sample : drawn(space, of, rows, random)) {
       if (rewards.is_over()) break;
       pay(space, rewards, sample);

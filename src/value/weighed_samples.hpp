@@ -33,6 +33,8 @@ class PaidRewards {
     most_ = most;
     is_over_ = false;
   }
+  // How many samples could be paid for if they shared nothing; at least 1.
+  [[nodiscard]] int most_samples() const;
   // No sample can be paid for any more.
   [[nodiscard]] bool is_over() const { return is_over_; }
 
