@@ -70,6 +70,7 @@ class TrainCommand final : public Command {
   std::string family_ = "factor-graphs-2", reading_ = "letter", model_, models_, generator_, evidence_variables_;
   InferRequest order_;  // of the variables
   std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper", device_ = "cpu";
+  std::string loss_ = "squared";
   std::string hidden_ = "256,256,256,256";
   std::vector<std::string> settings_;
   TrainOptions defaults_;
@@ -107,6 +108,9 @@ void TrainCommand::declare(CommandLine& line) {
   line.choice("--targets", targets_, {"paper", "exact", "bounds"},
               "What is learned: values of the inference, exact ones where elimination solves the problem, or those "
               "within certified bounds");
+  line.choice("--loss", loss_, {"squared", "policy"},
+              "What learning makes small: the squared error of Q, as in the paper, or the KL of softmax Q from that of "
+              "the targets (docs/methods/networks.md)");
   line.option("--iterations", iterations_, 1, 64, "Iterations of a graph network");
   line.option("--hidden", hidden_, "LIST", "Widths of a perceptron's layers, multiples of 16, with commas");
   line.option("--episodes", num_episodes_, 1, 1 << 30, "Episodes in all");
@@ -175,6 +179,7 @@ TrainOptions TrainCommand::options() const {
   options.learner.iterations = static_cast<int>(iterations_);
   options.learner.hidden = parse_widths(hidden_);
   options.learner.batch_size = static_cast<int>(batch_);
+  options.learner.loss = loss_ == "policy" ? Loss::kPolicy : Loss::kSquared;
   options.learner.adam.learning_rate = rate_;
   options.learner.device = parse_device(device_);
   options.num_episodes = num_episodes_;

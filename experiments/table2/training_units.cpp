@@ -144,6 +144,11 @@ const std::vector<Trainer>& ablation_trainers() {
        .targets = TargetKind::kExact,
        .iterations = 8,
        .is_for_mlp = false},
+      {.word = "policy", .title = "loss policy", .loss = Loss::kPolicy},
+      {.word = "exact-policy",
+       .title = "exact targets, loss policy",
+       .targets = TargetKind::kExact,
+       .loss = Loss::kPolicy},
       // The tuning of section 4.2.
       {.word = "c-0.03", .title = "c = 0.03", .c = 0.03, .is_for_mlp = false},
       {.word = "c-0.3", .title = "c = 0.3", .c = 0.3, .is_for_mlp = false},
@@ -190,6 +195,7 @@ TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size) {
   if (unit.trainer != nullptr) {
     options.episode.method = unit.trainer->method;
     options.episode.targets = unit.trainer->targets;
+    options.learner.loss = unit.trainer->loss;
     options.learner.iterations = unit.trainer->iterations;
     options.learner.hidden = unit.trainer->hidden;
     options.episode.c = unit.trainer->c;

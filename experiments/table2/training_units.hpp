@@ -45,6 +45,7 @@ struct Trainer {
   std::string title;
   InferenceMethod method = InferenceMethod::kTreeSample;
   TargetKind targets = TargetKind::kPaper;
+  Loss loss = Loss::kSquared;
   int iterations = GnnOptions{}.iterations;
   std::vector<int> hidden = MlpOptions{}.hidden;
   double c = EpisodeOptions{}.c;

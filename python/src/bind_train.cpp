@@ -64,6 +64,8 @@ const std::map<std::string, Setter>& setters() {
       {"targets", set<TargetKind>(
                       "targets", [](Options& o) -> TargetKind& { return o.episode.targets; },
                       {{"paper", TargetKind::kPaper}, {"exact", TargetKind::kExact}, {"bounds", TargetKind::kBounds}})},
+      {"loss", set<Loss>("loss", [](Options& o) -> Loss& { return o.learner.loss; },
+                         {{"squared", Loss::kSquared}, {"policy", Loss::kPolicy}})},
       {"iterations", set<int>([](Options& o) -> int& { return o.learner.iterations; })},
       {"hidden", set<std::vector<int>>([](Options& o) -> auto& { return o.learner.hidden; })},
       {"budget", set<std::int64_t>([](Options& o) -> std::int64_t& { return o.episode.budget; })},

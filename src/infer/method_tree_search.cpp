@@ -29,29 +29,28 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
 }
 
-// A network in the space tree: its values, made to agree between levels; what that took is off the limits.
-Spending telescope_prior(const Task& task, const SearchSpace& space, Prior& prior, Limits& limits) {
+// A network in the space tree: its values, corrected by samples and made to agree between levels; what that took is
+// off the limits.
+Telescoped telescope_prior(const Task& task, const SearchSpace& space, Prior& prior, Limits& limits) {
   const InferOptions& chosen = task.options();
   const bool is_network = chosen.prior->starts_with("net:");
   if (!is_network || space.kind != SpaceKind::kTree || space.num_levels() == 0 ||
       chosen.network_values == NetworkValues::kAbsolute) {
     return {};
   }
-  const Telescoped made = telescope(task.graph, space, prior.value, Budget(limits.budget, limits.unit),
-                                    {.count = static_cast<int>(*chosen.root_samples)}, task.seed());
+  Telescoped made = telescope(task.graph, space, prior.value, Budget(limits.budget, limits.unit),
+                              {.count = static_cast<int>(*chosen.root_samples)}, task.seed());
   prior.value = made.value;
   if (made.sampled_kl > Telescoped::kTrustedKl) {
-    task.run.remark(
-        fmt::format("the network alone is {} from the target, by {} of it: --network-values absolute may be "
-                    "better",
-                    std::isinf(made.sampled_kl) ? "far" : fmt::format("about {:.1f} nats", made.sampled_kl),
-                    counted(made.num_samples, "sample")));
+    task.run.remark(fmt::format("the network alone is {} from the target, corrected by {} of it",
+                                std::isinf(made.sampled_kl) ? "far" : fmt::format("about {:.1f} nats", made.sampled_kl),
+                                counted(made.num_samples, "sample")));
   }
-  prior.text += fmt::format(", telescoped, root by {}", counted(made.num_samples, "sample"));
+  prior.text += fmt::format(", telescoped, corrected by {}", counted(made.num_samples, "sample"));
   if (limits.budget != Limits::kUnlimited) {
     limits.budget -= std::min(limits.budget, static_cast<std::int64_t>(std::ceil(made.spent.in(limits.unit))));
   }
-  return made.spent;
+  return made;
 }
 
 // The search, in rounds where its memory is short.
@@ -83,7 +82,7 @@ Draft run_tree_search(const Task& task) {
   const SearchSpace space = space_for(task, task.graph, *chosen.space);
   Prior prior = make_prior(task, space);
   Limits limits = task.limits();
-  const Spending before = telescope_prior(task, space, prior, limits);
+  const Telescoped before = telescope_prior(task, space, prior, limits);
   const double end = chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0;
   limits.seconds = std::max(end * run.seconds_left(), policy::kLeastSearchSeconds);
   const TreeSearchOptions options{.c = *chosen.c,
@@ -91,7 +90,8 @@ Draft run_tree_search(const Task& task) {
                                   .bonus = *chosen.bonus,
                                   .ties = *chosen.ties,
                                   .seed = task.seed(),
-                                  .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0};
+                                  .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0,
+                                  .known = before.known};
   bool is_large = false;  // passes over all nodes would take too long if it went on
   const Observer observer{.progress =
                               [&](Progress now) {
@@ -118,7 +118,7 @@ Draft run_tree_search(const Task& task) {
   draft.set_log_z(result.report.estimate, {std::max(prior.log_z.lower, result.report.log_z.lower),
                                            std::min(prior.log_z.upper, result.report.log_z.upper)});
   draft.spent = result.report.spent;
-  draft.spent += before;
+  draft.spent += before.spent;
   draft.error = result.report.error;
   draft.has_importance =
       result.approximation && !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;

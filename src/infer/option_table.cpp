@@ -293,7 +293,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           {.matters = has_network_tree, .why_not = kNoNetworkTree}),
       option<&InferOptions::root_samples>(
           "root-samples", kQUct,
-          "Samples of the network for the value of the root, out of the budget (at most 0.4 of it)",
+          "Samples of the network, out of the budget (at most 0.8 of it), that correct its values and give the root's",
           {.high = 1e6, .matters = has_telescope, .why_not = "the network's values are not telescoped"}),
       option<&InferOptions::when_full>(
           "when-full", kQUct,

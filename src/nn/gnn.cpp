@@ -151,13 +151,13 @@ double accumulate_gradient(const Gnn& network, std::span<const GnnSample> sample
     nn::forward_pass(network, memory.tables, true, memory);
     memory.g_q.assign(memory.q.size(), 0.0F);
     for (int r = 0; r < rows; ++r) {
-      error += nn::squared_error({.q = memory.q.data(),
-                                  .g = memory.g_q.data(),
-                                  .rows = rows,
-                                  .row = r,
-                                  .num_states = num_states,
-                                  .num_samples = samples.size()},
-                                 chunk[r].target, chunk[r].high);
+      error += nn::sample_error({.q = memory.q.data(),
+                                 .g = memory.g_q.data(),
+                                 .rows = rows,
+                                 .row = r,
+                                 .num_states = num_states,
+                                 .num_samples = samples.size()},
+                                chunk[r]);
     }
     nn::backward_pass(network, memory.tables, memory, gradient);
   }

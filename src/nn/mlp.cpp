@@ -201,13 +201,13 @@ double Mlp::accumulate_gradient(std::span<const MlpSample> samples, MlpScratch& 
         static_cast<std::size_t>(memory.rows) * static_cast<std::size_t>(panels_of(options_.num_states)) * kPanel,
         0.0F);
     for (int r = 0; r < memory.rows; ++r) {
-      error += nn::squared_error({.q = q.data(),
-                                  .g = memory.g.data(),
-                                  .rows = memory.rows,
-                                  .row = r,
-                                  .num_states = options_.num_states,
-                                  .num_samples = samples.size()},
-                                 chunk[r].target, chunk[r].high);
+      error += nn::sample_error({.q = q.data(),
+                                 .g = memory.g.data(),
+                                 .rows = memory.rows,
+                                 .row = r,
+                                 .num_states = options_.num_states,
+                                 .num_samples = samples.size()},
+                                chunk[r]);
     }
     backward(memory, gradient);
   }

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/nn/loss.hpp"
 #include "treesample/nn/parameters.hpp"
 
 namespace treesample::nn {
@@ -69,6 +72,40 @@ inline double squared_error(const ErrorRow& outputs, std::span<const float> targ
     outputs.g[at] = static_cast<float>(2.0 * scale * difference);
   }
   return sum;
+}
+
+// The same for Loss::kPolicy: (1 / B) (sum over a of p(a) log (p(a) / q(a)) + kValueWeight (V_Q - V_T)^2) over the
+// actions whose target is finite, with p and q the softmax of T and Q over them.
+inline double policy_error(const ErrorRow& outputs, std::span<const float> target) {
+  check_target(target, {}, outputs.num_states);
+  const auto at = [&](std::size_t a) { return panel_index(outputs.rows, outputs.row, static_cast<int>(a)); };
+  std::vector<std::size_t> actions;
+  std::vector<double> p, q;
+  for (std::size_t a = 0; a < target.size(); ++a) {
+    if (std::isinf(target[a])) continue;
+    actions.push_back(a);
+    p.push_back(static_cast<double>(target[a]));
+    q.push_back(static_cast<double>(outputs.q[at(a)]));
+  }
+  if (actions.empty()) return 0.0;
+  const double scale = 1.0 / static_cast<double>(outputs.num_samples);
+  const std::vector<double> log_p = p, log_q = q;
+  const double value_p = softmax(p, p);
+  const double value_q = softmax(q, q);
+  const double surplus = value_q - value_p;
+  double sum = kValueWeight * surplus * surplus;
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    sum += p[i] * (log_p[i] - value_p - log_q[i] + value_q);
+    outputs.g[at(actions[i])] = static_cast<float>(scale * (q[i] - p[i] + 2.0 * kValueWeight * surplus * q[i]));
+  }
+  return sum * scale;
+}
+
+// By the loss of a sample of either network.
+template <class Sample>
+double sample_error(const ErrorRow& outputs, const Sample& sample) {
+  return sample.loss == Loss::kPolicy && sample.high.empty() ? policy_error(outputs, sample.target)
+                                                             : squared_error(outputs, sample.target, sample.high);
 }
 
 }  // namespace treesample::nn

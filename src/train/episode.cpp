@@ -185,9 +185,10 @@ double telescoped_delta_kl(const Problem& problem, const std::shared_ptr<const N
   const auto value = std::make_shared<NetworkValue>(network, problem.plan, problem.graph, problem.space);
   const Telescoped telescoped =
       telescope(problem.graph, problem.space, value, Budget(options.budget, BudgetUnit::kReward), {}, seed);
-  const TreeSearchResult result =
-      tree_sample(problem.graph, problem.space, {.estimate = telescoped.value},
-                  {.budget = options.budget - telescoped.spent.reward_evaluations}, search_options(options, seed));
+  TreeSearchOptions search = search_options(options, seed);
+  search.known = telescoped.known;
+  const TreeSearchResult result = tree_sample(problem.graph, problem.space, {.estimate = telescoped.value},
+                                              {.budget = options.budget - telescoped.spent.reward_evaluations}, search);
   if (result.approximation.log_z() == kNegInf) return kInfinity;
   Random random(seed, "telescoped samples");
   const TreeApproximation::SampleBatch batch = result.approximation.sample_batch(options.num_samples, random);

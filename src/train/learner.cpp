@@ -22,7 +22,7 @@ struct Minibatch {
   std::vector<std::vector<int>> prefixes;
   std::vector<GnnSample> samples;  // without a plan where the problem has none, as for a perceptron
 
-  explicit Minibatch(std::span<const ReplayEntry> batch) {
+  Minibatch(std::span<const ReplayEntry> batch, Loss loss) {
     for (const auto& [experience, row] : batch) {
       experience->write_prefix(row, prefixes.emplace_back(experience->num_variables()));
       const std::optional<GnnPlan>& plan = experience->problem->plan;
@@ -30,7 +30,8 @@ struct Minibatch {
                          .states = prefixes.back(),
                          .variable = experience->variable(row),
                          .target = experience->target(row),
-                         .high = experience->high(row)});
+                         .high = experience->high(row),
+                         .loss = loss});
     }
   }
 };
@@ -41,6 +42,8 @@ void LearnerOptions::validate() const {
   check_argument(architecture == "gnn" || architecture == "mlp", "LearnerOptions",
                  fmt::format("architecture is '{}', allowed are gnn and mlp", architecture));
   check_range("LearnerOptions", "batch_size", batch_size, 1, 1 << 16);
+  check_argument(loss == Loss::kSquared || device == Device::kCpu, "LearnerOptions",
+                 "the loss policy is computed on the processor: allowed is the device cpu");
 }
 
 Network make_network(const LearnerOptions& options, const ProblemSource& problems) {
@@ -118,7 +121,7 @@ double Learner::step(const Replay& replay) {
 double Learner::device_step(std::span<const ReplayEntry> batch) {
   if (stale_ == Stale::kDevice) device_->write(parameters_of(network_).values(), adam_);
   stale_ = Stale::kNone;
-  const Minibatch minibatch(batch);
+  const Minibatch minibatch(batch, options_.loss);
   const double error = device_->set_gradient(minibatch.samples);
   if (!std::isfinite(error) || !(device_->largest_gradient() <= kLargestGradient)) {
     device_->read_gradient(gradient_);
@@ -148,13 +151,16 @@ void Learner::check_step(double error) const {
 }
 
 double Learner::accumulate(std::span<const ReplayEntry> batch) {
-  const Minibatch minibatch(batch);
+  const Minibatch minibatch(batch, options_.loss);
   const Mlp* const mlp = std::get_if<Mlp>(&network_);
   if (mlp == nullptr) return accumulate_gradient(std::get<Gnn>(network_), minibatch.samples, gnn_scratch_, gradient_);
   std::vector<MlpSample> samples;
   for (const GnnSample& sample : minibatch.samples) {
-    samples.push_back(
-        {.states = sample.states, .variable = sample.variable, .target = sample.target, .high = sample.high});
+    samples.push_back({.states = sample.states,
+                       .variable = sample.variable,
+                       .target = sample.target,
+                       .high = sample.high,
+                       .loss = sample.loss});
   }
   return mlp->accumulate_gradient(samples, mlp_scratch_, gradient_);
 }

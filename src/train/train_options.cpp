@@ -36,6 +36,7 @@ void visit_fields(Options& options, const Visit& visit) {
   visit("architecture", options.learner.architecture);
   visit("iterations", options.learner.iterations);
   visit("hidden", options.learner.hidden);
+  visit("loss", options.learner.loss);
   visit("batch_size", options.learner.batch_size);
   visit("learning_rate", options.learner.adam.learning_rate);
   visit("replay_capacity", options.replay_capacity);

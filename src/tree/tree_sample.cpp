@@ -73,8 +73,11 @@ class TreeSearch {
   enum class Outcome { kProgress, kBudgetSpent, kFailed };
 
   Outcome tree_traversal();
+  void insert(const KnownPath& known);
+  bool insert_edge(const KnownPath& known);
   int q_uct(const NodeView& node) const;
   bool expand(Step<NodeView>& step);
+  void attach(Step<NodeView>& step);
   void backup();
   double repair(std::size_t i);
   NodeIndex create_node(int level, std::optional<double> expected = {});
@@ -124,6 +127,9 @@ TreeSearchReport TreeSearch<NodeView>::tree_sample() {
   const int interval = std::gcd(most, observer_interval);
   TreeSearchReport report;
   report.stop = StopReason::kExact;
+  if (options_.known) {
+    for (const KnownPath& known : *options_.known) insert(known);
+  }
   while (!is_solved(store_)) {
     const Outcome outcome = tree_traversal();
     if (outcome != Outcome::kProgress) {
@@ -214,13 +220,53 @@ inline bool TreeSearch<NodeView>::expand(Step<NodeView>& step) {
     step.factor = factor_of_reward(*reward);
     if (step.node.has_factors()) step.node.factors()[step.action] = step.factor;
   }
+  attach(step);
+  return true;
+}
+
+// The edge's child, once its reward is known.
+template <class NodeView>
+inline void TreeSearch<NodeView>::attach(Step<NodeView>& step) {
   step.node.set_expanded(step.action);
   const bool has_child = step.factor != 0.0 && step.level + 1 < space_.num_levels();
   if (has_child && store_.has_prior()) {
     const double expected = step.node.any().priors()[step.action] - reward_of_factor(step.factor);
     step.node.link(step.action) = create_node(step.level + 1, expected);
   }
-  return true;
+}
+
+// One traversal for each edge of the configuration that is not in the tree yet.
+template <class NodeView>
+void TreeSearch<NodeView>::insert(const KnownPath& known) {
+  while (!is_solved(store_) && insert_edge(known)) {
+  }
+}
+
+// The same as tree_traversal along given edges, whose rewards are given too. False when all of them are in the tree.
+template <class NodeView>
+bool TreeSearch<NodeView>::insert_edge(const KnownPath& known) {
+  path_.begin();
+  NodeIndex* link = &store_.root();
+  for (std::size_t level = 0; level < known.steps.size(); ++level) {
+    if (*link == kNoNode) *link = create_node(static_cast<int>(level));
+    const auto node = store_.node(static_cast<int>(level), *link).template as<NodeView>();
+    const int a = known.x[static_cast<std::size_t>(space_.levels[level].variable)];
+    if (node.is_complete(a)) break;
+    Step<NodeView>& step = path_.follow(node, a);
+    if (!node.is_expanded(a)) {
+      double& magnitude = function_magnitudes_[level];
+      magnitude = std::max(magnitude, known.steps[level].magnitude);
+      step.factor = factor_of_reward(known.steps[level].reward);
+      if (node.has_factors()) node.factors()[a] = step.factor;
+      attach(step);
+      path_.end();
+      backup();
+      return true;
+    }
+    link = &node.link(a);
+  }
+  path_.forget();
+  return false;
 }
 
 // Alg. 2, backup: Q(a) = R + V(x o a), V(x) = log sum exp Q, visits and complete flags, from the last edge of the path
@@ -296,6 +342,17 @@ void TreeSearch<NodeView>::initialise(int level, const Node& node, std::optional
   choices_.choose(level, node);
 }
 
+void check_known(const SearchSpace& space, const KnownPaths& paths) {
+  for (const KnownPath& path : paths) {
+    bool is_fitting = path.x.size() == space.levels.size() && path.steps.size() <= space.levels.size();
+    for (std::size_t n = 0; is_fitting && n < path.steps.size(); ++n) {
+      const int state = path.x[static_cast<std::size_t>(space.levels[n].variable)];
+      is_fitting = state >= 0 && state < space.levels[n].num_states && is_log_value(path.steps[n].reward);
+    }
+    check_argument(is_fitting, "tree_sample", "a known path does not fit the space, or has a reward of NaN or +inf");
+  }
+}
+
 }  // namespace
 
 void TreeSearchOptions::validate() const {
@@ -312,6 +369,7 @@ TreeSearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space,
   check_argument(space.kind == SpaceKind::kTree, "tree_sample",
                  "the space is not `tree`: in `graph` and `andor` the search has the paper's rule (q_uct_search)");
   leaves.check_fit("tree_sample", space);
+  if (options.known) check_known(space, *options.known);
   Setup setup(graph, space, leaves, limits, options);
   const TreeSearchReport report = with_num_states(setup.store->common_num_states(), [&](auto known) {
     return TreeSearch<BasicNode<NodeShape<decltype(known)::value>>>(setup, observer).tree_sample();

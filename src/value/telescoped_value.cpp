@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/space/reward.hpp"
+#include "treesample/value/corrected_value.hpp"
+#include "value/weighed_samples.hpp"
 
 namespace treesample {
 namespace {
@@ -26,28 +27,88 @@ double root_value_of(const LeafValue& value, const SearchSpace& space) {
   return log_sum_exp(q);
 }
 
-// log of gamma(x) / q(x) of one sample, paid level by level; none when the budget ends or a function fails.
-std::optional<double> sampled_weight(const SearchSpace& space, const LeafValue& of, Reward& reward, Budget& budget,
-                                     Random& random) {
-  Assignment x(space.levels.size(), -1);
-  double log_weight = -of.sample_below(0, x, random);
-  for (int n = 0; n < space.num_levels() && log_weight != kNegInf; ++n) {
-    if (!budget.allows(reward.price(n))) return {};
-    const std::optional<double> paid = reward.try_evaluate(n, x, budget);
-    if (!paid) return {};
-    log_weight += *paid;
+// V(root) = log Z - KL of what the samples are from, without those that are impossible: of q / s where these have the
+// share 1 - s. None where all are.
+std::optional<double> value_of_samples(std::span<const double> log_weights) {
+  double sum = 0.0;
+  int count = 0;
+  for (const double weight : log_weights) {
+    if (weight == kNegInf) continue;
+    sum += weight;
+    ++count;
   }
-  return log_weight;
+  if (count == 0) return {};
+  return sum / count + std::log(static_cast<double>(count) / static_cast<double>(log_weights.size()));
+}
+
+// The mean square, over samples and levels, of V(x_<n) as the search would have it less what the sample made of it,
+// sum of R_m - log q(x_m | x_<m) over the levels m from n on: one sample of V^q(x_<n).
+double squared_error(std::span<const WeighedSample> samples, const Calibration& calibration) {
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (const WeighedSample& sample : samples) {
+    if (!sample.log_weight || *sample.log_weight == kNegInf) continue;
+    double value = calibration.root_value;
+    double below = *sample.log_weight;
+    for (std::size_t n = 1; n < sample.values.size(); ++n) {
+      const double step = sample.path.steps[n - 1].reward - sample.log_probs[n - 1];
+      below -= step;
+      value = calibration.value(value - step, sample.values[n]);
+      sum += (value - below) * (value - below);
+      ++count;
+    }
+  }
+  return count > 0 ? sum / static_cast<double>(count) : 0.0;
+}
+
+// The trust that foretells the samples best; 0 where there are few of them.
+double fitted_trust(std::span<const WeighedSample> samples, Calibration calibration) {
+  constexpr std::size_t kFewSamples = 8;
+  if (samples.size() < kFewSamples) return 0.0;
+  double best = 0.0;
+  double least = HUGE_VAL;
+  for (const double trust : {0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0}) {
+    calibration.trust = trust;
+    const double error = squared_error(samples, calibration);
+    if (error < least) best = trust;
+    least = std::min(least, error);
+  }
+  return best;
+}
+
+// The weights of those that were paid for in full.
+std::vector<double> weights_of(std::span<const WeighedSample> samples) {
+  std::vector<double> weights;
+  for (const WeighedSample& sample : samples) {
+    if (sample.log_weight) weights.push_back(*sample.log_weight);
+  }
+  return weights;
+}
+
+std::shared_ptr<const LeafValue> corrected(const SearchSpace& space, std::shared_ptr<const LeafValue> of,
+                                           std::span<const WeighedSample> samples) {
+  std::vector<Innovations> rows;
+  for (const WeighedSample& sample : samples) {
+    if (sample.log_weight.value_or(kNegInf) != kNegInf) rows.push_back({sample.innovations, *sample.log_weight});
+  }
+  return std::make_shared<CorrectedValue>(space, std::move(of), fit_shifts(space, rows));
+}
+
+void hand_on(std::vector<WeighedSample>& samples, KnownPaths& known) {
+  for (WeighedSample& sample : samples) known.push_back(std::move(sample.path));
 }
 
 }  // namespace
 
-TelescopedValue::TelescopedValue(const SearchSpace& space, std::shared_ptr<const LeafValue> of, double root_value)
-    : LeafValue(space), of_(std::move(of)), root_value_(root_value) {
+TelescopedValue::TelescopedValue(const SearchSpace& space, std::shared_ptr<const LeafValue> of,
+                                 const Calibration& calibration)
+    : LeafValue(space), of_(std::move(of)), calibration_(calibration) {
   check_argument(of_ != nullptr && of_->fits(space), "TelescopedValue", "the leaf value was made for another space");
   check_argument(space.kind == SpaceKind::kTree, "TelescopedValue",
                  "what an edge promises belongs to one path: use the space tree");
-  check_argument(is_log_value(root_value), "TelescopedValue", "the value of the root is NaN or +inf");
+  check_argument(is_log_value(calibration.root_value), "TelescopedValue", "the value of the root is NaN or +inf");
+  check_argument(calibration.trust >= 0.0 && calibration.trust <= 1.0 && std::isfinite(calibration.shift),
+                 "TelescopedValue", "trust must lie between 0 and 1, and the shift be finite");
 }
 
 void TelescopedValue::q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const {
@@ -55,14 +116,14 @@ void TelescopedValue::q_values(int level, std::span<const int> prefixes, int cou
   if (level != 0) return;
   const auto num_states = static_cast<std::size_t>(space().levels[0].num_states);
   for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
-    move_to(q.subspan(r * num_states, num_states), root_value_);
+    move_to(q.subspan(r * num_states, num_states), calibration_.root_value);
   }
 }
 
 void TelescopedValue::q_values_given(int level, std::span<const int> prefix, double expected,
                                      std::span<double> q) const {
   of_->q_values(level, prefix, 1, q);
-  move_to(q, expected);
+  move_to(q, calibration_.value(expected, calibration_.trust > 0.0 ? log_sum_exp(q) : 0.0));
 }
 
 double TelescopedValue::sample_below(int level, std::span<int> x, Random& random) const {
@@ -77,38 +138,55 @@ void TelescopedValue::probabilities(int level, std::span<const int> x, std::span
   of_->probabilities(level, x, probs);
 }
 
+double Calibration::value(double expected, double own) const {
+  if (trust == 0.0 || expected == kNegInf || own == kNegInf) return expected;
+  return expected + trust * (own + shift - expected);
+}
+
 void RootSamplesOptions::validate() const {
   check_range("RootSamplesOptions", "count", count, 0, 1 << 20);
   check_argument(share >= 0.0 && share <= 1.0, "RootSamplesOptions", "share must lie between 0 and 1");
+  check_argument(correcting >= 0.0 && correcting <= 1.0, "RootSamplesOptions", "correcting must lie between 0 and 1");
 }
 
 Telescoped telescope(const FactorGraph& graph, const SearchSpace& space, std::shared_ptr<const LeafValue> of,
                      const Budget& budget, const RootSamplesOptions& options, std::uint64_t seed) {
   options.validate();
   check_space("telescope", graph, space);
-  Telescoped result;
   check_argument(of != nullptr && space.num_levels() > 0, "telescope", "there is no leaf value or no variable");
-  const auto limit = static_cast<std::int64_t>(std::min(options.share * static_cast<double>(budget.limit()), 9e18));
-  Budget own(limit, budget.unit());
-  Reward reward(graph, space);
+  Telescoped result;
+  const auto known = std::make_shared<KnownPaths>();
+  result.known = known;
+  const double most = std::min(options.share * static_cast<double>(budget.limit()), 9e18);
+  PaidRewards rewards(graph, space, Budget(static_cast<std::int64_t>(most), budget.unit()));
   Random random(seed, "root samples");
-  std::vector<double> weights;
-  while (static_cast<int>(weights.size()) < options.count) {
-    const std::optional<double> weight = sampled_weight(space, *of, reward, own, random);
-    if (!weight) break;
-    weights.push_back(*weight);
-  }
-  result.spent = own.spent();
-  result.num_samples = static_cast<int>(weights.size());
-  const double total = weights.empty() ? kNegInf : log_sum_exp(weights);
+  const int num_correcting = static_cast<int>(std::lround(options.correcting * options.count));
+  rewards.spend_up_to(options.correcting * most);
+  std::vector<WeighedSample> samples = weighed_samples(space, *of, num_correcting, rewards, random);
+  result.num_samples = static_cast<int>(weights_of(samples).size());
+  if (!samples.empty()) of = corrected(space, std::move(of), samples);
+  hand_on(samples, *known);
+  rewards.spend_up_to(most);
+  samples = weighed_samples(space, *of, options.count - num_correcting, rewards, random);
+  result.spent = rewards.spent();
+  const std::vector<double> weights = weights_of(samples);
+  result.num_samples += static_cast<int>(weights.size());
+  const std::optional<double> value = value_of_samples(weights);
   if (!weights.empty()) {
-    const double mean = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
-    result.sampled_kl = mean == kNegInf ? HUGE_VAL : total - std::log(static_cast<double>(weights.size())) - mean;
+    const double log_mean = log_sum_exp(weights) - std::log(static_cast<double>(weights.size()));
+    const bool are_possible = std::find(weights.begin(), weights.end(), kNegInf) == weights.end();
+    result.sampled_kl = are_possible ? log_mean - *value : HUGE_VAL;
   }
   // Where no sample was possible the leaf value's own is as good as any.
-  result.root_value =
-      total == kNegInf ? root_value_of(*of, space) : total - std::log(static_cast<double>(weights.size()));
-  result.value = std::make_shared<TelescopedValue>(space, std::move(of), result.root_value);
+  const double own = root_value_of(*of, space);
+  Calibration calibration{.root_value = value.value_or(own), .shift = 0.0, .trust = 0.0};
+  if (value && own != kNegInf) {
+    calibration.shift = *value - own;
+    calibration.trust = fitted_trust(samples, calibration);
+  }
+  hand_on(samples, *known);
+  result.calibration = calibration;
+  result.value = std::make_shared<TelescopedValue>(space, std::move(of), calibration);
   return result;
 }
 

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "treesample/nn/gnn_plan.hpp"
+#include "treesample/nn/loss.hpp"
 #include "treesample/nn/parameters.hpp"
 
 namespace treesample {
@@ -107,10 +108,11 @@ struct GnnSample {
   int variable = 0;
   std::span<const float> target;     // at most num_states
   std::span<const float> high = {};  // as many, where targets are intervals that begin at `target`
+  Loss loss = Loss::kSquared;
 };
 
-// Adds the gradient of (1 / B) sum over the B samples and over a of (Q_phi(a) - target(a))^2 to
-// `gradient` (aligned, as long as the parameters) and returns that error.
+// Adds the gradient of the mean loss of the samples, such as (1 / B) sum over all B of them and over a of
+// (Q_phi(a) - target(a))^2, to `gradient` (aligned, as long as the parameters) and returns that error.
 double accumulate_gradient(const Gnn& network, std::span<const GnnSample> samples, GnnScratch& scratch,
                            std::span<float> gradient);
 

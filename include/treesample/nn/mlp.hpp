@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "treesample/nn/loss.hpp"
 #include "treesample/nn/parameters.hpp"
 
 namespace treesample {
@@ -38,6 +39,7 @@ struct MlpSample {
   int variable = 0;
   std::span<const float> target;     // at most num_states
   std::span<const float> high = {};  // as many, where targets are intervals that begin at `target`
+  Loss loss = Loss::kSquared;
 };
 
 // Working memory of one thread; grows on use and can be shared by networks of any size.

@@ -20,6 +20,7 @@ struct LearnerOptions {
   int iterations = GnnOptions{}.iterations;       // of a graph network
   std::vector<int> hidden = MlpOptions{}.hidden;  // of a perceptron: the widths of its layers
   int batch_size = 128;
+  Loss loss = Loss::kSquared;
   AdamOptions adam = {};
   std::uint64_t seed = 0;        // of the first parameters and of the minibatches
   Device device = Device::kCpu;  // where its steps are computed

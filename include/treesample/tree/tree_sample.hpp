@@ -11,8 +11,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/space/known_path.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/tree/tree_approximation.hpp"
@@ -39,6 +41,8 @@ struct TreeSearchOptions {
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
   int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by the kind of factors
+  // Their edges are in the tree before the search begins, as if it had chosen them, at no cost. May be null.
+  std::shared_ptr<const KnownPaths> known = {};
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;

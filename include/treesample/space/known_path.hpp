@@ -1,0 +1,20 @@
+// Configurations whose rewards were paid for before a search, so that it need not pay for them again.
+#pragma once
+
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+struct KnownPath {
+  struct Step {
+    double reward = 0.0;
+    double magnitude = 0.0;  // Reward::magnitude
+  };
+  Assignment x;             // by variable; only those of the steps are looked at
+  std::vector<Step> steps;  // by level, from the first on; none after -inf
+};
+using KnownPaths = std::vector<KnownPath>;
+
+}  // namespace treesample
