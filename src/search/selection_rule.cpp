@@ -26,16 +26,16 @@ double num_visits(const EdgeBounds& edges, const Expansion& expansion) {
 template <class Score>
 int highest(const EdgeBounds& edges, Score score, Random* ties = nullptr) {
   int chosen = -1;
-  double best = kNegInf;
+  double most = kNegInf;
   std::uint64_t num_ties = 0;
   for (int a = 0; a < edges.num_states(); ++a) {
     if (!edges.is_open(a)) continue;
     const double here = score(a);
-    if (chosen < 0 || is_higher(here, best)) {
+    if (chosen < 0 || is_higher(here, most)) {
       chosen = a;
-      best = here;
+      most = here;
       num_ties = 1;
-    } else if (ties != nullptr && !is_higher(best, here) && ties->below(++num_ties) == 0) {
+    } else if (ties != nullptr && !is_higher(most, here) && ties->below(++num_ties) == 0) {
       chosen = a;
     }
   }
