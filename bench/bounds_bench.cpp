@@ -38,7 +38,7 @@ struct Measured {
   [[nodiscard]] double ns_per_level() const { return 1e9 * evaluations / per_second / levels; }
 };
 
-// What has only visits: the levels that traversals passed.
+// The levels that all traversals passed: each adds one visit per level.
 template <typename Visits>
 double count_levels(const SearchSpace& space, Visits visits_of) {
   double levels = 0.0;

@@ -75,7 +75,4 @@ std::unique_ptr<Command> make_journal_command();
 std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_docs_command();
 
-// Parses the line, runs the command that it names and returns the exit code (sysexits).
-int run_program(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands);
-
 }  // namespace treesample::cli

@@ -7,6 +7,7 @@
 
 #include "experiment.hpp"
 #include "plot.hpp"
+#include "run_cases.hpp"
 #include "statistics.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -200,19 +201,12 @@ Figure figure_of(const Results& results, const ExperimentOptions& options, const
 }  // namespace
 
 std::optional<Report> run_calls(const ExperimentOptions& options, const RunControl& control) {
-  const int num_families = static_cast<int>(kPaperFamilies.size());
-  std::vector<std::string> keys;
-  for (int i = 0; i < options.num_instances; ++i) {
-    for (const std::string& family : kPaperFamilies) keys.push_back(fmt::format("{}/{}", family, i));
-  }
-  RunStore store(run_file(options), fingerprint_of("calls", options));
-  const auto all = run_instances(
-      store, keys,
-      [&](int k) { return run_problem(options, kPaperFamilies[k % num_families], k / num_families, control); },
-      control);
-  if (!all) return std::nullopt;
+  const auto runs = run_cases(
+      "calls", kPaperFamilies, options,
+      [&](int f, int i) { return run_problem(options, kPaperFamilies[f], i, control); }, control);
+  if (!runs) return std::nullopt;
   Results results;
-  for (std::size_t k = 0; k < keys.size(); ++k) results[kPaperFamilies[k % num_families]].push_back(&(*all)[k]);
+  for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) results[kPaperFamilies[f]] = runs->of(static_cast<int>(f));
 
   const std::vector<std::int64_t> calls = calls_up_to(options.budget);
   std::vector<std::pair<std::string, std::string>> ways, optimisers;

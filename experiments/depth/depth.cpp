@@ -3,6 +3,7 @@
 
 #include "experiment.hpp"
 #include "plot.hpp"
+#include "run_cases.hpp"
 #include "statistics.hpp"
 #include "treesample/exact/elimination.hpp"
 
@@ -54,15 +55,11 @@ std::optional<Numbers> run_shape(const ExperimentOptions& options, const Shape& 
 
 std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control) {
   const int num_shapes = static_cast<int>(std::size(kShapes));
-  std::vector<std::string> keys;
-  for (int i = 0; i < options.num_instances; ++i) {
-    for (const Shape& shape : kShapes) keys.push_back(fmt::format("{}x{}/{}", shape.n, shape.k, i));
-  }
-  RunStore store(run_file(options), fingerprint_of("depth", options));
-  const auto all = run_instances(
-      store, keys, [&](int k) { return run_shape(options, kShapes[k % num_shapes], k / num_shapes, control); },
-      control);
-  if (!all) return std::nullopt;
+  std::vector<std::string> names;
+  for (const Shape& shape : kShapes) names.push_back(fmt::format("{}x{}", shape.n, shape.k));
+  const auto runs = run_cases(
+      "depth", names, options, [&](int s, int i) { return run_shape(options, kShapes[s], i, control); }, control);
+  if (!runs) return std::nullopt;
 
   Report report;
   report.title = "Depth: SMC and tree search on short, wide and on long, narrow chains";
@@ -83,8 +80,7 @@ std::optional<Report> run_depth(const ExperimentOptions& options, const RunContr
   plot.extra = "set xtics (";
   for (int s = 0; s < num_shapes; ++s) {
     const Shape& shape = kShapes[s];
-    std::vector<const Numbers*> instances;
-    for (int i = 0; i < options.num_instances; ++i) instances.push_back(&(*all)[i * num_shapes + s]);
+    const std::vector<const Numbers*> instances = runs->of(s);
     std::vector<std::string> row{fmt::format("{}", shape.n), fmt::format("{}", shape.k),
                                  fmt::format("{:.1f}", shape.n * std::log(shape.k))};
     for (std::size_t l = 0; l < std::size(kLines); ++l) {

@@ -5,6 +5,7 @@
 
 #include "experiment.hpp"
 #include "plot.hpp"
+#include "run_cases.hpp"
 #include "statistics.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/io/model_file.hpp"
@@ -295,14 +296,10 @@ std::optional<Report> run_figure1(const ExperimentOptions& options, const RunCon
   ExperimentOptions sized = options;
   if (!setup.models.empty())
     sized.num_instances = std::min(options.num_instances, static_cast<int>(setup.models.size()));
-  std::vector<std::string> keys;
-  for (int i = 0; i < sized.num_instances; ++i) keys.push_back(fmt::format("{}/{}", setup.family, i));
-  RunStore store(run_file(sized), fingerprint_of("figure1", sized));
-  const auto all = run_instances(
-      store, keys, [&](int k) { return run_problem(sized, setup, k, control); }, control);
-  if (!all) return std::nullopt;
-  std::vector<const Numbers*> instances;
-  for (const Numbers& numbers : *all) instances.push_back(&numbers);
+  const auto runs = run_cases(
+      "figure1", {setup.family}, sized, [&](int, int i) { return run_problem(sized, setup, i, control); }, control);
+  if (!runs) return std::nullopt;
+  const std::vector<const Numbers*> instances = runs->of(0);
 
   const std::vector<std::int64_t> budgets = budgets_up_to(sized.budget);
   const std::vector<Series> lines = error_series(setup, instances, budgets);

@@ -5,6 +5,7 @@
 
 #include "experiment.hpp"
 #include "plot.hpp"
+#include "run_cases.hpp"
 #include "statistics.hpp"
 #include "treesample/exact/elimination.hpp"
 
@@ -118,18 +119,14 @@ Figure kl_figure(const Results& results, const ExperimentOptions& options, const
 
 std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control) {
   const std::vector<Problem> problems = paper_problems();
-  const int num_problems = static_cast<int>(problems.size());
-  std::vector<std::string> keys;
-  for (int i = 0; i < options.num_instances; ++i) {
-    for (const Problem& problem : problems) keys.push_back(fmt::format("{}/{}", to_string(problem), i));
-  }
-  RunStore store(run_file(options), fingerprint_of("functions", options));
-  const auto all = run_instances(
-      store, keys, [&](int k) { return run_problem(options, problems[k % num_problems], k / num_problems, control); },
+  std::vector<std::string> names;
+  for (const Problem& problem : problems) names.push_back(to_string(problem));
+  const auto runs = run_cases(
+      "functions", names, options, [&](int p, int i) { return run_problem(options, problems[p], i, control); },
       control);
-  if (!all) return std::nullopt;
+  if (!runs) return std::nullopt;
   Results results;
-  for (std::size_t k = 0; k < keys.size(); ++k) results[to_string(problems[k % num_problems])].push_back(&(*all)[k]);
+  for (std::size_t p = 0; p < names.size(); ++p) results[names[p]] = runs->of(static_cast<int>(p));
 
   const std::vector<std::int64_t> budgets = budgets_up_to(options.budget);
   Report report;

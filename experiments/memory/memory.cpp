@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "experiment.hpp"
+#include "run_cases.hpp"
 #include "statistics.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -78,14 +79,11 @@ std::optional<Numbers> run_cell(const ExperimentOptions& options, const Cell& ce
 
 std::optional<Report> run_memory(const ExperimentOptions& options, const RunControl& control) {
   const int num_cells = static_cast<int>(cells().size());
-  std::vector<std::string> keys;
-  for (int i = 0; i < options.num_instances; ++i) {
-    for (const Cell& cell : cells()) keys.push_back(fmt::format("{}/{}/{}", cell.family, cell.megabytes, i));
-  }
-  RunStore store(run_file(options), fingerprint_of("memory", options));
-  const auto all = run_instances(
-      store, keys, [&](int k) { return run_cell(options, cells()[k % num_cells], k / num_cells, control); }, control);
-  if (!all) return std::nullopt;
+  std::vector<std::string> names;
+  for (const Cell& cell : cells()) names.push_back(fmt::format("{}/{}", cell.family, cell.megabytes));
+  const auto runs = run_cases(
+      "memory", names, options, [&](int c, int i) { return run_cell(options, cells()[c], i, control); }, control);
+  if (!runs) return std::nullopt;
 
   Report report;
   report.title = "Memory: what a tree search does when it is full";
@@ -100,8 +98,7 @@ std::optional<Report> run_memory(const ExperimentOptions& options, const RunCont
   CsvFile csv{"memory", "family,megabytes,method,kl_mean,kl_standard_error,evaluations_mean\n"};
   for (int c = 0; c < num_cells; ++c) {
     const Cell& cell = cells()[c];
-    std::vector<const Numbers*> instances;
-    for (int i = 0; i < options.num_instances; ++i) instances.push_back(&(*all)[i * num_cells + c]);
+    const std::vector<const Numbers*> instances = runs->of(c);
     std::vector<double> differences = column(instances, "rebuild.kl");
     const std::vector<double> stopped = column(instances, "stop.kl");
     for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= stopped[i];

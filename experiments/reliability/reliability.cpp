@@ -7,6 +7,7 @@
 #include "experiment.hpp"
 #include "plot.hpp"
 #include "reliability/systems.hpp"
+#include "run_cases.hpp"
 #include "statistics.hpp"
 #include "treesample/infer/infer.hpp"
 
@@ -201,18 +202,14 @@ Figure figure_of(const std::vector<ReliabilitySystem>& systems, const Results& r
 
 std::optional<Report> run_reliability(const ExperimentOptions& options, const RunControl& control) {
   const std::vector<ReliabilitySystem> systems = reliability_systems();
-  std::vector<std::string> keys;
-  for (int i = 0; i < options.num_instances; ++i) {
-    for (const ReliabilitySystem& system : systems) keys.push_back(fmt::format("{}/{}", system.name, i));
-  }
-  RunStore store(run_file(options), fingerprint_of("reliability", options));
-  const auto num_systems = static_cast<int>(systems.size());
-  const auto all = run_instances(
-      store, keys, [&](int k) { return run_system(systems[k % num_systems], options, k / num_systems, control); },
+  std::vector<std::string> names;
+  for (const ReliabilitySystem& system : systems) names.push_back(system.name);
+  const auto runs = run_cases(
+      "reliability", names, options, [&](int s, int i) { return run_system(systems[s], options, i, control); },
       control);
-  if (!all) return std::nullopt;
-  Results results(systems.size());
-  for (std::size_t k = 0; k < keys.size(); ++k) results[k % systems.size()].push_back(&(*all)[k]);
+  if (!runs) return std::nullopt;
+  Results results;
+  for (std::size_t s = 0; s < systems.size(); ++s) results.push_back(runs->of(static_cast<int>(s)));
   Report report;
   report.title = "Failures of monotone systems, by few calls";
   report.introduction = fmt::format(

@@ -6,6 +6,7 @@
 
 #include "experiment.hpp"
 #include "plot.hpp"
+#include "run_cases.hpp"
 #include "statistics.hpp"
 #include "treesample/exact/elimination.hpp"
 
@@ -238,20 +239,13 @@ Figure overview(const Results& results, const ExperimentOptions& options) {
 
 std::optional<Report> run_table1(const ExperimentOptions& options, const RunControl& control) {
   const std::vector<Problem> problems = paper_problems();
-  const int num_problems = static_cast<int>(problems.size());
-  std::vector<std::string> keys;  // problems take turns, so that the remaining time is foreseeable
-  for (int i = 0; i < options.num_instances; ++i) {
-    for (const Problem& problem : problems) keys.push_back(fmt::format("{}/{}", to_string(problem), i));
-  }
-  RunStore store(run_file(options), fingerprint_of("table1", options));
-  const auto all = run_instances(
-      store, keys, [&](int k) { return run_problem(options, problems[k % num_problems], k / num_problems, control); },
-      control);
-  if (!all) return std::nullopt;
+  std::vector<std::string> names;
+  for (const Problem& problem : problems) names.push_back(to_string(problem));
+  const auto runs = run_cases(
+      "table1", names, options, [&](int p, int i) { return run_problem(options, problems[p], i, control); }, control);
+  if (!runs) return std::nullopt;
   Results results{.budget = options.budget, .methods = chosen_contenders(options), .problems = {}};
-  for (std::size_t k = 0; k < keys.size(); ++k) {
-    results.problems[to_string(problems[k % num_problems])].push_back(&(*all)[k]);
-  }
+  for (std::size_t p = 0; p < names.size(); ++p) results.problems[names[p]] = runs->of(static_cast<int>(p));
 
   Report report;
   report.title = "Table 1: approximation error with a budget of evaluations";

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "exact/elimination_sizes.hpp"
+#include "exact/elimination_cost.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
 

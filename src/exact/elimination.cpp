@@ -42,6 +42,14 @@ Assignment drawn(const EliminationPass& pass, const FactorGraph& graph, const st
 
 }  // namespace
 
+std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
+                                                 const PassOptions& options, EntryWatch& watch) {
+  const double before = watch.num_done();
+  if (auto pass = linear_pass(graph, order, options, watch)) return pass;
+  watch.add(before - watch.num_done());
+  return log_pass(graph, order, options, watch);
+}
+
 struct Elimination::State {
   State(const FactorGraph& model, const Limits& limits, EliminationOptions with, Observer watching)
       : graph(model),

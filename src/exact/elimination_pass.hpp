@@ -76,5 +76,8 @@ std::shared_ptr<const EliminationPass> linear_pass(const FactorGraph& graph, con
                                                    const PassOptions& options, EntryWatch& watch);
 std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const std::vector<int>& order,
                                                 const PassOptions& options, EntryWatch& watch);
+// The first of them, or the second where that is not enough.
+std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
+                                                 const PassOptions& options, EntryWatch& watch);
 
 }  // namespace treesample

@@ -9,14 +9,6 @@
 
 namespace treesample {
 
-std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
-                                                 const PassOptions& options, EntryWatch& watch) {
-  const double before = watch.num_done();
-  if (auto pass = linear_pass(graph, order, options, watch)) return pass;
-  watch.add(before - watch.num_done());
-  return log_pass(graph, order, options, watch);
-}
-
 SlicedModel cut_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order) {
   SimplifiedModel simplified = simplify(graph, fixed, [] { return true; });
   SlicedModel slice{std::move(simplified.model), {}, simplified.report.log_error, simplified.report.is_impossible};

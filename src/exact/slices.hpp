@@ -26,10 +26,6 @@ struct Slice {
   double estimate = 0.0;  // of log_z
 };
 
-// The pass in the linear domain, or in the other one where that is not enough.
-std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
-                                                 const PassOptions& options, EntryWatch& watch);
-
 // The part of a model in which some variables have the states of `fixed`, and the order of those that it has left.
 struct SlicedModel {
   ReducedModel model;

@@ -41,13 +41,11 @@ Prepared prepare(const Model& model, const InferOptions& options, const Run& run
   prepared.is_simplified = options.simplify.value_or(true) && !has_network && !options.value_function;
   if (prepared.is_simplified && model.graph.has_only_tables()) {
     SimplifiedModel simplified = simplify(model.graph, model.evidence, run.time_box(policy::kSimplifyShare, HUGE_VAL));
-    if (simplified.report.is_changed()) {
-      prepared.model = std::make_shared<const ReducedModel>(std::move(simplified.model));
-      prepared.report = simplified.report;
-      return prepared;
-    }
+    prepared.model = std::make_shared<const ReducedModel>(std::move(simplified.model));
+    prepared.report = simplified.report;
+  } else {
+    prepared.model = std::make_shared<const ReducedModel>(condition(model.graph, model.evidence));
   }
-  prepared.model = std::make_shared<const ReducedModel>(condition(model.graph, model.evidence));
   return prepared;
 }
 
@@ -75,6 +73,7 @@ class ProgramWatch {
   std::function<void(const std::string&)> remark_before_;
 };
 
+// A method is a row of the registry; row.run of `exact` is run_elimination in method_elimination.cpp, and so on.
 // Elimination that was chosen by a prediction and takes too long makes way for the search. What cannot even begin is
 // answered by first bounds.
 Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const Run& run) {

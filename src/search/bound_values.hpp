@@ -88,6 +88,10 @@ class BoundValues {
     return estimate_ == 0.0 ? -std::numeric_limits<double>::infinity() : estimate_;
   }
 
+  // V in its unit, and whether that is a number, neither 0 nor inf.
+  [[nodiscard]] double estimate_in_unit() const { return estimate_; }
+  [[nodiscard]] bool has_estimate() const { return is_number(estimate_); }
+
   void set_log_estimate(double log_estimate);
 
   // Product of all three. Pre: the mantissas are in their range, and nothing is dead. Rounding is left to the caller.

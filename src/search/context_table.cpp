@@ -34,11 +34,13 @@ std::size_t ContextTable::slot_of(const std::uint64_t* key) const {
     hash ^= hash >> 32;
   }
   const std::size_t mask = nodes_.size() - 1;
+  const auto has_key = [&](std::size_t slot) {  // a word or two: less than the call that compares memory
+    std::size_t i = 0;
+    while (i < words_ && key[i] == keys_[slot * words_ + i]) ++i;
+    return i == words_;
+  };
   std::size_t slot = hash & mask;
-  while (nodes_[slot] != kNoNode &&
-         !std::equal(key, key + words_, keys_.begin() + static_cast<std::ptrdiff_t>(slot * words_))) {
-    slot = (slot + 1) & mask;
-  }
+  while (nodes_[slot] != kNoNode && !has_key(slot)) slot = (slot + 1) & mask;
   return slot;
 }
 

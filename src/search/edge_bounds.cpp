@@ -109,6 +109,8 @@ void EdgeBounds::gather(const BoundStore& store, int level, const BoundNode& nod
   level_ = level;
   num_states_ = store.num_states(level);
   is_complete_ = true;
+  num_open_ = 0;
+  last_open_ = -1;
   if (children.size() != 1) {
     for (int a = 0; a < num_states_; ++a) gather_edge(store, expansion, children, a);
     return;
@@ -122,7 +124,7 @@ void EdgeBounds::gather(const BoundStore& store, int level, const BoundNode& nod
     }
     const BoundNode& child = store.node(child_level, *expansion.links(a));
     values_[a] = child.is_dead() ? BoundValues() : child.times_factor(factor);
-    is_open_[a] = child.is_open() && !child.is_dead() ? 1 : 0;
+    set_open(a, child.is_open() && !child.is_dead());
     is_complete_ = is_complete_ && (child.is_complete || child.is_dead());
   }
 }
@@ -144,7 +146,7 @@ void EdgeBounds::gather_edge(const BoundStore& store, const Expansion& expansion
     is_open = is_open || child.is_open();
   }
   values_[action] = is_dead ? BoundValues() : product;
-  is_open_[action] = is_open && !is_dead ? 1 : 0;
+  set_open(action, is_open && !is_dead);
   is_complete_ = is_complete_ && (is_complete || is_dead);
 }
 

@@ -36,13 +36,18 @@ class EdgeBounds {
   [[nodiscard]] int num_states() const { return num_states_; }
   // Neither complete nor waiting for rewards: the search can go there.
   [[nodiscard]] bool is_open(int action) const { return is_open_[action] != 0; }
+  [[nodiscard]] int num_open() const { return num_open_; }
+  // -1 when none is.
+  [[nodiscard]] int last_open() const { return last_open_; }
   [[nodiscard]] const BoundValues& values(int action) const { return values_[action]; }
 
   // After back_up: log V of an edge, up to a constant that all edges share.
   [[nodiscard]] double relative_log_estimate(int action) const { return summands_[action].log_estimate_in_unit(); }
+  // After back_up: an edge, in units that all edges share.
+  [[nodiscard]] const BoundValues& summand(int action) const { return summands_[action]; }
 
   // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal
-  // up to rounding; -1 when there is none.
+  // up to rounding. Pre: one is open.
   [[nodiscard]] int widest() const;
 
  private:
@@ -61,6 +66,11 @@ class EdgeBounds {
   };
   [[nodiscard]] BoundValues exp_reward(double factor) const;
   void gather_edge(const BoundStore& store, const Expansion& expansion, std::span<const int> children, int action);
+  void set_open(int action, bool is_open) {
+    is_open_[action] = is_open ? 1 : 0;
+    num_open_ += is_open ? 1 : 0;
+    last_open_ = is_open ? action : last_open_;
+  }
 
   bool has_free_estimates_;
   std::vector<Rounding> rounding_;  // by level
@@ -70,6 +80,7 @@ class EdgeBounds {
   std::vector<BoundValues> values_, aligned_;
   const BoundValues* summands_ = nullptr;  // one of these two
   std::vector<char> is_open_;
+  int num_open_ = 0, last_open_ = -1;
 };
 
 // Largest U - L first, or V - L; of equal ones, such as infinite ones, the component with the fewest variables. -1 when

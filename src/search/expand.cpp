@@ -110,7 +110,12 @@ NodeIndex SearchState::create_node(int level, Leaf leaf) {
                 fmt::format("search: an estimate of level {} is {}, allowed are numbers and -inf", level, estimate));
   }
   if (!calibration_.is_on()) estimate = std::min(estimate, leaf.upper);
-  node.set_values(BoundValues::of_logs(leaf.lower, leaf.upper, std::max(estimate, leaf.lower)));
+  estimate = std::max(estimate, leaf.lower);
+  LastLeaf& last = last_leaves_[level];
+  if (last.lower != leaf.lower || last.upper != leaf.upper || last.estimate != estimate) {
+    last = {leaf.lower, leaf.upper, estimate, BoundValues::of_logs(leaf.lower, leaf.upper, estimate)};
+  }
+  node.set_values(last.values);
   return index;
 }
 

@@ -41,6 +41,7 @@ SearchState::SearchState(const FactorGraph& graph, const std::shared_ptr<const S
       edges_(*space, rule_->goes_by_estimates() && !leaves.estimate),
       components_(*space, !rule_->goes_by_estimates()),
       x_(graph.num_variables(), -1),
+      last_leaves_(space->levels.size()),
       has_functions_(!graph.has_only_tables()),
       clock_interval_(graph.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space->num_levels() + 1), 1, 64) : 1),
       stop_([this] { return watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop(); }) {
@@ -260,7 +261,10 @@ SearchState::Outcome SearchState::begin_expansion(int level, NodeIndex index) {
   return Outcome::kProgress;
 }
 
+// Values go up the path at once; choices, on which no value depends, are made for all its nodes together.
 void SearchState::back_up_path() {
+  for (std::size_t i = path_.size(); i-- > 0;) back_up_values(path_[i], true);
+  rule_->choose_noted();
   std::uint32_t ahead = BoundNode::kNoExpansion;  // where the choice of the node below leads to
   for (std::size_t i = path_.size(); i-- > 0;) {
     const auto [level, index] = path_[i];
@@ -268,25 +272,29 @@ void SearchState::back_up_path() {
     const Expansion expansion = store_->expansion(level, node);
     int& action = x_[store_->variable(level)];
     if (expansion.has_hints()) expansion.hint(action) = ahead;
-    back_up(level, index);
     ahead = node.is_open() ? store_->chosen_expansion(level, expansion) : BoundNode::kNoExpansion;
     action = -1;
   }
 }
 
-void SearchState::back_up(int level, NodeIndex index) {
-  BoundNode& node = store_->node(level, index);
-  edges_.gather(*store_, level, node);
+void SearchState::back_up(int level, NodeIndex index) { back_up_values({level, index}, false); }
+
+// With the choice, which may wait for choose_noted() of the rule.
+void SearchState::back_up_values(const Step& step, bool may_wait) {
+  BoundNode& node = store_->node(step.level, step.index);
+  edges_.gather(*store_, step.level, node);
   edges_.back_up(node);
   if (node.is_pending) node.is_pending = false;
   if (node.is_complete) return;
-  const Expansion expansion = store_->expansion(level, node);
-  const int action = rule_->choose(level, edges_, expansion);
+  const Expansion expansion = store_->expansion(step.level, node);
+  const bool has_several = edges_.num_open() > 1;
+  if (has_several && may_wait && rule_->note(step.level, edges_, expansion)) return;
+  const int action = has_several ? rule_->choose(step.level, edges_, expansion) : edges_.last_open();
   if (action >= 0) {
     expansion.choice() = static_cast<std::uint32_t>(action);
   } else {
     node.is_pending = true;
-    blocked_.push_back({level, index});
+    blocked_.push_back(step);
   }
 }
 

@@ -34,6 +34,7 @@ SearchState::SearchState(const SearchState& first, std::shared_ptr<BoundStore> s
       edges_(first.edges_),
       components_(first.components_),
       x_(first.x_),
+      last_leaves_(first.last_leaves_),
       bounds_(first.bounds_),
       has_zeros_(first.has_zeros_),
       has_functions_(first.has_functions_),

@@ -83,7 +83,6 @@ class SearchState {
     Step node;
   };
 
-  // Leaf values of a child level for all states of the node that is being expanded.
   // What is known of a node before it is searched.
   struct Leaf {
     double lower = 0.0, upper = 0.0;
@@ -93,6 +92,11 @@ class SearchState {
   struct LeafRow {
     bool is_known = false;
     std::vector<double> lower, upper, estimate;
+  };
+  // The logarithms that a level's last new node had, as numbers: most leaf values say the same of many nodes.
+  struct LastLeaf {
+    double lower = NAN, upper = NAN, estimate = NAN;
+    BoundValues values;
   };
 
   // search.cpp
@@ -115,6 +119,7 @@ class SearchState {
   Outcome begin_expansion(int level, NodeIndex index);
   void back_up_path();
   void back_up(int level, NodeIndex index);
+  void back_up_values(const Step& step, bool may_wait);
   void release_blocked();
   [[nodiscard]] std::size_t full_bytes() const;
   bool make_room();
@@ -172,6 +177,7 @@ class SearchState {
   // Of the node that is being expanded; Reward::magnitude() of each reward.
   std::vector<double> edge_rewards_, edge_magnitudes_;
   std::vector<LeafRow> leaf_rows_;           // by child level
+  std::vector<LastLeaf> last_leaves_;        // by level
   std::unique_ptr<RewardQueue> rewards_;     // with several workers
   std::map<std::int64_t, Pending> pending_;  // by id in that queue
   std::vector<Step> blocked_;                // expanded nodes that are pending

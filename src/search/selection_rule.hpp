@@ -24,8 +24,12 @@ class SelectionRule {
  public:
   virtual ~SelectionRule() = default;
 
-  // Of the edges that were backed up last, at an expanded node of the level; -1 when none is open.
+  // Of the edges that were backed up last, at an expanded node of the level. Pre: several are open.
   virtual int choose(int level, const EdgeBounds& edges, const Expansion& expansion) = 0;
+  // The same for nodes that may wait for each other, such as those of a path: note() takes one down and returns true,
+  // or leaves it to choose(); choose_noted() then sets the choices of all of them, which is quicker than one by one.
+  virtual bool note(int /*level*/, const EdgeBounds& /*edges*/, const Expansion& /*expansion*/) { return false; }
+  virtual void choose_noted() {}
   // The same at a node that this very traversal expanded. Pre: one is open.
   virtual int choose_at_new(const EdgeBounds& /*edges*/, const Expansion& expansion) {
     return static_cast<int>(expansion.choice());

@@ -74,13 +74,20 @@ class ProductValue final : public LeafValue {
 
 LeafValue::LeafValue(const SearchSpace& space) : space_(without_contexts(space)) {}
 
+// Where states are only counted, a search asks once for each node that it creates: the same number without Q-values.
 double LeafValue::log_value(int level, std::span<const int> x) const {
-  std::vector<double> q(space_.levels[level].num_states);
+  const Level& here = space_.levels[level];
+  if (counts_states()) return here.log_states_below + std::log(here.num_states);
+  std::vector<double> q(here.num_states);
   q_values(level, x, 1, q);
   return log_sum_exp(q);
 }
 
 void LeafValue::log_values(int level, int variable, std::span<int> x, std::span<double> values) const {
+  if (counts_states()) {
+    std::fill(values.begin(), values.end(), LeafValue::log_value(level, x));
+    return;
+  }
   for (std::size_t a = 0; a < values.size(); ++a) {
     x[variable] = static_cast<int>(a);
     values[a] = log_value(level, x);

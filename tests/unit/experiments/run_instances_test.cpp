@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
 #include "experiments/experiment.hpp"
+#include "experiments/run_cases.hpp"
 #include "experiments/tune.hpp"
 #include "treesample/error.hpp"
 
@@ -153,6 +155,27 @@ TEST(Tune, ChoosesTheGridValueWithTheLowestMean) {
   for (const MethodSetting& other : tuning_grid({"chain", Reading::kBest}, Contender::kTree)) {
     EXPECT_LE(mean(chosen), mean(other) + 1e-8) << other.tuned_text();
   }
+}
+
+TEST(RunCases, EachCaseHasItsInstancesInTheirOrder) {
+  ExperimentOptions options;
+  options.num_instances = 3;
+  options.folder = std::filesystem::path(testing::TempDir()) / "run_cases_test";
+  std::filesystem::remove_all(options.folder);
+  std::filesystem::create_directories(options.folder);
+  std::vector<int> turns;
+  const auto compute = [&](int which, int instance) {
+    turns.push_back(which);
+    return Numbers{{"value", 10.0 * which + instance}};
+  };
+  for (int run = 0; run < 2; ++run) {  // the second time from the file
+    const auto runs = run_cases("test", {"a", "b"}, options, compute, {.num_threads = 1});
+    ASSERT_TRUE(runs);
+    EXPECT_EQ(column(runs->of(0), "value"), (std::vector<double>{0.0, 1.0, 2.0}));
+    EXPECT_EQ(column(runs->of(1), "value"), (std::vector<double>{10.0, 11.0, 12.0}));
+  }
+  EXPECT_EQ(turns, (std::vector<int>{0, 1, 0, 1, 0, 1}));
+  std::filesystem::remove_all(options.folder);
 }
 
 }  // namespace

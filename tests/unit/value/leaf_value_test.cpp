@@ -292,6 +292,17 @@ TEST(LeafValue, UniformValuesDrawUniformly) {
     double log_states = 0.0;
     for (const int n : problem.below) log_states += std::log(space.levels[n].num_states);
     EXPECT_NEAR(leaf->log_value(problem.level, problem.x), log_states, 1e-12);
+    // The same bits in every way of asking.
+    std::vector<double> q(space.levels[problem.level].num_states);
+    leaf->q_values(problem.level, problem.x, 1, q);
+    const double from_q_values = log_sum_exp(q);
+    EXPECT_EQ(leaf->log_value(problem.level, problem.x), from_q_values);
+    if (const int parent = space.levels[problem.level].parent; parent >= 0) {
+      Assignment x = problem.x;
+      std::vector<double> values(space.levels[parent].num_states);
+      leaf->log_values(problem.level, space.levels[parent].variable, x, values);
+      for (const double value : values) EXPECT_EQ(value, from_q_values);
+    }
     for_each_configuration(problem, [&](const Assignment& x, double) {
       EXPECT_NEAR(leaf->log_prob_below(problem.level, x), -log_states, 1e-12);
     });

@@ -1,0 +1,24 @@
+#include "run_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace treesample::experiments {
+
+std::optional<CaseRuns> run_cases(const std::string& experiment, const std::vector<std::string>& cases,
+                                  const ExperimentOptions& options, const ComputeCase& compute,
+                                  const RunControl& control) {
+  const int num_cases = static_cast<int>(cases.size());
+  std::vector<std::string> keys;
+  for (int i = 0; i < options.num_instances; ++i) {
+    for (const std::string& name : cases) keys.push_back(fmt::format("{}/{}", name, i));
+  }
+  RunStore store(run_file(options), fingerprint_of(experiment, options));
+  std::optional<std::vector<Numbers>> all = run_instances(
+      store, keys, [&](int k) { return compute(k % num_cases, k / num_cases); }, control);
+  if (!all) return std::nullopt;
+  return CaseRuns(*std::move(all), num_cases);
+}
+
+}  // namespace treesample::experiments
