@@ -49,10 +49,21 @@ void check_output() {
   if (free_blocks == 0) fail_output(ENOSPC);
 }
 
-void flush_output() {
+namespace {
+
+int flush_error = 0;  // the first one
+
+}  // namespace
+
+void flush_early() {
   errno = 0;
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (!is_written) fail_output(errno == 0 ? EIO : errno);
+  if (!is_written && flush_error == 0) flush_error = errno == 0 ? EIO : errno;
+}
+
+void flush_output() {
+  flush_early();
+  if (flush_error != 0) fail_output(flush_error);
   // Some file systems report a full disk only when a file is closed.
   const int copy = ::dup(STDOUT_FILENO);
   if (copy >= 0 && ::close(copy) != 0) fail_output(errno);

@@ -14,6 +14,9 @@ void open_standard_streams();
 // than after the work.
 void check_output();
 
+// The same as flush_output(), which throws later what cannot be written now.
+void flush_early();
+
 // Everything printed is written now. Throws Error (kWrite) when it, or anything printed before, was not.
 void flush_output();
 

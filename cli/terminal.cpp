@@ -41,7 +41,7 @@ Interruption::Interruption() {
 
 Interruption::~Interruption() {
   if (--num_interruptions > 0) return;
-  std::fflush(stdout);  // else a signal may cut off an answer that is there; whether it was written is asked at the end
+  flush_early();  // else a signal may cut off an answer that is there
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }

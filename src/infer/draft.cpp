@@ -107,8 +107,7 @@ void judge_program_answer(Draft& draft) {
   if (draft.marginals.empty() || draft.marginals_error || draft.marginals_from.starts_with(kGuesses)) return;
   if (draft.marginals_no_error.empty()) draft.marginals_no_error = "they are those of P_X, not of the target";
   const bool is_guess = !draft.evaluated || draft.evaluated->share < policy::kMostOfZ;
-  draft.marginals_from =
-      fmt::format("{}{}; their error is not known", is_guess ? kGuesses : "", draft.marginals_from);
+  draft.marginals_from = fmt::format("{}{}; their error is not known", is_guess ? kGuesses : "", draft.marginals_from);
 }
 
 }  // namespace treesample
