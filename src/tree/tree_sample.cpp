@@ -73,12 +73,12 @@ class TreeSearch {
   enum class Outcome { kProgress, kBudgetSpent, kFailed };
 
   Outcome tree_traversal();
-  void insert(const KnownPath& known);
-  bool insert_edge(const KnownPath& known);
   int q_uct(const NodeView& node) const;
   bool expand(Step<NodeView>& step);
   void attach(Step<NodeView>& step);
   void backup();
+  void insert(const KnownPath& known);
+  bool insert_edge(const KnownPath& known);
   double repair(std::size_t i);
   NodeIndex create_node(int level, std::optional<double> expected = {});
   void initialise(int level, const Node& node, std::optional<double> expected = {});
@@ -235,40 +235,6 @@ inline void TreeSearch<NodeView>::attach(Step<NodeView>& step) {
   }
 }
 
-// One traversal for each edge of the configuration that is not in the tree yet.
-template <class NodeView>
-void TreeSearch<NodeView>::insert(const KnownPath& known) {
-  while (!is_solved(store_) && insert_edge(known)) {
-  }
-}
-
-// The same as tree_traversal along given edges, whose rewards are given too. False when all of them are in the tree.
-template <class NodeView>
-bool TreeSearch<NodeView>::insert_edge(const KnownPath& known) {
-  path_.begin();
-  NodeIndex* link = &store_.root();
-  for (std::size_t level = 0; level < known.steps.size(); ++level) {
-    if (*link == kNoNode) *link = create_node(static_cast<int>(level));
-    const auto node = store_.node(static_cast<int>(level), *link).template as<NodeView>();
-    const int a = known.x[static_cast<std::size_t>(space_.levels[level].variable)];
-    if (node.is_complete(a)) break;
-    Step<NodeView>& step = path_.follow(node, a);
-    if (!node.is_expanded(a)) {
-      double& magnitude = function_magnitudes_[level];
-      magnitude = std::max(magnitude, known.steps[level].magnitude);
-      step.factor = factor_of_reward(known.steps[level].reward);
-      if (node.has_factors()) node.factors()[a] = step.factor;
-      attach(step);
-      path_.end();
-      backup();
-      return true;
-    }
-    link = &node.link(a);
-  }
-  path_.forget();
-  return false;
-}
-
 // Alg. 2, backup: Q(a) = R + V(x o a), V(x) = log sum exp Q, visits and complete flags, from the last edge of the path
 // to the root. An edge is complete when R = -inf or when everything below it is.
 template <class NodeView>
@@ -342,15 +308,40 @@ void TreeSearch<NodeView>::initialise(int level, const Node& node, std::optional
   choices_.choose(level, node);
 }
 
-void check_known(const SearchSpace& space, const KnownPaths& paths) {
-  for (const KnownPath& path : paths) {
-    bool is_fitting = path.x.size() == space.levels.size() && path.steps.size() <= space.levels.size();
-    for (std::size_t n = 0; is_fitting && n < path.steps.size(); ++n) {
-      const int state = path.x[static_cast<std::size_t>(space.levels[n].variable)];
-      is_fitting = state >= 0 && state < space.levels[n].num_states && is_log_value(path.steps[n].reward);
-    }
-    check_argument(is_fitting, "tree_sample", "a known path does not fit the space, or has a reward of NaN or +inf");
+// ---- Beyond Algorithm 2: what is known before the search begins ----------------------------------------------------
+
+// One traversal for each edge of the configuration that is not in the tree yet.
+template <class NodeView>
+void TreeSearch<NodeView>::insert(const KnownPath& known) {
+  while (!is_solved(store_) && insert_edge(known)) {
   }
+}
+
+// The same as tree_traversal along given edges, whose rewards are given too. False when all of them are in the tree.
+template <class NodeView>
+bool TreeSearch<NodeView>::insert_edge(const KnownPath& known) {
+  path_.begin();
+  NodeIndex* link = &store_.root();
+  for (std::size_t level = 0; level < known.steps.size(); ++level) {
+    if (*link == kNoNode) *link = create_node(static_cast<int>(level));
+    const auto node = store_.node(static_cast<int>(level), *link).template as<NodeView>();
+    const int a = known.x[static_cast<std::size_t>(space_.levels[level].variable)];
+    if (node.is_complete(a)) break;
+    Step<NodeView>& step = path_.follow(node, a);
+    if (!node.is_expanded(a)) {
+      double& magnitude = function_magnitudes_[level];
+      magnitude = std::max(magnitude, known.steps[level].magnitude);
+      step.factor = factor_of_reward(known.steps[level].reward);
+      if (node.has_factors()) node.factors()[a] = step.factor;
+      attach(step);
+      path_.end();
+      backup();
+      return true;
+    }
+    link = &node.link(a);
+  }
+  path_.forget();
+  return false;
 }
 
 }  // namespace
@@ -369,7 +360,7 @@ TreeSearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space,
   check_argument(space.kind == SpaceKind::kTree, "tree_sample",
                  "the space is not `tree`: in `graph` and `andor` the search has the paper's rule (q_uct_search)");
   leaves.check_fit("tree_sample", space);
-  if (options.known) check_known(space, *options.known);
+  if (options.known) check_known_paths("tree_sample", space, *options.known);
   Setup setup(graph, space, leaves, limits, options);
   const TreeSearchReport report = with_num_states(setup.store->common_num_states(), [&](auto known) {
     return TreeSearch<BasicNode<NodeShape<decltype(known)::value>>>(setup, observer).tree_sample();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/space/search_space.hpp"
 
 namespace treesample {
 
@@ -16,5 +17,8 @@ struct KnownPath {
   std::vector<Step> steps;  // by level, from the first on; none after -inf
 };
 using KnownPaths = std::vector<KnownPath>;
+
+// Throws Error (kArgument) where one does not fit.
+void check_known_paths(const char* function, const SearchSpace& space, const KnownPaths& paths);
 
 }  // namespace treesample
