@@ -74,7 +74,7 @@ std::optional<Report> run_depth(const ExperimentOptions& options, const RunContr
             .y_label = "KL to the target (nats)",
             .is_y_log = true};
   for (const Line& line : kLines) {
-    table.header.push_back(line.name);
+    table.header.emplace_back(line.name);
     plot.series.push_back({.name = line.name, .color = line.color, .is_dashed = line.reading == Reading::kLetter});
   }
   plot.extra = "set xtics (";

@@ -162,7 +162,7 @@ CsvFile table_csv(const Results& results) {
     for (const Contender method : results.methods) {
       const std::string word = word_of(method);
       const std::string measure = is_chain(problem.family) ? "kl" : "delta_kl";
-      const Summary summary = summarize(column(instances, word + "." + measure));
+      const Summary summary = summarize(column(instances, fmt::format("{}.{}", word, measure)));
       const std::optional<PaperCell> paper = paper_cell(problem.family, method);
       const std::vector<double> kl = column(instances, word + ".kl");
       text += fmt::format(
@@ -195,7 +195,7 @@ Table time_table(const Results& results) {
 Table setting_table(const ExperimentOptions& options) {
   Table table{.title = "Hyperparameters, tuned on other problems", .header = {"problem"}};
   for (const Contender method : chosen_contenders(options)) {
-    if (!untuned_setting({}, method).tuned_text().empty()) table.header.push_back(title_of(method));
+    if (!untuned_setting({}, method).tuned_text().empty()) table.header.emplace_back(title_of(method));
   }
   for (const Problem& problem : paper_problems()) {
     std::vector<std::string> row{to_string(problem)};

@@ -1,9 +1,9 @@
 #include "training_units.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
+#include <ctime>
 #include <limits>
 
 #include "treesample/error.hpp"
