@@ -44,20 +44,43 @@ void check_depth(std::string_view text) {
   }
 }
 
+// The library keeps the last of two equal keys; a text with two is a mistake. (Its parser with a callback would tell
+// too, in a time quadratic in the length of lists.)
+class KeyCheck final : public json::json_sax_t {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(json::number_integer_t) override { return true; }
+  bool number_unsigned(json::number_unsigned_t) override { return true; }
+  bool number_float(json::number_float_t, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(json::binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool start_object(std::size_t) override {
+    keys_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    return true;
+  }
+  bool key(std::string& name) override {
+    if (keys_.back().insert(name).second) return true;
+    throw JsonProblem{fmt::format("the key {} is twice in one object", shown(json(name))), {}, /*is_syntax=*/false};
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+};
+
 }  // namespace
 
 json parse_json(std::string_view text) {
   check_depth(text);
-  // The library keeps the last of two equal keys; a text with two is a mistake.
-  std::vector<std::set<std::string>> keys;
-  const auto check_keys = [&](int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      throw JsonProblem{fmt::format("the key {} is twice in one object", shown(parsed)), {}, /*is_syntax=*/false};
-    }
-    return true;
-  };
+  KeyCheck keys;
+  json::sax_parse(text.begin(), text.end(), &keys);  // other mistakes are found again below
   // "[...] parse error at line 3, column 5: syntax error while ...": the place is ours to say.
   const auto reason = [](std::string_view what, std::string_view start) {
     const std::size_t found = what.find(start);
@@ -65,7 +88,7 @@ json parse_json(std::string_view text) {
            shortened(what.substr(found == std::string_view::npos ? 0 : found + start.size()), kShownMessage);
   };
   try {
-    return json::parse(text.begin(), text.end(), check_keys);
+    return json::parse(text.begin(), text.end());
   } catch (const json::parse_error& error) {
     throw JsonProblem{reason(error.what(), ": "), std::min<std::size_t>(error.byte, text.size())};
   } catch (const json::exception& error) {  // a number beyond the range of a double

@@ -134,6 +134,10 @@ def test_files_of_large_models():
         run = Run("infer", "large.uai", "--time", 2, "--quiet", "--threads", 1, option, "answer.out")
         check(run.seconds <= 4 * (without + 1), f"{option} of 100,000 variables",
               f"{run.seconds:.2f} s, {without:.2f} without")
+    with open("large.json", "w") as file:
+        json.dump({"variables": [{"name": f"v{v}", "states": 2} for v in range(200_000)], "factors": []}, file)
+    read = Run("infer", "large.json", "--time", 2, "--quiet", "--threads", 1).seconds
+    check(read <= 4 * (without + 1), "reading 200,000 variables", f"{read:.2f} s, a chain of half of them {without:.2f}")
 
 
 def test_many_nodes():
