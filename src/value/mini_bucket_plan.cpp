@@ -41,6 +41,7 @@ class Planner {
     std::vector<int> level_of(space.levels.size());
     for (int n = 0; n < space.num_levels(); ++n) level_of[space.levels[n].variable] = n;
     for (int n = 0; n < space.num_levels(); ++n) {
+      stop_.go_on(kFunction, static_cast<std::int64_t>(64 * space.levels[n].factors.size() + 64));
       for (const int m : space.levels[n].factors) {
         Item item{.scope = {}, .factor = m};
         for (const int v : graph.factor(m).scope()) item.scope.push_back(level_of[v]);
