@@ -12,8 +12,8 @@ namespace treesample {
 namespace {
 
 constexpr double kMostOfShare = 1.0 / 4.0;  // that a node of the cut has of a member's equal share, if it has edges
-constexpr int kMostAttempts = 16;            // to cut
-constexpr double kMostUneven = 1.5;          // the most that a member gets, of an equal share
+constexpr int kMostAttempts = 16;           // to cut
+constexpr double kMostUneven = 1.5;         // the most that a member gets, of an equal share
 // Rounds grow from some ten milliseconds to less than a tenth of a second: at first there is much to hear, later a
 // thread that was not given a processor for a while should not keep the others waiting.
 constexpr std::int64_t kLooksPerRound = 16;
