@@ -32,7 +32,7 @@ std::shared_ptr<const SamplerView> make_view(const SearchResult& result, Sampler
 }  // namespace
 
 SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind,
-                                         std::shared_ptr<const SamplerView> view)
+                                         const std::shared_ptr<const SamplerView>& view)
     : StoreApproximation(view, view->log_value(), view->space().log_constant == kNegInf || is_solved(*result.store)),
       store_(result.store),
       kind_(kind) {}
@@ -43,10 +43,9 @@ SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind
 std::shared_ptr<const SearchApproximation> SearchApproximation::upper(const SearchResult& result,
                                                                       const ShouldStop& should_stop) {
   if (result.leaves.upper == nullptr) return nullptr;
-  auto view = std::make_shared<const SamplerView>(result, SamplerKind::kUpper, should_stop);
+  const auto view = std::make_shared<const SamplerView>(result, SamplerKind::kUpper, should_stop);
   if (!std::isfinite(view->log_value())) return nullptr;
-  return std::shared_ptr<const SearchApproximation>(
-      new SearchApproximation(result, SamplerKind::kUpper, std::move(view)));
+  return std::shared_ptr<const SearchApproximation>(new SearchApproximation(result, SamplerKind::kUpper, view));
 }
 
 void check_below_upper(double log_density, double log_z_upper) {

@@ -23,6 +23,56 @@ double student_quantile(double confidence, double degrees) {
   return z + (z3 + z) / (4.0 * degrees) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * degrees * degrees);
 }
 
+// As multiples of one mass.
+struct Masses {
+  double whole = 0.0, z = 0.0;  // Z_X, and Z as it is estimated
+  double largest = 0.0;         // difference that a sample may have
+  double open = 0.0;            // what was learned may be off by this
+};
+
+// Marginals of the target: those of P_X with the differences of its samples.
+void correct_marginals(const Marginals& marginals, const std::vector<WeighedSample>& samples,
+                       const std::vector<double>& differences, const Masses& masses, SampledErrors& result) {
+  const auto count = static_cast<double>(samples.size());
+  for (std::size_t v = 0; v < marginals.size(); ++v) {
+    double worst = 0.0;
+    for (std::size_t a = 0; a < marginals[v].size(); ++a) {
+      double part = 0.0;
+      for (std::size_t k = 0; k < samples.size(); ++k) {
+        if (samples[k].x[v] == static_cast<int>(a)) part += differences[k];
+      }
+      const double p = std::clamp((masses.whole * marginals[v][a] + part / count) / masses.z, 0.0, 1.0);
+      double deviation = 0.0;
+      for (std::size_t k = 0; k < samples.size(); ++k) {
+        const double d = (samples[k].x[v] == static_cast<int>(a) ? 1.0 - p : -p) * differences[k];
+        deviation += d * d;
+      }
+      result.marginals[v][a] = p;
+      worst = std::max(worst, std::hypot(std::sqrt(deviation / (count - 1.0) / count) + 0.5 * masses.largest / count,
+                                         0.5 * masses.open) /
+                                  masses.z);
+    }
+    double total = 0.0;
+    for (const double p : result.marginals[v]) total += p;
+    for (double& p : result.marginals[v]) p /= total;
+    result.marginal_errors.push_back(worst);
+  }
+}
+
+// Empty when the errors mean something.
+std::string why_no_error(const SampledErrors& result, double share_sampled) {
+  const auto count = static_cast<double>(result.num_samples);
+  const double fewest = std::max(kFewestEffectiveSamples, kLeastEffectiveSamplesShare * count);
+  if (result.std_error > kMostRelativeError) {
+    return fmt::format("the relative standard error of Z is {:.2g}, which is no error any more", result.std_error);
+  }
+  if (result.ess < fewest && share_sampled > kShareThatMatters) {
+    return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {:.2g} % of Z", result.ess,
+                       result.num_samples, fewest, 100.0 * share_sampled);
+  }
+  return {};
+}
+
 }  // namespace
 
 SampledErrors difference_estimate(double log_asked, double log_elsewhere, const Marginals& marginals,
@@ -76,37 +126,9 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   const double half = student_quantile(settings.confidence, count - 1.0) * std_error;
   result.interval = {log_unit + std::log(std::max(z - half, asked_share)), log_unit + std::log(z + half)};
   if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
-  for (std::size_t v = 0; v < marginals.size(); ++v) {
-    double worst = 0.0;
-    for (std::size_t a = 0; a < marginals[v].size(); ++a) {
-      double part = 0.0;
-      for (std::size_t k = 0; k < samples.size(); ++k) {
-        if (samples[k].x[v] == static_cast<int>(a)) part += differences[k];
-      }
-      const double p = std::clamp((whole * marginals[v][a] + part / count) / z, 0.0, 1.0);
-      double deviation = 0.0;
-      for (std::size_t k = 0; k < samples.size(); ++k) {
-        const double d = (samples[k].x[v] == static_cast<int>(a) ? 1.0 - p : -p) * differences[k];
-        deviation += d * d;
-      }
-      result.marginals[v][a] = p;
-      worst = std::max(
-          worst, std::hypot(std::sqrt(deviation / (count - 1.0) / count) + 0.5 * largest / count, 0.5 * open) / z);
-    }
-    double total = 0.0;
-    for (const double p : result.marginals[v]) total += p;
-    for (double& p : result.marginals[v]) p /= total;
-    result.marginal_errors.push_back(worst);
-  }
-  const double fewest = std::max(kFewestEffectiveSamples, kLeastEffectiveSamplesShare * count);
-  const double share_sampled = target_sum / count / z;
-  if (result.std_error > kMostRelativeError) {
-    result.no_error =
-        fmt::format("the relative standard error of Z is {:.2g}, which is no error any more", result.std_error);
-  } else if (result.ess < fewest && share_sampled > kShareThatMatters) {
-    result.no_error = fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {:.2g} % of Z", result.ess,
-                                  samples.size(), fewest, 100.0 * share_sampled);
-  }
+  correct_marginals(marginals, samples, differences, {.whole = whole, .z = z, .largest = largest, .open = open},
+                    result);
+  result.no_error = why_no_error(result, target_sum / count / z);
   return result;
 }
 

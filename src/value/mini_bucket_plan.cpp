@@ -134,7 +134,7 @@ void Planner::find_matches(int level) {
   const int end = bucket.first + bucket.count;
   std::vector<Levels> scopes;
   for (int a = bucket.first; a < end; ++a) {
-    stop_.go_on(kFunction, 64 * (end - a));
+    stop_.go_on(kFunction, std::int64_t{64} * (end - a));
     for (int b = a + 1; b < end; ++b) scopes.push_back(intersection(scopes_[a], scopes_[b]));
   }
   std::sort(scopes.begin(), scopes.end(),
@@ -146,7 +146,7 @@ void Planner::find_matches(int level) {
 
   std::vector<Levels> shift(static_cast<std::size_t>(bucket.count));
   for (const Levels& scope : scopes) {
-    stop_.go_on(kFunction, 16 * bucket.count);
+    stop_.go_on(kFunction, std::int64_t{16} * bucket.count);
     MiniBucketPlan::Match& match = bucket.matches.emplace_back();
     match.scope = variables(scope);
     for (int c = bucket.first; c < end; ++c) {

@@ -39,7 +39,7 @@ class SearchApproximation final : public StoreApproximation {
   [[nodiscard]] bool is_of(const SearchResult& result) const { return store_ == result.store; }
 
  private:
-  SearchApproximation(const SearchResult& result, SamplerKind kind, std::shared_ptr<const SamplerView> view);
+  SearchApproximation(const SearchResult& result, SamplerKind kind, const std::shared_ptr<const SamplerView>& view);
 
   std::shared_ptr<const BoundStore> store_;
   SamplerKind kind_;
