@@ -101,7 +101,8 @@ BoundValues& BoundValues::multiply_slowly(const BoundValues& other) {
                              product(estimate(), other.estimate()));
 }
 
-void BoundValues::tighten_slowly(const BoundValues& backup, bool is_estimate_free) {
+void BoundValues::tighten_slowly(BoundValues backup, bool is_estimate_free) {
+  if (!backup.is_normalised()) backup.normalise();
   const WideNumber lower = std::max(this->lower(), backup.lower());
   const WideNumber upper = std::min(this->upper(), backup.upper());
   WideNumber estimate = std::max(backup.estimate(), lower);

@@ -106,9 +106,16 @@ class BoundValues {
   }
   // A factor of 2^-192 .. 2^192 times the values, for a sum: mantissas may leave their range.
   [[nodiscard]] BoundValues times_factor(double factor) const {
-    BoundValues result = *this;
-    result.scale_by(BoundValues(factor));
+    BoundValues result;
+    result.set_product(*this, factor);
     return result;
+  }
+  // The same in place, number by number: a copy of the whole would wait for numbers that were just written.
+  void set_product(const BoundValues& values, double factor) {
+    lower_ = values.lower_ * factor;
+    upper_ = values.upper_ * factor;
+    estimate_ = values.estimate_ * factor;
+    units_ = values.units_;
   }
 
   [[nodiscard]] bool has_units_of(const BoundValues& other) const { return units_ == other.units_; }
@@ -126,9 +133,9 @@ class BoundValues {
   void tighten(BoundValues backup, const Outward& outward, bool is_estimate_free) {
     backup.lower_ *= outward.down;
     backup.upper_ *= outward.up;
-    if (!backup.is_normalised()) [[unlikely]]
-      backup.normalise();
-    if (units_ != backup.units_ || units_off() != 0 || backup.estimate_ == 0.0) [[unlikely]]
+    const bool is_common =
+        units_ == backup.units_ && units_off() == 0 && backup.estimate_ != 0.0 && backup.is_normalised();
+    if (!is_common) [[unlikely]]
       return tighten_slowly(backup, is_estimate_free);
     lower_ = backup.lower_ > lower_ ? backup.lower_ : lower_;
     upper_ = backup.upper_ < upper_ ? backup.upper_ : upper_;
@@ -163,7 +170,7 @@ class BoundValues {
   }
   void normalise();
   BoundValues& multiply_slowly(const BoundValues& other);
-  void tighten_slowly(const BoundValues& backup, bool is_estimate_free);
+  void tighten_slowly(BoundValues backup, bool is_estimate_free);  // by value: tighten() keeps it in registers
 
   double lower_ = 0.0, upper_ = 0.0, estimate_ = 0.0;  // mantissas
   std::uint32_t units_ = 0;

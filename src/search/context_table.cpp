@@ -2,79 +2,96 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace treesample {
 
 ContextTable::ContextTable(const SearchSpace& space, int level) {
-  int word = 0;
   int shift = 0;
   for (const int n : space.levels[level].context) {
     const int bits = std::bit_width(static_cast<unsigned>(space.levels[n].num_states - 1));
     if (shift + bits > 64) {
-      ++word;
+      last_of_.push_back(fields_.size());
       shift = 0;
     }
-    fields_.push_back({space.levels[n].variable, word, shift});
+    fields_.push_back({space.levels[n].variable, shift});
     shift += bits;
   }
-  words_ = static_cast<std::size_t>(word) + 1;
+  last_of_.push_back(fields_.size());
+  words_ = last_of_.size();
   packed_.resize(words_);
 }
 
 void ContextTable::pack(std::span<const int> x) {
-  std::fill(packed_.begin(), packed_.end(), 0);
-  for (const Field& field : fields_)
-    packed_[field.word] |= static_cast<std::uint64_t>(x[field.variable]) << field.shift;
+  std::size_t i = 0;
+  for (std::size_t word = 0; word < words_; ++word) {
+    std::uint64_t packed = 0;
+    for (; i < last_of_[word]; ++i) packed |= static_cast<std::uint64_t>(x[fields_[i].variable]) << fields_[i].shift;
+    packed_[word] = packed;
+  }
 }
 
-std::size_t ContextTable::slot_of(const std::uint64_t* key) const {
+bool ContextTable::has_key(const std::uint32_t* slot, const std::uint64_t* key) const {
+  std::size_t i = 0;
+  while (i < words_ && (slot[2 * i] | std::uint64_t{slot[2 * i + 1]} << 32) == key[i]) ++i;
+  return i == words_;
+}
+
+// That has the key, or the free one where it belongs.
+std::uint32_t* ContextTable::slot_of(const std::uint64_t* key) {
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < words_; ++i) {
     hash = (hash ^ key[i]) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 32;
   }
-  const std::size_t mask = nodes_.size() - 1;
-  const auto has_key = [&](std::size_t slot) {  // a word or two: less than the call that compares memory
-    std::size_t i = 0;
-    while (i < words_ && key[i] == keys_[slot * words_ + i]) ++i;
-    return i == words_;
-  };
-  std::size_t slot = hash & mask;
-  while (nodes_[slot] != kNoNode && !has_key(slot)) slot = (slot + 1) & mask;
-  return slot;
+  const std::size_t size = slot_size();
+  std::size_t place = hash & (capacity_ - 1);
+  while (true) {
+    std::uint32_t* const slot = &slots_[place * size];
+    if (slot[size - 1] == kNoNode || has_key(slot, key)) return slot;
+    place = (place + 1) & (capacity_ - 1);
+  }
 }
 
 void ContextTable::rebuild(std::size_t capacity) {
-  const std::vector<std::uint64_t> keys = std::move(keys_);
-  const std::vector<NodeIndex> nodes = std::move(nodes_);
-  keys_.assign(capacity * words_, 0);
-  nodes_.assign(capacity, kNoNode);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i] == kNoNode) continue;
-    const std::size_t slot = slot_of(&keys[i * words_]);
-    std::copy_n(&keys[i * words_], words_, &keys_[slot * words_]);
-    nodes_[slot] = nodes[i];
+  const std::vector<std::uint32_t> slots = std::exchange(slots_, {});
+  const std::size_t size = slot_size();
+  capacity_ = capacity;
+  slots_.assign(capacity * size, kNoNode);
+  std::vector<std::uint64_t> key(words_);
+  for (auto slot = slots.begin(); slot != slots.end(); slot += static_cast<std::ptrdiff_t>(size)) {
+    if (slot[static_cast<std::ptrdiff_t>(size) - 1] == kNoNode) continue;
+    for (std::size_t i = 0; i < words_; ++i) {
+      const auto at = slot + static_cast<std::ptrdiff_t>(2 * i);
+      key[i] = at[0] | std::uint64_t{at[1]} << 32;
+    }
+    std::copy_n(slot, size, slot_of(key.data()));
   }
 }
 
 NodeIndex& ContextTable::find_or_insert(std::span<const int> x) {
-  if (2 * (count_ + 1) > nodes_.size()) rebuild(std::max<std::size_t>(16, nodes_.size() * 2));
+  if (2 * (count_ + 1) > capacity_) rebuild(std::max<std::size_t>(16, capacity_ * 2));
   pack(x);
-  const std::size_t slot = slot_of(packed_.data());
-  if (nodes_[slot] == kNoNode) {
-    std::copy(packed_.begin(), packed_.end(), &keys_[slot * words_]);
+  std::uint32_t* const slot = slot_of(packed_.data());
+  NodeIndex& node = slot[slot_size() - 1];
+  if (node == kNoNode) {
+    for (std::size_t i = 0; i < words_; ++i) {
+      slot[2 * i] = static_cast<std::uint32_t>(packed_[i]);
+      slot[2 * i + 1] = static_cast<std::uint32_t>(packed_[i] >> 32);
+    }
     ++count_;
   }
-  return nodes_[slot];
+  return node;
 }
 
 void ContextTable::erase_if(const std::function<bool(NodeIndex)>& is_dead) {
-  for (NodeIndex& node : nodes_) {
-    if (node == kNoNode || !is_dead(node)) continue;
-    node = kNoNode;
+  const std::size_t size = slot_size();
+  for (std::size_t i = size - 1; i < slots_.size(); i += size) {
+    if (slots_[i] == kNoNode || !is_dead(slots_[i])) continue;
+    slots_[i] = kNoNode;
     --count_;
   }
-  rebuild(nodes_.size());  // open addressing: what is left may have to move up
+  rebuild(capacity_);  // open addressing: what is left may have to move up
 }
 
 }  // namespace treesample

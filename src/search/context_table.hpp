@@ -12,7 +12,8 @@
 
 namespace treesample {
 
-// Exact map from the context of a shared level to its node: open addressing over packed states.
+// Exact map from the context of a shared level to its node: open addressing over packed states. A slot has its key and
+// its node side by side, so that a look-up waits for memory once.
 class ContextTable {
  public:
   ContextTable() = default;  // of no level
@@ -23,22 +24,26 @@ class ContextTable {
   NodeIndex& find_or_insert(std::span<const int> x);
   // Forgets the nodes for which `is_dead` holds.
   void erase_if(const std::function<bool(NodeIndex)>& is_dead);
-  [[nodiscard]] std::size_t num_bytes() const { return keys_.capacity() * 8 + nodes_.capacity() * 4; }
+  [[nodiscard]] std::size_t num_bytes() const { return slots_.capacity() * sizeof(slots_[0]); }
 
  private:
+  struct Field {
+    int variable, shift;
+  };
+
   void pack(std::span<const int> x);
   void rebuild(std::size_t capacity);
-  std::size_t slot_of(const std::uint64_t* key) const;
+  // Of a slot: the words of its key, lower half first, then its node.
+  [[nodiscard]] std::size_t slot_size() const { return 2 * words_ + 1; }
+  [[nodiscard]] bool has_key(const std::uint32_t* slot, const std::uint64_t* key) const;
+  std::uint32_t* slot_of(const std::uint64_t* key);
 
-  struct Field {
-    int variable, word, shift;
-  };
-  std::vector<Field> fields_;
+  std::vector<Field> fields_;         // word by word
+  std::vector<std::size_t> last_of_;  // by word: one past its fields
   std::size_t words_ = 1;
-  std::size_t count_ = 0;
+  std::size_t count_ = 0, capacity_ = 0;
   std::vector<std::uint64_t> packed_;  // the key being looked up
-  std::vector<std::uint64_t> keys_;
-  std::vector<NodeIndex> nodes_;
+  std::vector<std::uint32_t> slots_;
 };
 
 }  // namespace treesample

@@ -174,6 +174,37 @@ void EdgeBounds::back_up(BoundNode& node) {
   if (node.is_complete != is_complete_) node.is_complete = is_complete_;
 }
 
+bool EdgeBounds::back_up_pair(const BoundStore& store, int level, BoundNode& node) {
+  const std::span<const int> children = store.children(level);
+  if (store.num_states(level) != 2 || children.size() != 1) return false;
+  const Expansion expansion = store.expansion(level, node);
+  const double* const factors = expansion.factors();
+  if (!(factors[0] > 0.0 && factors[1] > 0.0)) [[unlikely]]
+    return false;
+  const BoundNode& first = store.node(children[0], *expansion.links(0));
+  const BoundNode& second = store.node(children[0], *expansion.links(1));
+  const Rounding& rounding = rounding_[level];
+  const bool is_common =
+      !first.is_dead() && !second.is_dead() && first.has_units_of(second) && rounding.error < kMostError;
+  if (!is_common) [[unlikely]]
+    return false;
+  BoundValues sum = first.times_factor(factors[0]);
+  sum.add(second.times_factor(factors[1]));
+  level_ = level;
+  num_states_ = 2;
+  num_open_ = 0;
+  last_open_ = -1;
+  set_open(0, first.is_open());
+  set_open(1, second.is_open());
+  is_complete_ = first.is_complete && second.is_complete;
+  values_[0].set_product(first, factors[0]);
+  values_[1].set_product(second, factors[1]);
+  summands_ = values_.data();
+  node.tighten(sum, rounding.outward, has_free_estimates_);
+  if (node.is_complete != is_complete_) node.is_complete = is_complete_;
+  return true;
+}
+
 // Which edge is wider is hard to predict: selections, in integers, instead of branches.
 int EdgeBounds::widest() const {
   int chosen = -1;

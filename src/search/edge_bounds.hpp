@@ -32,6 +32,9 @@ class EdgeBounds {
   // X(c) from the edges gathered last: L and U widened by their rounding error, and never worse than what
   // the node has already; V within them, or free above. Sets the complete flag.
   void back_up(BoundNode& node);
+  // Both steps for the most common node: two edges with one child each, whose values have the same units. Nothing is
+  // read from memory that was just written to it. False, and nothing was done, for any other node.
+  bool back_up_pair(const BoundStore& store, int level, BoundNode& node);
 
   [[nodiscard]] int num_states() const { return num_states_; }
   // Neither complete nor waiting for rewards: the search can go there.

@@ -282,8 +282,10 @@ void SearchState::back_up(int level, NodeIndex index) { back_up_values({level, i
 // With the choice, which may wait for choose_noted() of the rule.
 void SearchState::back_up_values(const Step& step, bool may_wait) {
   BoundNode& node = store_->node(step.level, step.index);
-  edges_.gather(*store_, step.level, node);
-  edges_.back_up(node);
+  if (!edges_.back_up_pair(*store_, step.level, node)) {
+    edges_.gather(*store_, step.level, node);
+    edges_.back_up(node);
+  }
   if (node.is_pending) node.is_pending = false;
   if (node.is_complete) return;
   const Expansion expansion = store_->expansion(step.level, node);
