@@ -73,7 +73,8 @@ std::size_t num_inner_variables(const FactorGraph& graph, std::span<const int> s
 }
 
 BucketChain longest_chain(const FactorGraph& graph, const BucketTree& tree, std::span<const int> order) {
-  for (std::size_t count = std::min(kMostBuckets, order.size()); count > 1; --count) {
+  const bool is_large = num_table_entries(graph, tree.buckets[order.front()].separator) >= kLeastMessage;
+  for (std::size_t count = is_large ? std::min(kMostBuckets, order.size()) : 1; count > 1; --count) {
     std::optional<BucketChain> chain = chain_of(graph, tree, order.first(count));
     if (chain) return *std::move(chain);
   }
