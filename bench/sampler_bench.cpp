@@ -1,7 +1,9 @@
 // What several threads bring to orders of elimination, samples with bounded weights, sums over a cutset and
 // mini-buckets, beside arithmetic in registers: what 16 cores that share power and caches give at most.
 //
-//   sampler_bench [THREADS]
+//   sampler_bench [THREADS [WHAT]]
+//
+// WHAT is one of arithmetic, orders, samples, cutset and mini-buckets; all of them without it.
 //
 // Beside wall-clock seconds the processor time of all threads and of the calling one: on a machine that others use too,
 // all / calling tells how evenly the work was shared, and all with N threads / all with one what sharing it cost.
@@ -9,6 +11,7 @@
 #include <time.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
@@ -27,6 +30,8 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+std::string wanted;  // of all measurements; empty: each
+
 struct Seconds {
   double wall = 0.0, all = 0.0;
 };
@@ -34,6 +39,7 @@ struct Seconds {
 // The first call is that of one thread, with which others are compared.
 template <typename Work>
 void measure(const char* what, int threads, Seconds& one, Work work) {
+  if (!wanted.empty() && wanted != what) return;
   const double wall = seconds_of(CLOCK_MONOTONIC), all = seconds_of(CLOCK_PROCESS_CPUTIME_ID),
                mine = seconds_of(CLOCK_THREAD_CPUTIME_ID);
   work();
@@ -95,6 +101,7 @@ void run(int most_threads) {
 }  // namespace treesample
 
 int main(int argc, char** argv) {
+  if (argc > 2) treesample::wanted = argv[2];
   treesample::run(argc > 1 ? std::atoi(argv[1]) : 2);
   return 0;
 }

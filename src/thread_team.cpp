@@ -32,7 +32,10 @@ int num_cores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-ThreadTeam::ThreadTeam(int num_threads) : num_threads_(num_threads), spins_(num_threads <= num_cores()) {
+ThreadTeam::ThreadTeam(int num_threads)
+    : num_threads_(num_threads),
+      spins_(num_threads <= num_cores()),
+      parts_(static_cast<std::size_t>(std::clamp(num_threads, 1, 4096))) {
   check_range("ThreadTeam", "num_threads", num_threads, 1, 4096);
 }
 
@@ -110,16 +113,24 @@ void ThreadTeam::close() {
   gate_ &= ~kIsAwaited;
 }
 
+void ThreadTeam::take_part(Part& part, int worker, const ShouldStop* should_stop) {
+  while (!is_cancelled_ && part.next.load(std::memory_order_relaxed) < part.end) {
+    const std::size_t first = part.next.fetch_add(grain_);
+    if (first >= part.end) return;
+    (*work_)(first, std::min(part.end, first + grain_), worker);
+    if (should_stop != nullptr && *should_stop && (*should_stop)()) {
+      was_stopped_ = true;
+      is_cancelled_ = true;
+    }
+  }
+}
+
+// Its own part first.
 void ThreadTeam::take_ranges(int worker, const ShouldStop* should_stop) {
+  const auto own = static_cast<std::size_t>(worker);
   try {
-    while (!is_cancelled_) {
-      const std::size_t first = next_.fetch_add(grain_);
-      if (first >= count_) return;
-      (*work_)(first, std::min(count_, first + grain_), worker);
-      if (should_stop != nullptr && *should_stop && (*should_stop)()) {
-        was_stopped_ = true;
-        is_cancelled_ = true;
-      }
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      take_part(parts_[(own + p) % parts_.size()], worker, should_stop);
     }
   } catch (...) {
     const std::scoped_lock lock(exception_mutex_);
@@ -132,9 +143,12 @@ void ThreadTeam::begin(std::size_t count, std::size_t grain, const Work& work) {
   TS_ASSERT(grain > 0);
   cancel();
   work_ = &work;
-  count_ = count;
   grain_ = grain;
-  next_ = 0;
+  const std::size_t num_ranges = count / grain + (count % grain == 0 ? 0 : 1);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    parts_[p].next = num_ranges * p / parts_.size() * grain;
+    parts_[p].end = std::min(count, num_ranges * (p + 1) / parts_.size() * grain);
+  }
   is_cancelled_ = false;
   was_stopped_ = false;
   exception_ = nullptr;

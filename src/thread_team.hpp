@@ -1,9 +1,10 @@
 // Threads that share loops over independent pieces of work.
 //
-// Which thread does which piece is left to chance, so a piece must not depend on others: results then have the same
-// bits for any number of threads. Made of std::jthread: the loops here have pieces of equal cost and nothing nested,
-// which is all that a scheduler with work stealing (oneTBB) would add, and the library stays free of one more
-// dependency.
+// Each thread begins with a part of its own, the same one in every loop over as many pieces, so that it finds what it
+// worked on before in its cache; one that is done goes on with what others have left. Which thread does which piece is
+// thus left to chance, and a piece must not depend on others: results then have the same bits for any number of
+// threads. Made of std::jthread: the loops here have pieces of equal cost and nothing nested, which is all that a
+// scheduler with work stealing (oneTBB) would add, and the library stays free of one more dependency.
 #pragma once
 
 #include <atomic>
@@ -50,12 +51,19 @@ class ThreadTeam {
   void cancel();
 
  private:
+  static constexpr std::size_t kLine = 64;  // of a cache
+  struct alignas(kLine) Part {              // of one thread, in a cache line of its own
+    std::atomic<std::size_t> next = 0;
+    std::size_t end = 0;
+  };
+
   void start();
   void serve(int worker);
   [[nodiscard]] bool enter(std::uint32_t& served);
   void leave();
   void close();
   void take_ranges(int worker, const ShouldStop* should_stop);
+  void take_part(Part& part, int worker, const ShouldStop* should_stop);
   template <typename IsTrue>
   void spin_until(IsTrue is_true) const;
 
@@ -64,8 +72,8 @@ class ThreadTeam {
   bool is_begun_ = false;
   // What run() has to share, while its round is open.
   const Work* work_ = nullptr;
-  std::size_t count_ = 0, grain_ = 1;
-  std::atomic<std::size_t> next_ = 0;
+  std::size_t grain_ = 1;
+  std::vector<Part> parts_;
   std::atomic<bool> is_cancelled_ = false;
   bool was_stopped_ = false;
   std::mutex exception_mutex_;
@@ -73,7 +81,7 @@ class ThreadTeam {
   // A round, one run(), is open while it has ranges to take. Threads enter and leave it as they come: the calling one
   // closes it and waits for those inside alone, so that one that wakes up late keeps nobody waiting. The bits: how many
   // are inside, and below.
-  std::atomic<std::uint32_t> gate_ = 0;
+  alignas(kLine) std::atomic<std::uint32_t> gate_ = 0;
   static constexpr std::uint32_t kInside = 0xffff, kIsOpen = 1 << 16, kIsAwaited = 1 << 17, kIsEnding = 1 << 18,
                                  kRound = 1 << 19;  // and all above: its number
   std::atomic<std::uint32_t> num_closed_ = 0;       // changes when the last one leaves a round that is awaited

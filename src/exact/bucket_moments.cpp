@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "math/dispatched.hpp"
+#include "math/lane_sum.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {
@@ -13,18 +13,6 @@ namespace {
 
 // Entries of which sharing them is worth it, and parts for each thread that make about equal shares.
 constexpr std::size_t kLeastShared = std::size_t{1} << 14, kPartsPerThread = 2;
-
-// In lanes: one sum after the other would wait for each addition.
-TS_DISPATCHED double sum_of(const double* values, std::size_t size) {
-  constexpr std::size_t kLanes = 8;
-  double lanes[kLanes] = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane];
-  }
-  for (; i < size; ++i) lanes[0] += values[i];
-  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-}
 
 }  // namespace
 
@@ -77,6 +65,7 @@ void BucketMoments::add(std::span<const std::size_t> groups, EntryWatch& watch) 
     std::vector<double> block;
   };
   std::vector<std::optional<Own>> owns(static_cast<std::size_t>(team_.size()));
+  const std::size_t num_entries = num_pieces * piece_entries;
   std::atomic<bool> is_stopped = false;
   std::size_t num_done = 0;  // as the calling thread sees it, which is the one that asks
   StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(num_done)); });
@@ -85,11 +74,11 @@ void BucketMoments::add(std::span<const std::size_t> groups, EntryWatch& watch) 
     for (std::size_t i = 0; i < parts.num_blocks() && !is_stopped; ++i) {
       own.cursor.move_to(parts.block(piece % parts.size(), i));
       if (is_caller) {
-        num_done = piece * piece_entries + i * product_.block_size();
+        num_done = std::min(num_entries, num_done + product_.block_size() * static_cast<std::size_t>(team_.size()));
         if (stop.is_asked(static_cast<std::int64_t>(8 * product_.block_size()))) is_stopped = true;
       }
       own.cursor.multiply(state, ratio_.data() + own.cursor.first_entry(), own.block.data());
-      block_sums_[state * product_.num_blocks() + own.cursor.block()] = sum_of(own.block.data(), own.block.size());
+      block_sums_[state * product_.num_blocks() + own.cursor.block()] = lane_sum(own.block);
       for (const std::size_t g : groups) {
         own.cursor.accumulate(places_[g], state, own.block.data(), sums_.of_group(g).data());
       }

@@ -7,48 +7,75 @@
 
 #include "math/dispatched.hpp"
 #include "model/dense_table.hpp"
+#include "treesample/error.hpp"
 
 namespace treesample {
 namespace {
 
-// Two blocks and the lists of places of a few tables stay in the first-level cache.
-constexpr std::size_t kMostBlockEntries = 1024;
+// Of a table in a block that are worth spreading out, where the next block needs the same ones.
+constexpr std::size_t kFewEntries = 16;
 
-template <bool kIsListed>
-inline double entry(const BlockOperand& operand, std::size_t i) {
-  if constexpr (kIsListed) return operand.values[operand.index[i]];
-  return operand.values[i];
+using Shape = BlockOperand::Shape;
+
+// Entry 2 j + k of a block.
+template <Shape kShape>
+TS_INLINE double entry(const double* values, const std::uint32_t* index, std::size_t j, std::size_t k) {
+  if constexpr (kShape == Shape::kListed) return values[index[2 * j + k]];
+  if constexpr (kShape == Shape::kTwice) return values[j];
+  return values[2 * j + k];
 }
 
-// out (+)= constant * a
-template <bool kIsFirst, bool kA>
-inline void add_one(double* out, std::size_t size, double constant, const BlockOperand& a) {
-  for (std::size_t i = 0; i < size; ++i) {
-    const double term = constant * entry<kA>(a, i);
-    out[i] = kIsFirst ? term : out[i] + term;
+template <bool kIsFirst>
+TS_INLINE double sum_with(double so_far, double term) {
+  return kIsFirst ? term : so_far + term;
+}
+
+// out (+)= constant * a, times b where there is one. An operand may be `out` itself. Two entries at a time where one is
+// there twice: it is then loaded once.
+template <bool kIsFirst, Shape kA, bool kHasB, Shape kB>
+TS_INLINE void add_entries(double* out, std::size_t size, double constant, const BlockOperand& first,
+                           const BlockOperand& second) {
+  const double *const a = first.values, *const b = second.values;
+  const std::uint32_t *const a_index = first.index, *const b_index = second.index;
+  if constexpr (kA == Shape::kTwice || (kHasB && kB == Shape::kTwice)) {
+#pragma GCC ivdep
+    for (std::size_t j = 0; j < size / 2; ++j) {
+      const double even = constant * entry<kA>(a, a_index, j, 0), odd = constant * entry<kA>(a, a_index, j, 1);
+      out[2 * j] = sum_with<kIsFirst>(out[2 * j], kHasB ? even * entry<kB>(b, b_index, j, 0) : even);
+      out[2 * j + 1] = sum_with<kIsFirst>(out[2 * j + 1], kHasB ? odd * entry<kB>(b, b_index, j, 1) : odd);
+    }
+  } else {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < size; ++i) {
+      const double with_a = constant * entry<kA>(a, a_index, 0, i);
+      out[i] = sum_with<kIsFirst>(out[i], kHasB ? with_a * entry<kB>(b, b_index, 0, i) : with_a);
+    }
   }
 }
-// out (+)= constant * a * b
-template <bool kIsFirst, bool kA, bool kB>
-inline void add_two(double* out, std::size_t size, double constant, const BlockOperand& a, const BlockOperand& b) {
-  for (std::size_t i = 0; i < size; ++i) {
-    const double term = constant * entry<kA>(a, i) * entry<kB>(b, i);
-    out[i] = kIsFirst ? term : out[i] + term;
+template <bool kIsFirst, Shape kA>
+TS_INLINE void add_to_a(double* out, std::size_t size, double constant, const BlockOperand* operands,
+                        std::size_t count) {
+  const BlockOperand& a = operands[0];
+  if (count == 1) return add_entries<kIsFirst, kA, false, Shape::kConsecutive>(out, size, constant, a, a);
+  const BlockOperand& b = operands[1];
+  if (b.shape == Shape::kConsecutive) {
+    add_entries<kIsFirst, kA, true, Shape::kConsecutive>(out, size, constant, a, b);
+  } else if (b.shape == Shape::kTwice) {
+    add_entries<kIsFirst, kA, true, Shape::kTwice>(out, size, constant, a, b);
+  } else {
+    add_entries<kIsFirst, kA, true, Shape::kListed>(out, size, constant, a, b);
   }
 }
 template <bool kIsFirst>
-inline void add(double* out, std::size_t size, double constant, const BlockOperand* operands, std::size_t count) {
+TS_INLINE void add(double* out, std::size_t size, double constant, const BlockOperand* operands, std::size_t count) {
   if (count == 0) {
     for (std::size_t i = 0; i < size; ++i) out[i] = kIsFirst ? constant : out[i] + constant;
-  } else if (count == 1) {
-    operands[0].index != nullptr ? add_one<kIsFirst, true>(out, size, constant, operands[0])
-                                 : add_one<kIsFirst, false>(out, size, constant, operands[0]);
+  } else if (operands[0].shape == Shape::kConsecutive) {
+    add_to_a<kIsFirst, Shape::kConsecutive>(out, size, constant, operands, count);
+  } else if (operands[0].shape == Shape::kTwice) {
+    add_to_a<kIsFirst, Shape::kTwice>(out, size, constant, operands, count);
   } else {
-    const bool a = operands[0].index != nullptr, b = operands[1].index != nullptr;
-    if (a && b) add_two<kIsFirst, true, true>(out, size, constant, operands[0], operands[1]);
-    if (a && !b) add_two<kIsFirst, true, false>(out, size, constant, operands[0], operands[1]);
-    if (!a && b) add_two<kIsFirst, false, true>(out, size, constant, operands[0], operands[1]);
-    if (!a && !b) add_two<kIsFirst, false, false>(out, size, constant, operands[0], operands[1]);
+    add_to_a<kIsFirst, Shape::kListed>(out, size, constant, operands, count);
   }
 }
 
@@ -58,10 +85,10 @@ TS_DISPATCHED void add_product(double* out, std::size_t size, double constant, B
   if (count > 2) {
     add<true>(buffer, size, 1.0, operands, 2);
     for (std::size_t t = 2; t + 1 < count; ++t) {
-      const BlockOperand product[] = {{buffer, nullptr}, operands[t]};
+      const BlockOperand product[] = {{buffer}, operands[t]};
       add<true>(buffer, size, 1.0, product, 2);
     }
-    operands[0] = {buffer, nullptr};
+    operands[0] = {buffer};
     operands[1] = operands[count - 1];
     count = 2;
   }
@@ -70,6 +97,14 @@ TS_DISPATCHED void add_product(double* out, std::size_t size, double constant, B
   } else {
     add<false>(out, size, constant, operands, count);
   }
+}
+
+TS_DISPATCHED void add_each(double* to, std::size_t size, const double* from) {
+  for (std::size_t i = 0; i < size; ++i) to[i] += from[i];
+}
+// As if one after the other.
+TS_DISPATCHED void add_pairs(double* to, std::size_t size, const double* from) {
+  for (std::size_t j = 0; j < size; ++j) to[j] = (to[j] + from[2 * j]) + from[2 * j + 1];
 }
 
 // Numbers >= 0 are in the order of their bits, whose largest and least vectorise.
@@ -105,26 +140,31 @@ void Extent::include(const Extent& other) {
 }
 
 LinearBucket::LinearBucket(const FactorGraph& graph, int v, std::span<const int> separator,
-                           const std::vector<const LinearTable*>& tables)
+                           const std::vector<const LinearTable*>& tables, std::size_t num_inner,
+                           const LinearBucket* below, double* message_below)
     : graph_(graph),
       v_(v),
       separator_(separator.begin(), separator.end()),
-      num_outer_(separator.size()),
-      num_states_(static_cast<std::size_t>(graph.num_states(v))) {
-  while (num_outer_ > 0) {
-    const std::size_t larger = block_size_ * static_cast<std::size_t>(graph.num_states(separator_[num_outer_ - 1]));
-    if (larger > kMostBlockEntries && num_outer_ < separator_.size()) break;
-    block_size_ = larger;
-    --num_outer_;
-  }
-  for (std::size_t i = 0; i < num_outer_; ++i) num_blocks_ *= static_cast<std::size_t>(graph.num_states(separator_[i]));
-
+      num_outer_(separator.size() - num_inner),
+      num_states_(static_cast<std::size_t>(graph.num_states(v))),
+      block_size_(num_table_entries(graph, separator.last(num_inner))),
+      num_blocks_(num_table_entries(graph, separator.first(num_outer_))),
+      below_(below),
+      message_below_(message_below) {
   std::vector<int> scope = {v};
   scope.insert(scope.end(), separator_.begin(), separator_.end());
   std::vector<std::span<const int>> subsets;
   subsets.reserve(tables.size());
   for (const LinearTable* table : tables) subsets.emplace_back(table->scope);
+  if (below != nullptr) subsets.emplace_back(below->separator_);
   for (const ScopeGroup& group : group_scopes(graph, scope, subsets)) {
+    if (group.members.front() == std::ssize(tables)) {  // too large for a group
+      TS_ASSERT(group.members.size() == 1);
+      place_below_ = values_.size();
+      add_place(below->separator_);
+      values_.push_back(nullptr);
+      continue;
+    }
     if (group.members.size() == 1) {
       const LinearTable& table = *tables[group.members.front()];
       add_place(table.scope);
@@ -148,7 +188,17 @@ int LinearBucket::add_place(std::span<const int> scope) {
   std::vector<int> all = {v_};
   all.insert(all.end(), separator_.begin(), separator_.end());
   const std::vector<std::size_t> strides = strides_in(graph_, scope, all);
-  places_.push_back({table_place(graph_, separator_, num_outer_, std::span(strides).subspan(1)), strides.front()});
+  Place& place = places_.emplace_back();
+  place.table = table_place(graph_, separator_, num_outer_, std::span(strides).subspan(1));
+  place.state_stride = strides.front();
+  if (place.table.shape == TablePlace::Shape::kGeneral) {
+    const std::vector<std::uint32_t>& index = place.table.inner_index;
+    place.is_small = index.back() < kFewEntries && (num_outer_ == 0 || place.table.outer_strides[num_outer_ - 1] == 0);
+    place.shape = Shape::kTwice;
+    for (std::size_t i = 0; i < index.size() && place.shape == Shape::kTwice; ++i) {
+      if (index[i] != i / 2) place.shape = Shape::kListed;
+    }
+  }
   return static_cast<int>(places_.size()) - 1;
 }
 
@@ -157,7 +207,29 @@ LinearBucket::Cursor::Cursor(const LinearBucket& bucket, std::size_t block)
       states_(bucket.num_outer_),
       offsets_(bucket.places_.size()),
       buffer_(bucket.values_.size() >= 2 ? bucket.block_size_ : 0) {
+  if (bucket.below_ != nullptr) {
+    below_.assign(bucket.num_states_, Cursor(*bucket.below_, 0));
+    if (bucket.message_below_ == nullptr) block_below_.resize(bucket.below_->block_size_);
+  }
   seek(block);
+}
+
+void LinearBucket::Cursor::add_extents_below(std::span<Extent> extents) const {
+  for (const Cursor& cursor : below_) {
+    extents.front().include(cursor.extent_);
+    cursor.add_extents_below(extents.subspan(1));
+  }
+}
+
+const double* LinearBucket::Cursor::block_below(std::size_t state) {
+  const std::size_t place = bucket_->place_below_, size = bucket_->below_->block_size_;
+  const std::size_t first = offsets_[place] + state * bucket_->places_[place].state_stride;
+  double* const out = bucket_->message_below_ == nullptr ? block_below_.data() : bucket_->message_below_ + first;
+  Cursor& cursor = below_[state];
+  cursor.move_to(first / size);
+  cursor.sum(out);
+  cursor.extent_.include({out, size});
+  return out;
 }
 
 void LinearBucket::Cursor::seek(std::size_t block) {
@@ -195,19 +267,41 @@ void LinearBucket::Cursor::next() {
   }
 }
 
+// A table with few entries in the block as one that has all of them: most blocks after this one need the same.
+const double* LinearBucket::Cursor::spread(std::size_t table, std::size_t state, const double* values) {
+  if (spreads_.empty()) spreads_.resize(bucket_->values_.size() * bucket_->num_states_);
+  Spread& spread = spreads_[table * bucket_->num_states_ + state];
+  if (spread.values != values) {
+    const std::vector<std::uint32_t>& index = bucket_->places_[table].table.inner_index;
+    spread.values = values;
+    spread.block.resize(index.size());
+    for (std::size_t i = 0; i < index.size(); ++i) spread.block[i] = values[index[i]];
+  }
+  return spread.block.data();
+}
+
 // Of this state of v; returns the product of those that are constant in the block.
 double LinearBucket::Cursor::gather_operands(std::size_t state) {
   operands_.clear();
   double constant = 1.0;
   for (std::size_t t = 0; t < bucket_->values_.size(); ++t) {
     const Place& place = bucket_->places_[t];
-    const double* const values = bucket_->values_[t] + offsets_[t] + state * place.state_stride;
-    if (place.table.shape == TablePlace::Shape::kConstant) {
+    const bool is_below = bucket_->values_[t] == nullptr;
+    const double* const values = is_below ? nullptr : bucket_->values_[t] + offsets_[t] + state * place.state_stride;
+    if (!is_below && place.table.shape == TablePlace::Shape::kConstant) {
       constant *= *values;
     } else {
-      const bool is_same = place.table.shape == TablePlace::Shape::kSame;
-      operands_.push_back({values, is_same ? nullptr : place.table.inner_index.data()});
+      if (!is_below && place.shape == Shape::kListed && place.is_small) {
+        operands_.push_back({spread(t, state, values)});
+      } else {
+        operands_.push_back({values, place.table.inner_index.data(), place.shape});
+      }
     }
+  }
+  // What is multiplied by 0 need not be known, unless it is stored.
+  if (bucket_->below_ == nullptr || (constant == 0.0 && bucket_->message_below_ == nullptr)) return constant;
+  for (BlockOperand& operand : operands_) {
+    if (operand.values == nullptr) operand.values = block_below(state);
   }
   return constant;
 }
@@ -226,7 +320,7 @@ void LinearBucket::Cursor::sum(double* out) {
 
 void LinearBucket::Cursor::multiply(std::size_t state, const double* ratio, double* out) {
   const double constant = gather_operands(state);
-  operands_.push_back({ratio, nullptr});
+  operands_.push_back({ratio});
   add_product(out, bucket_->block_size_, constant, operands_.data(), operands_.size(), buffer_.data(), true);
 }
 
@@ -235,7 +329,9 @@ void LinearBucket::Cursor::accumulate(int place, std::size_t state, const double
   double* const to = table + offsets_[place] + state * at.state_stride;
   const std::size_t size = bucket_->block_size_;
   if (at.table.shape == TablePlace::Shape::kSame) {
-    for (std::size_t i = 0; i < size; ++i) to[i] += block[i];
+    add_each(to, size, block);
+  } else if (at.shape == Shape::kTwice) {
+    add_pairs(to, size / 2, block);
   } else if (at.table.shape == TablePlace::Shape::kConstant) {
     double sum = 0.0;
     for (std::size_t i = 0; i < size; ++i) sum += block[i];

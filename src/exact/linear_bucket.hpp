@@ -4,9 +4,9 @@
 //
 // Tables have their variables in the order of removal: v first, that is slowest. For one state of v all tables are then
 // read in the order in which `out` is written, with the same variables fastest, and the innermost loops run over the
-// entries of a block of consecutive x_S (the fastest variables of S, up to kMostBlockEntries), whatever v's number of
-// states is. Within a block a table is consecutive, constant, or looked up by a list of places; such a list serves all
-// blocks and states.
+// entries of a block of consecutive x_S (the fastest variables of S, bucket_chain.cpp says how many), whatever v's
+// number of states is. Within a block a table is consecutive, constant, or looked up by a list of places; such a list
+// serves all blocks and states.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,30 @@ namespace treesample {
 
 // A table within a block, at one state of v.
 struct BlockOperand {
+  enum class Shape { kConsecutive, kTwice, kListed };  // each entry once, each twice, by the list
+
   const double* values = nullptr;
-  const std::uint32_t* index = nullptr;  // null: consecutive
+  const std::uint32_t* index = nullptr;  // of kListed
+  Shape shape = Shape::kConsecutive;
+};
+
+// The largest entry of a block and its least one above 0; entries below LinearError::kTiny become 0.
+struct Extent {
+  double largest = 0.0, least = std::numeric_limits<double>::infinity();
+  bool is_lossy = false;  // one was
+
+  void include(std::span<double> block);
+  void include(const Extent& other);
 };
 
 class LinearBucket {
  public:
-  // The tables must stay where they are. Small ones are multiplied into one another first.
+  // The tables must stay where they are. Small ones are multiplied into one another first. In a chain of buckets
+  // (bucket_chain.hpp) the message of the bucket `below`, which must stay too, is another table; it is stored where
+  // `message_below` is not null. A block has all states of the last num_inner variables of the separator.
   LinearBucket(const FactorGraph& graph, int v, std::span<const int> separator,
-               const std::vector<const LinearTable*>& tables);
+               const std::vector<const LinearTable*>& tables, std::size_t num_inner,
+               const LinearBucket* below = nullptr, double* message_below = nullptr);
 
   [[nodiscard]] std::size_t num_blocks() const { return num_blocks_; }
   [[nodiscard]] std::size_t block_size() const { return block_size_; }
@@ -63,8 +78,13 @@ class LinearBucket {
     // table += block, where the block belongs to this state of v, for a registered table.
     void accumulate(int place, std::size_t state, const double* block, double* table) const;
 
+    // What of the messages below was made by sum(): the one just below first.
+    void add_extents_below(std::span<Extent> extents) const;
+
    private:
     double gather_operands(std::size_t state);
+    const double* spread(std::size_t table, std::size_t state, const double* values);
+    const double* block_below(std::size_t state);
     void seek(std::size_t block);
 
     const LinearBucket* bucket_;
@@ -72,12 +92,22 @@ class LinearBucket {
     std::vector<std::size_t> states_;   // of the outer variables
     std::vector<std::size_t> offsets_;  // per place
     std::vector<BlockOperand> operands_;
+    struct Spread {
+      const double* values = nullptr;  // of the table that `block` was made of
+      std::vector<double> block;
+    };
+    std::vector<Spread> spreads_;  // by table and state of v
     std::vector<double> buffer_;
+    std::vector<Cursor> below_;  // by state of v, since each goes from block to block
+    std::vector<double> block_below_;
+    Extent extent_;  // of what this one made for the bucket above
   };
 
  private:
   struct Place {
-    TablePlace table;              // beside S
+    TablePlace table;  // beside S
+    BlockOperand::Shape shape = BlockOperand::Shape::kConsecutive;
+    bool is_small = false;         // has few entries in a block
     std::size_t state_stride = 0;  // of v
   };
 
@@ -87,17 +117,11 @@ class LinearBucket {
   std::size_t num_outer_ = 0;  // variables of S that are not in the block
   std::size_t num_states_, block_size_ = 1, num_blocks_ = 1;
   std::vector<Place> places_;
-  std::vector<const double*> values_;  // of the tables that are multiplied: the first places
+  std::vector<const double*> values_;  // of the tables that are multiplied: the first places; null: what is below
+  const LinearBucket* below_;
+  double* message_below_;
+  std::size_t place_below_ = 0;
   std::vector<std::vector<double>> combined_;
-};
-
-// The largest entry of a block and its least one above 0; entries below LinearError::kTiny become 0.
-struct Extent {
-  double largest = 0.0, least = std::numeric_limits<double>::infinity();
-  bool is_lossy = false;  // one was
-
-  void include(std::span<double> block);
-  void include(const Extent& other);
 };
 
 }  // namespace treesample

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
+#include "exact/bucket_chain.hpp"
 #include "exact/bucket_moments.hpp"
 #include "exact/bucket_tree.hpp"
 #include "exact/elimination_pass.hpp"
@@ -44,11 +46,15 @@ class LinearPass final : public EliminationPass {
 
   [[nodiscard]] std::vector<const LinearTable*> inputs(int v) const;
   [[nodiscard]] double num_entries(int v) const;
+  [[nodiscard]] double num_entries(const BucketChain& chain) const;
   bool take_factors(int v);
   void keep_product_small(int v);
+  [[nodiscard]] bool is_product_small(const BucketChain& chain) const;
   void set_error(int v, LinearTable& message, const Extent& extent) const;
-  Extent fill(int v, LinearTable& message, EntryWatch& watch);
-  bool eliminate(int v, EntryWatch& watch);
+  [[nodiscard]] std::vector<LinearBucket> buckets(const BucketChain& chain);
+  [[nodiscard]] std::vector<Extent> fill(const BucketChain& chain, LinearTable& message, EntryWatch& watch);
+  bool eliminate(const BucketChain& chain, EntryWatch& watch);
+  bool eliminate_taken(const BucketChain& chain, EntryWatch& watch);
   bool add_number(const LinearTable& number);
   std::vector<double> sum_bucket(int v, std::vector<TableMemory>& probs, EntryWatch& watch) const;
 
@@ -71,6 +77,12 @@ std::vector<const LinearTable*> LinearPass::inputs(int v) const {
 
 double LinearPass::num_entries(int v) const {
   return static_cast<double>(num_table_entries(graph_, tree_.buckets[v].separator)) * graph_.num_states(v);
+}
+
+double LinearPass::num_entries(const BucketChain& chain) const {
+  double sum = 0.0;
+  for (const int v : chain.variables) sum += num_entries(v);
+  return sum;
 }
 
 // False when one of them has no possible entry.
@@ -96,6 +108,17 @@ void LinearPass::keep_product_small(int v) {
   }
 }
 
+// The same of a chain, whose messages are not known yet: an entry is at most the number of states times the product of
+// the largest ones.
+bool LinearPass::is_product_small(const BucketChain& chain) const {
+  double product = 1.0;
+  for (const int v : chain.variables) {
+    product *= graph_.num_states(v);
+    for (const LinearTable* table : inputs(v)) product *= std::max(1.0, table->largest);
+  }
+  return product <= LinearError::kMostProduct;
+}
+
 // By linear_error.hpp.
 void LinearPass::set_error(int v, LinearTable& message, const Extent& extent) const {
   const std::vector<const LinearTable*> tables = inputs(v);
@@ -119,35 +142,60 @@ void LinearPass::set_error(int v, LinearTable& message, const Extent& extent) co
   if (extent.is_lossy || product_of_least < LinearError::kNoUnderflow) error.absolute += 2.0 * LinearError::kTiny;
 }
 
-Extent LinearPass::fill(int v, LinearTable& message, EntryWatch& watch) {
-  const LinearBucket bucket(graph_, v, tree_.buckets[v].separator, inputs(v));
-  const std::size_t block_size = bucket.block_size();
-  const std::size_t block_entries = block_size * bucket.num_states();
-  const auto fill_blocks = [&](std::size_t first, std::size_t last, Extent& extent) {
-    LinearBucket::Cursor cursor(bucket, first);
-    for (std::size_t block = first; block < last; ++block, cursor.next()) {
+std::vector<LinearBucket> LinearPass::buckets(const BucketChain& chain) {
+  std::vector<LinearBucket> buckets;
+  buckets.reserve(chain.variables.size());  // each has the address of the one before
+  for (std::size_t i = 0; i < chain.variables.size(); ++i) {
+    const int v = chain.variables[i];
+    std::vector<const LinearTable*> tables = inputs(v);
+    LinearTable* const below = i > 0 ? &messages_[chain.variables[i - 1]] : nullptr;
+    std::erase(tables, below);
+    buckets.emplace_back(graph_, v, tree_.buckets[v].separator, tables, chain.num_inner[i],
+                         i > 0 ? &buckets.back() : nullptr, i > 0 ? below->values.data() : nullptr);
+  }
+  return buckets;
+}
+
+// The message of the last bucket, and the extents of all of them.
+std::vector<Extent> LinearPass::fill(const BucketChain& chain, LinearTable& message, EntryWatch& watch) {
+  const std::vector<LinearBucket> buckets = this->buckets(chain);
+  const LinearBucket& last_bucket = buckets.back();
+  const std::size_t length = buckets.size(), block_size = last_bucket.block_size();
+  const std::size_t block_entries = block_size * last_bucket.num_states() * length;
+  const auto num_threads = static_cast<std::size_t>(options_.team->size());
+  struct Own {
+    LinearBucket::Cursor cursor;
+    Extent extent;
+  };
+  std::vector<std::optional<Own>> owns(num_threads);
+  std::size_t num_done = 0;  // as the calling thread sees it
+  const auto fill_blocks = [&](std::size_t first, std::size_t last, int worker) {
+    std::optional<Own>& own = owns[static_cast<std::size_t>(worker)];
+    if (!own) own.emplace(LinearBucket::Cursor(last_bucket, first), Extent());
+    for (std::size_t block = first; block < last; ++block) {
       double* const out = message.values.data() + block * block_size;
-      cursor.sum(out);
-      extent.include({out, block_size});
+      own->cursor.move_to(block);
+      own->cursor.sum(out);
+      own->extent.include({out, block_size});
     }
+    if (worker == 0) num_done += (last - first) * block_entries * num_threads;
   };
   const std::size_t grain = std::max<std::size_t>(1, kGrainEntries / block_entries);
-  Extent extent;
-  if (bucket.num_blocks() <= grain) {
-    fill_blocks(0, bucket.num_blocks(), extent);
-    return extent;
+  const double most = num_entries(chain);
+  if (last_bucket.num_blocks() <= grain) {
+    fill_blocks(0, last_bucket.num_blocks(), 0);
+  } else {
+    options_.team->run(last_bucket.num_blocks(), grain, fill_blocks,
+                       [&] { return watch.is_asked_to_stop(std::min(most, static_cast<double>(num_done))); });
   }
-  std::vector<Extent> extents(static_cast<std::size_t>(options_.team->size()));
-  std::size_t num_blocks_done = 0;  // as the calling thread sees it
-  options_.team->run(
-      bucket.num_blocks(), grain,
-      [&](std::size_t first, std::size_t last, int worker) {
-        fill_blocks(first, last, extents[static_cast<std::size_t>(worker)]);
-        if (worker == 0) num_blocks_done = last;
-      },
-      [&] { return watch.is_asked_to_stop(static_cast<double>(num_blocks_done * block_entries)); });
-  for (const Extent& part : extents) extent.include(part);
-  return extent;
+  std::vector<Extent> extents(length);  // the last bucket first
+  for (const std::optional<Own>& own : owns) {
+    if (!own) continue;
+    extents.front().include(own->extent);
+    own->cursor.add_extents_below(std::span(extents).subspan(1));
+  }
+  std::reverse(extents.begin(), extents.end());
+  return extents;
 }
 
 // log Z gets the number; false where too much of it may have been lost.
@@ -162,26 +210,50 @@ bool LinearPass::add_number(const LinearTable& number) {
   return lost_ <= kMostLost;
 }
 
-bool LinearPass::eliminate(int v, EntryWatch& watch) {
-  if (!take_factors(v)) return true;
-  keep_product_small(v);
-  const Bucket& bucket = tree_.buckets[v];
-  LinearTable& message = messages_[v];
-  message.scope = bucket.separator;
-  message.values = TableMemory(num_table_entries(graph_, bucket.separator), options_.pool);
-  const Extent extent = fill(v, message, watch);
-  message.largest = extent.largest;
-  message.least = extent.least;
-  set_error(v, message, extent);
-  const bool is_wide = message.largest > kWideRange || message.largest < 1.0 / kWideRange;
-  if (is_wide || message.values.size() <= kSmallTable) message.normalise();
-  exponent_ += message.exponent;
-  if (!options_.keep_messages) {
-    factors_[v].clear();
-    for (const int c : bucket.children) messages_[c].values = TableMemory();
+// One bucket after the other where products of the whole chain may become too large.
+bool LinearPass::eliminate(const BucketChain& chain, EntryWatch& watch) {
+  for (const int v : chain.variables) {
+    if (!take_factors(v)) return true;
+    keep_product_small(v);
   }
-  if (bucket.separator.empty() || message.largest == 0.0) return add_number(message);
-  return message.error.absolute < message.largest;  // else nothing is known of it
+  if (chain.variables.size() == 1 || is_product_small(chain)) return eliminate_taken(chain, watch);
+  for (const int v : chain.variables) {
+    keep_product_small(v);
+    const BucketChain alone{{v}, {num_inner_variables(graph_, tree_.buckets[v].separator)}};
+    if (!eliminate_taken(alone, watch)) return false;
+    if (log_z_.value() == kNegInf) return true;
+  }
+  return true;
+}
+
+bool LinearPass::eliminate_taken(const BucketChain& chain, EntryWatch& watch) {
+  const int last = chain.variables.back();
+  LinearTable& stored = messages_[last];
+  for (const int v : chain.variables) {
+    if (v != last && !options_.keep_messages) continue;
+    messages_[v].values = TableMemory(num_table_entries(graph_, tree_.buckets[v].separator), options_.pool);
+  }
+  const std::vector<Extent> extents = fill(chain, stored, watch);
+  bool is_known = true;
+  for (std::size_t i = 0; i < chain.variables.size() && is_known; ++i) {
+    const int v = chain.variables[i];
+    LinearTable& message = messages_[v];
+    message.scope = tree_.buckets[v].separator;
+    message.largest = extents[i].largest;
+    message.least = extents[i].least;
+    set_error(v, message, extents[i]);
+    if (message.largest == 0.0) return add_number(message);
+    is_known = message.error.absolute < message.largest;  // else nothing is known of it
+  }
+  const bool is_wide = stored.largest > kWideRange || stored.largest < 1.0 / kWideRange;
+  if (is_wide || stored.values.size() <= kSmallTable) stored.normalise();
+  exponent_ += stored.exponent;
+  for (const int v : chain.variables) {
+    if (options_.keep_messages) break;
+    factors_[v].clear();
+    for (const int c : tree_.buckets[v].children) messages_[c].values = TableMemory();
+  }
+  return stored.scope.empty() ? add_number(stored) : is_known;
 }
 
 bool LinearPass::eliminate_all(EntryWatch& watch) {
@@ -190,11 +262,13 @@ bool LinearPass::eliminate_all(EntryWatch& watch) {
     log_z_.add(value);
     error_ += value == kNegInf ? 0.0 : kEpsilon * (1.0 + std::abs(value));
   }
-  for (const int v : order_) {
+  for (std::span<const int> order = order_; !order.empty();) {
     if (log_z_.value() == kNegInf) return true;
     watch.check_going_on();
-    if (!eliminate(v, watch)) return false;
-    watch.add(num_entries(v));
+    const BucketChain chain = longest_chain(graph_, tree_, order);
+    if (!eliminate(chain, watch)) return false;
+    watch.add(num_entries(chain));
+    order = order.subspan(chain.variables.size());
   }
   // 2^exponent, exactly but for the rounding of ln 2 itself.
   const auto exponent = static_cast<double>(exponent_);
@@ -217,7 +291,7 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
       ratio.data()[i] = m == 0.0 ? 0.0 : ratio.data()[i] / m * scale;
     }
   });
-  LinearBucket product(graph_, v, bucket.separator, inputs(v));
+  LinearBucket product(graph_, v, bucket.separator, inputs(v), num_inner_variables(graph_, bucket.separator));
   std::vector<int> scope = {v};
   scope.insert(scope.end(), bucket.separator.begin(), bucket.separator.end());
   std::vector<std::span<const int>> child_separators;

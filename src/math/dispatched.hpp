@@ -1,6 +1,7 @@
 // TS_DISPATCHED before a function: one version per instruction set, chosen when the program starts.
 // Without fused multiply-add (-ffp-contract=off) all versions round alike. Sanitizer runtimes do not
-// survive the dispatch. A call costs one indirect jump; the callees in the loop must be inline.
+// survive the dispatch. A call costs one indirect jump; the callees in the loop must be inline, and TS_INLINE where the
+// compiler may not think so: what is not is compiled once, for the least machine.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
@@ -8,4 +9,10 @@
 #define TS_DISPATCHED __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define TS_DISPATCHED
+#endif
+
+#if defined(__GNUC__)
+#define TS_INLINE inline __attribute__((always_inline))
+#else
+#define TS_INLINE inline
 #endif

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "math/dispatched.hpp"
+#include "math/vector_kernels.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/vector_math.hpp"
@@ -13,6 +15,64 @@ namespace {
 constexpr std::size_t kMaxBlockEntries = 2048;
 // Larger tables are worth a pass of their own.
 constexpr std::size_t kMaxGroupEntries = 4096;
+
+TS_DISPATCHED void add_same(double* to, std::size_t size, const double* from, double shift) {
+  for (std::size_t i = 0; i < size; ++i) to[i] += from[i] - shift;
+}
+TS_DISPATCHED void add_constant(double* to, std::size_t size, double value) {
+  for (std::size_t i = 0; i < size; ++i) to[i] += value;
+}
+TS_DISPATCHED void add_listed(double* to, std::size_t size, const double* from, const std::uint32_t* index,
+                              double shift) {
+  for (std::size_t i = 0; i < size; ++i) to[i] += from[index[i]] - shift;
+}
+
+using Shape = TablePlace::Shape;
+
+struct Operand {
+  const double* values;
+  const std::uint32_t* index;
+  Shape shape;
+  double shift;
+};
+
+template <Shape kShape>
+TS_INLINE double entry(const double* values, const std::uint32_t* index, std::size_t i) {
+  if constexpr (kShape == Shape::kGeneral) return values[index[i]];
+  return kShape == Shape::kSame ? values[i] : *values;
+}
+template <Shape kA, Shape kB>
+TS_INLINE void set_entries(double* to, std::size_t size, double constant, const Operand& one, const Operand& other) {
+  const double *const a = one.values, *const b = other.values;
+  const std::uint32_t *const a_index = one.index, *const b_index = other.index;
+  const double a_shift = one.shift, b_shift = other.shift;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < size; ++i) {
+    to[i] = (constant + (entry<kA>(a, a_index, i) - a_shift)) + (entry<kB>(b, b_index, i) - b_shift);
+  }
+}
+template <Shape kA>
+TS_INLINE void set_by_other(double* to, std::size_t size, double constant, const Operand& one, const Operand& other) {
+  if (other.shape == Shape::kSame) return set_entries<kA, Shape::kSame>(to, size, constant, one, other);
+  if (other.shape == Shape::kConstant) return set_entries<kA, Shape::kConstant>(to, size, constant, one, other);
+  set_entries<kA, Shape::kGeneral>(to, size, constant, one, other);
+}
+TS_DISPATCHED void set_sum_of(double* to, std::size_t size, double constant, const Operand& one, const Operand& other) {
+  if (one.shape == Shape::kSame) return set_by_other<Shape::kSame>(to, size, constant, one, other);
+  if (one.shape == Shape::kConstant) return set_by_other<Shape::kConstant>(to, size, constant, one, other);
+  set_by_other<Shape::kGeneral>(to, size, constant, one, other);
+}
+
+// Half of the exponentials: the larger entry's is 1.
+TS_DISPATCHED void log_sum_pairs(const double* block, std::size_t num_rows, double scale, double weight, double* out) {
+  for (std::size_t r = 0; r < num_rows; ++r) {
+    const double first = block[2 * r] * scale, second = block[2 * r + 1] * scale;
+    const double larger = first < second ? second : first, smaller = first < second ? first : second;
+    const double ratio = larger == kNegInf ? 0.0 : smaller - larger;
+    const double log_sum = weight * (larger + log_one(exp_one(ratio) + 1.0));
+    out[r] = larger == kNegInf ? kNegInf : log_sum;
+  }
+}
 
 }  // namespace
 
@@ -68,19 +128,38 @@ void BlockWalk::seek(std::size_t block) {
   }
 }
 
-void BlockWalk::add(int id, const double* values, std::span<double> block, double shift) const {
+void BlockWalk::move_to(std::size_t block) {
+  const std::size_t now = first_entry_ / block_size_;
+  if (block == now + 1) {
+    next();
+  } else if (block != now) {
+    seek(block);
+  }
+}
+
+std::size_t BlockWalk::inner_size(int id) const {
+  const TablePlace& place = tables_[id].place;
+  if (place.shape == TablePlace::Shape::kGeneral) return place.inner_index.back() + std::size_t{1};
+  return place.shape == TablePlace::Shape::kSame ? block_size_ : 1;
+}
+
+void BlockWalk::set_sum(double constant, const Term& one, const Term& other, std::span<double> block) const {
+  const auto operand = [&](const Term& term) -> Operand {
+    const Table& table = tables_[term.id];
+    return {term.values + table.offset, table.place.inner_index.data(), table.place.shape, term.shift};
+  };
+  set_sum_of(block.data(), block_size_, constant, operand(one), operand(other));
+}
+
+void BlockWalk::add_at(std::size_t offset, int id, const double* values, std::span<double> block, double shift) const {
   const Table& table = tables_[id];
-  const double* from = values + table.offset;
-  const std::size_t size = block_size_;
-  double* to = block.data();
+  const double* const from = values + offset;
   if (table.place.shape == TablePlace::Shape::kSame) {
-    for (std::size_t i = 0; i < size; ++i) to[i] += from[i] - shift;
+    add_same(block.data(), block_size_, from, shift);
   } else if (table.place.shape == TablePlace::Shape::kConstant) {
-    const double value = *from - shift;
-    for (std::size_t i = 0; i < size; ++i) to[i] += value;
+    add_constant(block.data(), block_size_, *from - shift);
   } else {
-    const std::uint32_t* index = table.place.inner_index.data();
-    for (std::size_t i = 0; i < size; ++i) to[i] += from[index[i]] - shift;
+    add_listed(block.data(), block_size_, from, table.place.inner_index.data(), shift);
   }
 }
 
@@ -198,8 +277,16 @@ TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope,
 }
 
 void TableProduct::fill(const BlockWalk& walk, double constant, std::span<double> block) const {
-  std::fill(block.begin(), block.end(), constant);
-  for (const Term& term : terms_) walk.add(term.id, term.values, block, term.shift);
+  std::size_t num_added = 0;
+  if (terms_.size() >= 2) {
+    walk.set_sum(constant, terms_[0], terms_[1], block);
+    num_added = 2;
+  } else {
+    std::fill(block.begin(), block.end(), constant);
+  }
+  for (const BlockWalk::Term& term : std::span(terms_).subspan(num_added)) {
+    walk.add(term.id, term.values, block, term.shift);
+  }
 }
 
 void log_sum_rows(std::span<double> block, int num_states, double weight, double* out) {
@@ -207,33 +294,25 @@ void log_sum_rows(std::span<double> block, int num_states, double weight, double
   const std::size_t num_rows = block.size() / row_size;
   const double scale = 1.0 / weight;
   if (num_states == 2) {
-    // Half of the exponentials: the larger entry's is 1.
-    for (std::size_t r = 0; r < num_rows; ++r) {
-      const double larger = std::max(block[2 * r] * scale, block[2 * r + 1] * scale);
-      const double smaller = std::min(block[2 * r] * scale, block[2 * r + 1] * scale);
-      out[r] = larger;
-      block[r] = larger == kNegInf ? 0.0 : smaller - larger;
+    log_sum_pairs(block.data(), num_rows, scale, weight, out);
+    return;
+  }
+  for (std::size_t r = 0; r < num_rows; ++r) {
+    double* const row = block.data() + r * row_size;
+    double largest = kNegInf;
+    for (std::size_t a = 0; a < row_size; ++a) {
+      row[a] *= scale;
+      largest = std::max(largest, row[a]);
     }
-    exp_each(block.first(num_rows));
-    for (std::size_t r = 0; r < num_rows; ++r) block[r] += 1.0;
-  } else {
-    for (std::size_t r = 0; r < num_rows; ++r) {
-      double* const row = block.data() + r * row_size;
-      double largest = kNegInf;
-      for (std::size_t a = 0; a < row_size; ++a) {
-        row[a] *= scale;
-        largest = std::max(largest, row[a]);
-      }
-      out[r] = largest;
-      const double reference = largest == kNegInf ? 0.0 : largest;
-      for (std::size_t a = 0; a < row_size; ++a) row[a] -= reference;
-    }
-    exp_each(block);
-    for (std::size_t r = 0; r < num_rows; ++r) {
-      double sum = 0.0;
-      for (std::size_t a = 0; a < row_size; ++a) sum += block[r * row_size + a];
-      block[r] = sum;  // the rows before r are done
-    }
+    out[r] = largest;
+    const double reference = largest == kNegInf ? 0.0 : largest;
+    for (std::size_t a = 0; a < row_size; ++a) row[a] -= reference;
+  }
+  exp_each(block);
+  for (std::size_t r = 0; r < num_rows; ++r) {
+    double sum = 0.0;
+    for (std::size_t a = 0; a < row_size; ++a) sum += block[r * row_size + a];
+    block[r] = sum;  // the rows before r are done
   }
   log_each(block.first(num_rows));
   for (std::size_t r = 0; r < num_rows; ++r) out[r] = out[r] == kNegInf ? kNegInf : weight * (out[r] + block[r]);

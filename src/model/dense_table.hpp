@@ -41,16 +41,30 @@ class BlockWalk {
   bool next();
   // Moves to the block of this number, from 0 on.
   void seek(std::size_t block);
+  // The same, and quicker where it is the next one.
+  void move_to(std::size_t block);
   // Of the first entry of the table that belongs to this block. Blocks with the same one have the same entries, blocks
   // with different ones none in common.
   [[nodiscard]] std::size_t offset(int id) const { return tables_[id].offset; }
   // The variables that a block has one state of, the last one changing fastest from block to block.
   [[nodiscard]] std::span<const int> outer_scope() const { return {scope_.data(), num_outer_}; }
   [[nodiscard]] bool has_outer(int id, std::size_t place) const { return tables_[id].place.outer_strides[place] != 0; }
+  // Entries of the table that belong to a block: consecutive ones, where its variables have the order of the scope.
+  [[nodiscard]] std::size_t inner_size(int id) const;
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
 
+  // A registered table that takes part in a sum.
+  struct Term {
+    int id = 0;
+    const double* values = nullptr;
+    double shift = 0.0;
+  };
+  // block[i] = constant + the entry of one table + that of another: as set to the constant, then added to twice.
+  void set_sum(double constant, const Term& one, const Term& other, std::span<double> block) const;
   // block[i] += the entry of the table that belongs to entry i of the block, less the shift.
-  void add(int id, const double* values, std::span<double> block, double shift = 0.0) const;
+  void add(int id, const double* values, std::span<double> block, double shift = 0.0) const {
+    add_at(tables_[id].offset, id, values, block, shift);
+  }
   // block[i] *= the entry.
   void multiply(int id, const double* values, std::span<double> block) const;
   // The reverse: every entry of the block is added to the table entry that it belongs to.
@@ -61,7 +75,8 @@ class BlockWalk {
   void accumulate_max(int id, std::span<const double> block, double* values) const {
     accumulate_max_at(tables_[id].offset, id, block, values);
   }
-  // Both for a block with this offset(), wherever the walk stands.
+  // All for a block with this offset(), wherever the walk stands.
+  void add_at(std::size_t offset, int id, const double* values, std::span<double> block, double shift = 0.0) const;
   void accumulate_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
   void accumulate_max_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
 
@@ -108,15 +123,9 @@ class TableProduct {
   void fill(const BlockWalk& walk, double constant, std::span<double> block) const;
 
  private:
-  struct Term {
-    int id = 0;  // in walk_
-    const double* values = nullptr;
-    double shift = 0.0;
-  };
-
   BlockWalk walk_;
   std::vector<std::vector<double>> combined_;  // one small table per group of several
-  std::vector<Term> terms_;
+  std::vector<BlockWalk::Term> terms_;         // in walk_
 };
 
 // out[r] = weight * log of the sum of exp(entry / weight) over the num_states consecutive entries of

@@ -1,11 +1,8 @@
 // Loops over the blocks of a large table (model/dense_table.hpp) by several threads, with the same bits for any number
 // of them.
 //
-// Blocks that only write entries of their own are shared out as they come. Where blocks are added up, all those that go
-// to the same entries are one thread's, which adds them in their order: every entry gets the same numbers in the same
-// order as from one thread. Blocks go to different entries where a variable that all targets have differs. Where there
-// are too few of those, slabs are gone through, some blocks one after the other: the threads make the blocks of a slab,
-// which is the expensive part, and then add them up, each target for itself.
+// Blocks that only write entries of their own are shared out as they come. Where blocks are added up, they are divided
+// into parts that go to different entries, or to different copies of them (value/block_fold.hpp).
 //
 // Small tables are left to one thread, because waking others takes longer; several of them that do not need each other
 // are a wave, whose members are shared out.
@@ -20,6 +17,7 @@
 #include "model/dense_table.hpp"
 #include "thread_team.hpp"
 #include "treesample/stop.hpp"
+#include "value/block_fold.hpp"
 
 namespace treesample {
 
@@ -61,20 +59,17 @@ class BlockTeam {
   using Work = std::function<void(const BlockWalk& walk, int thread)>;
   bool for_each(BlockWalk& walk, std::size_t cost, const Work& work);
 
-  // A table over a part of the scope, registered in the walk as `id`, that blocks are added to.
-  struct Target {
-    int id = 0;
-    double* values = nullptr;
-  };
-  enum class Fold { kSum, kMax };
-  // make(walk, block, thread) fills each block, which is then folded into the targets.
-  using Make = std::function<void(const BlockWalk& walk, std::span<double> block, int thread)>;
-  bool fold(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
+  // The same where blocks are added up: work(walk, place, thread) at every block, those of a part in their order.
+  using FoldWork = std::function<void(const BlockWalk& walk, const BlockFold::Place& place, int thread)>;
+  bool fold(BlockWalk& walk, const BlockFold& parts, std::size_t cost, const FoldWork& work);
+  // to = the sum of the copies, one after the other.
+  bool add_copies(std::span<const double> copies, std::span<double> to);
 
-  // work(first, last) for ranges of at most kRange that make up 0 .. count - 1; always the same ones.
+  // work(first, last) for ranges of at most `range` that make up 0 .. count - 1; always the same ones.
   static constexpr std::size_t kRange = 4096;
-  static constexpr std::size_t kLeastShared = std::size_t{1} << 14;  // entries
-  bool for_ranges(std::size_t count, std::size_t cost, const std::function<void(std::size_t, std::size_t)>& work);
+  static constexpr std::size_t kLeastShared = BlockFold::kLeastDivided;  // entries
+  bool for_ranges(std::size_t count, std::size_t cost, const std::function<void(std::size_t, std::size_t)>& work,
+                  std::size_t range = kRange);
   bool fill(std::span<double> values, double value);
 
  private:
@@ -85,29 +80,12 @@ class BlockTeam {
   [[nodiscard]] std::size_t grain(std::size_t num_blocks) const;
   // team_->run() with the questions of is_ended(); `num_entries` are those of one piece.
   bool share(std::size_t count, std::size_t grain, std::size_t num_entries, const ThreadTeam::Work& work);
-  bool fold_parts(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
-  bool fold_slabs(BlockWalk& walk, std::size_t cost, const Make& make, Fold fold, std::span<const Target> targets);
-  void make_groups(BlockWalk& walk, std::size_t first, std::size_t count, std::span<const Target> targets);
-
-  static constexpr std::size_t kSlabEntries = std::size_t{1} << 14;  // for each thread
-
-  // Blocks of a slab that go to the same entries of a target; `first` and `last` are of order_.
-  struct Group {
-    std::size_t target = 0, first = 0, last = 0;
-  };
-
-  struct Place {
-    std::size_t offset = 0, block = 0;
-  };
 
   ThreadTeam* team_ = nullptr;
   std::vector<BlockTeam> alone_;  // by thread, of waves
   StopCheck settle_{ShouldStop()}, stop_{ShouldStop()};
   TellShare progress_;
   double num_entries_ = 0.0, num_done_ = 0.0;
-  std::vector<double> slab_;
-  std::vector<Place> order_;  // the blocks of a slab, for one target after the other
-  std::vector<Group> groups_;
 };
 
 }  // namespace treesample

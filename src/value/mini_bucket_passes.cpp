@@ -10,9 +10,6 @@
 namespace treesample {
 namespace {
 
-// Moments are linear on their way down: what underflows counts as this, so that only a zero of the
-// model itself makes a moment vanish.
-constexpr double kTinyMoment = 1e-300;
 constexpr double kSmallestWeight = 1e-3;
 // Larger shifts would lose the digits of the bound; they occur only where a lower bound extrapolates.
 constexpr double kLargestShift = 1e8;
@@ -72,71 +69,25 @@ bool MiniBucketPasses::eliminate(BlockTeam& team, int c) {
   });
 }
 
-// log of the sum over everything but `scope` of exp(F / w + from_above): log mu_c on the scope, up to
-// a constant. -inf exactly where F is -inf for every completion. Nothing when is_ended().
-std::optional<MiniBucketPasses::Table> MiniBucketPasses::log_moment(BlockTeam& team, int c, const Table& joint,
-                                                                    std::span<const int> scope) {
-  BlockWalk walk(graph_, plan_.clusters[c].scope);
-  const int target = walk.add_table(scope);
-  const int separator = walk.add_table(plan_.clusters[c].separator());
-  const double scale = 1.0 / tables_[c].weight;
-  const auto load = [&](const BlockWalk& at, std::span<double> block) {
-    for (std::size_t i = 0; i < block.size(); ++i) block[i] = joint[at.first_entry() + i] * scale;
-    if (!from_above_[c].empty()) at.add(separator, from_above_[c].data(), block);
-  };
-  Table largest(num_table_entries(graph_, scope)), sum(largest.size()), reference(largest.size());
-  if (!team.fill(largest, kNegInf) || !team.fill(sum, 0.0)) return {};
-  const auto load_only = [&](const BlockWalk& at, std::span<double> block, int) { load(at, block); };
-  const BlockTeam::Target to_largest{target, largest.data()};
-  if (!team.fold(walk, 1, load_only, BlockTeam::Fold::kMax, {&to_largest, 1})) return {};
-  const auto refer = [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) reference[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
-  };
-  if (!team.for_ranges(reference.size(), 1, refer)) return {};
-  const auto load_exp = [&](const BlockWalk& at, std::span<double> block, int) {
-    load(at, block);
-    at.add(target, reference.data(), block);
-    exp_each(block);
-  };
-  const BlockTeam::Target to_sum{target, sum.data()};
-  if (!team.fold(walk, 4, load_exp, BlockTeam::Fold::kSum, {&to_sum, 1})) return {};
-  std::vector<double> totals((sum.size() + BlockTeam::kRange - 1) / BlockTeam::kRange);
-  const auto take_log = [&](std::size_t first, std::size_t last) {
-    const std::span<double> part(sum.data() + first, last - first);
-    log_each(part);
-    for (std::size_t i = first; i < last; ++i) sum[i] = largest[i] == kNegInf ? kNegInf : largest[i] + sum[i];
-    totals[first / BlockTeam::kRange] = log_sum_exp(part);
-  };
-  if (!team.for_ranges(sum.size(), 8, take_log)) return {};
-  const double log_total = log_sum_exp(totals);
-  if (log_total == kNegInf) return sum;
-  const auto normalise = [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) sum[i] -= log_total;
-  };
-  if (!team.for_ranges(sum.size(), 1, normalise)) return {};
-  return sum;
+ClusterView MiniBucketPasses::view(int c) const {
+  return {graph_, plan_.clusters[c].scope, inputs(c), tables_[c].weight, tables_[c].message};
 }
 
-bool MiniBucketPasses::apply_shift(BlockTeam& team, int c, std::span<const int> scope, const Table& shift,
-                                   Table& joint) {
-  const auto add = [&](std::span<const int> large_scope, Table& large) {
-    BlockWalk walk(graph_, large_scope);
-    walk.add_table(scope);
-    return team.for_each(walk, 1, [&](const BlockWalk& at, int) {
-      at.add(0, shift.data(), {large.data() + at.first_entry(), at.block_size()});
-    });
-  };
-  return add(plan_.clusters[c].scope, joint) && add(plan_.clusters[c].shift_scope, tables_[c].shift);
+bool MiniBucketPasses::apply_shift(BlockTeam& team, int c, std::span<const int> scope, const Table& shift) {
+  BlockWalk walk(graph_, plan_.clusters[c].shift_scope);
+  walk.add_table(scope);
+  return team.for_each(walk, 1, [&](const BlockWalk& at, int) {
+    at.add(0, shift.data(), {tables_[c].shift.data() + at.first_entry(), at.block_size()});
+  });
 }
 
 // F_c += w_c (mean - log mu_c) with the w-weighted mean of the log-moments: the shifts add up to 0. A
 // state that one cluster excludes is excluded from the others too, which changes no product.
-bool MiniBucketPasses::match(BlockTeam& team, const MiniBucketPlan::Match& match, std::vector<Table>& joint,
-                             int first_cluster) {
+bool MiniBucketPasses::match(BlockTeam& team, const MiniBucketPlan::Match& match) {
   std::vector<Table> moments;
   double total_weight = 0.0;
   for (const int c : match.clusters) {
-    std::optional<Table> moment = log_moment(team, c, joint[c - first_cluster], match.scope);
+    std::optional<Table> moment = log_moment(view(c), from_above_[c], match.scope, team);
     if (!moment) return false;
     moments.push_back(*std::move(moment));
     total_weight += tables_[c].weight;
@@ -158,36 +109,7 @@ bool MiniBucketPasses::match(BlockTeam& team, const MiniBucketPlan::Match& match
   };
   if (!team.for_ranges(moments.front().size(), 4, shift_entries)) return false;
   for (std::size_t k = 0; k < moments.size(); ++k) {
-    if (!apply_shift(team, match.clusters[k], match.scope, moments[k], joint[match.clusters[k] - first_cluster])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool MiniBucketPasses::match_and_eliminate(BlockTeam& team, const MiniBucketPlan::Bucket& bucket) {
-  std::vector<Table> joint(static_cast<std::size_t>(bucket.count));
-  for (int k = 0; k < bucket.count; ++k) {
-    const int c = bucket.first + k;
-    TableProduct product(graph_, plan_.clusters[c].scope, inputs(c));
-    joint[k].resize(num_table_entries(graph_, plan_.clusters[c].scope));
-    const auto fill = [&](const BlockWalk& walk, int) {
-      product.fill(walk, 0.0, {joint[k].data() + walk.first_entry(), walk.block_size()});
-    };
-    if (!team.for_each(product.walk(), 1, fill)) return false;
-  }
-  for (const MiniBucketPlan::Match& each : bucket.matches) {
-    if (!match(team, each, joint, bucket.first)) return false;
-  }
-  for (int k = 0; k < bucket.count; ++k) {
-    const int c = bucket.first + k;
-    BlockWalk blocks(graph_, plan_.clusters[c].scope);
-    const auto sum_block = [&](const BlockWalk& walk, int) {
-      const std::span<double> block(joint[k].data() + walk.first_entry(), walk.block_size());
-      double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
-      log_sum_rows(block, num_states(c), tables_[c].weight, out);
-    };
-    if (!team.for_each(blocks, 4, sum_block)) return false;
+    if (!apply_shift(team, match.clusters[k], match.scope, moments[k])) return false;
   }
   return true;
 }
@@ -195,7 +117,9 @@ bool MiniBucketPasses::match_and_eliminate(BlockTeam& team, const MiniBucketPlan
 bool MiniBucketPasses::forward(bool matches) {
   const auto pass = [&](BlockTeam& team, int level) {
     const MiniBucketPlan::Bucket& bucket = plan_.buckets[level];
-    if (bucket.count > 1 && matches) return match_and_eliminate(team, bucket);
+    for (std::size_t m = 0; m < bucket.matches.size() && matches; ++m) {
+      if (!match(team, bucket.matches[m])) return false;
+    }
     for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
       if (!eliminate(team, c)) return false;
     }
@@ -216,55 +140,15 @@ double MiniBucketPasses::bound() const {
   return sum;
 }
 
-// mu_c(x) = p_c(x_n | x_sep) mu(x_sep) with p_c = exp((F_c - lambda_c) / w_c); its sums are what the
-// children get. What is stored in entropies_ is the conditional entropy of p_c under mu, the derivative of the bound by
-// w_c.
-bool MiniBucketPasses::send_moments(BlockTeam& team, int c, std::vector<Table>& moments) {
-  const MiniBucketPlan::Cluster& cluster = plan_.clusters[c];
+bool MiniBucketPasses::send(BlockTeam& team, int c, std::vector<Table>& moments) {
   const Table above = std::move(moments[c]);
-  TableProduct product(graph_, cluster.scope, inputs(c));
-  std::vector<BlockTeam::Target> targets;
-  for (const int child : cluster.children) {
-    moments[child].resize(tables_[child].message.size());
-    if (!team.fill(moments[child], 0.0)) return false;
-    targets.push_back({product.walk().add_table(plan_.clusters[child].separator()), moments[child].data()});
+  SentMoments sent{above, {}, tables_[c].shift.empty() ? nullptr : &from_above_[c]};
+  for (const int child : plan_.clusters[c].children) {
+    sent.children.push_back({plan_.clusters[child].separator(), &moments[child]});
   }
-  const auto row_size = static_cast<std::size_t>(num_states(c));
-  const double scale = 1.0 / tables_[c].weight;
-  const std::size_t block_size = product.walk().block_size();
-  std::vector<double> entropies(product.walk().num_blocks(), 0.0);  // by block, whoever made it
-  std::vector<Table> log_probs(static_cast<std::size_t>(team.num_threads()), Table(block_size));
-  const auto make = [&](const BlockWalk& walk, std::span<double> block, int thread) {
-    Table& log_prob = log_probs[static_cast<std::size_t>(thread)];
-    product.fill(walk, 0.0, block);
-    const double* const above_row = above.data() + walk.first_entry() / row_size;
-    const double* const message_row = tables_[c].message.data() + walk.first_entry() / row_size;
-    for (std::size_t row = 0, i = 0; i < block.size(); ++row) {
-      for (const std::size_t end = i + row_size; i < end; ++i) {
-        log_prob[i] = above_row[row] == 0.0 ? 0.0 : (block[i] - message_row[row]) * scale;
-      }
-    }
-    std::copy(log_prob.begin(), log_prob.end(), block.begin());
-    exp_each(block);
-    double entropy = 0.0;
-    for (std::size_t row = 0, i = 0; i < block.size(); ++row) {
-      for (const std::size_t end = i + row_size; i < end; ++i) {
-        block[i] = log_prob[i] == kNegInf ? 0.0 : block[i] * above_row[row];
-        if (block[i] > 0.0) entropy -= block[i] * log_prob[i];
-      }
-    }
-    entropies[walk.first_entry() / block_size] = entropy;
-  };
-  if (!team.fold(product.walk(), 8, make, BlockTeam::Fold::kSum, targets)) return false;
-  entropies_[c] = std::accumulate(entropies.begin(), entropies.end(), 0.0);
-  if (tables_[c].shift.empty()) return true;
-  from_above_[c].resize(above.size());
-  return team.for_ranges(above.size(), 4, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const double lambda = tables_[c].message[i];
-      from_above_[c][i] = lambda == kNegInf ? 0.0 : std::log(std::max(above[i], kTinyMoment)) - lambda * scale;
-    }
-  });
+  const std::optional<double> entropy = send_moments(view(c), sent, team);
+  if (entropy) entropies_[c] = *entropy;
+  return entropy.has_value();
 }
 
 // Exponentiated steps along the derivatives, which are the entropies: they keep every sign. For the
@@ -296,12 +180,12 @@ void MiniBucketPasses::move_weights(const MiniBucketPlan::Bucket& bucket) {
 bool MiniBucketPasses::backward() {
   std::vector<Table> moments(tables_.size());
   entropies_.resize(tables_.size());
-  const auto send = [&](BlockTeam& team, int c) {
+  const auto pass = [&](BlockTeam& team, int c) {
     if (plan_.clusters[c].parent < 0) moments[c].assign(1, 1.0);
-    return send_moments(team, c, moments);
+    return send(team, c, moments);
   };
   return std::all_of(waves_.backward.begin(), waves_.backward.end(),
-                     [&](const BlockWave& wave) { return team_->run_wave(wave, send); });
+                     [&](const BlockWave& wave) { return team_->run_wave(wave, pass); });
 }
 
 // Whoever ends the passes gets the tables that were saved.

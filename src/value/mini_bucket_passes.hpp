@@ -13,6 +13,7 @@
 #include "model/dense_table.hpp"
 #include "treesample/stop.hpp"
 #include "value/block_team.hpp"
+#include "value/cluster_moments.hpp"
 #include "value/mini_bucket_plan.hpp"
 #include "value/mini_bucket_waves.hpp"
 
@@ -48,16 +49,14 @@ class MiniBucketPasses {
   };
 
   [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // what adds up to F_c
+  [[nodiscard]] ClusterView view(int cluster) const;
   // What comes back is false, and unfinished, when the team is_ended().
   bool forward(bool matches);
   bool eliminate(BlockTeam& team, int cluster);
-  bool match_and_eliminate(BlockTeam& team, const MiniBucketPlan::Bucket& bucket);
-  bool match(BlockTeam& team, const MiniBucketPlan::Match& match, std::vector<Table>& joint, int first_cluster);
-  [[nodiscard]] std::optional<Table> log_moment(BlockTeam& team, int cluster, const Table& joint,
-                                                std::span<const int> scope);
-  bool apply_shift(BlockTeam& team, int cluster, std::span<const int> scope, const Table& shift, Table& joint);
+  bool match(BlockTeam& team, const MiniBucketPlan::Match& match);
+  bool apply_shift(BlockTeam& team, int cluster, std::span<const int> scope, const Table& shift);
   bool backward();
-  bool send_moments(BlockTeam& team, int cluster, std::vector<Table>& moments);
+  bool send(BlockTeam& team, int cluster, std::vector<Table>& moments);
   void move_weights(const MiniBucketPlan::Bucket& bucket);
   void tighten(int max_passes, const ShouldStop& should_settle);
   void estimate_rounding(ThreadTeam& threads);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "value/block_fold.hpp"
+
 namespace treesample {
 namespace {
 
@@ -159,17 +161,20 @@ void Planner::find_matches(int level) {
 }
 
 // Kept are the messages. While the passes run there are also the shifts of this and of the best pass,
-// the moments that came from above, and either moments on their way down or the clusters of one bucket.
+// the moments that came from above, and either moments on their way down, with the copies that they are added up in
+// (value/block_fold.hpp), or those of one bucket, which are counted as if they had as many entries as its clusters.
 void Planner::count_bytes() {
   double messages = 0.0;
   double shifts = 0.0;
   double from_above = 0.0;
   double largest_bucket = 0.0;
+  double copies = 0.0;
   for (const MiniBucketPlan::Bucket& bucket : plan_.buckets) {
     double bucket_entries = 0.0;
     for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
       const Cluster& cluster = plan_.clusters[c];
       messages += num_entries(cluster.separator());
+      copies = std::max(copies, num_entries(cluster.scope) / BlockFold::kCopyShare);
       if (bucket.count == 1) continue;
       shifts += num_entries(cluster.shift_scope);
       from_above += num_entries(cluster.separator());
@@ -183,7 +188,7 @@ void Planner::count_bytes() {
     largest_bucket = std::max(largest_bucket, bucket_entries + match_entries);
   }
   plan_.kept_bytes = sizeof(double) * messages;
-  const double passes = 2.0 * shifts + from_above + std::max(messages, largest_bucket);
+  const double passes = 2.0 * shifts + from_above + std::max(messages + copies, largest_bucket);
   plan_.peak_bytes = plan_.kept_bytes + (plan_.is_exact() ? 0.0 : sizeof(double) * passes);
 }
 
