@@ -43,7 +43,7 @@ class JournalCommand final : public Command {
         "Write a page to look at: what was paid for, by factor, worker and call, and the best; also while a run is "
         "going on");
     line.flag("--repair", is_repairing_,
-              "Drop rows that do not fit their checksums, and take over a journal of version 0.1.0, which had none");
+              "Drop rows that do not fit their checksums, and convert a journal of the first layout, which had none");
   }
   int run() override;
 
