@@ -1,4 +1,5 @@
 // How to ask long work to end, and to report how far it is.
+//
 //   should_stop    the caller wants an end now (the time is over, Ctrl-C). Work that can end early with a lesser result
 //                  does so; other work throws Error (kInterrupted), and is then as if it had never begun.
 //   should_settle  the caller is content with the best result so far. The first result, such as the first of several

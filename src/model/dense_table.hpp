@@ -1,8 +1,8 @@
 // Algebra on dense log-domain tables: products of tables with different scopes, and sums over one
 // variable, without ever storing the product.
 //
-// A product over a large scope is visited in blocks of consecutive entries that fit the fastest cache; each table that
-// takes part has its scope inside the large one, and finds its entries by its place (model/table_index.hpp).
+// A product over a large scope is visited in blocks of consecutive entries that fit into the fastest cache. The scope
+// of each table in the product is part of the large one; model/table_index.hpp says where its entries are.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace treesample {
 struct TableView {
   std::span<const int> scope;
   const double* values = nullptr;
-  double shift = 0.0;  // is taken off every entry of a product
+  double shift = 0.0;  // is subtracted from every entry in a product
 };
 
 // Product of the numbers of states. The caller knows that it fits.
@@ -41,10 +41,10 @@ class BlockWalk {
   bool next();
   // Moves to the block of this number, from 0 on.
   void seek(std::size_t block);
-  // Of the first entry of the table that belongs to this block. Blocks with the same one have the same entries, blocks
-  // with different ones none in common.
+  // The position of the table's first entry that belongs to this block. Blocks with equal offsets have the same entries
+  // of the table, blocks with different offsets have none in common.
   [[nodiscard]] std::size_t offset(int id) const { return tables_[id].offset; }
-  // The variables that a block has one state of, the last one changing fastest from block to block.
+  // The variables that have one state within a block; the last one changes fastest from block to block.
   [[nodiscard]] std::span<const int> outer_scope() const { return {scope_.data(), num_outer_}; }
   [[nodiscard]] bool has_outer(int id, std::size_t place) const { return tables_[id].place.outer_strides[place] != 0; }
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
@@ -61,7 +61,7 @@ class BlockWalk {
   void accumulate_max(int id, std::span<const double> block, double* values) const {
     accumulate_max_at(tables_[id].offset, id, block, values);
   }
-  // Both for a block with this offset(), wherever the walk stands.
+  // Both for a block with this offset(), independent of the position of the walk.
   void accumulate_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
   void accumulate_max_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
 
@@ -100,11 +100,11 @@ class TableProduct {
  public:
   TableProduct(const FactorGraph& graph, std::span<const int> scope, const std::vector<TableView>& tables);
 
-  // Moved by the caller, who may register tables of his own.
+  // The caller moves the walk, and may register further tables.
   BlockWalk& walk() { return walk_; }
   // block = constant + the sum of the tables at the block where the walk stands.
   void fill(double constant, std::span<double> block) const { fill(walk_, constant, block); }
-  // The same where a copy of the walk stands, of a thread that goes its own way.
+  // The same at the position of another walk, for a thread with its own copy.
   void fill(const BlockWalk& walk, double constant, std::span<double> block) const;
 
  private:

@@ -4,6 +4,7 @@
 //
 //   xray=yes            the variable is in this state
 //   smoke~0.8,0.2       soft evidence: a weight for each state, in the model's order
+//
 // In a file the form follows from the extension and, without one of these, from the first word:
 //
 //   UAI    only numbers (io/uai.hpp)

@@ -1,6 +1,7 @@
 // A value function of the caller as a leaf value: a network on another device, a rule of thumb, the exact Q*.
 //
 // It is called for Q_phi of one variable, given prefixes in which that variable comes next:
+//
 //   Q(a | x) = log sum over the variables that x leaves open, with `variable` = a, of exp of the factors that x alone
 //              does not decide; this includes the factors that a decides.
 //
