@@ -78,7 +78,7 @@ class Choices {
   void set_repaired_edge(std::size_t position, const Step<Node>& step);
 
   // Nodes of a path as a matrix: a row per action, a column per node. The best actions are then found several at a time
-  // and without a branch; taken node by node, that branch cannot be predicted and cost more than the logarithms. All
+  // and without a branch; node by node, that branch could not be predicted and cost more than the logarithms. All
   // numbers have 64 bits, so that vectors need no shuffling.
   static constexpr int kColumns = 8;
   static constexpr int kMostRows = 8;  // nodes with more states are scored one by one
