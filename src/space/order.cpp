@@ -43,7 +43,7 @@ void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(l
 // The graph that is left while variables are eliminated, with the score of each variable:
 //   min-width  its number of neighbours,
 //   min-fill   the number of pairs of its neighbours that are not neighbours themselves, each with the product of
-//                           their weights, kept up to date edge by edge instead of being counted again.
+//              their weights, kept up to date edge by edge instead of being counted again.
 class EliminationGraph {
  public:
   EliminationGraph(const Adjacency& adjacency, OrderKind kind, std::vector<int> weights, StopCheck& stop)
