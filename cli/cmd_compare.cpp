@@ -46,7 +46,7 @@ std::vector<std::int64_t> parse_budgets(const std::string& text) {
   return budgets;
 }
 
-// What methods have in common with `infer`.
+// Options that methods share with `infer`.
 constexpr const char* kShared[] = {"order", "c", "ties", "ess-threshold", "resampling", "sweeps", "messages"};
 
 // FNV-1a: a changed model or other evidence must not be mixed with old results.
@@ -136,7 +136,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
-// What is compared where nobody says.
+// The methods that are compared by default.
 std::string usual_methods(const FactorGraph& graph, Aim aim) {
   if (aim == Aim::kBest) return "learned,frequencies,metropolis,mass,gibbs";
   return graph.has_only_tables() ? "andor,graph,tree,mass,smc,sis,gibbs,bp"
@@ -159,7 +159,7 @@ std::vector<MethodSetting> CompareCommand::settings(const std::string& words) co
   return settings;
 }
 
-// A label is what stands before the last '=', unless that is part of a file's name.
+// A label is the text before the last '=', unless that is part of a file's name.
 int CompareCommand::compare_traces() const {
   std::vector<experiments::Trace> traces;
   for (const std::string& word : traces_) {
@@ -185,7 +185,7 @@ OracleOptions CompareCommand::oracle_options() const {
           }};
 }
 
-// What will be paid at most, before anything is.
+// Announces the largest possible cost before anything is paid.
 void CompareCommand::announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const {
   const experiments::ReferencePlan plan = experiments::reference_plan(graph, options);
   if (options.aim == Aim::kBest) {

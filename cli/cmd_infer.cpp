@@ -1,4 +1,4 @@
-// treesample infer: one model, one method, one answer. What is decided about inference is decided in the library.
+// treesample infer: one model, one method, one answer. All decisions about inference are made in the library.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -135,7 +135,7 @@ void InferCommand::declare(CommandLine& line) {
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
-// What the table cannot know: options of the program that exclude each other.
+// Checks what the table cannot know: options of the program that exclude each other.
 void InferCommand::check_request() {
   for (const auto& [name, texts] : repeated_) {
     for (const std::string& text : texts) set_option(request_, name, text);
@@ -161,7 +161,7 @@ void InferCommand::check_request() {
   }
 }
 
-// Better now than after the work.
+// Fails now rather than after the work.
 void InferCommand::check_outputs() const {
   if (!json_.empty() && json_ != "-") check_writable(json_);
   for (const std::string& file : {html_, trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
@@ -207,7 +207,7 @@ ModelInput InferCommand::read() {
   return input;
 }
 
-// The user's time includes the reading. What is over already leaves the first bounds.
+// The user's time includes reading the model. If it is already over, only the first bounds are computed.
 void InferCommand::leave_time(double seconds_used) {
   constexpr double kLeastSeconds = 1e-3;
   double& seconds = request_.limits.seconds;
@@ -251,7 +251,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   const FactorGraph& graph = input.model.graph;
   const std::vector<Case> cases = read_cases(cases_, Names(graph));
   CaseTable table(graph);
-  // What is said about every case is said once.
+  // A remark that would be repeated for every case is printed once.
   Observer observer = display.observer();
   observer.remark = [told = std::set<std::string>(), remark = observer.remark](const std::string& text) mutable {
     if (told.insert(text).second) remark(text);
@@ -270,7 +270,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   }
 }
 
-// What workers have in hand is ended or recorded, so that the answer and the journal agree on what was paid.
+// Ends or records evaluations under way, so that the answer and the journal agree on what was paid.
 void InferCommand::finish_programs(const Model& model, Answer& answer) {
   if (!model.programs) return;
   try {

@@ -1,4 +1,4 @@
-// treesample journal: what a journal of paid evaluations holds.
+// treesample journal: the contents of a journal of paid evaluations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ int JournalCommand::import() const {
   return 0;
 }
 
-// Also CSV.
+// Prints the list, and writes CSV.
 int JournalCommand::list() const {
   const std::vector<Variable> names = model_.empty() ? std::vector<Variable>() : model()->variables;
   const JournalCalls calls = journal_calls(file_);

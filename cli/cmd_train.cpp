@@ -197,7 +197,7 @@ TrainOptions TrainCommand::options() const {
   return options;
 }
 
-// Mean of delta_kl - delta_kl_plain over the last episodes: one alone scatters too much.
+// Mean of delta_kl - delta_kl_plain over the last episodes: a single one scatters too much.
 class RecentGain {
  public:
   void add(const std::optional<double>& value, const std::optional<double>& plain) {

@@ -18,7 +18,7 @@ constexpr int kSignalExit = 128;  // shells add the number of the signal that en
 
 volatile std::sig_atomic_t asked_by = 0;  // the number of the first signal
 timespec asked_at{};                      // valid once asked_by is set
-int num_interruptions = 0;                // objects that live
+int num_interruptions = 0;                // existing objects
 
 void on_signal(int signal) {
   if (asked_by != 0) _exit(kSignalExit + signal);  // the second time the user means it
@@ -41,7 +41,7 @@ Interruption::Interruption() {
 
 Interruption::~Interruption() {
   if (--num_interruptions > 0) return;
-  flush_early();  // else a signal may cut off an answer that is there
+  flush_early();  // otherwise a signal may cut off a finished answer
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }
