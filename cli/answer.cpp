@@ -221,7 +221,7 @@ void print_evidence(const Answer& answer, const ModelInput& input) {
   if (!answer.conflict.empty()) {
     const std::size_t count = answer.conflict.states.size() + answer.conflict.soft.size();
     fmt::print("impossible  {}: {}\n",
-               count == 1 ? "what was observed cannot be" : "these observations contradict each other",
+               count == 1 ? "the observations are impossible" : "these observations contradict each other",
                shortened(observations_text(graph, answer.conflict), kMostBytes));
   } else if (answer.log_z == kNegInf && answer.is_exact) {
     fmt::print("impossible  the model has no configuration of positive probability{}\n",

@@ -116,7 +116,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--budgets", budgets_, "LIST", "Reward evaluations; calls of programs where the model has some");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
-  line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page there, and go on from there");
+  line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page to this folder, and resume from it");
   line.option("--html", html_, "FILE", "Write a page to look at: figures and tables that can be sorted");
   line.option("--trace", traces_, "[LABEL=]FILE",
               "Instead of running methods: show the bounds over time that 'infer --trace FILE' wrote; may be repeated");
@@ -126,7 +126,7 @@ void CompareCommand::declare(CommandLine& line) {
                 [this, name](const std::string& text) { set_option(request_, name, text); });
   }
   line.option("--journal", journal_, "FILE",
-              "Keep what programs computed, and pay only for what is new next time (.json models)");
+              "Keep the values that programs computed, and pay only for new ones next time (.json models)");
   line.option("--reference-calls", reference_calls_, 0, INT64_MAX,
               "Calls of programs that log Z and the samples for the KL of searches may take, beyond the budgets; "
               "0: neither is estimated");
@@ -148,9 +148,9 @@ std::vector<MethodSetting> CompareCommand::settings(const std::string& words) co
   for (const std::string& word : split(words)) {
     MethodSetting setting(experiments::parse_method("--methods", word));
     check_argument(setting.contender != experiments::Contender::kFrequencies || request_.question.aim == Aim::kBest,
-                   "--methods", "'frequencies' finds the best configuration alone: it goes with --question best");
+                   "--methods", "'frequencies' finds only the best configuration: it goes with --question best");
     for (const MethodSetting& other : settings) {
-      check_argument(other.contender != setting.contender, "--methods", fmt::format("'{}' is there twice", word));
+      check_argument(other.contender != setting.contender, "--methods", fmt::format("'{}' is listed twice", word));
     }
     setting.take(request_.options);
     settings.push_back(setting);

@@ -105,24 +105,25 @@ void InferCommand::declare(CommandLine& line) {
   line.section("What was observed");
   declare_evidence(line, evidence_);
   line.option("--cases", cases_, "FILE",
-              "Many cases of evidence, a row or object each (.csv, .json): a table comes out");
+              "Many cases of evidence, one per row or object (.csv, .json); the answer is a table");
   line.section("What was observed", false);
   line.option("--weights", weights_, "FILE",
-              "Model file with tables over single variables of MODEL, which it is multiplied by");
+              "Model file with tables over single variables, by which MODEL is multiplied");
   declare_table(line);
   line.section("Programs as factors (.json models)", false);
-  line.option("--journal", journal_, "FILE",
-              "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
+  line.option(
+      "--journal", journal_, "FILE",
+      "Keep the values that programs computed, and reuse them next time (.json models; FILE.log has their stderr)");
   line.flag("--retry-failed", is_retrying_failed_,
-            "Make evaluations again that the journal has as failed (.json models, on_failure)");
+            "Repeat evaluations that the journal has recorded as failed (.json models, on_failure)");
   declare_consent(line, programs_);
   line_ = &line;
   line.section("Programs on other machines (.json models)", false);
   redis_.declare(line);
   line.option("--lease", lease_, 0.1, 1e6,
-              "Seconds without a sign of life of a worker, after which its question goes to another");
+              "Give a worker's question to another after this many seconds without a sign of life");
   line.section("Output");
-  line.flag("--explain", is_explained_, "Show what would be done and why, and do none of it");
+  line.flag("--explain", is_explained_, "Show what would be done and why, without doing it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
   line.option("--html", html_, "FILE",
               "Write a page to look at: marginals, graph, bounds over time, the explored tree");

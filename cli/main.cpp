@@ -162,7 +162,7 @@ std::vector<std::string> words_of(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) return {"--help"};
   if (words[0] != "help") return words;
-  check_argument(words.size() <= 2, "help", fmt::format("takes one command, '{}' is one word more", words.back()));
+  check_argument(words.size() <= 2, "help", fmt::format("takes one command, '{}' is one word too many", words.back()));
   if (words.size() == 1 || words[1] == "help" || words[1] == "--help") return {"--help"};
   return {words[1], "--help"};
 }

@@ -65,7 +65,7 @@ std::optional<ModelText> model_text(const std::string& model_file) {
   if (model_file == "-") {
     std::string contents = read_file("/dev/stdin");
     if (is_packed(contents)) contents = unpacked(contents, "standard input");
-    if (contents.empty()) throw Error(ErrorCode::kParse, "standard input is empty, and '-' is the model from there");
+    if (contents.empty()) throw Error(ErrorCode::kParse, "standard input is empty, but '-' reads the model from it");
     std::string extension = extension_of_text(contents);
     return ModelText{std::move(contents), std::move(extension)};
   }

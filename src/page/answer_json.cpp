@@ -302,7 +302,7 @@ void add_spending(Json& json, const Answer& answer) {
 }  // namespace
 
 Json json_number(double value) {
-  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
+  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: one of its numbers is NaN");
   if (std::isfinite(value)) return value + 0.0;  // -0 is 0
   return value > 0 ? "inf" : "-inf";
 }

@@ -64,7 +64,7 @@ std::string why_no_error(const SampledErrors& result, double share_sampled) {
   const auto count = static_cast<double>(result.num_samples);
   const double fewest = std::max(kFewestEffectiveSamples, kLeastEffectiveSamplesShare * count);
   if (result.std_error > kMostRelativeError) {
-    return fmt::format("the relative standard error of Z is {:.2g}, which is no error any more", result.std_error);
+    return fmt::format("the relative standard error of Z is {:.2g}, too large to be meaningful", result.std_error);
   }
   if (result.ess < fewest && share_sampled > kShareThatMatters) {
     return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {:.2g} % of Z", result.ess,
