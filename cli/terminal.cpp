@@ -41,7 +41,7 @@ Interruption::Interruption() {
 
 Interruption::~Interruption() {
   if (--num_interruptions > 0) return;
-  flush_early();  // otherwise a signal may cut off a finished answer
+  flush_early();  // else a signal may cut off an answer that is there
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }

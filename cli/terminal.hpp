@@ -6,9 +6,9 @@
 
 namespace treesample::cli {
 
-// During the lifetime of such an object the first Ctrl-C or SIGTERM asks for the answer so far, and the second ends the
-// program at once; at other times the first one ends it. The request stays in force: all later phases are cut short
-// too. Lifetimes may be nested.
+// Within the lifetime of such an object the first Ctrl-C or SIGTERM asks for the answer so far, and the second ends the
+// program at once; outside of it the first one does. What was asked for stays asked: all phases that follow are cut
+// short too. Objects may live within each other.
 class Interruption {
  public:
   Interruption();

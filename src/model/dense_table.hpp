@@ -41,8 +41,8 @@ class BlockWalk {
   bool next();
   // Moves to the block of this number, from 0 on.
   void seek(std::size_t block);
-  // The position of the table's first entry that belongs to this block. Blocks with equal offsets have the same entries
-  // of the table, blocks with different offsets have none in common.
+  // Of the first entry of the table that belongs to this block. Blocks with the same one have the same entries, blocks
+  // with different ones none in common.
   [[nodiscard]] std::size_t offset(int id) const { return tables_[id].offset; }
   // The variables that have one state within a block; the last one changes fastest from block to block.
   [[nodiscard]] std::span<const int> outer_scope() const { return {scope_.data(), num_outer_}; }
@@ -61,7 +61,7 @@ class BlockWalk {
   void accumulate_max(int id, std::span<const double> block, double* values) const {
     accumulate_max_at(tables_[id].offset, id, block, values);
   }
-  // Both for a block with this offset(), independent of the position of the walk.
+  // Both for a block with this offset(), wherever the walk stands.
   void accumulate_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
   void accumulate_max_at(std::size_t offset, int id, std::span<const double> block, double* values) const;
 

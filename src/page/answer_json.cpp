@@ -19,13 +19,13 @@ constexpr int kVersion = 1;  // of the format: docs/answer_file.md says when it 
 
 Json number(double value) { return json_number(value); }
 
-// A standard error; null where it is not known, with the reason beside it.
+// Of a standard error that is not known, null, and why.
 Json error(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 Json reason(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json optional_number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
 
-// What simplification removed from the model before the method saw it.
+// What the model lost before the method saw it.
 Json simplified_json(const Answer& answer) {
   const SimplifyReport& report = answer.simplified;
   return {{"num_variables", answer.num_variables_left},   {"num_factors", answer.num_factors_left},
@@ -117,7 +117,7 @@ Json samples_json(const Answer& answer, Detail detail) {
   return samples;
 }
 
-// Numbers as numbers, yes and no as true and false, null where the option was not given or there is no limit.
+// Numbers as numbers, yes and no as true and false, null where nothing is said or there is no limit.
 Json option_value(const OptionInfo& option, const std::string& text) {
   if (text.empty() || text == "inf" || text == fmt::format("{}", Limits::kUnlimited)) return {};
   if (option.meta == "yes|no") return text == "yes";
@@ -149,7 +149,7 @@ Json variables_json(const FactorGraph& graph) {
   return variables;
 }
 
-// Names are known to be distinct. An ordered object would search all its names for each of 100,000 variables.
+// Names are distinct. An ordered object would look for the name among all that it has, for each of 100,000 variables.
 void add_field(Json& object, std::string name, Json value) {
   using Fields = Json::object_t::Container;
   static_cast<Fields&>(object.get_ref<Json::object_t&>()).emplace_back(std::move(name), std::move(value));
@@ -269,7 +269,7 @@ Json observation_values_json(const Answer& answer, const FactorGraph& graph) {
           {"information", std::move(values)}};
 }
 
-// The question and the model.
+// What was asked, and of what.
 void add_question(Json& json, const Answer& answer, const Model& model, const AnswerSource& source) {
   const FactorGraph& graph = model.graph;
   json["format"] = "treesample answer";
@@ -302,7 +302,7 @@ void add_spending(Json& json, const Answer& answer) {
 }  // namespace
 
 Json json_number(double value) {
-  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: one of its numbers is NaN");
+  if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
   if (std::isfinite(value)) return value + 0.0;  // -0 is 0
   return value > 0 ? "inf" : "-inf";
 }

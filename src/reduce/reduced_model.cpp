@@ -93,7 +93,7 @@ Factor translated(const Factor& factor, std::vector<int> scope, const StateLists
   return factor.directions().empty() ? function : function.monotone(std::move(directions));
 }
 
-// The queue of the original model as a queue of the reduced one, whose factors have the same indices.
+// The queue of the original model, asked about the reduced one, whose factors have the same indices.
 class TranslatedQueue final : public EvaluationQueue {
  public:
   TranslatedQueue(const FactorGraph& graph, const StateLists& left, const std::vector<char>& is_fixed) : graph_(graph) {

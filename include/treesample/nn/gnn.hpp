@@ -14,8 +14,8 @@
 // x_{n+1}; we read at the variable to be assigned next, which needs no order and whose node sees the
 // relevant factors (two neighbours in the order need not share any).
 //
-// Evaluation is pruned and exact: only what the read-out depends on is computed (src/nn/gnn_cone.hpp), and everything
-// that depends only on parameters and one state comes from tables (src/nn/gnn_tables.hpp).
+// Evaluation is pruned and exact: only what the read-out depends on is computed (src/nn/gnn_cone.hpp),
+// and all that depends on parameters and one state alone comes from tables (src/nn/gnn_tables.hpp).
 #pragma once
 
 #include <memory>

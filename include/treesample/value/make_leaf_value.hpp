@@ -4,7 +4,7 @@
 //   means            the means of the factors that are pending, in a space that is a path (value/elbo_value.hpp)
 //   elbo             the ELBO of independent variables; by mean field with mean_field_sweeps > 0
 //   maxima           the maxima of the factors
-//   mini-bucket[:I]  weighted mini-buckets with i-bound I, or with the largest that fits (MiniBucketOptions)
+//   mini-bucket[:I]  weighted mini-buckets, of i-bound I or of the largest that is wanted
 //   net:FILE         a trained network
 #pragma once
 
