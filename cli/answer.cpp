@@ -31,7 +31,7 @@ std::string bound_text(double value, double direction) {
                      decimal_bound(log10 + direction * 0x1.0p-50 * std::abs(log10), direction));
 }
 
-// Of text of log Z: what is certified, and what is not.
+// The part of the line for log Z that says what is certified and what is not.
 std::string certainty_text(const Answer& answer) {
   const bool has_error = answer.lower || answer.upper || answer.bounded_importance || answer.importance;
   if (!answer.is_exact) return fmt::format(", {}{}", answer.log_z_kind(), has_error ? "" : "; its error is not known");
@@ -55,7 +55,7 @@ bool has_names(const FactorGraph& graph) {
   return false;
 }
 
-// "lung=yes, tub=no" where the model has names, else the states alone.
+// "lung=yes, tub=no" where the model has names, otherwise only the states.
 std::string configuration_text(const FactorGraph& graph, const Assignment& x) {
   if (!has_names(graph)) return states_text(graph, x, kMostStatesShown);
   Observations states;
@@ -70,7 +70,7 @@ std::string sample_line(const FactorGraph& graph, const Assignment& sample) {
   return fmt::format("  {}\n", states_text(graph, sample, SIZE_MAX));
 }
 
-// What is known of the best configuration beside its density.
+// What is known about the best configuration in addition to its density.
 std::string optimality_text(const Answer& answer) {
   const double gap = answer.best_gap.value_or(HUGE_VAL);
   if (answer.is_best_optimal == true) {
@@ -80,7 +80,7 @@ std::string optimality_text(const Answer& answer) {
                         : "best found";
 }
 
-// What evaluations that failed mean for the answer; empty without any.
+// What failed evaluations mean for the answer; empty if there are none.
 std::string failed_text(const OracleCounts& counts) {
   const std::int64_t count = counts.failed + counts.failed_from_journal;
   if (count == 0) return "";
@@ -99,7 +99,7 @@ std::string failed_text(const OracleCounts& counts) {
   return what;
 }
 
-// The best configuration, or the best of them.
+// The best configuration, or the k best.
 void print_best(const Answer& answer, const FactorGraph& graph) {
   if (answer.best) {
     fmt::print("best        log density {} at {}; {}\n", fixed(answer.best->log_density),
@@ -191,7 +191,7 @@ void print_marginals(const Answer& answer, const FactorGraph& graph) {
   }
 }
 
-// In the place of all marginals.
+// Printed instead of all marginals.
 void print_queries(const Answer& answer, const FactorGraph& graph) {
   constexpr std::size_t kMostRows = 64;
   if (answer.marginals.empty()) return;
@@ -221,7 +221,7 @@ void print_evidence(const Answer& answer, const ModelInput& input) {
   if (!answer.conflict.empty()) {
     const std::size_t count = answer.conflict.states.size() + answer.conflict.soft.size();
     fmt::print("impossible  {}: {}\n",
-               count == 1 ? "what was observed cannot be" : "these observations contradict each other",
+               count == 1 ? "the observations are impossible" : "these observations contradict each other",
                shortened(observations_text(graph, answer.conflict), kMostBytes));
   } else if (answer.log_z == kNegInf && answer.is_exact) {
     fmt::print("impossible  the model has no configuration of positive probability{}\n",
@@ -292,7 +292,7 @@ void print_programs(const Answer& answer) {
 double seconds_to_show_samples(const std::vector<Assignment>& samples, const FactorGraph& graph, bool as_text,
                                bool as_json) {
   constexpr std::size_t kMostTried = 256;
-  // A trial stays in the cache; all samples together do not.
+  // The samples of a trial stay in the cache; all samples together do not.
   constexpr double kSlower = 3.0;
   constexpr double kNumber = 12.345678901234567;  // as long as most
   const std::size_t num_tried = std::min(samples.size(), kMostTried);

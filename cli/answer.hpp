@@ -8,7 +8,7 @@
 
 namespace treesample::cli {
 
-// The processor time that showing the samples will take, by a trial with some of them: --time has to leave room for it.
+// The processor time that printing the samples will take, estimated with some of them: --time has to leave room for it.
 double seconds_to_show_samples(const std::vector<Assignment>& samples, const FactorGraph& graph, bool as_text,
                                bool as_json);
 

@@ -23,7 +23,7 @@ std::optional<double> error_of(const Answer& answer, int v) {
   return answer.marginal_errors[v];
 }
 
-// What was asked for; the marginals of all variables where nothing was.
+// The queries; without any, the marginals of all variables.
 std::vector<QueryAnswer> asked(const Answer& answer, const FactorGraph& graph) {
   if (!answer.queries.empty()) return answer.queries;
   std::vector<QueryAnswer> all;
@@ -42,7 +42,7 @@ std::size_t num_configurations(const QueryAnswer& query, const FactorGraph& grap
   return count;
 }
 
-// Of several variables: names with commas, as --query takes them.
+// The names of the variables, separated by commas as --query takes them.
 std::string variables_text(const QueryAnswer& query, const FactorGraph& graph) {
   std::vector<std::string> names;
   for (const int v : query.variables) names.push_back(variable_name(graph, v));

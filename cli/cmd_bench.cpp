@@ -1,4 +1,4 @@
-// treesample bench: speed of the search on fixed models, with a fingerprint of what it found.
+// treesample bench: speed of the search on fixed models, with a fingerprint of the results.
 #include <fmt/format.h>
 
 #include <bit>
@@ -57,7 +57,7 @@ int BenchCommand::run() {
     fmt::print("{:<8}{:>5}{:>3}  {:<6}{:>14}{:>12.3g}{:>14.1f}{:>16.6f}\n", row.family, row.n, row.k, row.space,
                result.report.spent.reward_evaluations, evaluations / result.report.seconds,
                static_cast<double>(result.report.used_bytes) / evaluations, result.report.estimate);
-    // Rounded, so that the fingerprint names the result and not the last bit of the C library.
+    // Rounded, so that the fingerprint does not depend on the last bits of the C library.
     const double rounded = std::round(result.report.estimate * 1e6);
     for (const std::uint64_t part : {std::bit_cast<std::uint64_t>(rounded), result.report.num_nodes}) {
       fingerprint = (fingerprint ^ part) * 0x100000001b3ULL;

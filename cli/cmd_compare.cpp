@@ -46,7 +46,7 @@ std::vector<std::int64_t> parse_budgets(const std::string& text) {
   return budgets;
 }
 
-// What methods have in common with `infer`.
+// Options that methods share with `infer`.
 constexpr const char* kShared[] = {"order", "c", "ties", "ess-threshold", "resampling", "sweeps", "messages"};
 
 // FNV-1a: a changed model or other evidence must not be mixed with old results.
@@ -116,7 +116,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.option("--budgets", budgets_, "LIST", "Reward evaluations; calls of programs where the model has some");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
-  line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page there, and go on from there");
+  line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page to this folder, and resume from it");
   line.option("--html", html_, "FILE", "Write a page to look at: figures and tables that can be sorted");
   line.option("--trace", traces_, "[LABEL=]FILE",
               "Instead of running methods: show the bounds over time that 'infer --trace FILE' wrote; may be repeated");
@@ -126,7 +126,7 @@ void CompareCommand::declare(CommandLine& line) {
                 [this, name](const std::string& text) { set_option(request_, name, text); });
   }
   line.option("--journal", journal_, "FILE",
-              "Keep what programs computed, and pay only for what is new next time (.json models)");
+              "Keep the values that programs computed, and pay only for new ones next time (.json models)");
   line.option("--reference-calls", reference_calls_, 0, INT64_MAX,
               "Calls of programs that log Z and the samples for the KL of searches may take, beyond the budgets; "
               "0: neither is estimated");
@@ -136,7 +136,7 @@ void CompareCommand::declare(CommandLine& line) {
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
-// What is compared where nobody says.
+// The methods that are compared by default.
 std::string usual_methods(const FactorGraph& graph, Aim aim) {
   if (aim == Aim::kBest) return "learned,frequencies,metropolis,mass,gibbs";
   return graph.has_only_tables() ? "andor,graph,tree,mass,smc,sis,gibbs,bp"
@@ -148,9 +148,9 @@ std::vector<MethodSetting> CompareCommand::settings(const std::string& words) co
   for (const std::string& word : split(words)) {
     MethodSetting setting(experiments::parse_method("--methods", word));
     check_argument(setting.contender != experiments::Contender::kFrequencies || request_.question.aim == Aim::kBest,
-                   "--methods", "'frequencies' finds the best configuration alone: it goes with --question best");
+                   "--methods", "'frequencies' finds only the best configuration: it goes with --question best");
     for (const MethodSetting& other : settings) {
-      check_argument(other.contender != setting.contender, "--methods", fmt::format("'{}' is there twice", word));
+      check_argument(other.contender != setting.contender, "--methods", fmt::format("'{}' is listed twice", word));
     }
     setting.take(request_.options);
     settings.push_back(setting);
@@ -159,7 +159,7 @@ std::vector<MethodSetting> CompareCommand::settings(const std::string& words) co
   return settings;
 }
 
-// A label is what stands before the last '=', unless that is part of a file's name.
+// A label is the text before the last '=', unless that is part of a file's name.
 int CompareCommand::compare_traces() const {
   std::vector<experiments::Trace> traces;
   for (const std::string& word : traces_) {
@@ -185,7 +185,7 @@ OracleOptions CompareCommand::oracle_options() const {
           }};
 }
 
-// What will be paid at most, before anything is.
+// Announces the largest possible cost before anything is paid.
 void CompareCommand::announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const {
   const experiments::ReferencePlan plan = experiments::reference_plan(graph, options);
   if (options.aim == Aim::kBest) {

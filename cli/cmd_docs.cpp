@@ -1,4 +1,4 @@
-// treesample docs: the man page, and completions for shells, made from what the commands declare.
+// treesample docs: the man page, and completions for shells, made from the declarations of the commands.
 #include <fmt/format.h>
 
 #include "described.hpp"

@@ -1,4 +1,4 @@
-// treesample infer: one model, one method, one answer. What is decided about inference is decided in the library.
+// treesample infer: one model, one method, one answer. All decisions about inference are made in the library.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,24 +105,25 @@ void InferCommand::declare(CommandLine& line) {
   line.section("What was observed");
   declare_evidence(line, evidence_);
   line.option("--cases", cases_, "FILE",
-              "Many cases of evidence, a row or object each (.csv, .json): a table comes out");
+              "Many cases of evidence, one per row or object (.csv, .json); the answer is a table");
   line.section("What was observed", false);
   line.option("--weights", weights_, "FILE",
-              "Model file with tables over single variables of MODEL, which it is multiplied by");
+              "Model file with tables over single variables, by which MODEL is multiplied");
   declare_table(line);
   line.section("Programs as factors (.json models)", false);
-  line.option("--journal", journal_, "FILE",
-              "Keep what programs computed, and go on from there next time (.json models; FILE.log has their stderr)");
+  line.option(
+      "--journal", journal_, "FILE",
+      "Keep the values that programs computed, and reuse them next time (.json models; FILE.log has their stderr)");
   line.flag("--retry-failed", is_retrying_failed_,
-            "Make evaluations again that the journal has as failed (.json models, on_failure)");
+            "Repeat evaluations that the journal has recorded as failed (.json models, on_failure)");
   declare_consent(line, programs_);
   line_ = &line;
   line.section("Programs on other machines (.json models)", false);
   redis_.declare(line);
   line.option("--lease", lease_, 0.1, 1e6,
-              "Seconds without a sign of life of a worker, after which its question goes to another");
+              "Give a worker's question to another after this many seconds without a sign of life");
   line.section("Output");
-  line.flag("--explain", is_explained_, "Show what would be done and why, and do none of it");
+  line.flag("--explain", is_explained_, "Show what would be done and why, without doing it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
   line.option("--html", html_, "FILE",
               "Write a page to look at: marginals, graph, bounds over time, the explored tree");
@@ -135,7 +136,7 @@ void InferCommand::declare(CommandLine& line) {
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
-// What the table cannot know: options of the program that exclude each other.
+// Checks what the table cannot know: options of the program that exclude each other.
 void InferCommand::check_request() {
   for (const auto& [name, texts] : repeated_) {
     for (const std::string& text : texts) set_option(request_, name, text);
@@ -161,7 +162,7 @@ void InferCommand::check_request() {
   }
 }
 
-// Better now than after the work.
+// Fails now rather than after the work.
 void InferCommand::check_outputs() const {
   if (!json_.empty() && json_ != "-") check_writable(json_);
   for (const std::string& file : {html_, trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
@@ -207,7 +208,7 @@ ModelInput InferCommand::read() {
   return input;
 }
 
-// The user's time includes the reading. What is over already leaves the first bounds.
+// The user's time includes reading the model. If it is already over, only the first bounds are computed.
 void InferCommand::leave_time(double seconds_used) {
   constexpr double kLeastSeconds = 1e-3;
   double& seconds = request_.limits.seconds;
@@ -251,7 +252,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   const FactorGraph& graph = input.model.graph;
   const std::vector<Case> cases = read_cases(cases_, Names(graph));
   CaseTable table(graph);
-  // What is said about every case is said once.
+  // A remark that would be repeated for every case is printed once.
   Observer observer = display.observer();
   observer.remark = [told = std::set<std::string>(), remark = observer.remark](const std::string& text) mutable {
     if (told.insert(text).second) remark(text);
@@ -270,7 +271,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   }
 }
 
-// What workers have in hand is ended or recorded, so that the answer and the journal agree on what was paid.
+// Ends or records evaluations under way, so that the answer and the journal agree on what was paid.
 void InferCommand::finish_programs(const Model& model, Answer& answer) {
   if (!model.programs) return;
   try {

@@ -67,7 +67,8 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
              num_entries == 0 ? 0.0 : 100.0 * static_cast<double>(num_zeros) / static_cast<double>(num_entries));
 }
 
-// As `infer` would do it: without barren variables, in the best of many orders, in slices where memory is short.
+// As `infer` would do it: without barren variables, in the best of many orders, in slices where memory does not
+// suffice.
 void InfoCommand::print_elimination(const FactorGraph& graph) const {
   constexpr int kRestarts = 500;
   const SummedModel summed(graph);

@@ -1,4 +1,4 @@
-// treesample journal: what a journal of paid evaluations holds.
+// treesample journal: the contents of a journal of paid evaluations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 class JournalCommand final : public Command {
  public:
   std::string name() const override { return "journal"; }
-  std::string summary() const override { return "What a journal of paid evaluations holds"; }
+  std::string summary() const override { return "Contents of a journal of paid evaluations"; }
   std::string examples() const override {
     return "  treesample journal run.journal\n"
            "  treesample journal run.journal --list --model model.json\n"
@@ -30,10 +30,10 @@ class JournalCommand final : public Command {
   }
   void declare(CommandLine& line) override {
     line.positional("FILE", file_, "Journal of a model with expensive factors");
-    line.flag("--list", is_listing_, "All calls, one per line, in their order; also while a run is going on");
+    line.flag("--list", is_listing_, "All calls, one per line, in their order; works while a run is writing");
     line.option("--csv", csv_, "FILE", "Write all calls as CSV; - is standard output");
     line.option("--import", import_, "FILE",
-                "Bring values of a CSV file into the journal: columns log_value and the names of the variables (with "
+                "Add the values of a CSV file to the journal: columns log_value and the names of the variables (with "
                 "--model)");
     line.option(
         "--model", model_, "FILE",
@@ -43,7 +43,7 @@ class JournalCommand final : public Command {
         "Write a page to look at: what was paid for, by factor, worker and call, and the best; also while a run is "
         "going on");
     line.flag("--repair", is_repairing_,
-              "Drop rows that do not fit their checksums, and take over a journal of version 0.1.0, which had none");
+              "Drop rows that do not fit their checksums, and convert a journal of the first layout, which had none");
   }
   int run() override;
 
@@ -64,7 +64,7 @@ int JournalCommand::repair() const {
   for (const std::string& row : repair.dropped) fmt::print("dropped {}\n", printable(row));
   fmt::print("{}: {} rows kept, {} dropped\n", printable(file_), repair.num_kept, repair.dropped.size());
   if (repair.had_no_checksums) {
-    fmt::print("its rows had no checksums: those that are kept were taken over as they were, and have them now\n");
+    fmt::print("its rows had no checksums; the rows that were kept have them now\n");
   }
   return 0;
 }
@@ -77,7 +77,7 @@ int JournalCommand::import() const {
   return 0;
 }
 
-// Also CSV.
+// Prints the list, and writes CSV.
 int JournalCommand::list() const {
   const std::vector<Variable> names = model_.empty() ? std::vector<Variable>() : model()->variables;
   const JournalCalls calls = journal_calls(file_);

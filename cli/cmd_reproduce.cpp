@@ -29,7 +29,8 @@ std::vector<std::string> experiment_names() {
 std::vector<Reading> parse_readings(const std::string& text) {
   std::vector<Reading> readings;
   for (const std::string& word : split_names(text)) {
-    check_argument(word == "letter" || word == "best", "--readings", fmt::format("'{}' is none of letter, best", word));
+    check_argument(word == "letter" || word == "best", "--readings",
+                   fmt::format("'{}' is not allowed, allowed are letter and best", word));
     const Reading reading = word == "best" ? Reading::kBest : Reading::kLetter;
     if (std::find(readings.begin(), readings.end(), reading) == readings.end()) readings.push_back(reading);
   }
@@ -41,7 +42,7 @@ std::vector<double> parse_exploration(const std::string& text) {
   for (const std::string& word : split_names(text)) {
     const std::optional<double> number = parse_real(word);
     check_argument(number && *number >= 0.0 && std::isfinite(*number), "--c",
-                   fmt::format("'{}' is no number from 0 up", word));
+                   fmt::format("'{}' is not a number from 0 up", word));
     numbers.push_back(*number);
   }
   return numbers;
@@ -87,7 +88,8 @@ void ReproduceCommand::declare(CommandLine& line) {
   line.option("--budget", budget_, 0, 1'000'000'000,
               "Reward evaluations per problem and method (figure1: the largest); 0 is the paper's");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
-  line.option("--out", out_, "DIR", "Where results go and where a run goes on; default reproduce-EXPERIMENT[-quick]");
+  line.option("--out", out_, "DIR",
+              "Folder for the results, from which an interrupted run resumes; default reproduce-EXPERIMENT[-quick]");
   line.flag("--quick", is_quick_, "Few problems and a small budget: a look in seconds");
   line.flag("--tune", is_tuned_, "First tune the methods on other problems, instead of using the built-in settings");
   line.option("--tune-instances", tune_instances_, 1, 1'000'000, "Problems per family for --tune");

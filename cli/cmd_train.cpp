@@ -29,7 +29,7 @@ std::vector<int> parse_widths(const std::string& text) {
   for (const std::string& word : split_names(text)) {
     const std::optional<std::int64_t> width = parse_integer(word);
     check_argument(width && *width > 0 && *width <= 4096 && *width % 16 == 0, "--hidden",
-                   fmt::format("'{}' is no list of multiples of 16 up to 4096, such as 256,256", text));
+                   fmt::format("'{}' is not a list of multiples of 16 up to 4096, such as 256,256", text));
     widths.push_back(static_cast<int>(*width));
   }
   return widths;
@@ -87,7 +87,7 @@ class TrainCommand final : public Command {
 void TrainCommand::declare(CommandLine& line) {
   line_ = &line;
   line.option("--out", out_, "FOLDER", "Where checkpoint, network, progress.csv and the figure go");
-  line.flag("--resume", resume_, "Go on from the checkpoint in the folder");
+  line.flag("--resume", resume_, "Resume from the checkpoint in the folder");
   line.choice("--family", family_, family_names(), "Random problems to train on");
   line.choice("--reading", reading_, {"letter", "best"}, "How the family reads the paper");
   line.option("--n", n_, 0, INT32_MAX, "Number of variables; 0 is the paper's");
@@ -108,9 +108,10 @@ void TrainCommand::declare(CommandLine& line) {
   line.choice("--targets", targets_, {"paper", "exact", "bounds"},
               "What is learned: values of the inference, exact ones where elimination solves the problem, or those "
               "within certified bounds");
-  line.choice("--loss", loss_, {"squared", "policy"},
-              "What learning makes small: the squared error of Q, as in the paper, or the KL of softmax Q from that of "
-              "the targets (docs/methods/networks.md)");
+  line.choice(
+      "--loss", loss_, {"squared", "policy"},
+      "The loss that learning minimises: the squared error of Q, as in the paper, or the KL of softmax Q from that of "
+      "the targets (docs/methods/networks.md)");
   line.option("--iterations", iterations_, 1, 64, "Iterations of a graph network");
   line.option("--hidden", hidden_, "LIST", "Widths of a perceptron's layers, multiples of 16, with commas");
   line.option("--episodes", num_episodes_, 1, 1 << 30, "Episodes in all");
@@ -197,7 +198,7 @@ TrainOptions TrainCommand::options() const {
   return options;
 }
 
-// Mean of delta_kl - delta_kl_plain over the last episodes: one alone scatters too much.
+// Mean of delta_kl - delta_kl_plain over the last episodes: a single one scatters too much.
 class RecentGain {
  public:
   void add(const std::optional<double>& value, const std::optional<double>& plain) {
@@ -231,7 +232,7 @@ int TrainCommand::run() {
   const TrainOptions options = this->options();
   options.validate();
   check_argument(resume_ || !std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--out",
-                 fmt::format("'{}' holds a run already; go on with it (--resume) or name another folder", out_));
+                 fmt::format("'{}' holds a run already; resume it (--resume) or name another folder", out_));
   check_argument(!resume_ || std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--resume",
                  fmt::format("'{}' holds no run to go on with (no checkpoint.safetensors); start one without --resume, "
                              "or is --out another folder?",

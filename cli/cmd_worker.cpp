@@ -34,8 +34,9 @@ class WorkerCommand final : public Command {
                 "Answer questions about this model, whose programs run here; it must be the coordinator's");
     line.option("--workers", num_workers_, 1, OracleSet::kMaxWorkers, "Copies of each program that work at a time");
     line.flag("--stay", options_.stays, "Wait for the next run of that name when one has ended, up to --patience");
-    line.flag("--other-programs", options_.allow_other_programs,
-              "Work although command or files of the programs differ from the coordinator's: they compute the same");
+    line.flag(
+        "--other-programs", options_.allow_other_programs,
+        "Work even if commands or files of the programs differ from the coordinator's, because they compute the same");
     line.option("--log", log_, "FILE", "Append what programs write to their standard error");
     declare_consent(line, programs_);
     line.section("The run");

@@ -17,9 +17,9 @@ namespace treesample::cli {
 class CommandLine {
  public:
   virtual ~CommandLine() = default;
-  // What is declared from here on belongs under this title in --help; what is not common is only in --help-all.
+  // Later declarations appear under this title in --help, or only in --help-all if they are not common.
   virtual void section(const std::string& title, bool is_common = true) = 0;
-  // A required word; `help` ends up under "Positionals".
+  // A required word; `help` is shown under "Positionals".
   virtual void positional(const std::string& name, std::string& value, const std::string& help) = 0;
   // The same for a word that may be missing.
   virtual void optional_positional(const std::string& name, std::string& value, const std::string& help) = 0;
@@ -32,7 +32,7 @@ class CommandLine {
   // May be given several times.
   virtual void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
                       const std::string& help) = 0;
-  // Any text, handed over when it is on the line; `initial` is shown as the default.
+  // Any text, passed on when it is on the line; `initial` is shown as the default.
   virtual void option(const std::string& name, const std::string& meta, const std::string& initial,
                       const std::string& help, const std::function<void(const std::string&)>& take) = 0;
   // After parsing: was the option on the line?
@@ -42,7 +42,7 @@ class CommandLine {
                       const std::string& help) = 0;
 };
 
-// Something that only the user can allow, and has not: exit code EX_NOPERM.
+// The user has not allowed something that only the user can allow: exit code EX_NOPERM.
 class NoPermission : public Error {
  public:
   explicit NoPermission(const std::string& message) : Error(ErrorCode::kArgument, message) {}

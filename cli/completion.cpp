@@ -23,14 +23,14 @@ std::vector<std::string> flags_of(const DescribedCommand& command) {
   return flags;
 }
 
-// In single quotes, whatever it holds.
+// In single quotes, whatever it contains.
 std::string shell_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
 }
 
-// Zsh reads bash's.
+// Zsh can read the script for bash.
 std::string bash_script(const std::vector<DescribedCommand>& commands) {
   std::string script = fmt::format(
       "_treesample() {{\n"

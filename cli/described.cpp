@@ -19,7 +19,7 @@ std::vector<std::string> words_in(const std::string& meta) {
   return words;
 }
 
-// Writes down what is declared.
+// Records the declarations.
 class DescribingLine final : public CommandLine {
  public:
   explicit DescribingLine(DescribedCommand& command) : command_(command) {}

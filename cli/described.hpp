@@ -1,4 +1,4 @@
-// A command as its declarations describe it: what help, man pages and completions are made of.
+// A command as described by its declarations: the source of help, man pages and completions.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace treesample::cli {
 
 struct DescribedOption {
   std::string name;  // --time, or MODEL
-  std::string meta;  // what stands for the value; empty for a flag
+  std::string meta;  // placeholder for the value; empty for a flag
   std::string initial;
   std::string help;
   std::string section;
@@ -28,7 +28,7 @@ struct DescribedCommand {
 };
 DescribedCommand described(Command& command);
 
-// The text of `treesample COMMAND --help`: the options that most need, or all.
+// The text of `treesample COMMAND --help`: the options that most users need, or all.
 std::string help_text(const DescribedCommand& command, bool has_all);
 // The page in the language of man(1).
 std::string man_page(const std::vector<DescribedCommand>& commands);

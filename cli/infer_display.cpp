@@ -30,7 +30,7 @@ InferDisplay::InferDisplay(InferRequest request, bool is_quiet, const std::strin
       progress_(is_quiet),
       trace_(trace) {}
 
-// Denser at the beginning, some thousands at most; bounds are the best so far.
+// Keeps some thousand points at most, denser at the beginning; bounds are the best so far.
 void InferDisplay::keep(TracePoint point, bool is_last) {
   if (!keeps_trace_) return;
   if (!kept_.empty()) {
@@ -55,7 +55,7 @@ Observer InferDisplay::observer() {
 }
 
 void InferDisplay::show(const treesample::Progress& now) {
-  // Of a search, and of what comes before and after it.
+  // The trace covers a search and the phases before and after it.
   const Method method = request_.options.method.value_or(Method::kTreeSample);
   const bool is_traced = method == Method::kTreeSample || method == Method::kMonotone;
   const bool has_both = std::isfinite(now.log_z.lower) && std::isfinite(now.log_z.upper);
@@ -88,7 +88,7 @@ void InferDisplay::show(const treesample::Progress& now) {
   if (has_bounds) text += fmt::format(", log Z in [{:.4f}, {:.4f}]", now.log_z.lower, now.log_z.upper);
   if (!has_bounds && now.estimate) text += fmt::format(", log Z about {:.4f}", *now.estimate);
   if (now.best) text += fmt::format(", best {:.4f}", *now.best);
-  // Of what was allowed; an answer that is exact comes earlier.
+  // The share of the limits that was used; an exact answer comes earlier.
   const double share = std::max(used / budget, now.seconds / limits.seconds);
   if (share > 0.01 && share < 1.0) {
     text += fmt::format(", {} {}", time_text(now.seconds * (1.0 - share) / share),

@@ -1,4 +1,4 @@
-// What a person sees while `infer` works: a line of progress, remarks, and the trace that was asked for.
+// What a person sees while `infer` works: a line of progress, remarks, and the trace.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ class InferDisplay {
   // An empty path writes no trace; `keeps_trace` keeps one of all phases.
   InferDisplay(InferRequest request, bool is_quiet, const std::string& trace, bool keeps_trace = false);
 
-  // Valid as long as this is. Ctrl-C asks for the end.
+  // Valid as long as this object. Ctrl-C ends the run.
   [[nodiscard]] Observer observer();
-  // Takes the line of progress away.
+  // Removes the line of progress.
   void clear() { progress_.clear(); }
   // The last row of the trace of a search.
   void finish(const Answer& answer);

@@ -11,7 +11,7 @@
 namespace treesample::cli {
 namespace {
 
-constexpr std::size_t kMostValues = 20'000;  // more take minutes to learn from
+constexpr std::size_t kMostValues = 20'000;  // learning from more takes minutes
 constexpr double kMostSeconds = 30.0;
 
 FactorGraph graph_of(const JsonModel& model) {
@@ -29,7 +29,7 @@ FactorGraph graph_of(const JsonModel& model) {
   return graph;
 }
 
-// Of the model, by factor of the journal.
+// The factor of the model for each factor of the journal.
 std::vector<int> factors_of(const JsonModel& model, const JournalCalls& calls) {
   std::vector<int> found;
   for (const JournalCalls::Factor& own : calls.factors) {
@@ -51,7 +51,7 @@ std::vector<int> factors_of(const JsonModel& model, const JournalCalls& calls) {
   return found;
 }
 
-// None: a failure that counts as nothing.
+// None for a failure that counts as nothing.
 std::optional<double> value_of(const JsonModel& model, int factor, const JournalCall& call) {
   if (call.failure.empty()) return call.log_value;
   const FailureRule& rule = model.programs[model.factors[factor].program].on_failure;

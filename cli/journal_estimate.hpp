@@ -1,4 +1,4 @@
-// What the calls of a journal tell about log Z of their model (treesample/surrogate/value_estimate.hpp).
+// An estimate of log Z from the calls of a journal (treesample/surrogate/value_estimate.hpp).
 #pragma once
 
 #include "treesample/io/json_model.hpp"

@@ -40,7 +40,7 @@ std::vector<std::string> variables_of(const JournalCalls& calls, const std::stri
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json("-inf"); }
 
-// What web/journal_page.js says about log Z.
+// The data about log Z for web/journal_page.js.
 Json log_z_json(const ValueEstimate& estimate) {
   Json steps = Json::array();
   for (const ValueEstimate::Step& step : estimate.steps) {

@@ -10,7 +10,7 @@
 
 namespace treesample::cli {
 
-// Of many calls the last ones are shown. With a model there are states by name and an estimate of log Z.
+// If there are many calls, the last ones are shown. With a model there are names of states and an estimate of log Z.
 std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
                          const std::optional<JsonModel>& model);
 

@@ -53,7 +53,7 @@ class Cli11CommandLine final : public CommandLine {
  public:
   explicit Cli11CommandLine(CLI::App& app) : app_(app) {}
 
-  void section(const std::string&, bool) override {}  // help is made of described.hpp
+  void section(const std::string&, bool) override {}  // help is made from described.hpp
   void positional(const std::string& name, std::string& value, const std::string& help) override {
     app_.add_option(name, value, help)->required()->type_name("");
   }
@@ -156,18 +156,18 @@ int fail(int code, const std::string& message) {
   return code;
 }
 
-// The words of the line after the program's name. Nothing at all asks for help, and so does the command `help`, whose
+// The words of the line after the program's name. An empty line asks for help, and so does the command `help`, whose
 // argument is a command.
 std::vector<std::string> words_of(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) return {"--help"};
   if (words[0] != "help") return words;
-  check_argument(words.size() <= 2, "help", fmt::format("takes one command, '{}' is one word more", words.back()));
+  check_argument(words.size() <= 2, "help", fmt::format("takes one command, '{}' is one word too many", words.back()));
   if (words.size() == 1 || words[1] == "help" || words[1] == "--help") return {"--help"};
   return {words[1], "--help"};
 }
 
-// The parser would say only that a command is missing.
+// Checked here because the parser would say only that a command is missing.
 void check_command(const std::string& word, const std::vector<std::unique_ptr<Command>>& commands) {
   if (word.starts_with('-')) return;
   std::vector<std::string> names;
@@ -178,7 +178,7 @@ void check_command(const std::string& word, const std::vector<std::unique_ptr<Co
                           fmt::join(names, "|"), did_you_mean(word, names)));
 }
 
-// One line about the first word that nothing was declared for, or what the parser says.
+// One line about the first word that was not declared, or else the parser's message.
 std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   const CLI::App& parser = used.empty() ? app : *used.front();
@@ -202,7 +202,7 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return fmt::format("{} ({})", message, see);
 }
 
-// The help that the line asks for; empty when it asks for none. A command may be behind `help` or before --help.
+// The help that the line asks for, or empty. A command may come after `help` or before --help.
 std::string asked_help(const std::vector<std::string>& words, const std::vector<std::unique_ptr<Command>>& commands) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const bool has_all = std::find(words.begin(), end, "--help-all") != end;

@@ -18,7 +18,8 @@
 namespace treesample::cli {
 namespace {
 
-// A function of the library that refuses what a model holds names itself; a user knows the file.
+// A library function that refuses a model names itself in its error; here the message names the file, which the user
+// knows.
 template <class Work>
 auto naming(const std::string& file, const Work& work) {
   try {
@@ -29,7 +30,7 @@ auto naming(const std::string& file, const Work& work) {
     const ErrorCode code = error.code() == ErrorCode::kArgument ? ErrorCode::kParse : error.code();
     throw Error(code, fmt::format("{}: {}", name, error.what()));
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::kResource, fmt::format("{}: the memory is not enough for it", printable(file)));
+    throw Error(ErrorCode::kResource, fmt::format("{}: there is not enough memory for it", printable(file)));
   }
 }
 
@@ -39,7 +40,7 @@ bool has_equal_variables(const FactorGraph& a, const FactorGraph& b) {
   return is_equal;
 }
 
-// A file, or what the words say.
+// Adds a file, or an observation in words.
 void add_evidence(ModelInput& input, const std::string& given) {
   const Names names(input.model.graph);
   std::error_code ignored;

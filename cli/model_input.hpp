@@ -23,9 +23,9 @@ struct ModelInput {
 // Declares --evidence, which may be repeated.
 void declare_evidence(CommandLine& line, std::vector<std::string>& evidence);
 
-// Reads MODEL and the evidence: what is given, files and NAME=STATE, else MODEL.evid when it exists. The options are
-// for a model whose factors are computed by programs; it keeps what it paid for in the journal, when one is named. Such
-// a model needs the user's consent, unless its programs will not be run.
+// Reads MODEL and the evidence: files and NAME=STATE if given, otherwise MODEL.evid if it exists. The options are for a
+// model whose factors are computed by programs; paid values are kept in the journal, if one is named. Such a model
+// needs the user's consent, unless its programs will not be run.
 ModelInput read_input(const std::string& model_file, const std::vector<std::string>& evidence,
                       const OracleOptions& options = {}, const ProgramUse& use = {});
 

@@ -29,7 +29,7 @@ class Inflation {
   z_stream stream_ = {};
 };
 
-// A few bytes may stand for gigabytes: the limit of files is that of what comes out, too.
+// A few bytes may expand to gigabytes, so the limit for files applies to the result as well.
 std::string unpacked(const std::string& packed, const std::string& name) {
   constexpr std::size_t kChunk = std::size_t{1} << 16;
   Inflation inflation;
@@ -38,7 +38,7 @@ std::string unpacked(const std::string& packed, const std::string& name) {
   stream.avail_in = static_cast<uInt>(packed.size());
   std::string contents;
   for (int code = Z_OK; code != Z_STREAM_END || stream.avail_in > 0;) {
-    if (code == Z_STREAM_END && inflateReset(&stream) != Z_OK) break;  // files one behind the other are one
+    if (code == Z_STREAM_END && inflateReset(&stream) != Z_OK) break;  // concatenated files are one file
     const std::size_t used = contents.size();
     contents.resize(used + kChunk);
     stream.next_out = reinterpret_cast<Bytef*>(contents.data() + used);
@@ -65,7 +65,7 @@ std::optional<ModelText> model_text(const std::string& model_file) {
   if (model_file == "-") {
     std::string contents = read_file("/dev/stdin");
     if (is_packed(contents)) contents = unpacked(contents, "standard input");
-    if (contents.empty()) throw Error(ErrorCode::kParse, "standard input is empty, and '-' is the model from there");
+    if (contents.empty()) throw Error(ErrorCode::kParse, "standard input is empty, but '-' reads the model from it");
     std::string extension = extension_of_text(contents);
     return ModelText{std::move(contents), std::move(extension)};
   }

@@ -48,10 +48,11 @@ bool asks_and_hears_yes() {
 }  // namespace
 
 void declare_consent(CommandLine& line, ProgramUse& use) {
-  line.flag("--allow-programs", use.is_allowed,
-            fmt::format("Run the programs that a .json model names, with your rights; without it you are asked at a "
-                        "terminal. {}=1 in the environment is the same",
-                        kVariable));
+  line.flag(
+      "--allow-programs", use.is_allowed,
+      fmt::format("Run the programs that a .json model names, with your rights; without this option you are asked at a "
+                  "terminal. {}=1 in the environment is the same",
+                  kVariable));
 }
 
 void require_consent(const JsonModel& model, const ProgramUse& use) {

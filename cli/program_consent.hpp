@@ -1,4 +1,4 @@
-// A model file with programs is a program: its commands run with the user's rights, so that the user is asked first.
+// A model file with programs can run anything with the user's rights, so the user is asked first.
 #pragma once
 
 #include "command.hpp"
@@ -8,7 +8,7 @@ namespace treesample::cli {
 
 // What a command does with the programs of a model.
 struct ProgramUse {
-  bool runs_them = true;    // false: it only looks at the model
+  bool runs_them = true;    // false: it only reads the model
   bool is_allowed = false;  // --allow-programs
   bool is_quiet = false;    // programs that are allowed beforehand are not shown
 };

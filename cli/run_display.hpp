@@ -1,4 +1,4 @@
-// How `reproduce` and `compare` run experiments at a terminal, and what they leave behind.
+// How `reproduce` and `compare` run experiments at a terminal, and what they write.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ void make_folder(const std::filesystem::path& folder);
 // Shows finished instances and the remaining time; Ctrl-C ends it. The progress must outlive it.
 experiments::RunControl run_control(Progress& progress, int num_threads);
 
-// One line on how to go on, unless there is no folder; returns the exit code of an interrupted run.
+// Prints one line on how to continue, unless there is no folder; returns the exit code of an interrupted run.
 int report_interruption(Progress& progress, const std::filesystem::path& folder);
 
 // Prints the tables and writes all files into the folder, unless that is empty; returns the exit code.

@@ -5,22 +5,22 @@
 
 namespace treesample::cli {
 
-// Before anything else: a closed descriptor would be given to the next file that is opened, so that messages end up
-// in a journal. Closed standard input and error become /dev/null. A pipe without a reader is an error of writing
-// from here on, not the end of the program.
+// To be called before anything else: a closed descriptor would be reused by the next file that is opened, so that
+// messages might end up in a journal. Closed standard input and error become /dev/null. From then on a pipe without a
+// reader is a write error and does not end the program.
 void open_standard_streams();
 
-// Throws Error (kWrite) when standard output is closed, cannot be written to, or is a file on a full disk: better now
-// than after the work.
+// Throws Error (kWrite) when standard output is closed, cannot be written to, or is a file on a full disk. To be called
+// before the work.
 void check_output();
 
-// The same as flush_output(), which throws later what cannot be written now.
+// As flush_output(), but an error is thrown only by a later flush_output().
 void flush_early();
 
-// Everything printed is written now. Throws Error (kWrite) when it, or anything printed before, was not.
+// Writes everything that was printed. Throws Error (kWrite) when that fails now or has failed before.
 void flush_output();
 
-// To standard error. What cannot be written there has nowhere else to go.
+// Prints to standard error. Errors are ignored.
 void say(const std::string& text);
 
 }  // namespace treesample::cli

@@ -18,7 +18,7 @@ constexpr int kSignalExit = 128;  // shells add the number of the signal that en
 
 volatile std::sig_atomic_t asked_by = 0;  // the number of the first signal
 timespec asked_at{};                      // valid once asked_by is set
-int num_interruptions = 0;                // objects that live
+int num_interruptions = 0;                // existing objects
 
 void on_signal(int signal) {
   if (asked_by != 0) _exit(kSignalExit + signal);  // the second time the user means it

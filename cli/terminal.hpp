@@ -16,23 +16,23 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   [[nodiscard]] static bool is_asked();
-  // True when it was asked more than kGraceSeconds ago: in that time what there is can be made into an answer.
+  // True when the request is more than kGraceSeconds old; this time is for making an answer from the results so far.
   static constexpr double kGraceSeconds = 0.2;
   [[nodiscard]] static bool is_overdue();
-  // What the program ends with: 128 + the number of the signal (130 after Ctrl-C, 143 after SIGTERM) once it was asked,
-  // also where there is an answer; `code` otherwise. run_program() calls it for all commands.
+  // The exit code of the program: 128 + the number of the signal (130 after Ctrl-C, 143 after SIGTERM) after a request,
+  // even if there is an answer; `code` otherwise. run_program() calls it for all commands.
   [[nodiscard]] static int exit_code(int code);
 };
 
-// One line on stderr, rewritten a few times a second. Where stderr is no terminal, such as a log: a line of its own
-// after some seconds, and then ever more rarely, so that quick commands say nothing.
+// One line on stderr, rewritten a few times a second. Where stderr is not a terminal but, for example, a log: separate
+// lines, the first after some seconds and then ever more rarely, so that quick commands print nothing.
 class Progress {
  public:
   explicit Progress(bool is_quiet);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  // Fraction below 0 when it is not known.
+  // A negative fraction means that it is not known.
   void show(double fraction, const std::string& text);
   void clear();
   // Whether show() would do anything now.

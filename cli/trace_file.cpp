@@ -12,7 +12,7 @@ namespace treesample::cli {
 
 void TraceFile::add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
   best_ = {std::max(best_.lower, bounds.lower), std::min(best_.upper, bounds.upper)};
-  evaluations_ = std::max(evaluations_, spent.reward_evaluations);  // phases that count none come after those that do
+  evaluations_ = std::max(evaluations_, spent.reward_evaluations);  // later phases may count none
   const auto evaluations = static_cast<double>(evaluations_);
   const double gap = best_.upper - best_.lower;
   const bool is_news = gap < kNews * last_gap_;

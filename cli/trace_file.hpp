@@ -17,10 +17,10 @@ namespace treesample::cli {
 // and inf.
 class TraceFile {
  public:
-  // An empty path writes nothing; nor is there a file without a row.
+  // An empty path writes nothing. Without a row there is no file.
   explicit TraceFile(std::string path) : path_(std::move(path)) {}
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
-  // The last row, whenever it comes.
+  // Writes the last row, even if it is not due.
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
 
  private:

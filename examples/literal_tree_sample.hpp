@@ -1,10 +1,14 @@
 // Algorithm 2 of the paper, TreeSample, transcribed line by line: a map from prefixes to nodes, a vector per quantity,
 // logarithms everywhere. Slow and obvious: read this first. The tree search (src/tree/tree_sample.cpp) is the same
-// algorithm some hundred times as fast; tests/exact/tree_sample_test.cpp sees to it that both grow the same tree.
+// algorithm some hundred times as fast; tests/exact/literal_twin_test.cpp checks that both grow the same tree. Comments
+// in quotes are the lines of Algorithm 2.
 //
-// Differences from the paper's text, shared with the tree search (docs/departures.md, 1, 3 and 5): the loop ends when
-// the next reward cannot be paid for or the root is complete, a node with R = -inf is complete, and scores that are
-// equal up to rounding tie.
+// Differences from the paper's text, shared with the tree search (numbers as in docs/departures.md):
+//   1  the loop ends when the next reward cannot be paid for or the root is complete;
+//   2  a reward costs one unit of the budget, not |M_n|;
+//   3  a node with R = -inf is complete;
+//   4  a leaf has one edge with Q = 0 instead of K edges with Q = -log K, so that V = 0 as in the text;
+//   6  scores that are equal up to rounding tie.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +24,15 @@
 
 namespace treesample::literal {
 
+// The node of a prefix x of length n; the vectors have an entry for each action a.
 struct Node {
-  double reward = 0.0;  // R_n(x)
-  std::vector<std::uint32_t> eta;
-  std::vector<double> q, q_phi;
-  std::vector<bool> complete;
+  double reward = 0.0;             // R_n(x)
+  std::vector<std::uint32_t> eta;  // eta_{n+1}(a | x)
+  std::vector<double> q, q_phi;    // Q_{n+1}(a | x), Q^phi_{n+1}(a | x)
+  std::vector<bool> complete;      // C_{n+1}(a | x)
 };
 
-// The map of a straightforward transcription, and a quicker one.
+// The tree: a straightforward map, or a quicker one.
 using Tree = std::map<std::vector<int>, Node>;
 struct PrefixHash {
   std::size_t operator()(const std::vector<int>& prefix) const {
@@ -42,8 +47,8 @@ template <class Map = Tree>
 class TreeSample {
  public:
   using Prefix = std::vector<int>;
-  // Q_phi(x o a) for all a, and which of several equally good actions is taken; by default the paper's (N - n) log K
-  // and the lowest.
+  // q_phi returns Q^phi(a | x) for all a; break_tie chooses one of several equally good actions. The defaults are the
+  // paper's (N - n) log K and the lowest action.
   struct Options {
     double c = 1.0, epsilon = 0.1;
     std::function<std::vector<double>(const Prefix& x)> q_phi = {};
@@ -62,9 +67,10 @@ class TreeSample {
     for (const int v : order) log_states_.push_back(std::log(graph.num_states(v)));
   }
 
-  // TreeSample(B) with one unit per reward evaluation.
+  // "procedure TreeSample(budget B)"
   void tree_sample(std::int64_t budget) {
-    tree_traversal();  // x = empty prefix: costs nothing
+    tree_traversal();  // adds the root, the empty prefix, which costs nothing
+    // "while b > M do  tree, delta b <- TreeTraversal(tree);  b <- b - delta b"
     while (used_ < budget && !is_complete(tree_.at({}))) tree_traversal();
   }
 
@@ -73,27 +79,32 @@ class TreeSample {
   [[nodiscard]] std::int64_t used() const { return used_; }
 
  private:
+  // "procedure TreeTraversal(tree)"
   void tree_traversal() {
-    Prefix x;
+    Prefix x;  // "x <- empty"
+    // "while x in tree do  a <- Q-UCT(eta, Q, Q^phi, C);  x <- x o a"
     for (auto node = tree_.find(x); node != tree_.end(); node = tree_.find(x)) x.push_back(q_uct(x, node->second));
-    expand(x);
-    for (std::size_t n = x.size(); n > 0; --n) {  // n = 0 is the virtual edge above the root
-      const Node& child = tree_.at({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)});
-      Node& parent = tree_.at({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n) - 1});
-      const int a = x[n - 1];
+    expand(x);  // "tree <- tree + Expand(x)"
+    // "for n = len(x), ..., 1, 0 do": n = 0 would be an edge above the root.
+    for (std::size_t n = x.size(); n > 0; --n) {
+      const Node& child = tree_.at({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)});  // x_<=n
+      Node& parent = tree_.at({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n) - 1});   // x_<n
+      const int a = x[n - 1];                                                                 // x_n
+      // "V(x_<=n) = log sum over a' of exp Q(a' | x_<=n);  Q(x_n | x_<n) <- R_n(x_n | x_<n) + V(x_<=n)", eq. 6
       parent.q[a] = child.reward + log_sum_exp(child.q);
-      parent.complete[a] = is_complete(child);
-      ++parent.eta[a];
+      parent.complete[a] = is_complete(child);  // "C(x_n | x_<n) <- min over a' of C(a' | x_<=n)"
+      ++parent.eta[a];                          // "eta(x_n | x_<n) <- eta(x_n | x_<n) + 1"
     }
   }
 
+  // The minimum of C over all actions.
   static bool is_complete(const Node& node) {
     return std::all_of(node.complete.begin(), node.complete.end(), [](bool c) { return c; });
   }
 
-  // eq. 7 over the incomplete edges.
+  // "procedure Q-UCT": "argmax of eq. 7 over incomplete children"
   [[nodiscard]] int q_uct(const Prefix& x, const Node& node) const {
-    double eta = 1.0;  // of x: the visit that made the node, and one per visit of an edge
+    double eta = 1.0;  // eta(x): the visit that made the node, and one per visit of an edge
     for (const std::uint32_t visits : node.eta) eta += visits;
     std::vector<double> score(node.q.size(), kNegInf);
     for (std::size_t a = 0; a < node.q.size(); ++a) {
@@ -110,21 +121,25 @@ class TreeSample {
     return options_.break_tie ? options_.break_tie(x, best) : best.front();
   }
 
+  // "procedure Expand(state x)"
   void expand(const Prefix& prefix) {
-    const std::size_t n = prefix.size();
+    const std::size_t n = prefix.size();  // "n <- len(x)"
     Node node;
+    // "evaluate reward function R_n(x_n | x_<n)"
     Assignment x(order_.size(), 0);
     for (std::size_t i = 0; i < n; ++i) x[order_[i]] = prefix[i];
     for (const int m : factors_of_[n]) node.reward += graph_.log_value(m, x);
-    if (n > 0) ++used_;
+    if (n > 0) ++used_;  // "used budget delta b"
     const bool is_leaf = n == order_.size();
     const std::size_t k = is_leaf ? 1 : graph_.num_states(order_[n]);
     double log_states_below = 0.0;
     for (std::size_t i = n + 1; i < order_.size(); ++i) log_states_below += log_states_[i];
-    node.eta.assign(k, 0);
+    node.eta.assign(k, 0);  // "initialize eta <- (0, ..., 0)"
+    // "evaluate prior Q^phi;  initialize Q <- Q^phi"; at a leaf V = 0
     node.q_phi.assign(k, is_leaf ? 0.0 : log_states_below);
     if (!is_leaf && options_.q_phi) node.q_phi = options_.q_phi(prefix);
     node.q = node.q_phi;
+    // "initialize C <- (1, ..., 1)" at a leaf, "(0, ..., 0)" elsewhere
     node.complete.assign(k, is_leaf || node.reward == kNegInf);
     tree_[prefix] = std::move(node);
   }

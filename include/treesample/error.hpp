@@ -1,8 +1,8 @@
 // The one exception of the library, and the checks that throw it.
 //
-// A message names the function or file, the argument, the value it had and what is allowed, so that
-// it can be shown to a user as it is: one line of printable text (treesample/text.hpp), whatever the names in it
-// hold. The library never prints, exits or aborts.
+// A message names the function or file, the argument, its value and what is allowed, so that it can be shown to a user
+// unchanged: it is one line of printable text (treesample/text.hpp), whatever the names in it contain. The library
+// never prints, exits or aborts.
 #pragma once
 
 #include <cmath>
@@ -33,9 +33,9 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-// About one named option of a request (infer/options.hpp): "--name: message", or "--name is ...". Options are called as
-// on the command line everywhere; who offers them under other names, a keyword of a language say, has name and message
-// apart.
+// An error about one named option of a request (infer/options.hpp): "--name: message", or "--name is ...". Messages
+// always use the names of the command line. Interfaces that offer options under other names, such as keywords of a
+// language, get name and message separately.
 class OptionError : public Error {
  public:
   OptionError(std::string option, std::string_view message, ErrorCode code = ErrorCode::kArgument);

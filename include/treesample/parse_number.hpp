@@ -7,8 +7,8 @@
 
 namespace treesample {
 
-// The whole number that a decimal text stands for: 1000, 1e6, 2.5e3. Nothing when it is none (1.5, 1e-1, abc) or does
-// not fit. No rounding: 9007199254740993 is that number.
+// The whole number that a decimal text stands for: 1000, 1e6, 2.5e3. Nothing when the text is not a whole number (1.5,
+// 1e-1, abc) or does not fit. There is no rounding: 9007199254740993 is that number.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 
 // Any real number, inf included; nothing for other text.

@@ -1,12 +1,11 @@
-// How work that takes long is asked to end, and says how far it is.
+// How to ask long work to end, and to report how far it is.
 //
-//   should_stop    the caller wants no more (the time is over, Ctrl-C), and from then on. What can end early with a
-//                  lesser result does so; what cannot throws Error (kInterrupted), and is then as if it had never
-//                  begun.
-//   should_settle  the caller takes what there is by now. The first result, such as the first of several orders or
-//                  passes, is made all the same.
+//   should_stop    the caller wants an end now (the time is over, Ctrl-C). Work that can end early with a lesser result
+//                  does so; other work throws Error (kInterrupted), and is then as if it had never begun.
+//   should_settle  the caller is content with the best result so far. The first result, such as the first of several
+//                  orders or passes, is still made.
 //
-// Both return true to say so, and never false again.
+// Once either has returned true, it never returns false again.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +18,12 @@
 namespace treesample {
 
 using ShouldStop = std::function<bool()>;
-// Told the share that is done now and then, by the thread that called; an empty one is not told. Work that ends early
-// does not come to 1.
+// Called now and then with the finished share of the work, by the calling thread; may be empty. Work that ends early
+// does not reach 1.
 using TellShare = std::function<void(double share_done)>;
 
-// Asks after every so much work, counted in steps of some nanoseconds, so that asking costs nothing beside it.
+// Calls a ShouldStop only after a certain amount of work, counted in steps of some nanoseconds, so that the calls cost
+// next to nothing.
 class StopCheck {
  public:
   static constexpr std::int64_t kStepsBetweenLooks = std::int64_t{1} << 16;
@@ -31,7 +31,7 @@ class StopCheck {
   // The function is copied; an empty one never stops.
   explicit StopCheck(ShouldStop should_stop) : should_stop_(std::move(should_stop)) {}
 
-  // True once the function, asked now or earlier, wanted the end.
+  // True once the function has returned true, now or earlier.
   bool is_asked(std::int64_t steps = 1) {
     num_steps_ += steps;
     if (num_steps_ < kStepsBetweenLooks) return is_asked_;

@@ -1,4 +1,4 @@
-// Everything a program needs for inference with treesample, and stable: docs/api.md. The README's example:
+// Everything that a program needs for inference with treesample; stable, see docs/api.md. The README's example:
 //
 //   treesample::FactorGraph graph;
 //   for (int v = 0; v < 10; ++v) graph.add_variable(3);

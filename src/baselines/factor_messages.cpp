@@ -8,7 +8,7 @@
 namespace treesample {
 namespace {
 
-// Entries whose exponentials are taken at a time: few enough to stay in the first cache.
+// Entries whose exponentials are computed at a time: few enough to stay in the first-level cache.
 constexpr std::size_t kBlock = 2048;
 
 // The shift of a log-sum-exp. With the shift 0 a row of -inf stays -inf instead of becoming NaN.
@@ -89,7 +89,7 @@ void combine(std::span<const int> dims, std::span<const double* const> messages,
   for (const int dim : dims) size *= dim;
   out.resize(size);
   out[size - 1] = 0.0;
-  // Grows from the last variable to the first; what is there sits at the end and is copied from there.
+  // Grows from the last variable to the first; the result so far is at the end and is copied from there.
   std::size_t inner = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
     const double* const grown = out.data() + size - inner;

@@ -22,7 +22,7 @@ class FactorMessages {
  private:
   void halve(const double* table, std::size_t first, std::size_t last, std::size_t depth);
 
-  // What one call of halve keeps while it goes deeper.
+  // What one call of halve keeps during its recursive calls.
   struct Workspace {
     std::vector<double> messages;  // sums of the incoming messages of a half, over its configurations
     std::vector<double> rest;      // the table over the other half

@@ -12,16 +12,16 @@ namespace treesample {
 namespace {
 
 constexpr std::int64_t kFirst = 20;      // uniform ones
-constexpr int kDrawn = 24;               // of which one is asked
-constexpr int kMostTries = 300;          // uniform ones, where all that were drawn are known
-constexpr double kMostListed = 1 << 20;  // configurations that are gone through one by one where these are, too
+constexpr int kDrawn = 24;               // of which one is evaluated
+constexpr int kMostTries = 300;          // uniform ones, where all drawn ones are known
+constexpr double kMostListed = 1 << 20;  // configurations that are tried one by one where these are known, too
 
 class Proposals {
  public:
   Proposals(const FactorGraph& graph, std::uint64_t seed)
       : graph_(graph), random_(seed, "frequencies"), unlisted_(static_cast<std::size_t>(graph.num_variables()), 0) {}
 
-  // One that was not asked before; none when there is none.
+  // A configuration that was not evaluated before, if there is one.
   std::optional<Assignment> next() {
     std::optional<Assignment> x;
     if (std::ssize(known_) >= kFirst) x = preferred();
@@ -41,7 +41,7 @@ class Proposals {
   }
 
  private:
-  // Of each variable's states, with one more of each.
+  // The frequencies of each variable's states, plus one each.
   [[nodiscard]] Marginals frequencies(std::size_t first, std::size_t end) const {
     Marginals result;
     for (int v = 0; v < graph_.num_variables(); ++v) {
@@ -89,7 +89,7 @@ class Proposals {
   Random random_;
   std::vector<Configuration> known_;  // the best first
   std::set<Assignment> asked_;
-  Assignment unlisted_;  // all before it, in lexicographic order, were asked
+  Assignment unlisted_;  // all before it, in lexicographic order, were evaluated
   bool is_listed_ = false;
 };
 

@@ -16,15 +16,15 @@ class GibbsKernel {
   // Keeps a reference to the graph, which must outlive it.
   explicit GibbsKernel(const FactorGraph& graph);
 
-  // P(x_v = a | the other states of x) for each a, uniform when it is 0 for all of them. The state of v in
-  // x itself plays no part. Valid until the next call.
+  // P(x_v = a | the other states of x) for each a, uniform when it is 0 for all of them. The state of v in x itself is
+  // not used. Valid until the next call.
   std::span<const double> conditional(int variable, std::span<const int> x);
 
   // Draws every variable of x in turn from its conditional. Returns log gamma_hat of the new x.
   double sweep(std::span<int> x, Random& random);
 
   [[nodiscard]] int num_factors(int variable) const { return first_[variable + 1] - first_[variable]; }
-  // Factor values asked for so far.
+  // Factor values evaluated so far.
   [[nodiscard]] std::int64_t num_evaluations() const { return num_evaluations_; }
   // Those of functions among them.
   [[nodiscard]] std::int64_t num_calls() const { return num_calls_; }
@@ -48,7 +48,7 @@ class GibbsKernel {
   double log_constant_ = 0.0;
   std::int64_t num_evaluations_ = 0, num_calls_ = 0;
   std::vector<double> log_weights_;
-  std::vector<double> log_rewards_;  // of the terms with is_last alone
+  std::vector<double> log_rewards_;  // only of the terms with is_last
   std::vector<double> probabilities_;
   std::vector<int> states_;  // arguments of a function factor
 };

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// Subtracts the maximum; a message of -inf alone stays.
+// Subtracts the maximum; a message that is -inf everywhere stays the same.
 void normalise(std::span<double> message) {
   const double largest = *std::max_element(message.begin(), message.end());
   if (largest == kNegInf) return;
@@ -68,7 +68,7 @@ void MessagePassing::compute_factor(const FactorEdges& factor) {
 double MessagePassing::step() {
   double change = 0.0;
   for (const FactorEdges& factor : factors_) {
-    if (factor.num_free == 0) continue;  // nobody listens
+    if (factor.num_free == 0) continue;  // nobody uses its messages
     compute_factor(factor);
     for (int e = factor.first; e < factor.last; ++e) change = std::max(change, accept(edges_[e]));
   }

@@ -9,7 +9,7 @@
 namespace treesample {
 namespace {
 
-// Where the chain was, and for how many steps.
+// The configurations that the chain visited, and for how many steps.
 class Path {
  public:
   explicit Path(const Limits& limits) : most_bytes_(static_cast<double>(limits.bytes) / 4.0) {}
@@ -24,7 +24,7 @@ class Path {
     const double bytes = static_cast<double>(states_.size()) * sizeof(int) + static_cast<double>(counts_.size()) * 16.0;
     return bytes > most_bytes_;
   }
-  // All but the first steps, and but what is impossible.
+  // All steps except the first ones and those at impossible configurations.
   [[nodiscard]] Particles without(std::int64_t first) const {
     Particles particles;
     const std::size_t width = counts_.empty() ? 0 : states_.size() / counts_.size();

@@ -1,4 +1,4 @@
-// Configurations that are asked one after the other: what they cost, the best of them, and why it ended.
+// Configurations that are evaluated one after the other: their cost, the best of them, and why the run ended.
 #pragma once
 
 #include <optional>

@@ -12,14 +12,14 @@
 
 namespace treesample {
 
-// What a method pays, in the budget's unit. A sample of a model without factors, or functions, costs nothing in
-// units of these and counts as 1, so that the number stays finite.
+// What a method pays, in the budget's unit. A sample that costs nothing, of a model without factors or functions,
+// counts as 1, so that the number stays finite.
 struct SamplePrice {
   std::int64_t each = 0;
   std::int64_t first = 0;  // once, before the first sample
 };
 
-// Throws kArgument when the budget pays for none and none is wanted all the same.
+// Throws kArgument when the budget does not pay for one sample and there is no minimum number.
 inline std::int64_t sample_count(std::string_view function, std::int64_t budget, SamplePrice price,
                                  std::int64_t min_samples) {
   const std::int64_t each = std::max<std::int64_t>(price.each, 1);
@@ -31,13 +31,13 @@ inline std::int64_t sample_count(std::string_view function, std::int64_t budget,
   return std::max(paid, min_samples);
 }
 
-// Numbers that do not fit are taken as the largest: such a cost is above every budget.
+// A product that does not fit becomes the largest number: such a cost is above every budget.
 inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-// Sampling methods know beforehand what a sample costs, which a budget of seconds does not say.
+// Sampling methods need the cost of a sample in advance, which is not known for a budget of seconds.
 inline std::int64_t in_unit(const Spending& cost, BudgetUnit unit) {
   check_argument(unit != BudgetUnit::kCost, "budget_unit", "it is cost, allowed are reward, factor and call");
   if (unit == BudgetUnit::kCall) return cost.calls;

@@ -66,7 +66,8 @@ std::int64_t particle_count(const Reward& reward, const SearchSpace& space, cons
   Spending cost;
   for (int n = 0; n < space.num_levels(); ++n) cost += reward.price(n);
   const std::int64_t count = sample_count("smc", limits.budget, {in_unit(cost, limits.unit)}, min_samples);
-  // States, weight and density, twice because of resampling; parent and weight; a copy for the atoms.
+  // Bytes per particle: states, weight and density, twice because of resampling; parent and weight; a copy for the
+  // atoms.
   const auto bytes_each = static_cast<double>(3 * (width * sizeof(int) + 2 * sizeof(double)) + 3 * sizeof(double));
   const double bytes = static_cast<double>(count) * bytes_each;
   if (bytes > static_cast<double>(limits.bytes) || count > INT_MAX) {

@@ -38,7 +38,7 @@ CountNumber value_of(const CircuitShape& shape, const CircuitTerm& term, const s
   return value;
 }
 
-// The quotient as a probability: both are of the same sum.
+// The quotient as a probability: `part` is a part of the same sum.
 double share(const CountNumber& part, const CountNumber& whole) {
   return part.is_zero() ? 0.0 : std::exp(part.log() - whole.log());
 }
@@ -137,7 +137,7 @@ Marginals Circuit::marginals() const {
       for (const std::uint32_t child : term.children) flow[child] += probability;
     });
   }
-  for (std::vector<double>& of_variable : result) {  // takes off the rounding of the way down
+  for (std::vector<double>& of_variable : result) {  // removes the rounding of the downward pass
     double total = 0.0;
     for (const double probability : of_variable) total += probability;
     for (double& probability : of_variable) probability /= total;
@@ -203,7 +203,7 @@ CountNumber Circuit::density(std::span<const int> x) const {
     const std::size_t node = open.back();
     open.pop_back();
     bool is_found = false;
-    shape.for_each_term(node, [&](const CircuitTerm& term) {  // at most one holds x
+    shape.for_each_term(node, [&](const CircuitTerm& term) {  // at most one contains x
       if (is_found || !std::all_of(term.fixed.begin(), term.fixed.end(), is_in_x)) return;
       is_found = true;
       for (const std::uint32_t state : term.fixed) density *= values_->weights[state];

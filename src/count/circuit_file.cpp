@@ -78,7 +78,8 @@ class CircuitReader {
     if (code != std::errc() || end != token_.data() + token_.size() || value < least || value > most) fail(allowed);
     return value;
   }
-  // Of things that take at least one more character each: a file cannot ask for more memory than it has.
+  // A number of things that take at least one more character each, so that a file cannot request more memory than its
+  // size.
   std::size_t count(std::string_view things) {
     return static_cast<std::size_t>(integer(fmt::format("a number of {} that the file has", things),
                                             static_cast<std::int64_t>(text_.size() - place_)));
@@ -113,14 +114,14 @@ class CircuitReader {
       states = static_cast<int>(integer("a number of states from 1 to 2^20", FactorGraph::kMaxStates, 1));
       total += states;
     }
-    // One weight for each of them is still to come.
+    // A weight for each of them must still follow.
     if (total > static_cast<std::int64_t>(text_.size() - place_)) fail("as many weights as states");
     shape_.set_variables(std::move(num_states));
     for (int v = 0; v < static_cast<int>(shape_.num_states.size()); ++v) all_variables_.add(one_variable(v));
   }
 
-  // Sums of hashes tell sets of variables apart: a term that has a variable twice, or lacks one, has another sum. The
-  // sizes are exact: no term has more variables than there are, however often it uses its nodes.
+  // Sums of hashes distinguish sets of variables: a term that has a variable twice, or lacks one, has another sum.
+  // Sizes are exact: no term has more variables than there are, however often it uses its nodes.
   struct VariableSet {
     std::uint64_t hash = 0;
     std::int64_t size = 0;
@@ -165,7 +166,7 @@ class CircuitReader {
 
   static double log_size(const CountNumber& number) { return number.is_zero() ? 0.0 : std::abs(number.log()); }
 
-  // Its variables; term_range_ becomes how far its logarithm can be from 0.
+  // Returns the variables of the term, and sets term_range_ to the largest magnitude of its logarithm.
   VariableSet read_term() {
     VariableSet variables;
     term_range_ = 0.0;

@@ -1,11 +1,11 @@
 // The nodes of a circuit (treesample/count/circuit.hpp) in memory.
 //
-// States of all variables are numbered one after the other. A node is its number of terms, and for each of them
+// States are numbered consecutively over all variables. A node is its number of terms, and for each term
 //
 //   n, n fixed states;   m, m free states, those of one variable one after the other;   k, k earlier nodes;
 //   0, or 1 + the number of its constant.
 //
-// The first fixed state of a term is that of the variable that is summed over. The last node is the whole.
+// The first fixed state of a term is that of the variable that is summed over. The last node is the whole model.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct CircuitShape {
   std::vector<std::uint64_t> nodes;  // where they begin in words, and the end
   std::vector<std::uint32_t> words;
   double log_range = 0.0;                      // no product is beyond exp(+-this)
-  double log_constant = 0.0, log_error = 0.0;  // that Z is multiplied by, and what it is off by
+  double log_constant = 0.0, log_error = 0.0;  // of the factor that Z is multiplied by, and its error
 
   [[nodiscard]] std::size_t num_nodes() const { return nodes.size() - 1; }
   [[nodiscard]] std::size_t root() const { return num_nodes() - 1; }
@@ -45,7 +45,7 @@ struct CircuitShape {
     state_weights.assign(variable_of.size(), CountNumber::one());
   }
 
-  // Calls visit(term) for each of a node.
+  // Calls visit(term) for each term of a node.
   template <typename Visit>
   void for_each_term(std::size_t node, Visit visit) const {
     const std::uint32_t* word = words.data() + nodes[node];

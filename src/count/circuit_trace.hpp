@@ -1,8 +1,7 @@
-// Writes down what a search finds as a circuit.
+// Records the findings of a search as a circuit.
 //
 // Terms are written by the frames of the search while their branches are open; a node is added when all its branches
-// are done, so that nodes use earlier nodes alone. Nodes of components that did not matter in the end are left out at
-// last.
+// are done, so that nodes use only earlier nodes. Nodes of components that are not needed in the end are removed last.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace treesample {
 
-// What a split settled, in terms of the problem.
+// What a split has settled, in terms of the problem.
 struct SplitTrace {
   std::vector<std::pair<int, int>> fixed;  // variable, state
   std::vector<std::pair<int, int>> free;   // all live states of free variables
@@ -34,7 +33,7 @@ struct TermTrace {
 
 class CircuitTrace {
  public:
-  // States are those of the original model, of which the search sees the reduced one.
+  // States are those of the original model; the search sees the reduced one.
   CircuitTrace(const ReducedModel& model, std::uint64_t memory_limit_bytes);
 
   [[nodiscard]] bool is_kept() const { return is_kept_; }
@@ -49,7 +48,8 @@ class CircuitTrace {
     return shape_.first_state[model_.variable_of[variable]] +
            static_cast<std::uint32_t>(model_.states_of[variable][state]);
   }
-  // Of the last node and what it uses; variables that were fixed beforehand are added to it. Pre: is_kept().
+  // The circuit of the last node and the nodes that it uses, with the variables that were fixed beforehand. Pre:
+  // is_kept().
   std::shared_ptr<const CircuitShape> finish();
   [[nodiscard]] std::uint64_t bytes() const {
     return shape_.words.capacity() * sizeof(std::uint32_t) + shape_.nodes.capacity() * sizeof(std::uint64_t) +

@@ -37,7 +37,7 @@ const CachedCount* ComponentCache::find(std::string_view key, std::uint64_t hash
 }
 
 void ComponentCache::store(std::string_view key, std::uint64_t hash, const CachedCount& count) {
-  // An entry, its place in the chains and in the journal.
+  // The memory of an entry, and of its places in the chains and in the journal.
   const std::uint64_t bytes = key.size() + kAllocation;
   constexpr std::uint64_t kFixed = 2 * (sizeof(Entry) + 2 * sizeof(std::uint32_t) + sizeof(Stored));
   if (bytes_ + bytes + kFixed > memory_limit_bytes_) make_room();

@@ -1,8 +1,8 @@
-// Counts of components that were searched, by their keys. Keys are compared as they are: no two components are taken
-// for each other.
+// Counts of components that were searched, by their keys. Whole keys are compared, so that components are never
+// confused.
 //
-// Entries that were stored since some moment can be taken back (docs/methods/zeros.md says when they must be). When the
-// memory is spent, the half that was used longest ago leaves.
+// Entries that were stored since some moment can be removed (docs/methods/zeros.md says when they must be). When the
+// memory is full, the least recently used half is removed.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace treesample {
 
 struct CachedCount {
   CountNumber count;
-  std::uint32_t node = 0;  // of the circuit, where one is written down
+  std::uint32_t node = 0;  // of the circuit, where one is recorded
 };
 
 class ComponentCache {
@@ -27,7 +27,7 @@ class ComponentCache {
   static std::uint64_t hash(std::string_view key);
   // Null when it is not there; valid until the next call of a function that is not const.
   const CachedCount* find(std::string_view key, std::uint64_t hash);
-  // Pre: it is not there. One that does not fit is not kept.
+  // Pre: there is no entry for the key. An entry that does not fit into the memory is not kept.
   void store(std::string_view key, std::uint64_t hash, const CachedCount& count);
 
   // Entries that are stored from now on are those after the mark.
@@ -50,7 +50,7 @@ class ComponentCache {
     CachedCount count;
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  static constexpr std::uint64_t kAllocation = 16;  // what an allocation takes beside its bytes
+  static constexpr std::uint64_t kAllocation = 16;  // the overhead of an allocation
 
   void remove(std::uint32_t index);
   void make_room();
@@ -65,7 +65,7 @@ class ComponentCache {
     std::uint64_t when = 0;
     std::uint32_t index = 0;
   };
-  std::vector<Stored> journal_;  // entries in the order in which they were stored; some are gone
+  std::vector<Stored> journal_;  // entries in the order in which they were stored; some are removed
   std::uint64_t now_stored_ = 0, now_used_ = 0;
   std::size_t num_entries_ = 0;
   std::uint64_t bytes_ = 0;

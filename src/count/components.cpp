@@ -99,7 +99,7 @@ inline void ComponentStack::visit_clause(std::uint32_t clause) {
   const std::span<const Literal> all = literals(clause);
   for (const Literal literal : all) {
     if (trail_.value(literal) <= 0) continue;
-    clause_mark_[clause] = first_mark_;  // true: looked at, and in no component
+    clause_mark_[clause] = first_mark_;  // the clause is true: examined, and in no component
     return;
   }
   clause_mark_[clause] = mark_;
@@ -109,14 +109,14 @@ inline void ComponentStack::visit_clause(std::uint32_t clause) {
 }
 
 void ComponentStack::visit_soft_table(std::uint32_t table) {
-  // Tables that are settled, now or since an earlier decision, connect nothing.
+  // Settled tables, whether settled now or by an earlier decision, connect nothing.
   if (table_turn_[table] != first_mark_ || table_mark_[table] >= first_mark_) return;
   table_mark_[table] = mark_;
   ++found_.back().num_soft_tables;
   for (const int v : soft_tables_[table].scope()) reach_variable(v);
 }
 
-// All that hangs together with the atom.
+// Visits everything that is connected with the atom.
 void ComponentStack::walk(std::uint32_t start) {
   found_.push_back({.variable = problem_.variable_of_atom[start]});
   mark_ = first_mark_ + static_cast<std::uint32_t>(found_.size());
@@ -146,7 +146,7 @@ CountNumber ComponentStack::live_weight(int v) const {
   return sum;
 }
 
-// Of the variables that became fixed and the tables that became constant; it is the turn of the other tables.
+// The weight of the variables that became fixed and of the tables that became constant; marks the other tables.
 CountNumber ComponentStack::fixed_weight(std::size_t index, SplitTrace* trace) {
   CountNumber weight = CountNumber::one();
   for (const std::uint32_t atom : atoms(index)) {
@@ -173,7 +173,7 @@ CountNumber ComponentStack::fixed_weight(std::size_t index, SplitTrace* trace) {
 }
 
 CountNumber ComponentStack::split(std::size_t index, SplitTrace* trace) {
-  if (first_mark_ > UINT32_MAX / 2) {  // marks begin anew
+  if (first_mark_ > UINT32_MAX / 2) {  // marks are reset
     for (auto* const marks : {&atom_mark_, &clause_mark_, &table_mark_, &table_turn_}) {
       std::fill(marks->begin(), marks->end(), 0);
     }

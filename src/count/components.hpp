@@ -1,11 +1,11 @@
-// What is left after decisions falls apart: components of atoms that share no clause, group or soft table.
+// After decisions the remaining model falls apart into components of atoms that share no clause, group or soft table.
 //
-// A component is what determines its count: its open atoms, the clauses that have touched atoms (not all open) and are
-// not yet true, the residues of its soft tables. What need not be said:
-//   - a clause of which all atoms are open: it is in the component exactly when they are;
-//   - a clause of two literals: after propagation it is either true or all open;
+// A component is described by what determines its count: its open atoms, the clauses that have assigned atoms and are
+// not yet true, and the residues of its soft tables. These need not be listed:
+//   - a clause with only open atoms: it is in the component exactly when its atoms are;
+//   - a clause of two literals: after propagation it is either true or completely open;
 //   - a group: its open atoms tell which states are left;
-//   - which states the fixed variables of a soft table have: its residue holds what matters of them.
+//   - the states of the fixed variables of a soft table: its residue has everything that matters about them.
 // The key of a component is that list, in rising order, as differences of 7 bits a byte (the last byte of a number has
 // the eighth bit set). Equal keys are equal components: docs/methods/zeros.md.
 #pragma once
@@ -34,10 +34,10 @@ class ComponentStack {
   // Both must outlive it.
   ComponentStack(const CountProblem& problem, std::vector<SoftTable>& soft_tables, const ZeroTrail& trail);
 
-  // Pushes all of the problem as one component, as if nothing were known.
+  // Pushes the whole problem as one component, as if nothing were known.
   void push_all();
-  // Pushes the components of what is left of a component, the smallest first; returns the weight of what is fixed,
-  // settled and free in it, or 0 at once when a soft table has no entry left.
+  // Pushes the components into which the rest of a component falls, the smallest first. Returns the weight of its fixed
+  // variables, settled tables and free variables, or 0 at once when a soft table has no entry left.
   CountNumber split(std::size_t index, SplitTrace* trace = nullptr);
   [[nodiscard]] std::size_t size() const { return components_.size(); }
   void shrink(std::size_t size);
@@ -53,11 +53,11 @@ class ComponentStack {
     const Component& c = components_[index];
     return {memory_.data() + c.first + c.num_atoms + c.num_clauses, c.num_soft_tables};
   }
-  // Of a clause of three and more.
+  // The literals of a clause of three or more.
   [[nodiscard]] std::span<const Literal> literals(std::uint32_t clause) const {
     return {literals_.data() + first_literal_[clause], first_literal_[clause + 1] - first_literal_[clause]};
   }
-  // For the trail as it is when the component was split off.
+  // To be called with the trail as it was when the component was split off.
   void make_key(std::size_t index, std::string& key) const;
   // An upper bound of the count: the sum of the weights of the live states of each variable.
   [[nodiscard]] CountNumber upper_bound(std::size_t index) const;
@@ -96,7 +96,8 @@ class ComponentStack {
   std::vector<std::uint32_t> memory_;
   std::vector<Component> components_;
 
-  // One split. Marks are those of this split when they are at least first_mark_: the component's number + first_mark_.
+  // State of one split. A mark belongs to this split when it is at least first_mark_: the component's number +
+  // first_mark_.
   std::uint32_t first_mark_ = 1, mark_ = 1;
   std::vector<std::uint32_t> atom_mark_, clause_mark_, table_mark_;
   std::vector<std::uint32_t> table_turn_;  // first_mark_: an unsettled table of the component that is split

@@ -25,12 +25,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kShareOfSearch = 0.9;   // of the time; the rest is for the upper bound
-constexpr double kShareOfOrders = 0.03;  // when many orders of elimination are not looked for any longer
+constexpr double kShareOfOrders = 0.03;  // of the time, for the search of many elimination orders
 constexpr int kFewOrders = 10, kManyOrders = 200;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Bounds of log Z without a search: everything is at most the product of the maxima.
+// An upper bound of log Z without a search: every configuration has at most the product of the maxima.
 double log_of_maxima(const FactorGraph& graph) {
   double sum = graph.log_num_configurations(), magnitude = std::abs(sum);
   for (const Factor& factor : graph.factors()) {
@@ -88,7 +88,7 @@ class Count {
     observer_.progress(now);
   }
 
-  // Impossible models are solved by this.
+  // Impossible models are solved by simplification.
   FactorGraph simplified(const FactorGraph& graph) {
     SimplifiedModel result = simplify(graph, {}, should_stop());
     log_error_ += result.report.log_error;
@@ -115,8 +115,8 @@ class Count {
     if (options_.keep_circuit || !eliminate(graph)) search(graph);
   }
 
-  // Gates that feed several tables can connect more than they save: the better way is the one whose elimination would
-  // be cheaper, whether it is done or not.
+  // Gates that feed several tables can connect more than they save: the better reduction is the one whose elimination
+  // would be cheaper, whether it is carried out or not.
   CountReduction best_reduction(const FactorGraph& graph) const {
     CountReduction with_gates = reduce_for_count(graph, should_stop());
     if (with_gates.num_inlined == 0 || with_gates.graph.num_variables() == 0 || should_stop()()) return with_gates;
@@ -229,7 +229,7 @@ class Count {
       const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
       const double upper = WeightedMiniBucket(graph, space, options).report().log_upper;
       result_.report.log_z.upper = std::min(result_.report.log_z.upper, upper + log_error_);
-    } catch (const Error& error) {  // too little memory or time: the bound stays what it was
+    } catch (const Error& error) {  // too little memory or time: the bound stays the same
       if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kInterrupted) throw;
     }
   }

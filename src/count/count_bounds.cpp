@@ -6,12 +6,12 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kMostWork = 4'000'000;  // atoms that are looked at for single configurations: some 10 ms
+constexpr std::int64_t kMostWork = 4'000'000;  // atoms visited in search of single configurations: some 10 ms
 
 }  // namespace
 
-// From the last frame to the first: what is done, the open branch with bounds of its open components, and an upper
-// bound of the branches that were not opened.
+// Adds up, from the last frame to the first: finished branches, the open branch with bounds of its open components, and
+// an upper bound of the branches that were not opened.
 CountBounds CountSearch::unwind() {
   update_memory();
   work_left_ = kMostWork;

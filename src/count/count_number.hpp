@@ -1,11 +1,11 @@
-// Non-negative numbers of any size with a bound of their error: what weighted counts are sums and products of.
+// Non-negative numbers of any size with a bound of their error, for the sums and products of weighted counts.
 //
-//   m 2^e with 1 <= m < 2, or 0;      |log(number as computed / number meant)| <= error 2^-53
+//   m 2^e with 1 <= m < 2, or 0;      |log(computed number / true number)| <= error 2^-53
 //
 // Nothing is ever subtracted, so that errors stay relative: a product has the sum of the errors of its factors, a sum
 // at most the largest error of its terms (log sum exp is monotone and shifts with its arguments), and each operation
-// adds one rounding, |log(1 + d)| <= 1.01 2^-53 for |d| <= 2^-53. The hundredth, and the rounding of `error` itself,
-// are in kInflation: a chain of a million operations grows by less than a tenth because of it.
+// adds one rounding, |log(1 + d)| <= 1.01 2^-53 for |d| <= 2^-53. kInflation covers the hundredth and the rounding of
+// `error` itself: it makes the error of a chain of a million operations less than a tenth larger.
 #pragma once
 
 #include <cmath>
@@ -60,7 +60,7 @@ class CountNumber {
     return mantissa_ == other.mantissa_ && exponent_ == other.exponent_;
   }
 
-  // An upper bound of both, and a lower bound of both. Numbers are compared as computed: the error is the larger one.
+  // An upper bound of both, and a lower bound of both. Computed numbers are compared; the error is the larger one.
   friend CountNumber larger(const CountNumber& a, const CountNumber& b) {
     return a.is_below(b) ? b.widened(a) : a.widened(b);
   }
@@ -68,7 +68,7 @@ class CountNumber {
     return a.is_below(b) ? a.widened(b) : b.widened(a);
   }
 
-  // What it is made of, and a number made of it; is_legal() tells whether there is one.
+  // The parts of a number, and a number made from parts; is_legal() tells whether they are valid.
   struct Parts {
     double mantissa = 0.0;
     std::int32_t exponent = 0;
@@ -82,7 +82,7 @@ class CountNumber {
   [[nodiscard]] Parts parts() const { return {mantissa_, exponent_, error_}; }
   static CountNumber of_parts(const Parts& parts) { return {parts.mantissa, parts.exponent, parts.error}; }
 
-  // The logarithm as computed, and certified bounds of the one that is meant.
+  // The computed logarithm, and certified bounds of the true one.
   [[nodiscard]] double log() const;
   [[nodiscard]] LogBounds log_bounds() const;
   [[nodiscard]] double error() const { return static_cast<double>(error_); }

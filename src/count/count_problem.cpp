@@ -81,7 +81,7 @@ class ProblemMaker {
       variable.weights.push_back(CountNumber::of_log(relative, error));
       variable.has_weights = variable.has_weights || !variable.weights.back().is_one();
     }
-    // The largest sum is taken off as it was computed: what it is off by is in the errors of the weights.
+    // The largest sum is subtracted as computed: its error is part of the errors of the weights.
     if (log_max != 0.0) problem_.log_constant.add(log_max);
   }
 

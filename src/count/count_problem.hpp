@@ -1,9 +1,9 @@
 // A model as the count sees it: 0/1 unknowns, clauses, weights.
 //
 // A variable with two states is one atom, true in state 1. One with K > 2 states is K atoms "x is s", of which exactly
-// one is true; that is kept as a group, not as clauses. The zeros of factors are clauses, what they say else is weights
-// of states (one variable) or soft tables (several). Everything is relative to exp(log_constant): the largest weight of
-// each variable and of each soft table is 1.
+// one is true; that is kept as a group, not as clauses. The zeros of factors are clauses, their other numbers are
+// weights of states (one variable) or soft tables (several). Everything is relative to exp(log_constant): the largest
+// weight of each variable and of each soft table is 1.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct CountProblem {
   std::vector<Clause> clauses;  // sorted literals; no two equal; those of one literal and empty ones included
   std::vector<SoftTable> soft_tables;
   CompensatedSum log_constant;
-  // Of all weights together: how far below 0 a logarithm can get.
+  // The largest magnitude that the logarithm of a product of weights can have.
   double log_range = 0.0;
 
   [[nodiscard]] int num_atoms() const { return static_cast<int>(variable_of_atom.size()); }

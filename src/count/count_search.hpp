@@ -24,17 +24,17 @@ class CountSearch {
   // All must outlive it.
   CountSearch(CountProblem& problem, const DecompositionGuide& guide, std::uint64_t memory_limit_bytes,
               const CountOptions& options);
-  // Writes down what it finds; to be called before run().
+  // Records the findings as a circuit; to be called before run().
   void set_trace(CircuitTrace* trace) { trace_ = trace; }
 
-  // Until everything is searched or should_stop wants the end. Relative to exp(log_constant).
+  // Searches until everything is searched or should_stop returns true. The bounds are relative to exp(log_constant).
   CountBounds run(const ShouldStop& should_stop);
   [[nodiscard]] bool is_solved() const { return is_solved_; }
   [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
   [[nodiscard]] std::int64_t num_components() const { return num_components_; }
-  // Of the branches, as if all were equally long.
+  // The finished share of the branches, as if all were equally long.
   [[nodiscard]] double share_done() const;
-  // What the search knows of it.
+  // Fills in what the search knows.
   void fill(CountReport& report) const;
 
  private:
@@ -45,15 +45,15 @@ class CountSearch {
     int next_state = 0;  // to try
     int num_done = 0;    // branches
     bool is_branch_open = false;
-    bool has_learned_end = false;  // the states that are left are impossible by what was learned
+    bool has_learned_end = false;  // the remaining states are impossible by learned clauses
     ZeroTrail::Mark mark;          // when the component was split off
     ZeroTrail::Mark branch_mark;   // when the branch was opened
-    CountNumber sum;               // of the branches that are done
-    CountNumber branch;            // of the open one: weights and components that are done
+    CountNumber sum;               // of the finished branches
+    CountNumber branch;            // of the open one: weights and finished components
     std::size_t first_component = 0, next_component = 0, end_component = 0;  // of the open branch
     std::uint64_t cache_mark = 0;                                            // when the branch was opened
     std::string key;
-    TermTrace trace;  // where a circuit is written down
+    TermTrace trace;  // where a circuit is recorded
     std::uint64_t hash = 0;
   };
 

@@ -21,10 +21,10 @@ double log2_entries(const Separators& separators) {
   return log_sum;
 }
 
-// The bag whose largest part, after its removal, is the least. The last variable of the order is the root.
+// The bag whose removal leaves the smallest largest part. The last variable of the order is the root.
 int middle_bag(const std::vector<int>& order, const std::vector<int>& parent) {
   struct Bag {
-    int below = 1;  // bags, itself included
+    int below = 1;  // number of bags, including itself
     int largest_part = 0;
   };
   std::vector<Bag> bags(parent.size());
@@ -91,7 +91,7 @@ DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uin
   }
   for (const auto& separator : best) guide.width = std::max(guide.width, static_cast<int>(separator.size()));
 
-  // Trees one by one: a variable belongs to that of the first of its separator.
+  // The trees one by one: a variable belongs to the tree of the first variable of its separator.
   std::vector<int> tree(best.size(), -1);
   std::vector<std::vector<int>> members;
   for (auto v = best_order.rbegin(); v != best_order.rend(); ++v) {

@@ -1,9 +1,9 @@
 // A tree decomposition as a guide: variables near the middle of the tree are decided first.
 //
-// The bags {v} and sep(v) of an elimination order form a tree (sep(v) is in the bag of the first of it to be removed).
-// Its root is a bag whose removal leaves no part with more than half of the bags; the depth of a variable is that of
-// the highest bag that has it. Deciding by depth falls into parts of at most half the size every width + 1 decisions,
-// and what is left below depends on a bag alone.
+// The bags {v} and sep(v) of an elimination order form a tree (sep(v) is in the bag of its first variable to be
+// removed). Its root is a bag whose removal leaves no part with more than half of the bags; the depth of a variable is
+// that of the highest bag that contains it. Decisions by depth split the model into parts of at most half the size
+// every width + 1 decisions, and each part depends only on one bag.
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,7 @@ class Reducer {
     }
     return table.values[index];
   }
-  // Calls visit() for each configuration of the scope, states_ holding it; the last variable fastest.
+  // Calls visit() for each configuration of the scope, which is in states_; the last variable fastest.
   template <typename Visit>
   void for_each(const std::vector<int>& scope, Visit visit) {
     for (const int v : scope) states_[v] = 0;
@@ -136,7 +136,7 @@ class Reducer {
   std::vector<char> is_table_left_;
   std::vector<std::vector<int>> tables_of_;  // by variable
   std::vector<int> states_;                  // by variable, of for_each()
-  CompensatedSum constant_;                  // what was taken off tables
+  CompensatedSum constant_;                  // what was subtracted from tables
   CountReduction result_;
 };
 
@@ -200,7 +200,7 @@ std::vector<int> Reducer::gate_states(const ReduceTable& gate, int v) {
   return outputs;
 }
 
-// The table with v replaced by what determines it.
+// The table with v replaced by the variables that determine it.
 ReduceTable Reducer::inlined(const ReduceTable& table, const ReduceTable& gate, const std::vector<int>& outputs,
                              int v) {
   std::vector<int> inputs;
@@ -292,7 +292,7 @@ void Reducer::merge_states(int v) {
     if (classes[s] == s) kept.push_back(s);
   }
   if (static_cast<int>(kept.size()) == num_states_[v]) return;
-  // Weights of the states: what tables over v alone say.
+  // Weights of the states, from the tables over v alone.
   std::vector<CompensatedSum> weights(classes.size());
   double error = 0.0, magnitude = 0.0;
   std::vector<ReduceTable> made;

@@ -1,14 +1,15 @@
 // A smaller model with the same Z, before zeros are searched.
 //
 //   split tables     a variable on which the rest of a table does not depend gets a table of its own;
-//   merged states    two states of a variable in which all tables over several variables agree are one, with the sum of
-//                    their weights;
-//   inlined gates    a variable that one of its tables determines (for each state of the others at most one of its own
-//                    is possible) is replaced, in its other tables, by those others, where that takes no more clauses;
-//                    with one other, of which it is a copy or an image, it is an equivalent variable;
-//   summed variables one whose tables together reach no further than the largest of them is summed out.
+//   merged states    two states of a variable in which all tables over several variables agree become one, with the sum
+//                    of their weights;
+//   inlined gates    a variable that one of its tables determines (for each state of the table's other variables at
+//                    most one of its own is possible) is replaced, in its other tables, by those variables, where that
+//                    takes no more clauses; with one other variable, of which it is a copy or an image, it is an
+//                    equivalent variable;
+//   summed variables a variable whose tables together span no more than the largest of them is summed out.
 //
-// Inlining copies numbers; the others add some up, and their rounding is in log_error.
+// Inlining copies numbers; the other reductions add numbers, and their rounding is in log_error.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct CountReduction {
   int num_split = 0;  // variables that left a table
 };
 
-// To be measured one by one.
+// Switches for measuring the reductions one by one.
 struct ReduceSwitches {
   bool splits = true, merges = true, inlines = true, sums = true;
 };

@@ -13,7 +13,7 @@ namespace treesample {
 struct ReduceTable {
   std::vector<int> scope;
   std::vector<double> values;
-  double error = 0.0;  // of its logarithms, beyond what entries of a model are known to
+  double error = 0.0;  // of its logarithms, in addition to that of a model's entries
 
   [[nodiscard]] double magnitude() const {
     double most = 0.0;
@@ -23,7 +23,7 @@ struct ReduceTable {
     return most;
   }
 
-  // Numbers that differ by rounding alone become one, so that sums of 1 are seen to be constant.
+  // Makes numbers equal that differ only by rounding, so that sums of 1 are recognised as constant.
   void make_equal() {
     constexpr double kRounding = 16.0 * kEpsilon;
     std::vector<double> sorted = values;

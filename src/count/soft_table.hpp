@@ -1,9 +1,9 @@
-// What a factor still says where it is not 0: a table of weights, with zeros that say nothing.
+// The weights of a factor where it is not 0: a table whose zeros have no meaning.
 //
 // Zeros are clauses already (count/zero_boxes.hpp), so that a variable on which the other entries do not depend leaves
-// the scope, and a table whose entries are all equal is a constant. While the search goes on, a table is *settled* when
-// all its entries in the live states are equal. Otherwise its *residue*, the entries of the live states in their order,
-// is part of what a component is; equal residues of one table have equal numbers.
+// the scope, and a table whose entries are all equal is a constant. During the search a table is *settled* when all its
+// entries in the live states are equal. Otherwise its *residue*, the entries of the live states in their order, is part
+// of the description of a component; equal residues of one table have equal numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace treesample {
 
-// A table with only what is not zero of it: leaves variables out of the scope on which these entries do not depend.
+// The part of a table that is not zero, without the variables on which these entries do not depend.
 struct SoftValues {
   std::vector<int> scope;
   std::vector<int> num_states;     // of the scope
-  std::vector<double> log_values;  // -inf: says nothing
+  std::vector<double> log_values;  // -inf: no meaning
 };
 void drop_irrelevant(SoftValues& values);
 
@@ -36,7 +36,7 @@ struct LiveStates {
 
 class SoftTable {
  public:
-  // Weights are taken relative to exp(log_max), which has been counted elsewhere; log_error is that of each of them.
+  // Weights are relative to exp(log_max), which is counted elsewhere; log_error is the error of each weight.
   SoftTable(SoftValues values, double log_max);
 
   struct Status {
@@ -44,7 +44,7 @@ class SoftTable {
     std::uint32_t residue = 0;  // its number, unless settled
     CountNumber weight;         // where it is settled; 0 when no entry is left
   };
-  // For the live states as they are; remembered. Valid until the next call of a function that is not const.
+  // The status for the present live states, which is cached. Valid until the next call of a function that is not const.
   const Status& status(const LiveStates& live);
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
@@ -55,7 +55,7 @@ class SoftTable {
   void forget();
 
  private:
-  // The status under this number, or what makes one.
+  // The status with this number, or a new one.
   const Status& known_or_new(std::uint32_t& number, const LiveStates& live);
   [[nodiscard]] Status find_status(const LiveStates& live);
   void visit_live(const LiveStates& live, std::vector<std::uint32_t>& residue) const;
@@ -63,8 +63,8 @@ class SoftTable {
   std::vector<int> scope_, num_states_;
   std::vector<std::uint32_t> entries_;  // number of the weight + 1, 0 for a zero
   std::vector<CountNumber> weights_;
-  // Numbers of statuses + 1, by the live states of the scope: as bits one after the other where they are few, or up to
-  // 64, or by the words themselves.
+  // Numbers of statuses + 1, by the live states of the scope: as consecutive bits in an array where they are few, in a
+  // map where they are up to 64, or by the words themselves.
   static constexpr int kFewBits = 14, kWordBits = 64;
   int num_bits_ = 0;
   std::vector<std::uint32_t> by_few_bits_;

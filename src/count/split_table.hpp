@@ -13,8 +13,8 @@ struct SplitTable {
   double error = 0.0;        // own + rest differ from the table by at most this
 };
 
-// log T(x) = own(x_v) + rest(others) for all entries, zeros included and up to rounding; nothing where that is not so.
-// `num_states` are those of the scope, the last variable fastest.
+// log T(x) = own(x_v) + rest(others) for all entries, including zeros and up to rounding; nothing where this does not
+// hold. `num_states` are those of the scope, the last variable fastest.
 std::optional<SplitTable> split_off(std::span<const int> num_states, std::span<const double> log_values,
                                     std::size_t position);
 

@@ -17,10 +17,10 @@ struct BoxSide {
   int state = 0;       // the one state, or the one that is left out
   bool is_one = true;  // the side is {state}; otherwise all states but `state`
 };
-// Sides that hold all states are left out.
+// Sides that contain all states are left out.
 using ZeroBox = std::vector<BoxSide>;
 
-// Boxes that hold all entries equal to -inf and no other; last variable fastest.
+// Boxes that contain all entries equal to -inf and no other; last variable fastest.
 std::vector<ZeroBox> cover_zeros(std::span<const int> num_states, std::span<const double> log_values);
 
 }  // namespace treesample

@@ -4,11 +4,11 @@
 // one of two of its literals becomes false; clauses of two literals are lists), when another state of its group is
 // true, or when it is the last state of its group. Levels count decisions.
 //
-// From a contradiction a clause is learned: literals of the last level are replaced by what they followed from until
-// one is left (the first unique implication point), and literals that follow from the others are left out. It is a
-// consequence of the zeros alone, so that it holds everywhere. The search does not jump back: it undoes one decision
-// and asserts what the clause then says (assert_learned) at the level that is left. Clauses that say something at lower
-// levels too are asserted again when those are reached.
+// From a contradiction a clause is learned: literals of the last level are replaced by those that implied them until
+// one is left (the first unique implication point), and literals that follow from the others are removed. The clause
+// follows from the zeros alone, so that it holds everywhere. The search does not jump back: it undoes one decision and
+// asserts the literal that the clause then implies (assert_learned) at the remaining level. Clauses that imply
+// something at lower levels too are asserted again when those are reached.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace treesample {
 
 class ZeroTrail {
  public:
-  // The problem must outlive it. Propagates what holds without a decision: is_consistent() tells the outcome.
+  // The problem must outlive it. Propagates everything that holds without a decision; is_consistent() tells the
+  // outcome.
   ZeroTrail(const CountProblem& problem, bool has_learning);
 
   [[nodiscard]] bool is_consistent() const { return is_consistent_; }
@@ -42,10 +43,10 @@ class ZeroTrail {
   // One level more. False at a contradiction: the trail must then be undone.
   bool decide(Literal literal);
   void undo(const Mark& mark);
-  // What learned clauses say now; false at a contradiction. To be called after undo().
+  // Asserts what learned clauses imply now; false at a contradiction. To be called after undo().
   bool assert_learned();
 
-  // How often a variable took part in contradictions lately.
+  // How often a variable took part in recent contradictions.
   [[nodiscard]] double activity(int variable) const { return activity_[variable]; }
   void decay_activity();
 
@@ -66,9 +67,9 @@ class ZeroTrail {
     enum Kind : std::uint32_t { kNone, kLiteral, kGroup, kClause } kind = kNone;
     std::uint32_t data = 0;
   };
-  // A learned clause that may say something again after the next undo().
+  // A learned clause that may imply something again after the next undo().
   struct Pending {
-    Literal literal = 0;  // what it says
+    Literal literal = 0;  // that it implies
     Reason reason = {};   // its other literals
   };
 

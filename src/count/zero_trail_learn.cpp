@@ -6,7 +6,7 @@
 
 namespace treesample {
 
-// Calls visit(literal) for each literal, all false, from whose falseness the atom has its value.
+// Calls visit(literal) for each of the false literals that imply the value of the atom.
 template <typename Visit>
 void ZeroTrail::for_each_in(const Reason& reason, int atom, Visit visit) const {
   switch (reason.kind) {
@@ -125,7 +125,7 @@ bool ZeroTrail::assert_learned() {
     int from_level = 0;
     for_each_in(pending.reason, atom_of(pending.literal),
                 [&](Literal literal) { from_level = std::max(from_level, levels_[atom_of(literal)]); });
-    // It stays for lower levels. What is open again at its own level is left to the watches.
+    // It stays for lower levels. A clause that is open again at its own level is left to the watches.
     if (says && from_level < level_) pending_[kept++] = pending;
     if (!says || !is_possible || values_[pending.literal] > 0) continue;
     if (values_[pending.literal] < 0) {
@@ -144,7 +144,7 @@ bool ZeroTrail::assert_learned() {
   return false;
 }
 
-// How many levels a clause being learned has literals of: the fewer, the more often it will say something.
+// The number of levels of the literals of the clause being learned: the fewer, the more often it will imply something.
 std::uint32_t ZeroTrail::num_levels() {
   level_list_.clear();
   for (const Literal literal : clause_) level_list_.push_back(levels_[atom_of(literal)]);
@@ -152,8 +152,8 @@ std::uint32_t ZeroTrail::num_levels() {
   return static_cast<std::uint32_t>(std::unique(level_list_.begin(), level_list_.end()) - level_list_.begin());
 }
 
-// The worse half of the learned clauses, by numbers of levels and literals, but for those that have a part in the trail
-// or one to play soon. The arena is written anew, so that all watches are too.
+// Removes the worse half of the learned clauses, by numbers of levels and literals, except those that are reasons in
+// the trail or pending. The arena is rewritten, and so are all watches.
 void ZeroTrail::forget_clauses() {
   std::vector<char> is_needed(arena_.size(), 0);
   for (const Literal literal : trail_) {

@@ -8,8 +8,8 @@
 namespace treesample {
 namespace {
 
-// Added to the diagonal: at bandwidths above 2 the smallest eigenvalues vanish in rounding. It changes
-// the covariance by as much, far below anything a sample could show.
+// Added to the diagonal, because at bandwidths above 2 the smallest eigenvalues vanish in rounding. It changes the
+// covariance by the same amount, far below anything that a sample could show.
 constexpr double kJitter = 1e-10;
 // Kernel values below this are taken as 0. Far below the jitter, so the matrix stays positive definite.
 constexpr double kNegligible = 1e-18;

@@ -1,4 +1,4 @@
-// Connected Erdos-Renyi graphs with small cliques: what both families of factor graphs are built on.
+// Connected Erdos-Renyi graphs with small cliques, on which both families of factor graphs are built.
 #pragma once
 
 #include <optional>

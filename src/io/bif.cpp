@@ -55,7 +55,7 @@ class BifParser {
   [[nodiscard]] std::string shown(std::string_view name) const { return quoted(lexer_.source(), name); }
   void expect_mark(char mark);
   int known_variable(const BifToken& token) const;
-  // `count` probabilities and the ';' behind them, as logs.
+  // The logarithms of `count` probabilities, which are followed by ';'.
   std::vector<double> entries(std::size_t count);
 
   BifLexer lexer_;

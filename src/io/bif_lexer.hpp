@@ -27,7 +27,8 @@ class BifLexer {
   // bytes up to white space, a comma, a mark, a quote or a comment. Throws kParse for an open quote
   // or comment.
   BifToken next();
-  // To behind the next ';' that is not in quotes. A property is free text: an address in it is no comment.
+  // Skips everything up to and including the next ';' that is not in quotes. A property is free text: the // of an
+  // address in it does not begin a comment.
   void skip_property();
 
   [[noreturn]] void fail(const BifToken& token, std::string_view expected) const;

@@ -8,7 +8,7 @@
 namespace treesample {
 namespace {
 
-// What separates the fields of the first line.
+// The separator of the fields in the first line.
 char separator_of(std::string_view text) {
   bool is_quoted = false;
   bool has_semicolon = false, has_tab = false;
@@ -72,7 +72,7 @@ class CsvParser {
     if (!is_at_end()) throw_parse_error(source_, at_, "expected the end of the field after its quote");
     return value;
   }
-  // Stands on the second of both then.
+  // If so, moves to the second of the two quotes.
   bool takes_double_quote() {
     if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') return false;
     ++at_;
@@ -96,8 +96,8 @@ std::string csv_line(const std::vector<std::string>& fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) line += ',';
     const std::string& field = fields[i];
-    // Separators of other forms too: a first line of one field is then read as one.
-    const bool is_line = field.empty() && fields.size() == 1;  // which would be no row
+    // Fields with semicolons and tabs are quoted too, so that a first line with one field is read back as one field.
+    const bool is_line = field.empty() && fields.size() == 1;  // an empty line would not be a row
     if (!is_line && field.find_first_of(",;\t\"\r\n") == std::string::npos) {
       line += field;
       continue;

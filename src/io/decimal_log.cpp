@@ -15,7 +15,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// log(mantissa) + exponent log 10, for a well-formed decimal number that is no normal double.
+// log(mantissa) + exponent log 10, for a well-formed decimal number that is not a normal double.
 std::optional<double> log_beyond_double(std::string_view token) {
   constexpr std::uint64_t kFullMantissa = 100'000'000'000'000'000;  // 18 digits: more than a double holds
   std::uint64_t mantissa = 0;
@@ -41,7 +41,7 @@ std::optional<double> log_beyond_double(std::string_view token) {
     if (result.ec != std::errc{} || std::abs(static_cast<double>(written)) > kMaxDecimalLog) return {};
     exponent += written;
   }
-  // In long doubles, so that the logarithm is right to one unit in its last place: certified numbers count on it.
+  // In long doubles, so that the logarithm is accurate to one unit in the last place: certified numbers rely on it.
   return static_cast<double>(std::log(static_cast<long double>(mantissa)) +
                              static_cast<long double>(exponent) * std::numbers::ln10_v<long double>);
 }
@@ -59,7 +59,7 @@ std::optional<double> log_of_decimal(std::string_view token) {
   const char* const end = token.data() + token.size();
   const auto result = std::from_chars(token.data(), end, value);
   if (result.ptr != end || result.ec == std::errc::invalid_argument) return {};
-  // Subnormal numbers take the slow way too: they have lost digits.
+  // Subnormal numbers, which have lost digits, take the slow path too.
   if (result.ec == std::errc{} && value >= std::numeric_limits<double>::min()) return std::log(value);
   return log_beyond_double(token);
 }
@@ -79,7 +79,7 @@ void append_exp_decimal(std::string& text, double log_value) {
     append(value);
     return;
   }
-  // In long doubles, as it is read: so that the same logarithm comes back.
+  // In long doubles, as when it is read, so that the same logarithm is read back.
   const double exponent = std::floor(log_value / std::numbers::ln10);
   const long double log_mantissa = log_value - exponent * std::numbers::ln10_v<long double>;
   append(static_cast<double>(std::exp(log_mantissa)));  // near [1, 10): no exponent of its own

@@ -70,8 +70,8 @@ Taken take_quoted(std::string_view text, std::size_t at) {
   refuse(fmt::format("a quote is not closed in {}", cited(text)));
 }
 
-// The variable on the left of = or ~. A name may have such a mark in it: the first mark after a known variable counts,
-// and where there is none, the first.
+// The variable on the left of = or ~. A name may contain such a mark: the first mark after a known variable counts, or
+// else the first mark.
 Taken take_variable(std::string_view text, std::size_t begin, const Names& names) {
   if (begin < text.size() && text[begin] == '"') return take_quoted(text, begin);
   const std::size_t stop = std::min(text.find(',', begin), text.size());
@@ -93,7 +93,7 @@ Taken take_state(std::string_view text, std::size_t begin) {
   return {std::string(trimmed(text.substr(begin, end - begin))), end};
 }
 
-// Weights go on as long as what follows a comma is a number.
+// Reads weights as long as a comma is followed by a number.
 std::size_t take_weights(std::string_view text, std::size_t at, std::vector<double>& weights) {
   while (true) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -107,7 +107,7 @@ std::size_t take_weights(std::string_view text, std::size_t at, std::vector<doub
 
 // ---- Files ---------------------------------------------------------------------------------------------------------
 
-// Runs `work`; what it refuses is a mistake of this line.
+// Runs `work`; its errors are reported for this line.
 template <class Work>
 auto at_line(std::string_view source_name, std::size_t line, const Work& work) {
   try {
@@ -151,7 +151,7 @@ void observe_line(Observations& known, const Names& names, std::string_view line
     observe_soft(known, names, names.variable(left.name), std::move(weights));
     return;
   }
-  // The name ends with the first blank after which there is a variable; names with blanks need no quotes here.
+  // The name ends at the first blank such that the text before it is a variable; names with blanks need no quotes here.
   Taken left;
   if (is_quoted) {
     left = take_quoted(line, 0);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder beside the pictures, removed at the end with all that is in it.
+// A temporary folder beside the pictures, removed at the end with its contents.
 class DrawingFolder {
  public:
   explicit DrawingFolder(const fs::path& parent) : path_(parent / fmt::format(".drawing-{}.tmp", ::getpid())) {
@@ -40,7 +40,7 @@ class DrawingFolder {
   fs::path path_;
 };
 
-// In the folder, silently. The shell stays out of it: names may hold anything.
+// Runs in the folder, silently, and without a shell, because names may contain anything.
 bool run_gnuplot(const fs::path& folder, std::string script) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -60,7 +60,7 @@ bool run_gnuplot(const fs::path& folder, std::string script) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// gnuplot does not notice a full disk; the last bytes of a picture do.
+// gnuplot does not notice a full disk, but the last bytes of the picture are then missing.
 void check_whole(const fs::path& drawn, const fs::path& target, std::string_view end) {
   std::error_code ignored;
   if (fs::exists(drawn, ignored) && read_file(drawn).find(end) != std::string::npos) return;

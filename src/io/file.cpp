@@ -109,7 +109,7 @@ void check_writable(const fs::path& path) {
   }
   auto [file, temporary] = create_beside(fs::exists(status) ? fs::canonical(path, ignored) : path);
   try {
-    // A new file needs no block of a full disk; its first byte does.
+    // On a full disk an empty file can still be created, but no byte can be written to it.
     write_all(std::move(file), path, std::string(kBlockBytes, '\0'));
   } catch (...) {
     ::unlink(temporary.c_str());

@@ -9,7 +9,7 @@
 namespace treesample {
 namespace {
 
-// As it is where readers take it for one word, else in quotes, in which the format has no way to write a quote.
+// Unquoted where readers take it for one word, otherwise in quotes; the format cannot write a quote within quotes.
 std::string bif_word(const std::string& name) {
   const bool is_word = name.find_first_of(" \t\r\n\f\v,{}()[];|\"") == std::string::npos &&
                        name.find("//") == std::string::npos && name.find("/*") == std::string::npos;

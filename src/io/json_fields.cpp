@@ -24,7 +24,7 @@ constexpr std::size_t kShownPath = 100;
 constexpr std::size_t kShownMessage = 250;
 constexpr std::size_t kShownValue = 40;
 
-// Counts brackets outside of strings, which is all that nesting is in a text that is JSON.
+// Counts brackets outside strings, which gives the nesting depth of a JSON text.
 void check_depth(std::string_view text) {
   int depth = 0;
   bool is_string = false;
@@ -44,8 +44,8 @@ void check_depth(std::string_view text) {
   }
 }
 
-// The library keeps the last of two equal keys; a text with two is a mistake. (Its parser with a callback would tell
-// too, in a time quadratic in the length of lists.)
+// The library keeps the last of two equal keys, but a text with two equal keys is a mistake. (Its parser with a
+// callback would notice too, in time quadratic in the length of lists.)
 class KeyCheck final : public json::json_sax_t {
  public:
   bool null() override { return true; }
@@ -81,7 +81,7 @@ json parse_json(std::string_view text) {
   check_depth(text);
   KeyCheck keys;
   json::sax_parse(text.begin(), text.end(), &keys);  // other mistakes are found again below
-  // "[...] parse error at line 3, column 5: syntax error while ...": the place is ours to say.
+  // "[...] parse error at line 3, column 5: syntax error while ...": our message gives the place itself.
   const auto reason = [](std::string_view what, std::string_view start) {
     const std::size_t found = what.find(start);
     return "not JSON: " +

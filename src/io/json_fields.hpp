@@ -12,7 +12,7 @@
 namespace treesample {
 
 // How deep lists and objects may be nested. The formats that are read need five levels; without a limit a file of
-// brackets would end the program, because what works on nested values calls itself for each level.
+// brackets would crash the program, because functions on nested values are recursive.
 inline constexpr int kMaxJsonDepth = 64;
 
 struct JsonProblem {
@@ -21,8 +21,8 @@ struct JsonProblem {
   bool is_syntax = true;              // not JSON at all
 };
 
-// The parsed text: every JSON text that is read, of a file, a program or a server, goes through here. Throws
-// JsonProblem when it is not JSON, is nested deeper than kMaxJsonDepth or has a key twice in one object.
+// Parses every JSON text that is read, from a file, a program or a server. Throws JsonProblem when it is not JSON, is
+// nested deeper than kMaxJsonDepth or has a key twice in one object.
 nlohmann::json parse_json(std::string_view text);
 // The same; throws Error (kParse) with "name:line: ...".
 nlohmann::json parse_json_text(std::string_view text, std::string_view source_name);

@@ -28,7 +28,7 @@ constexpr std::pair<const char*, FailureRule::Kind> kFailureWords[] = {{"stop", 
                                                                        {"impossible", FailureRule::Kind::kImpossible},
                                                                        {"skip", FailureRule::Kind::kSkip}};
 
-// What has been read so far, with the names that later parts may use.
+// The names that have been read so far, for later parts.
 struct Names {
   std::map<std::string, int> variables;
   std::map<std::string, int> programs;

@@ -1,4 +1,4 @@
-// What the formats of Bayesian networks have in common when they are written.
+// What writers of the formats of Bayesian networks share.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace treesample {
 
-// Throws Error (kArgument) unless the graph has one table for each variable as its last one.
+// Throws Error (kArgument) unless each variable is the last one in the scope of exactly one table.
 void check_network_form(const FactorGraph& graph, std::string_view format);
 
-// The name itself. Throws Error (kArgument) for one that reads back as another: with blanks at its ends or a line
-// break.
+// The name itself. Throws Error (kArgument) for a name that would not be read back unchanged: with blanks at its ends
+// or a line break.
 std::string writable_name(const std::string& name);
 
 // exp of a log-value as a decimal number, as format_uai writes it. Throws Error (kArgument) beyond its range.

@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// Finds a number in a list of "values" that is not 0 and that doubles hold with fewer digits than others, or as 0. The
-// text must be JSON.
+// Finds a number in a list of "values" that is not 0 but so small that a double represents it with fewer digits than
+// others, or as 0. The text must be JSON.
 class SmallValueSearch final : public nlohmann::json_sax<json> {
  public:
   std::string found;
@@ -49,7 +49,7 @@ class SmallValueSearch final : public nlohmann::json_sax<json> {
   bool is_values_ = false;
 };
 
-// What was perhaps not 0 in the file.
+// Whether there is a value that was perhaps not 0 in the file.
 bool has_small_value(const json& factors) {
   const auto is_small = [](const json& entry) {
     return entry.is_number_float() && entry.get<double>() < std::numeric_limits<double>::min();

@@ -1,4 +1,4 @@
-// Numbers in lists of "values" that a double holds with fewer digits than others, or as 0.
+// Numbers in lists of "values" that are so small that a double represents them with fewer digits than others, or as 0.
 #pragma once
 
 #include <nlohmann/json.hpp>

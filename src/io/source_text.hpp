@@ -15,8 +15,8 @@ struct SourceText {
 // A text without its byte order mark: editors of other systems begin UTF-8 with one. Throws kParse for UTF-16.
 SourceText source_text(std::string_view text, std::string_view name);
 
-// Throws kParse with "name:line: message" for the line of `offset`. Lines are counted only here, so
-// that reading a good file does not pay for them.
+// Throws kParse with "name:line: message" for the line of `offset`. Lines are counted only here, so that reading a
+// correct file does not pay for it.
 [[noreturn]] void throw_parse_error(const SourceText& source, std::size_t offset, std::string_view message);
 
 // A token as messages show it: quoted, at most 40 bytes, printable. An empty view

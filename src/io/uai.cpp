@@ -57,7 +57,7 @@ class UaiTokens {
     if (const std::string_view token = next(); !token.empty()) fail(token, "nothing after the last table");
   }
 
-  // How many more tokens there can be at most: the limit of what may be allocated ahead.
+  // The largest possible number of further tokens, which limits what may be allocated in advance.
   [[nodiscard]] std::size_t max_left() const { return (source_.text.size() - position_ + 1) / 2; }
 
   [[noreturn]] void fail(std::string_view token, std::string_view expected) const {
@@ -132,7 +132,7 @@ std::vector<double> read_table(UaiTokens& tokens, std::int64_t num_entries, int 
   return log_values;
 }
 
-// Where the pairs of an evidence text begin: 1, or 2 behind a number of samples.
+// Where the pairs of an evidence text begin: at 1, or at 2 after a number of samples.
 std::size_t first_pair(const UaiTokens& tokens, const std::vector<std::string_view>& all) {
   const auto number = [&](std::size_t i) {
     return static_cast<std::size_t>(tokens.integer(all[i], "a number of observations", 0, kMaxCount));

@@ -10,15 +10,15 @@ namespace treesample {
 
 // Reads them; `variables` are those of the model. Throws Error (kParse) naming the place.
 UmBridgeDescription parse_umbridge(const JsonField& program, const std::vector<Variable>& variables);
-// Throws kParse where a program that is none has one of these fields.
+// Throws kParse where a program that is not such a server has one of these fields.
 void refuse_umbridge_fields(const JsonField& program);
 // The inverse: adds the fields to those of a program.
 void add_umbridge_fields(nlohmann::json& program, const UmBridgeDescription& server,
                          const std::vector<Variable>& variables);
-// All but the address as one text: what values depend on.
+// All fields except the address as one text: what the values depend on.
 std::string umbridge_text(const UmBridgeDescription& server, const std::vector<Variable>& variables);
 
-// Where nothing is said of the inputs, they are the states of the scope. Throws kParse where inputs and scope differ.
+// Inputs that are not given are the states of the scope. Throws kParse where inputs and scope do not match.
 void complete_umbridge(JsonModel& model);
 
 }  // namespace treesample

@@ -28,7 +28,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
   }
 }
 
-// The code of &#65; or &#x41;, 0 for anything else: no text has that one.
+// The code of &#65; or &#x41;; 0, which occurs in no text, for anything else.
 std::uint32_t numbered(std::string_view entity) {
   const bool is_hex = entity.starts_with("#x");
   const std::string_view digits = entity.substr(is_hex ? 2 : 1);

@@ -1,4 +1,4 @@
-// The parts of XML that data files have: elements, text, comments, declarations that are passed over.
+// The parts of XML that data files use: elements and text; comments and declarations are skipped.
 #pragma once
 
 #include <string>
@@ -22,10 +22,10 @@ class XmlReader {
  public:
   explicit XmlReader(SourceText source) : source_(source) {}
 
-  // Text between elements that is blank is passed over. An element without contents is an opening and a closing event.
-  // Throws kParse as "file:line: ...".
+  // Blank text between elements is skipped. An element without contents is an opening and a closing event. Throws
+  // kParse as "file:line: ...".
   XmlEvent next();
-  // Passes over everything up to the end of the element that was opened last.
+  // Skips everything up to the end of the element that was opened last.
   void skip(const XmlEvent& opened);
   [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
     throw_parse_error(source_, offset, message);
@@ -39,7 +39,7 @@ class XmlReader {
 
   SourceText source_;
   std::size_t at_ = 0;
-  std::string closing_;  // of an element without contents, still to be told
+  std::string closing_;  // the pending closing event of an element without contents
 };
 
 // < > & and quotes as entities.

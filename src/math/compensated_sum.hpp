@@ -11,7 +11,7 @@ inline constexpr double kEpsilon = 0x1.0p-52;
 
 class CompensatedSum {
  public:
-  // Finite, or -inf, which the sum then is.
+  // The number is finite, or -inf; the sum is then -inf.
   void add(double number) {
     if (number == kNegInf) {
       is_minus_infinite_ = true;
@@ -25,12 +25,12 @@ class CompensatedSum {
   }
 
   [[nodiscard]] double value() const { return is_minus_infinite_ ? kNegInf : sum_ + lost_; }
-  // |value() - the sum of the numbers| is at most this: the last addition, and what was lost of `lost_`.
+  // A bound of |value() - the sum of the numbers|: the rounding of the last addition and of `lost_`.
   [[nodiscard]] double rounding() const {
     return is_minus_infinite_ ? 0.0 : kEpsilon * std::abs(value()) + count_ * count_ * kEpsilon * kEpsilon * magnitude_;
   }
-  // The same where each number is the logarithm of a number that is given: both are known to one unit in their last
-  // place only, of which the logarithm of one near 1 feels the other's.
+  // The same where each number is the logarithm of a given number. Both are known only to one unit in the last place;
+  // where the given number is near 1, its own unit is the larger error.
   [[nodiscard]] double error() const {
     return is_minus_infinite_ ? 0.0 : rounding() + kEpsilon * (count_ + magnitude_);
   }

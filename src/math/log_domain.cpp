@@ -32,7 +32,7 @@ double softmax(std::span<const double> log_weights, std::span<double> probabilit
     probabilities[i] = log_normaliser == kNegInf ? 0.0 : std::exp(log_weights[i] - log_normaliser);
     sum += probabilities[i];
   }
-  // A large normaliser is rounded; the probabilities must sum to 1 all the same.
+  // A large normaliser is rounded, but the probabilities must still sum to 1.
   for (std::size_t i = 0; sum > 0.0 && i < log_weights.size(); ++i) probabilities[i] /= sum;
   return log_normaliser;
 }

@@ -1,6 +1,6 @@
-// Positive numbers as a product 2^(256 unit) * sum, the form in which a search adds and multiplies values: changing
-// the unit is exact and takes no exponential. 256 bits are 177 nats, so that a node and its child mostly have the same
-// unit and nothing is left to change.
+// Positive numbers as a product 2^(256 unit) * sum, the form in which a search adds and multiplies values: changing the
+// unit is exact and takes no exponential. 256 bits are 177 nats, so that a node and its child mostly have the same
+// unit, and nothing has to be converted.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace treesample {
 
-// exp(R) for |R| up to a limit, here 1e-300 .. 1e300; 0 for R = -inf. An R beyond that is marked by a negative number
-// from which it can be had back: R itself, or -1 / R where it is positive.
+// exp(R) for |R| up to a limit, here 1e-300 .. 1e300; 0 for R = -inf. An R beyond that is represented by a negative
+// number from which it can be recovered: R itself, or -1 / R where R is positive.
 inline double factor_of_reward(double reward, double limit = 690.0) {
   if (std::abs(reward) <= limit) return exp_one(reward);
   if (reward == kNegInf) return 0.0;
@@ -33,8 +33,8 @@ inline double scale_by_units(double factor, std::int64_t units) {
   return product > 1e-200 ? product : NAN;
 }
 
-// A weight below this is worth nothing beside the sum of its node and is known by its logarithm alone. The quotient of
-// two that are not is a number.
+// A weight below this is negligible in the sum of its node and is represented only by its logarithm. The quotient of
+// two larger weights is within the range of a double.
 inline constexpr double kLeastWeight = 1e-200;
 
 // Must a node's unit change? The bounds leave room for products with a factor.
@@ -77,7 +77,7 @@ struct ScaledValue {
     for (; sum < 1e-100 && sum > 0.0; --unit) sum *= 0x1.0p256;
     for (; sum > 1e100 && sum < HUGE_VAL; ++unit) sum *= 0x1.0p-256;
   }
-  // factor * 2^(256 unit) * sum; NaN where one of them is out of range and for a factor that stands for no number.
+  // factor * 2^(256 unit) * sum; NaN where one of them is out of range, and for a negative factor.
   [[nodiscard]] double times(double factor) const {
     const double product = scale_by_units(factor, unit);
     return product > 1e-200 && product < 1e200 && !is_out_of_range(sum) ? product * sum : NAN;

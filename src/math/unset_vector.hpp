@@ -1,5 +1,5 @@
-// A vector of numbers that are not set to anything when it grows: a large table is then touched first by the threads
-// that fill it, side by side, and not once before that by one.
+// A vector whose numbers are not initialised when it grows: the memory of a large table is then first touched by the
+// threads that fill it, in parallel, and not by one thread before them.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@ inline constexpr double kLn2High = 0x1.62e42fefa0000p-1;  // the first 33 bits o
 inline constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
 inline constexpr double kRound = 0x1.8p52;  // adding it rounds to an integer, which its low bits then hold
 
-// exp(x) for |x| <= 700; beyond that, of the limit.
+// exp(x), with x clamped to |x| <= 700.
 inline double exp_one(double x) {
   x = x > -700.0 ? x : -700.0;
   x = x < 700.0 ? x : 700.0;

@@ -1,6 +1,6 @@
-// The blocks of a table by the joint states of some of its outer variables (model/table_index.hpp): blocks of different
-// parts differ in the state of such a variable, so where all tables that blocks are added to have these variables, no
-// two parts go to the same entry.
+// The blocks of a table, divided into parts by the joint states of some of its outer variables (model/table_index.hpp).
+// Blocks of different parts differ in the state of such a variable. So if all tables to which blocks are added have
+// these variables, two parts never write to the same entry.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class BlockParts {
 
   [[nodiscard]] std::size_t size() const { return common_.size; }
   [[nodiscard]] std::size_t num_blocks() const { return others_.size; }  // of each part
-  // Number i of a part; they come in the order of the table.
+  // Block i of a part; the blocks of a part are in the order of the table.
   [[nodiscard]] std::size_t block(std::size_t part, std::size_t i) const { return common_.at(part) + others_.at(i); }
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 // A block, with one index list beside it, stays in the first-level cache.
 constexpr std::size_t kMaxBlockEntries = 2048;
-// Larger tables are worth a pass of their own.
+// Larger tables get a pass of their own.
 constexpr std::size_t kMaxGroupEntries = 4096;
 
 TS_DISPATCHED void add_same(double* to, std::size_t size, const double* from, double shift) {

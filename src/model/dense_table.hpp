@@ -1,8 +1,8 @@
 // Algebra on dense log-domain tables: products of tables with different scopes, and sums over one
 // variable, without ever storing the product.
 //
-// A product over a large scope is visited in blocks of consecutive entries that fit the fastest cache; each table that
-// takes part has its scope inside the large one, and finds its entries by its place (model/table_index.hpp).
+// A product over a large scope is visited in blocks of consecutive entries that fit into the fastest cache. The scope
+// of each table in the product is part of the large one; model/table_index.hpp says where its entries are.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace treesample {
 struct TableView {
   std::span<const int> scope;
   const double* values = nullptr;
-  double shift = 0.0;  // is taken off every entry of a product
+  double shift = 0.0;  // is subtracted from every entry in a product
 };
 
 // Product of the numbers of states. The caller knows that it fits.
@@ -46,7 +46,7 @@ class BlockWalk {
   // Of the first entry of the table that belongs to this block. Blocks with the same one have the same entries, blocks
   // with different ones none in common.
   [[nodiscard]] std::size_t offset(int id) const { return tables_[id].offset; }
-  // The variables that a block has one state of, the last one changing fastest from block to block.
+  // The variables that have one state within a block; the last one changes fastest from block to block.
   [[nodiscard]] std::span<const int> outer_scope() const { return {scope_.data(), num_outer_}; }
   [[nodiscard]] bool has_outer(int id, std::size_t place) const { return tables_[id].place.outer_strides[place] != 0; }
   // Entries of the table that belong to a block: consecutive ones, where its variables have the order of the scope.
@@ -115,11 +115,11 @@ class TableProduct {
  public:
   TableProduct(const FactorGraph& graph, std::span<const int> scope, const std::vector<TableView>& tables);
 
-  // Moved by the caller, who may register tables of his own.
+  // The caller moves the walk, and may register further tables.
   BlockWalk& walk() { return walk_; }
   // block = constant + the sum of the tables at the block where the walk stands.
   void fill(double constant, std::span<double> block) const { fill(walk_, constant, block); }
-  // The same where a copy of the walk stands, of a thread that goes its own way.
+  // The same at the position of another walk, for a thread with its own copy.
   void fill(const BlockWalk& walk, double constant, std::span<double> block) const;
 
  private:

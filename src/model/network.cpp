@@ -14,7 +14,7 @@ namespace {
 constexpr double kRowTolerance = 1e-6;
 constexpr int kMostWarnings = 5;
 
-// The table of each variable; empty where the graph has not the form of a network.
+// The table of each variable; empty where the graph does not have the form of a network.
 std::vector<int> tables_of(const FactorGraph& graph) {
   if (graph.num_factors() != graph.num_variables()) return {};
   std::vector<int> table_of(static_cast<std::size_t>(graph.num_variables()), -1);
@@ -26,7 +26,7 @@ std::vector<int> tables_of(const FactorGraph& graph) {
   return table_of;
 }
 
-// Rows that do not add up to 1: how many, and the first of them in words.
+// Reports rows that do not add up to 1: how many there are, and a description of the first.
 void check_rows(const FactorGraph& graph, int v, const Factor& factor, NetworkCheck& check) {
   const auto num_states = static_cast<std::size_t>(graph.num_states(v));
   const std::vector<double>& values = factor.log_values();
@@ -52,7 +52,7 @@ void check_rows(const FactorGraph& graph, int v, const Factor& factor, NetworkCh
                                        num_wrong > 1 ? fmt::format(", and {} of its rows are so", num_wrong) : ""));
 }
 
-// One cycle, if there is one: goes to parents until a variable comes twice.
+// Reports one cycle, if there is any: follows parents until a variable comes twice.
 void check_cycles(const FactorGraph& graph, const std::vector<int>& table_of, NetworkCheck& check) {
   std::vector<int> num_children(table_of.size(), 0);
   const auto parents_of = [&](int v) {
@@ -62,7 +62,7 @@ void check_cycles(const FactorGraph& graph, const std::vector<int>& table_of, Ne
   for (int v = 0; v < graph.num_variables(); ++v) {
     for (const int parent : parents_of(v)) ++num_children[parent];
   }
-  std::vector<int> open;  // childless, what was removed not counted
+  std::vector<int> open;  // without children, except removed ones
   for (int v = 0; v < graph.num_variables(); ++v) {
     if (num_children[v] == 0) open.push_back(v);
   }

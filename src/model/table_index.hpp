@@ -1,5 +1,5 @@
 // Where the entries of a table are. Tables are row-major over their scope, last variable fastest (the order of UAI
-// files); this is the one place that says so in numbers.
+// files); only this file computes with that layout.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ inline std::size_t table_index(const FactorGraph& graph, std::span<const int> sc
   return index;
 }
 
-// The entries of all states of v, the other variables being as in x: first, first + stride, ...
+// The entries of all states of v, with the other variables as in x: first, first + stride, ...
 struct TableRow {
   std::size_t first = 0, stride = 1;
 };
@@ -64,7 +64,7 @@ bool is_flat(std::span<const int> num_states, std::span<const double> values, st
 // Leaves out the variables along which nothing changes; true when there were any. `num_states` are those of the scope.
 bool drop_flat_variables(std::vector<int> num_states, std::vector<int>& scope, std::vector<double>& values);
 
-// A table seen from a larger one that is gone through in blocks of consecutive entries:
+// A table as part of a larger one that is visited in blocks of consecutive entries:
 //
 //   large scope   [ outer variables | inner variables ]      block = all entries of the inner ones
 //   table entry   = offset (moves with the outer states) + inner_index[position in the block]
@@ -72,12 +72,12 @@ struct TablePlace {
   enum class Shape { kSame, kConstant, kGeneral };  // of inner_index: 0, 1, 2, ...; all 0; anything
 
   std::vector<std::size_t> outer_strides;
-  std::vector<std::uint32_t> inner_index;  // of kGeneral alone
+  std::vector<std::uint32_t> inner_index;  // only for kGeneral
   Shape shape = Shape::kGeneral;
 };
 
-// The step in a table over `table_scope` when one of the variables of `scope`, which has all of them, goes up; 0 for a
-// variable that the table does not have.
+// For each variable of `scope`, a superset of `table_scope`: the step in the table when its state increases by one; 0
+// for a variable that the table does not have.
 std::vector<std::size_t> strides_in(const FactorGraph& graph, std::span<const int> table_scope,
                                     std::span<const int> scope);
 // `strides` are those in `scope`, of which the first num_outer variables are the outer ones.

@@ -10,15 +10,15 @@
 namespace treesample {
 namespace {
 
-// Not by taking one off the sum of all, which loses what is small beside it.
+// Not computed by subtracting from the sum of all, which would lose small terms.
 double sum_of_others(const std::vector<double>& weights, std::size_t one) {
   double sum = 0.0;
   for (std::size_t i = 0; i < weights.size(); ++i) sum += i == one ? 0.0 : weights[i];
   return sum;
 }
 
-// At least this share is that of a part that weighs no less than `least`, beside others that weigh no more than `most`.
-// Weights below kTiny say nothing: what they are compared with may have been lost to underflow.
+// A lower bound of the share of a part that weighs at least `least`, when the others weigh at most `most`. Weights
+// below kTiny count as unknown: the numbers that they are compared with may have been lost to underflow.
 double share(double least, double most) {
   constexpr double kTiny = 1e-200;
   return least < kTiny ? 0.0 : least / (least + most);
@@ -46,7 +46,7 @@ Assignment BoxApproximation::sample(Random& random) const {
   while (!nodes[node].is_leaf()) {
     const int first = nodes[node].children;
     const bool is_second = random.uniform() >= std::exp(log_weights_[first] - log_weights_[node]);
-    // Rounding may point to a part that is impossible.
+    // Rounding may lead to a part that is impossible.
     node = log_weights_[first + (is_second ? 1 : 0)] == kNegInf ? first + (is_second ? 0 : 1)
                                                                 : first + (is_second ? 1 : 0);
   }

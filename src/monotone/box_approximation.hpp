@@ -1,4 +1,4 @@
-// P_X of a search over boxes: a box by its mass times the middle of its bounds, x within it by the tables.
+// P_X of a search over boxes: a box is drawn by its mass times the middle of its bounds, x within it from the tables.
 #pragma once
 
 #include <memory>
@@ -29,8 +29,8 @@ class BoxApproximation final : public Approximation {
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
 
-  // With the largest distance of each variable's probabilities from what the boxes' bounds allow, where logarithms of
-  // weights may be off by `rounding`.
+  // Marginals with the largest distance of each variable's probabilities from those that the boxes' bounds allow, where
+  // logarithms of weights may be off by `rounding`.
   struct BoundedMarginals {
     Marginals middle;
     std::vector<double> errors;

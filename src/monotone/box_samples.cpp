@@ -10,7 +10,7 @@
 namespace treesample {
 namespace {
 
-// Samples that cost nothing, because their values are known, tell something as well; but not without end.
+// Samples that cost nothing, because their values are known, are informative too, but their number is limited.
 constexpr std::int64_t kFewSamples = 2000, kSamplesPerCall = 50;
 constexpr double kExpectedWithoutLimit = 1e4;  // samples, where no number of calls ends them
 
@@ -63,7 +63,7 @@ class Sampling {
     bool is_asked = false;
   };
 
-  // In the order in which they were drawn, so that what is slow is not left out.
+  // Samples are used in the order in which they were drawn, so that slow ones are not left out.
   bool use_first() {
     if (drawn_.empty()) return false;
     const std::optional<double> value = functions_.value(drawn_.front().x);

@@ -1,4 +1,4 @@
-// Samples within what boxes leave open of Z, with limits that hold at a stated confidence.
+// Samples of the part of Z that boxes leave open, with limits that hold at a stated confidence.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ struct BoxSamplesSetup {
   std::function<double()> calls_left;  // of the budget; may be infinite
 };
 
-// Draws until the queue can pay no more, or is_over. Nothing when there was not even one, or nothing is open. The tree
-// stays as it is.
+// Draws until the queue can pay no more, or is_over. Nothing when there was not even one sample, or nothing is open.
+// The tree does not change.
 std::optional<BoxSamples> sample_boxes(const BoxTree& tree, const MonotoneFunctions& functions, CallQueue& queue,
                                        const BoxSamplesSetup& setup);
 

@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::int64_t kMostStates = 1024;     // of a function's variables, added up
 constexpr double kMostEntries = 2e6;           // bucket entries of a component of the tables
-constexpr std::int64_t kMostFreeSteps = 1000;  // cuts without a call: then a call is made that promises less
+constexpr std::int64_t kMostFreeSteps = 1000;  // cuts without a call; then a less promising call is made
 constexpr std::int64_t kFirstBeginning = 4, kBeginningsRatio = 4;  // calls per level of the functions' variables
 constexpr std::int64_t kStepsPerLook = 64;                         // between two looks at the clock
-constexpr std::int64_t kStepsPerNews = 1024;                       // between two reports where nothing is asked
+constexpr std::int64_t kStepsPerNews = 1024;                       // between two reports where nothing is called
 
 class BoxSearch {
  public:
@@ -68,7 +68,7 @@ class BoxSearch {
   MonotoneFunctions functions_;
   BoxReport report_;
   std::int64_t free_steps_ = 0;      // cuts since the last call
-  std::int64_t next_beginning_ = 0;  // calls, after which all is cut anew
+  std::int64_t next_beginning_ = 0;  // the number of calls after which everything is cut again
   LogBounds earlier_;                // of trees before
   std::optional<StopReason> stop_;
 };
@@ -78,8 +78,8 @@ LogBounds BoxSearch::bounds() const {
   return {std::max(now.lower, earlier_.lower), std::min(now.upper, earlier_.upper)};
 }
 
-// The first cuts were made before much was known of the functions, and all others lie within them. What was asked stays
-// known: cutting again costs nothing.
+// The first cuts were made before much was known about the functions, and all others lie within them. Evaluated values
+// stay known, so cutting again costs no calls.
 void BoxSearch::begin_anew() {
   earlier_ = bounds();
   tree() = BoxTree(model_->graph, model_->masses);
@@ -98,7 +98,7 @@ bool BoxSearch::is_over() {
   return stop_.has_value();
 }
 
-// Of the search: the rest is for samples.
+// Whether the search has calls left; the rest is for samples.
 bool BoxSearch::has_share_left() const {
   if (limits_.budget == Limits::kUnlimited) {
     return !std::isfinite(limits_.seconds) || watch_.seconds() < (1.0 - options_.sample_share) * limits_.seconds;
@@ -142,8 +142,8 @@ void BoxSearch::search() {
   }
 }
 
-// Decides a box, cuts it, or asks for one of its corners, after which it waits again. False when that would take a call
-// more than there are.
+// Decides a box, cuts it, or evaluates one of its corners, after which the box waits again. False when there are no
+// calls left for that.
 bool BoxSearch::look_at(int leaf) {
   const Box box = tree().box(leaf);
   const MonotoneFunctions::View view = functions_.view(box);
@@ -202,7 +202,7 @@ void BoxSearch::sample() {
   report_.samples = sample_boxes(tree(), functions_, queue_, setup);
 }
 
-// What later answers say of boxes that were looked at before.
+// Applies later answers to boxes that were treated before.
 void BoxSearch::refresh() {
   for (int node = 0; node < static_cast<int>(tree().nodes().size()); ++node) {
     if (!tree().nodes()[node].is_leaf() || tree().nodes()[node].is_decided()) continue;
@@ -211,7 +211,7 @@ void BoxSearch::refresh() {
   }
 }
 
-// Every box has a largest density at most, and one of its configurations may be known.
+// Every box has an upper bound of the density, and the density of one of its configurations may be known.
 void BoxSearch::add_best(BoxResult& result) const {
   const BoxTree& tree = model_->tree;
   result.log_most = kNegInf;

@@ -24,7 +24,7 @@ class BoxTree {
 
     [[nodiscard]] bool is_leaf() const { return children < 0; }
     [[nodiscard]] bool is_decided() const { return lower >= upper || log_mass == kNegInf; }
-    // log(mass (exp(upper) - exp(lower))): what is not known of Z.
+    // log(mass (exp(upper) - exp(lower))): the unknown part of Z.
     [[nodiscard]] double log_gap() const;
   };
 
@@ -38,16 +38,16 @@ class BoxTree {
   [[nodiscard]] int leaf(std::span<const int> x) const;
   [[nodiscard]] std::size_t bytes() const { return nodes_.size() * kBytesPerNode; }
 
-  // The leaf with the largest gap among those that wait; it waits no more. None when all are decided.
+  // Removes and returns the waiting leaf with the largest gap. None when all are decided.
   std::optional<int> next();
-  // A leaf waits for its turn, if it is not decided.
+  // Lets a leaf wait for its turn, if it is not decided.
   void wait(int leaf);
   // Bounds never get worse. `magnitude` is that of the numbers that they are sums of.
   void tighten(int leaf, double lower, double upper, double magnitude);
   // The two parts wait.
   void split(int leaf, int variable, int cut);
 
-  // Of log Z, up to rounding, and that rounding.
+  // Bounds of log Z up to rounding, and that rounding.
   [[nodiscard]] LogBounds bounds() const { return {lower_.total(), upper_.total()}; }
   [[nodiscard]] double rounding() const;
 

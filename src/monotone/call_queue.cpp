@@ -6,8 +6,8 @@
 
 namespace treesample {
 
-// Less than any cost, and more than nothing, where a cost is not declared: a budget of seconds allows it while any is
-// left.
+// Where a cost is not declared, it counts as less than any cost but more than nothing: a budget of seconds allows it as
+// long as something is left.
 Spending CallQueue::price(int factor) const { return {1, 1, graph_->factor(factor).cost().value_or(1e-12), 1}; }
 
 bool CallQueue::has_room() const {
@@ -68,7 +68,7 @@ std::vector<CallAnswer> CallQueue::wait() {
     charge(next->second);
     answers.push_back(std::move(next->second.answer));
     next = pending_.erase(next);
-    if (order_ == AnswerOrder::kSubmission) break;  // what follows must not depend on how many are there
+    if (order_ == AnswerOrder::kSubmission) break;  // nothing may depend on how many have arrived
   }
   return answers;
 }

@@ -1,4 +1,4 @@
-// Values of single functions that are asked for, several at a time where the model's queue allows it.
+// Evaluations of single functions, several at a time where the model's queue allows it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct CallAnswer {
   std::vector<int> states;  // of its scope
   FactorValue value;
   std::int64_t tag = 0;             // the caller's
-  std::optional<Error> error = {};  // it failed for good: there is no value
+  std::optional<Error> error = {};  // it failed permanently: there is no value
 };
 
 class CallQueue {
@@ -34,8 +34,8 @@ class CallQueue {
   // Should more be submitted before waiting?
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
-  // At least one in the order of arrival, one in the order of submission. Pre: num_pending() > 0. Throws kInterrupted
-  // and kIo as EvaluationQueue::wait_any.
+  // Returns at least one in the order of arrival, or exactly one in the order of submission. Pre: num_pending() > 0.
+  // Throws kInterrupted and kIo as EvaluationQueue::wait_any.
   std::vector<CallAnswer> wait();
 
  private:

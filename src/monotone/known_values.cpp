@@ -13,7 +13,7 @@
 namespace treesample {
 namespace {
 
-// A simulator's own rounding, relative to its value, that is no contradiction.
+// A simulator's own rounding, relative to its value, which is not a contradiction.
 constexpr double kRelativeNoise = 1e-10;
 constexpr std::size_t kWordBits = 64;
 

@@ -1,13 +1,13 @@
-// What is known of a monotone function from the values that it was asked for, and what follows from them.
+// The known values of a monotone function, and what follows from them.
 //
 // States are turned into levels, so that the function increases with each of them: level = state, or K - 1 - state for
-// a direction that decreases. A level l of K is K - 1 bits, the first l of which are set; x <= y in all levels is then
-// "the bits of x are among those of y". A value v at x says
+// a direction that decreases. A level l of K is K - 1 bits, the first l of which are set; x <= y in all levels then
+// means that the bits of x are among those of y. A value v at x implies
 //
 //   f(y) >= v for all y >= x,      f(y) <= v for all y <= x,
 //
-// and with a witness W the same with all levels outside of W lowered, or raised: where W is as it was, the rest does
-// not matter. What follows from another value is not kept.
+// and with a witness W the same with all levels outside W lowered, or raised: as long as W keeps its levels, the others
+// do not matter. Values that follow from others are not kept.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class KnownValues {
 
   [[nodiscard]] int factor() const { return factor_; }
   [[nodiscard]] int num_bits() const { return num_bits_; }
-  // The first bit of a place in the scope: bit t - 1 behind it is set from level t on.
+  // The first bit of a position in the scope: bit t - 1 after it is set from level t on.
   [[nodiscard]] int first_bit(int place) const { return first_bit_[place]; }
   [[nodiscard]] int num_levels(int place) const { return num_levels_[place]; }
   [[nodiscard]] bool is_increasing(int place) const { return directions_[place] == Direction::kIncreasing; }
@@ -38,8 +38,8 @@ class KnownValues {
   }
   [[nodiscard]] Bits bits(std::span<const int> states) const;  // of the scope
 
-  // Takes up a value. Throws Error (kArgument) naming both assignments when it contradicts what is known: the function
-  // is not monotone, or a witness is wrong. Differences as small as rounding make them are let pass, and are counted.
+  // Adds a value. Throws Error (kArgument) naming both assignments when it contradicts a known one: the function is not
+  // monotone, or a witness is wrong. Differences as small as rounding are accepted and recorded in noise().
   struct Reach {
     Bits low, high;  // the value is a lower bound from `low` up, and an upper one from `high` down
   };
@@ -51,11 +51,11 @@ class KnownValues {
   // f(x), where it is known.
   [[nodiscard]] std::optional<double> value(const Bits& x) const;
 
-  // How far values contradict each other, at most: all bounds hold up to this.
+  // The largest contradiction between values: all bounds hold up to this.
   [[nodiscard]] double noise() const { return noise_; }
   [[nodiscard]] bool has_witnesses() const { return has_witnesses_; }
 
-  // What holds of all x at or above (at or below) some levels.
+  // Bounds that hold for all x at or above (at or below) some levels.
   struct Entries {
     std::vector<std::uint64_t> bits;  // one after the other, num_words() each
     std::vector<double> values;

@@ -1,4 +1,4 @@
-// The logarithm of a sum of numbers that change one at a time: no subtraction, so that nothing cancels.
+// The logarithm of a sum of numbers that change one at a time. There is no subtraction, so that nothing cancels.
 #pragma once
 
 #include <cstddef>

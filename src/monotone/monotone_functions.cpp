@@ -9,8 +9,8 @@
 namespace treesample {
 namespace {
 
-// Of what is not known of Z in a box: a call that is guessed to tell less is not made, the box is cut instead; and a
-// cut along something known is made where the part that it decides is at least so much.
+// Shares of the unknown part of Z in a box: a call that is expected to settle less than kWorthACall is not made, and
+// the box is cut instead; a cut along a known bound is made where it decides at least kWorthACut.
 constexpr double kWorthACall = 0.5, kWorthACut = 0.2;
 
 // e^(a - b) with e^-inf = 0 for any b.
@@ -62,7 +62,7 @@ MonotoneFunctions::View MonotoneFunctions::view(const Box& box) const {
   }
   // BoxTree::rounding() has room for the additions of 32 numbers of a magnitude.
   view.magnitude *= std::max(1.0, static_cast<double>(functions_.size()) / 32.0);
-  // One function that is impossible decides, whatever is not known of the others.
+  // One function that is impossible decides the box, whatever is unknown about the others.
   const bool is_impossible = std::any_of(view.corners.begin(), view.corners.end(),
                                          [](const View::Corners& corners) { return corners.upper == kNegInf; });
   if (is_impossible) view.lower = view.upper = kNegInf;
@@ -143,8 +143,8 @@ MonotoneFunctions::Cut MonotoneFunctions::cut_at(const Function& function, int b
   return {function.variables[place], function.known.is_increasing(place) ? level : num_levels - level};
 }
 
-// By bit: the logarithm of the probability, within the box and by the tables without regard to other variables, that
-// its level is not reached (is_below), or that it is.
+// By bit: the logarithm of the probability, within the box and by the marginals of the tables, that its level is not
+// reached (is_below), or that it is.
 std::vector<double> MonotoneFunctions::shares_in(const Function& function, const Box& box, bool is_below) const {
   std::vector<double> shares(static_cast<std::size_t>(function.known.num_bits()), kNegInf);
   for (int place = 0; place < static_cast<int>(function.variables.size()); ++place) {
@@ -163,9 +163,9 @@ std::vector<double> MonotoneFunctions::shares_in(const Function& function, const
   return shares;
 }
 
-// Adds to `log_share`, an entry's gain if it held in the whole box, the share of the box where it holds, as long as
-// that is more than `least`. `missing` are the bits in the way: the lowest of each variable for an upper bound, which
-// holds below it, the highest for a lower one.
+// `log_share` is an entry's gain if it held in the whole box; adds the logarithm of the share of the box where it does
+// hold, as long as the result is more than `least`. `missing` are the bits that the box has too many, or too few: the
+// lowest of each variable for an upper bound, which holds below it, the highest for a lower one.
 double MonotoneFunctions::add_share(const Function& function, const View::Corners& corners, const Known& known,
                                     double log_share, double least, std::vector<int>& missing) {
   missing.clear();
@@ -189,7 +189,7 @@ double MonotoneFunctions::add_share(const Function& function, const View::Corner
   return log_share;
 }
 
-// What is known to hold in a part of the box: the levels in the way are cut off, the one with the largest weight first.
+// A cut towards the part of the box where a known bound holds: the level with the largest weight is cut off first.
 std::optional<MonotoneFunctions::Cut> MonotoneFunctions::cut_along_known(const Box& box, const View& view) const {
   const double known_share = ratio(view.lower, view.upper);
   double best = std::log(kWorthACut);
@@ -227,13 +227,13 @@ double MonotoneFunctions::others_lower(const View& view, std::size_t index) {
   return share;
 }
 
-// exp(f - top) by the guess.
+// exp(f - top) according to the guess.
 double MonotoneFunctions::guessed(const Function& function, const KnownValues::Bits& x) const {
   const double least = ratio(function.bottom, function.top);
   return least + (1.0 - least) * function.guess.share(x);
 }
 
-// The share of what is not known of the box that the value at a corner is guessed to take away.
+// The share of the unknown part of the box that the value at a corner is expected to settle.
 double MonotoneFunctions::gain(const View& view, std::size_t index, bool is_low) const {
   const Function& function = functions_[index];
   const View::Corners& corners = view.corners[index];
@@ -253,7 +253,7 @@ std::optional<MonotoneFunctions::Question> MonotoneFunctions::worthwhile_questio
     for (const bool is_low : {function.asks_low_first, !function.asks_low_first}) {
       if (function.known.value(is_low ? corners.low : corners.high)) continue;
       Question question{function.known.factor(), is_low ? corners.low_states : corners.high_states};
-      // With a witness a corner tells more than its value.
+      // With a witness, a corner is worth more than its value.
       if (function.known.has_witnesses() && is_low == function.asks_low_first) return question;
       const double told = gain(view, i, is_low);
       if (told < most || (best && told == most)) continue;

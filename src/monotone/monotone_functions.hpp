@@ -1,4 +1,4 @@
-// The monotone functions of a model: what is known of them, what is guessed, and what that means for a box.
+// The monotone functions of a model: known values, guessed values, and what they mean for a box.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ class MonotoneFunctions {
     };
     std::vector<Corners> corners;  // by function
     double lower = 0.0, upper = 0.0;
-    double magnitude = 0.0;  // of what they are sums of: large values of two functions may cancel
+    double magnitude = 0.0;  // of the terms of these sums: large values of two functions may cancel
   };
   [[nodiscard]] View view(const Box& box) const;
 
@@ -49,13 +49,13 @@ class MonotoneFunctions {
 
   // The rest is about boxes that are not decided.
 
-  // What has to be known before anything can be said: the largest value, and the least.
+  // The values that are needed before anything else: the largest and the least.
   [[nodiscard]] std::optional<Question> first_question(const View& view) const;
-  // So that a part of the box becomes decided, or much better known, by what is known.
+  // A cut such that known values decide a part of the box, or bound it much better.
   [[nodiscard]] std::optional<Cut> cut_along_known(const Box& box, const View& view) const;
-  // A corner that is likely to tell much, or, on request, the one that is likely to tell most.
+  // A corner that is likely to settle much, or, on request, the one that is likely to settle most.
   [[nodiscard]] std::optional<Question> worthwhile_question(const View& view, bool takes_any) const;
-  // Where the functions are guessed to change most; none where no variable of theirs is left.
+  // Where the functions are expected to change most; none where none of their variables is left.
   [[nodiscard]] std::optional<Cut> best_cut(const Box& box, const View& view) const;
 
  private:

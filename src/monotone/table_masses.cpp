@@ -13,7 +13,7 @@ constexpr double kRounding = 0x1.0p-50;
 constexpr std::size_t kMostSamplers = 1000;
 constexpr std::size_t kMostKnown = 1 << 18;  // masses of a component that are remembered
 
-// Groups of variables that tables tie to each other, each in ascending order.
+// Groups of variables that are coupled by tables, each in ascending order.
 std::vector<std::vector<int>> tied_variables(const FactorGraph& graph) {
   std::vector<int> group(static_cast<std::size_t>(graph.num_variables()));
   std::iota(group.begin(), group.end(), 0);

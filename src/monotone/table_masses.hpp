@@ -1,8 +1,8 @@
-// What the tables of a model say of a box: the sum of exp(tables) over it, a sample from it, marginals, the most
-// probable configuration. Exact.
+// The tables of a model within a box: the sum of exp(tables), a sample, marginals, the most probable configuration.
+// Exact.
 //
-// Variables that no table ties to others are summed on their own. The others fall apart into components, each of which
-// is eliminated anew, with the states outside of the box made impossible.
+// Variables that no table couples to others are summed on their own. The others form components, each of which is
+// eliminated again for each box, with the states outside the box made impossible.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ class TableMasses {
   // log sum over the box of exp(sum of the tables); off by at most log_error().
   [[nodiscard]] double log_mass(const Box& box) const;
   [[nodiscard]] double log_error() const { return log_error_; }
-  // At least the largest sum of the tables within the box; that itself where no table ties variables.
+  // An upper bound of the largest sum of the tables within the box; exact where no table couples variables.
   [[nodiscard]] double log_most(const Box& box) const;
-  // A configuration of the box with a large sum of tables, the largest where no table ties variables.
+  // A configuration of the box with a large sum of tables; the largest where no table couples variables.
   [[nodiscard]] Assignment likely(const Box& box) const;
   [[nodiscard]] Assignment sample(const Box& box, Random& random) const;
   // Of variable v within the box.
@@ -54,12 +54,12 @@ class TableMasses {
   std::vector<Component> components_;
   std::vector<std::vector<double>> log_probabilities_;
   mutable double log_error_ = 0.0;
-  // By component, and by the box: masses, and what samples are drawn from.
+  // By component and box: masses, and the distributions that samples are drawn from.
   mutable std::vector<std::unordered_map<std::string, double>> known_;
   mutable std::vector<std::unordered_map<std::string, Elimination>> samplers_;
 };
 
-// Bucket entries of the largest component's elimination; what box_search allows is below.
+// Bucket entries of the largest component's elimination, which box_search limits.
 double largest_component_entries(const FactorGraph& graph);
 
 }  // namespace treesample

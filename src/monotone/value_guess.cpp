@@ -11,7 +11,7 @@ constexpr double kMargin = 0.1;        // scores of the range's ends are -kMargi
 constexpr double kFirstWeight = 0.1;   // of a level: ten of them make up for the first offset of -1
 constexpr double kMostStep = 0.2;      // of a weight
 constexpr double kCloseEnough = 0.01;  // to a value inside of the range
-constexpr int kLessonsAgain = 20;      // old answers that are gone through again with each new one
+constexpr int kLessonsAgain = 20;      // old answers that are repeated with each new one
 
 std::vector<int> positions(const KnownValues::Bits& bits) {
   std::vector<int> list;

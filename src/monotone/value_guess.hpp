@@ -1,9 +1,9 @@
-// A guess at values of a monotone function that were not asked: a sum of weights, none below 0, over the levels that
-// are reached, fitted to the answers one at a time.
+// A guess at unknown values of a monotone function: a sum of nonnegative weights over the levels that are reached,
+// fitted to the answers one at a time.
 //
-// It only says which box to cut where and which corner is worth a call; no bound is made of it. A value at the top or
-// at the bottom of the range is met by anything beyond (most functions of this kind are flat there), so that for a
-// function with two values this is a linear classifier.
+// It only decides which box to cut, where, and which corner is worth a call; it enters no bound. A value at the top or
+// at the bottom of the range is met by any prediction beyond it (most functions of this kind are flat there), so that
+// for a function with two values this is a linear classifier.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Signals are for the host's threads, and SIGPIPE must not end it when a program dies: threads that are started while
-// one of these lives never get any.
+// Signals are for the threads of the host program, and SIGPIPE must not end it when a program dies: threads that are
+// started while one of these objects exists never receive signals.
 #pragma once
 
 #include <csignal>

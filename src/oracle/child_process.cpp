@@ -58,7 +58,7 @@ Descriptor open_log(const fs::path& log) {
   return file;
 }
 
-// All that happens between fork and exec, where only async-signal-safe calls are allowed.
+// Everything between fork and exec, where only async-signal-safe calls are allowed.
 struct ChildSetup {
   pid_t parent;
   const char* folder;
@@ -162,7 +162,7 @@ ChildProcess::ChildProcess(const ChildOptions& options, const StopSignal& stop) 
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
 }
 
-// kDone when the descriptor can be used, also when that will report an error.
+// kDone when the descriptor can be used, even if using it will report an error.
 ChildProcess::Outcome ChildProcess::wait_until_ready(int descriptor, short events, Clock::time_point deadline) const {
   while (true) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
@@ -224,8 +224,8 @@ ChildProcess::Outcome ChildProcess::read_line(std::string& line, Clock::time_poi
   }
 }
 
-// True when it has ended. It is not waited for yet: until then its number, which is also that of the
-// group, cannot be given to another process.
+// True when it has ended. It has not been waited for yet, so that its number, which is also that of the group, cannot
+// be given to another process.
 bool ChildProcess::wait_for_exit(milliseconds time) const {
   const Clock::time_point deadline = Clock::now() + time;
   for (milliseconds pause{1};; pause = std::min(2 * pause, milliseconds{20})) {
@@ -252,7 +252,7 @@ void ChildProcess::terminate() {
     ::kill(-pid_, SIGTERM);
     wait_for_exit(kGrace);
   }
-  ::kill(-pid_, SIGKILL);  // also what it may have started itself
+  ::kill(-pid_, SIGKILL);  // including processes that it has started itself
   while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;

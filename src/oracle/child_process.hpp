@@ -1,9 +1,9 @@
 // One external program that reads lines on its standard input and writes lines on its standard output.
 //
-// It runs in a process group of its own, so that Ctrl-C at the terminal reaches only the parent and
-// that the whole group can be ended together. No signal handler is installed. Three things see to it
-// that nothing stays behind: the destructor (SIGTERM, then SIGKILL to the group), the parent-death
-// signal (SIGKILL to the program if this process is killed), and the end of its standard input.
+// It runs in a process group of its own, so that Ctrl-C at the terminal reaches only the parent and that the whole
+// group can be ended together. No signal handler is installed. Three things ensure that nothing is left behind: the
+// destructor (SIGTERM, then SIGKILL to the group), the parent-death signal (SIGKILL to the program if this process is
+// killed), and the end of its standard input.
 //
 // Only for threads that block SIGPIPE and that live longer than the object: the parent-death signal is
 // sent when the thread that started the program ends.
@@ -34,7 +34,7 @@ class Descriptor {
   int descriptor_;
 };
 
-// Wakes all threads that wait for a program, once and for all.
+// Wakes all threads that wait for a program; it cannot be reset.
 class StopSignal {
  public:
   StopSignal();
@@ -54,8 +54,8 @@ struct ChildOptions {
   std::filesystem::path log;         // its standard error is appended here; empty: discarded
 };
 
-// Where `program` is: as it is with a slash (seen from `folder`), else looked up in PATH. Empty when
-// there is no executable file of that name.
+// The path of `program`: with a slash relative to `folder`, otherwise looked up in PATH. Empty when there is no
+// executable file of that name.
 std::filesystem::path find_executable(const std::string& program, const std::filesystem::path& folder);
 
 class ChildProcess {
@@ -73,10 +73,10 @@ class ChildProcess {
 
   Outcome write_line(std::string line, Clock::time_point deadline);
   Outcome read_line(std::string& line, Clock::time_point deadline);
-  // All that it says until it closes its output, at most kMaxLineBytes.
+  // Reads everything until the program closes its output, at most kMaxLineBytes.
   Outcome read_all(std::string& text, Clock::time_point deadline);
 
-  // Lets it end by itself (its input is closed) for kGrace, then as terminate.
+  // Closes its input and lets it end by itself within kGrace, then does as terminate.
   void close();
   // SIGTERM to the group; whatever is left of it after kGrace gets SIGKILL.
   void terminate();

@@ -28,8 +28,8 @@ void add_variable(Fingerprint& fingerprint, const Variable& variable) {
   for (const std::string& name : variable.state_names) fingerprint.add(name);
 }
 
-// Words of the command that are files, seen from the folder of the model, and the declared ones. A
-// program that is found in PATH is not among them: an upgrade of the interpreter keeps the journal.
+// Words of the command that are files, relative to the folder of the model, and the declared files. A program that is
+// found in PATH is not among them, so that an upgrade of the interpreter keeps the journal valid.
 std::set<std::string> files_of(const ProgramDescription& program, const fs::path& folder) {
   std::set<std::string> files(program.files.begin(), program.files.end());
   for (std::size_t i = 0; i < program.command.size(); ++i) {

@@ -13,7 +13,7 @@
 namespace treesample {
 
 // 64-bit FNV-1a over fields, each with its length, so that "ab","c" differs from "a","bc". Each step is one-to-one in
-// the hash so far, so that texts which differ in one byte never have the same.
+// the hash so far, so that texts which differ in one byte never have the same hash.
 class Fingerprint {
  public:
   Fingerprint& add(std::string_view bytes);

@@ -69,7 +69,7 @@ std::optional<std::vector<int>> parse_witness(const std::string& text) {
   return places;
 }
 
-// By hand: it is made twice for each call, and a batch has hundreds of them in a millisecond.
+// Written by hand for speed: it is made twice for each call, and a batch has hundreds of calls in a millisecond.
 std::string states_key(std::span<const int> states) {
   std::string key;
   std::array<char, 12> digits;
@@ -122,7 +122,7 @@ void Journal::compare(const JournalHeader& header, JournalHead& recorded, std::i
                             only_tables ? ", or allow changed tables: recorded values do not depend on them" : ""));
   }
   recorded.parts = header.parts;
-  if (layout != kLayoutVersion) return;  // it is written anew
+  if (layout != kLayoutVersion) return;  // the file is rewritten
   Transaction transaction(file_);
   write_head(file_, recorded);
   transaction.commit();
@@ -178,7 +178,7 @@ Journal::Totals Journal::totals(const std::string& factor) const {
   return totals;
 }
 
-// As it is at this moment: a run may be writing it.
+// The present contents: a run may be writing the journal.
 JournalContents read_for_looking(const std::filesystem::path& path) {
   SqliteFile file(path, SqliteFile::Access::kRead);
   file.execute("BEGIN");
@@ -220,7 +220,7 @@ JournalRepair repair_journal(const std::filesystem::path& path) {
   Transaction transaction(file);
   if (layout != kLayoutVersion) rewrite_journal(file, contents);
   for (const DamagedRow& row : contents.damaged) {
-    if (layout != kLayoutVersion) break;  // they were not taken over
+    if (layout != kLayoutVersion) break;  // they were not copied
     file.execute(fmt::format("DELETE FROM {} WHERE id = {}", row.table, row.id).c_str());
   }
   transaction.commit();

@@ -26,11 +26,11 @@ struct JournalEntry {
   double finished = 0.0;  // seconds since 1970
 };
 
-// Places of a scope as a journal keeps them: "w 0 2", and "" for none at all.
+// Positions in a scope as a journal keeps them: "w 0 2", and "" for no witness.
 std::string witness_text(const std::optional<std::vector<int>>& witness);
 std::optional<std::vector<int>> parse_witness(const std::string& text);
 
-// What a journal says about its model. `factors` are those whose values it records.
+// What a journal stores about its model. `factors` are those whose values it records.
 struct JournalHeader {
   std::string model;
   FingerprintParts parts;
@@ -41,15 +41,15 @@ struct JournalHeader {
 // The rows of a journal that a run may be writing. Throws as journal_summary.
 JournalContents read_for_looking(const std::filesystem::path& path);
 
-// Of lists of calls (oracle/journal_calls.hpp), and what they are called beside variables of these names.
+// Columns of lists of calls (oracle/journal_calls.hpp), and their names where variables have the same names.
 inline constexpr const char* kCallColumns[] = {"number", "time", "worker", "factor", "seconds", "log_value", "failure"};
 std::string call_column(const std::string& column, const std::vector<std::string>& variables);
 
 class Journal {
  public:
   // Opens the journal, checking every row, or begins a new one. Throws kArgument when it belongs to another model,
-  // naming what changed, and kIo when it is in use, has a damaged row, is damaged otherwise or no journal; the file is
-  // then unchanged.
+  // naming what changed, and kIo when the file is in use, has a damaged row, is damaged otherwise or is not a journal;
+  // the file is then unchanged.
   Journal(const std::filesystem::path& path, const JournalHeader& header);
 
   struct Value {
@@ -59,8 +59,8 @@ class Journal {
     std::optional<std::vector<int>> witness = {};
   };
   [[nodiscard]] std::optional<Value> find(const std::string& factor, const std::string& states) const;
-  // Records all or nothing; durable on return. A value that is there already is kept as it is; a failure makes way
-  // for a value and for a newer failure.
+  // Records all or nothing; durable on return. An existing value is kept; a failure is replaced by a value and by a
+  // newer failure.
   void append(std::span<const JournalEntry> entries);
   // Recorded evaluations of a factor, without failures.
   struct Totals {

@@ -15,7 +15,7 @@
 namespace treesample {
 namespace {
 
-// A scope as a journal keeps it: names with ", " between them. Where one of them holds that too, numbers stand for all.
+// A scope as a journal keeps it: names separated by ", ". Where a name contains that too, all are replaced by numbers.
 std::vector<std::string> variables_of(const std::string& scope, std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= scope.size();) {

@@ -153,7 +153,7 @@ class Import {
   NamedGraph names_;
   std::vector<const FactorDescription*> programs_;
   std::map<std::string, std::size_t> columns_;
-  std::map<std::string, std::string> named_;  // our columns as they are called beside these variables
+  std::map<std::string, std::string> named_;  // our columns under the names that they have beside these variables
 };
 
 JournalHeader header_of(const JsonModel& model) {

@@ -12,10 +12,10 @@
 namespace treesample {
 namespace {
 
-// "tree", in the place that SQLite has for this.
+// "tree", in the field that SQLite has for this.
 constexpr std::int64_t kApplicationId = 0x74726565;
 
-// Without constraints that SQLite would keep an index for: a journal is read whole, and only one run writes it.
+// Without constraints for which SQLite would keep an index: a journal is read as a whole, and only one run writes it.
 constexpr const char* kTables[] = {
     "CREATE TABLE about (model TEXT, created TEXT, checksum INTEGER)",
     "CREATE TABLE part (name TEXT, fingerprint TEXT)",
@@ -105,7 +105,7 @@ void read_rows(SqliteFile& file, const Table& table, JournalContents& contents) 
   SqliteStatement rows = file.prepare(table.select.c_str());
   const bool has_calls = table.layout == kLayoutVersion;
   while (rows.step()) {
-    // Types first: reading a value as another type changes what its column says.
+    // Types are checked first, because reading a value as another type changes the type of its column.
     const bool has_types =
         rows.is_integer(1) && rows.is_text(2) && rows.is_real(3) && rows.is_integer(4) &&
         (table.has_failures ? rows.is_text(5) : rows.is_real(5)) &&

@@ -1,9 +1,9 @@
-// How a journal lies in its file, and what is checked when it is read.
+// The layout of a journal in its file, and what is checked when it is read.
 //
-// Every row has a checksum over what its value depends on (the variables, programs and files that the journal
-// was recorded for), its number, factor, states, value and seconds; the head, which says what the journal was
-// recorded for, has one too. A change of one byte always changes such a sum. Rows that do not fit theirs, or have
-// values of another type or beyond model/log_value.hpp, are damaged: they are named and never used.
+// Every row has a checksum over what its value depends on (the variables, programs and files that the journal was
+// recorded for), its number, factor, states, value and seconds; the head, which says what the journal was recorded for,
+// has one too. A change of one byte always changes such a checksum. Rows that do not match their checksum, or have
+// values of another type or beyond model/log_value.hpp, are damaged: they are reported and never used.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace treesample {
 
-// An evaluation or, where `failure` is not empty, what was said when it failed for good.
+// An evaluation or, where `failure` is not empty, the message of its permanent failure.
 struct JournalRow {
-  std::int64_t id = 0;  // evaluations and failures are numbered apart, from 1
+  std::int64_t id = 0;  // evaluations and failures are numbered separately, from 1
   std::string factor;
   std::string states;  // states_key
   double log_value = 0.0;
   double seconds = 0.0;
   std::string failure = {};
-  std::int64_t number = 0;   // of the call, failures included, from 1; 0: not known
+  std::int64_t number = 0;   // of the call, including failures, from 1; 0: not known
   double finished = 0.0;     // seconds since 1970; 0: not known
   std::string worker = {};   // empty: not known
   std::string witness = {};  // witness_text
@@ -62,13 +62,13 @@ JournalContents read_journal(SqliteFile& file, std::int64_t layout = kLayoutVers
 // The same for one of kLayoutWithoutChecksums, whose rows can only be checked for type and range.
 JournalContents read_journal_without_checksums(SqliteFile& file);
 
-// Inside of a transaction: the tables of a new journal with its head, or a changed head.
+// Both within a transaction: the tables of a new journal with its head, or a changed head.
 void write_layout(SqliteFile& file);
-// The same in the place of all tables of an earlier layout, whose rows are taken over.
+// Replaces all tables of an earlier layout and copies their rows.
 void rewrite_journal(SqliteFile& file, const JournalContents& contents);
 void write_head(SqliteFile& file, const JournalHead& head);
 
-// What a row's values depend on: all parts but the tables.
+// What a row's values depend on: all parts except the tables.
 std::string owner_of(const FingerprintParts& parts);
 
 // Inserts and removes rows of one journal.

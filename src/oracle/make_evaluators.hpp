@@ -1,4 +1,4 @@
-// Which of the ways to answer questions (evaluators.hpp) the options ask for.
+// The evaluators (evaluators.hpp) that the options ask for.
 #pragma once
 
 #include <memory>

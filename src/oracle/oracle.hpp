@@ -25,7 +25,7 @@ struct OracleBroken {
   std::string text;
 };
 
-// What an oracle says of one assignment: a number, which nobody has checked yet, or why there is none.
+// The answer of an oracle for one assignment: a number, which is not checked yet, or why there is none.
 struct Evaluation {
   double log_value = 0.0;
   std::string failure = {};                      // not empty: there is no value
@@ -53,7 +53,7 @@ struct OracleSource {
   std::string description;  // for messages: "program 'simulator'"
 };
 
-// A C++ function, which fails at once when it fails.
+// A C++ function; its failures are not retried.
 class CallableOracle final : public Oracle {
  public:
   explicit CallableOracle(Factor factor) : factor_(std::move(factor)) {}
@@ -61,7 +61,7 @@ class CallableOracle final : public Oracle {
     try {
       return factor_.batch() ? together(batch) : one_by_one(batch);
     } catch (const Error& error) {
-      // It does not fail: it was asked to end.
+      // This is not a failure: the function asks to end.
       if (error.code() == ErrorCode::kInterrupted) throw OracleBroken{error.what()};
       throw;
     }

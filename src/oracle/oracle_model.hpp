@@ -26,7 +26,7 @@ struct OracleModel {
 };
 
 OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log);
-// The same where the programs run elsewhere, and need not be here.
+// The same where the programs run elsewhere and need not exist here.
 OracleModel make_remote_model(const JsonModel& json);
 OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version,
                               const std::map<int, FailureRule>& on_failure);

@@ -53,7 +53,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
 OracleSet::Impl::~Impl() {
   try {
     finish();
-  } catch (const Error&) {  // whoever wants to know calls finish
+  } catch (const Error&) {  // callers that want to know call finish
   }
 }
 
@@ -63,7 +63,7 @@ void OracleSet::Impl::finish() {
   collect(/*wait=*/false);
 }
 
-// A worker with the largest batch in hand for each of them.
+// Every worker with its largest batch.
 int OracleSet::Impl::max_under_way() const {
   constexpr std::int64_t kMost = 1 << 20;
   std::int64_t largest = 1;
@@ -77,10 +77,10 @@ double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
     return wait(ticket).log_values[0];
   } catch (const Error& error) {
     tickets_.erase(ticket);
-    // Whoever calls a function has declared nothing in that call.
+    // The caller of a function has declared nothing in this call, so it is not an argument error.
     throw Error(error.code() == ErrorCode::kArgument ? ErrorCode::kNumeric : error.code(), error.what());
   } catch (...) {
-    tickets_.erase(ticket);  // nobody will ask for it; its value, if it comes, is kept all the same
+    tickets_.erase(ticket);  // nobody will ask for it; its value is still kept if it arrives
     throw;
   }
 }
@@ -105,7 +105,7 @@ std::string OracleSet::Impl::subject(const Job& job) const {
                      describe_states(graph_, graph_.factor(job.factor).scope(), job.states));
 }
 
-// From this run, where it costs nothing any more, or, the first time, from an earlier one.
+// From this run, at no cost, or from an earlier run, which is charged the first time.
 std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQuestion& question,
                                                                  const std::string& key) {
   FactorState& state = factors_[question.factor];
@@ -124,7 +124,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
     state.counts.journal_seconds += value->seconds;
     outcome = use_value(job, key, {value->log_value, value->witness});
   } else {
-    // What stopped a run is tried again: else no later run would get past it.
+    // A failure that stopped a run is tried again; otherwise no later run would get past it.
     if (options_.retry_failed || source(question.factor).on_failure.kind == FailureRule::Kind::kStop) return {};
     ++state.counts.failed_from_journal;
     outcome = use_failure(job, key, Error(ErrorCode::kIo, value->failure));
@@ -162,8 +162,8 @@ Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
   return ticket;
 }
 
-// Takes what the workers have finished, records it, and only then lets it be seen. When recording
-// fails, everything stays where it is and the next call tries again.
+// Takes the workers' results, records them, and only then makes them visible. When recording fails, nothing changes and
+// the next call tries again.
 void OracleSet::Impl::collect(bool wait) {
   for (JobResult& result : pool_->take(wait && arrived_.empty())) arrived_.push_back(std::move(result));
   std::vector<std::string> keys;
@@ -218,8 +218,8 @@ void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Out
   answer.witnesses[position] = outcome.value.witness;
 }
 
-// A value that contradicts the declared maximum is recorded, for it was paid, but never used: bounds have been made of
-// that maximum. The mistake is the caller's, who declared it.
+// A value that contradicts the declared maximum is recorded, because it was paid for, but never used: bounds have been
+// derived from that maximum. The mistake is the caller's, who declared it.
 OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, const FactorValue& value) {
   ++reliability_[model_.factors[job.factor].source].num_evaluations;
   const std::string problem = log_value_problem(value.log_value, model_.factors[job.factor].factor.log_max());

@@ -1,4 +1,4 @@
-// What is behind OracleSet: see there.
+// The implementation of OracleSet.
 #pragma once
 
 #include <deque>
@@ -63,7 +63,7 @@ class OracleSet::Impl {
     OracleAnswer answer;
     std::size_t num_open = 0;  // questions without a value
   };
-  // What a question is answered with.
+  // The answer to a question.
   struct Outcome {
     FactorValue value = {};
     double cost = 0.0;

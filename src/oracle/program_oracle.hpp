@@ -29,7 +29,8 @@ class ProgramOracle final : public Oracle {
   ProgramOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop);
   ~ProgramOracle() override;
 
-  // Both throw Error with what the program did wrong; it has then been ended, unless it complained itself.
+  // Both throw Error naming the fault of the program; the program has then been ended, unless it reported an error
+  // itself.
   void prepare() override;
   std::vector<Evaluation> log_values(int factor, std::span<const std::vector<int>> batch) override;
 

@@ -24,8 +24,8 @@ namespace {
 
 using Rows = std::vector<std::vector<int>>;
 
-// The program and the thread that talks to it: a program must be started by a thread that outlives it and that SIGPIPE
-// does not reach, and the caller must be able to end while it waits.
+// The program and the thread that talks to it. A program must be started by a thread that outlives it and does not
+// receive SIGPIPE, and the caller must be able to stop waiting.
 class ValueProgram {
  public:
   explicit ValueProgram(std::shared_ptr<const ProgramOracle::Spec> spec) : spec_(std::move(spec)) {
@@ -150,7 +150,7 @@ ValueFunction program_value(const std::string& file, const FactorGraph& graph, c
     const auto values = program->ask(variable, std::move(rows), should_stop);
     for (std::size_t i = 0; i < num_rows; ++i) {
       if (!values) {
-        q[i] = 0.0;  // whatever it is, the search ends now
+        q[i] = 0.0;  // the value does not matter: the search ends now
         continue;
       }
       const Evaluation& value = (*values)[i];

@@ -19,7 +19,7 @@ QuestionLedger::QuestionLedger(std::function<std::size_t(int)> max_batch, int nu
 
 void QuestionLedger::push(Job job) {
   std::string key = key_of(job);
-  arrived_.erase(key);  // it may be asked again, when it failed
+  arrived_.erase(key);  // it may be asked again if it failed
   unsent_[job.factor].push_back(key);
   open_.emplace(std::move(key), Open{std::move(job), next_number_++});
 }

@@ -1,5 +1,5 @@
-// Which questions have been asked and not been answered, in what batches they were sent, and what came already: the
-// books of redis_evaluators.cpp. Each question counts once, whatever arrives.
+// Which questions are still unanswered, in which batches they were sent, and which answers have arrived: the
+// bookkeeping of redis_evaluators.cpp. Each question counts once, however many answers arrive.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace treesample {
 
 class QuestionLedger {
  public:
-  // How many questions of a factor go into one message at most, and for how many workers what is left is shared out.
+  // `max_batch` is the largest number of questions of a factor in one message; the rest is shared among `num_workers`.
   QuestionLedger(std::function<std::size_t(int factor)> max_batch, int num_workers);
 
   void push(Job job);
-  // Is there something to send? A source that takes batches is not asked for a part of one, unless `is_waited_for`.
+  // Is there something to send? Partial batches are sent only if `is_waited_for`.
   [[nodiscard]] bool has_batch(bool is_waited_for) const;
-  // What is to be sent now, each of one factor.
+  // The batches to be sent now, each of one factor.
   std::vector<std::vector<Job>> next_batches(bool is_waited_for);
-  // Everything that has no answer is to be sent, in the order of asking.
+  // Marks everything without an answer to be sent again, in the order of asking.
   void ask_all_again();
 
   enum class Arrival { kAnswer, kUnasked, kTwice };

@@ -34,7 +34,7 @@ if not next or next.err or not next[1] then return {position} end
 return {position, next[1][2]}
 )";
 
-// KEYS: questions. ARGV: group, position, question. Only what is still there is put back.
+// KEYS: questions. ARGV: group, position, question. Only a question that still exists is put back.
 constexpr const char* kGiveBack = R"(
 if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 1 and redis.call('XDEL', KEYS[1], ARGV[2]) == 1 then
   redis.call('XADD', KEYS[1], '*', 'question', ARGV[3])
@@ -58,8 +58,8 @@ return redis.pcall('XCLAIM', KEYS[1], ARGV[1], ARGV[2], '0', ARGV[3], 'JUSTID')
 // KEYS: workers. ARGV: seconds.
 constexpr const char* kCount = "return redis.call('ZCOUNT', KEYS[1], redis.call('TIME')[1] - ARGV[1], '+inf')";
 
-// KEYS: questions, workers. ARGV: group, worker. With the worker go the questions that it has in hand: where there are
-// any, as after a command whose reply was not waited for, the worker is left to its lease.
+// KEYS: questions, workers. ARGV: group, worker. Removing a worker would remove the questions that it holds. If it
+// holds any, as after a command whose reply was not waited for, the worker is left to its lease.
 constexpr const char* kLeave = R"(
 redis.pcall('ZREM', KEYS[2], ARGV[2])
 if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', '1', ARGV[2]) == 0 then
@@ -103,7 +103,7 @@ bool is_before(const std::string& position, const std::string& other) {
 void QuestionBoard::rebuild(const RunHead& head) {
   client().command({"DEL", key("questions"), key("sent")});
   client().command({"XGROUP", "CREATE", key("questions"), kWorkerGroup, "0", "MKSTREAM"});
-  // The command that an old server does not know: better now than in every worker.
+  // An old server does not know this command: better to fail now than in every worker.
   client().command({"XAUTOCLAIM", key("questions"), kWorkerGroup, "nobody", "1000", "0", "COUNT", "1"});
   set("model", format_head(head));
   client().command({"SET", key("sent"), head.session + " -1"});

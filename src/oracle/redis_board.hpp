@@ -26,11 +26,11 @@ class QuestionBoard : public SealedChannel {
   std::int64_t num_in_hand();  // of workers
   // Workers that have looked for questions or shown signs of life within so many seconds.
   int num_workers(double seconds);
-  // They are safe: workers need not keep them, nor the server.
+  // These answers are recorded: neither workers nor the server need to keep them.
   void forget_answers(const std::vector<std::string>& positions);
-  // The same when there will be no more, if the server is there.
+  // The same at the end of the run, if the server can be reached.
   void forget_at_the_end(const std::vector<std::string>& positions) noexcept;
-  // Workers leave; head and marks go after an hour. Says nothing when the server is away.
+  // Tells workers to leave; head and marks expire after an hour. Does nothing when the server is away.
   void announce_end(RunHead head) noexcept;
 
   // The worker's side.
@@ -40,23 +40,23 @@ class QuestionBoard : public SealedChannel {
     std::string safe;
   };
   View look(const std::string& worker);  // a sign of life too
-  // A question whose worker has shown no sign of life for so long, or a new one, waited for up to `wait_seconds`.
+  // A question whose worker has sent no sign of life for the lease, or a new one; waits up to `wait_seconds`.
   std::optional<StreamEntry> claim(const std::string& worker, double lease_seconds);
   std::optional<StreamEntry> next(const std::string& worker, double wait_seconds);
   // How often it has been given to a worker.
   std::int64_t num_deliveries(const std::string& position);
   // A sign of life, also when the connection was lost meanwhile.
   void hold(const std::string& worker, const std::string& position) noexcept;
-  // Adds the answer, takes the question away and, unless `worker` is empty, takes the next one, if there is any, in one
-  // step.
+  // Adds the answer, removes the question and, unless `worker` is empty, takes the next question if there is one, all
+  // in one step.
   struct Answered {
     std::string position;  // of the answer
     std::optional<StreamEntry> next;
   };
   Answered answer(const std::string& position, const std::string& sealed, const std::string& worker);
-  // For what is no question.
+  // Removes an entry that is not a valid question.
   void drop(const std::string& position);
-  // Puts a question that was begun back, for others.
+  // Puts back a question that was begun, for other workers.
   void give_back(const StreamEntry& entry) noexcept;
   void leave(const std::string& worker) noexcept;
 };

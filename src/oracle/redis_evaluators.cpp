@@ -29,7 +29,7 @@ constexpr double kWaitSeconds = 0.2;             // after trouble
 constexpr double kReadSeconds = 1.0;
 constexpr double kWatchSeconds = 1.0;    // between two counts of the workers
 constexpr double kPresentSeconds = 5.0;  // a worker that looked for questions so recently is there
-constexpr double kStallSeconds = 5.0;    // without an answer, after which the server is looked at
+constexpr double kStallSeconds = 5.0;    // without an answer, after which the server is checked
 constexpr int kAnswersAtOnce = 512;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -93,12 +93,12 @@ class RedisEvaluators final : public Evaluators {
   std::int64_t num_receiver_connections_ = 0;
   bool is_stream_doubtful_ = true;
 
-  std::mutex mutex_;  // guards all of the following but the threads
+  std::mutex mutex_;  // guards all of the following except the threads
   std::condition_variable wake_sender_, has_results_;
   QuestionLedger ledger_;
   std::vector<JobResult> results_;
   std::vector<std::string> arrived_, taken_, safe_;  // positions of answers: read, handed out, recorded
-  std::vector<std::string> refused_;                 // of what is no answer
+  std::vector<std::string> refused_;                 // of entries that are not valid answers
   std::vector<std::string> remarks_;
   std::optional<Error> failure_;
   std::int64_t num_refused_ = 0, next_refusal_ = 1;
@@ -140,7 +140,7 @@ RunCallbacks RedisEvaluators::callbacks(bool has_remarks) {
                         : nullptr};
 }
 
-// Whoever listens is called from the thread that waits for answers.
+// Callbacks are called from the thread that waits for answers.
 void RedisEvaluators::tell(const std::string& text) {
   if (!has_threads_) {
     if (settings_.remark) settings_.remark(text);
@@ -184,7 +184,7 @@ std::vector<JobResult> RedisEvaluators::take(bool wait) {
   return std::exchange(results_, {});
 }
 
-// What there is to say, also that there is nobody who answers. The lock is held.
+// Pending remarks, including that there are no workers. The lock is held.
 std::vector<std::string> RedisEvaluators::waiting_remarks() {
   std::vector<std::string> remarks = std::exchange(remarks_, {});
   const double waited = seconds_since(last_answer_);
@@ -224,7 +224,7 @@ void RedisEvaluators::stop() {
   lease_.release();
 }
 
-// What ends a thread is for take() to throw.
+// An error that ends a thread is thrown by take().
 template <typename Work>
 void RedisEvaluators::guarded(const Work& work) {
   try {
@@ -237,8 +237,8 @@ void RedisEvaluators::guarded(const Work& work) {
   }
 }
 
-// What an accident or somebody else has done to the keys is put right and the work tried again, until it has failed for
-// as long as the patience.
+// Repairs keys that were damaged by accident or by somebody else and repeats the work, until it has failed for as long
+// as the patience.
 template <typename Work>
 void RedisEvaluators::patiently(QuestionBoard& board, const Work& work, bool& is_doubtful) {
   const auto doubt = [&] {
@@ -304,7 +304,8 @@ void RedisEvaluators::restore() {
   seal_batches();
 }
 
-// Who is there, and whether the questions still are: workers that are there have taken what there is to take.
+// Counts the workers, and checks that the questions still exist: where there are workers, they have taken what they
+// can.
 void RedisEvaluators::watch() {
   watched_ = Clock::now();
   const int num_workers = board_.num_workers(std::max(kPresentSeconds, 2.0 * settings_.lease_seconds));

@@ -1,11 +1,10 @@
-// The coordinator's side of workers anywhere (redis_messages.hpp): questions go into a stream of a Redis server,
+// The coordinator's side of workers on any machine (redis_messages.hpp): questions go into a stream of a Redis server,
 // answers come out of another.
 //
-// A thread of its own adds questions, renews the lease of the run, puts right what was lost on the server and deletes
-// answers that are safe; another one reads answers. So a search that takes long between two questions keeps its run.
-// What cannot be verified, is of another model or comes twice is counted, remarked on and not used. Answers to
-// questions that nobody of this run has asked, left by a coordinator that was killed, are handed out once, to be
-// recorded.
+// One thread adds questions, renews the lease of the run, restores what was lost on the server and deletes answers that
+// are recorded; another one reads answers. So the run is kept even if the search takes long between two questions.
+// Answers that cannot be verified, belong to another model or come twice are counted, reported and not used. Answers to
+// questions that this run has not asked, left by a coordinator that was killed, are returned once, to be recorded.
 #pragma once
 
 #include <functional>
@@ -20,7 +19,7 @@ namespace treesample {
 
 struct RedisEvaluatorSettings {
   RedisOptions redis;
-  int num_workers = 1;          // batches that are under way at most
+  int num_workers = 1;          // the largest number of batches under way
   double lease_seconds = 10.0;  // of a question
   bool has_journal = false;     // are answers that nobody has asked for wanted?
   std::function<bool()> is_interrupted = {};

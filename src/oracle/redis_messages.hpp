@@ -1,5 +1,5 @@
-// What the coordinator of a run and its workers say to each other: JSON, sealed (remote/message_seal.hpp), in the keys
-// of a run.
+// The messages between the coordinator of a run and its workers: JSON, sealed (remote/message_seal.hpp), in the keys of
+// a run.
 //
 //   model      RunHead: what is asked about, published by the coordinator
 //   questions  a stream of QuestionBatch, read by the consumer group "workers"
@@ -10,8 +10,8 @@
 //   workers    a sorted set: when each worker was seen last; not sealed
 //   lease      which coordinator has the run (remote/run_lease.hpp)
 //
-// An answer holds its factor and states and a fingerprint of the model, so that it can be used by whoever asks for it,
-// also by a later coordinator of the same model.
+// An answer has its factor and states and a fingerprint of the model, so that any coordinator of the same model can use
+// it, even a later one.
 #pragma once
 
 #include <map>
@@ -31,10 +31,10 @@ FingerprintParts value_parts(const FingerprintParts& parts);
 
 struct RunHead {
   std::string version;      // of this library
-  std::string session;      // of the coordinator: questions of another one are of no use
+  std::string session;      // of the coordinator: questions of another session are of no use
   std::string fingerprint;  // of the parts, which answers carry
   FingerprintParts parts;
-  double lease_seconds = 0.0;  // without a sign of life, after which a question goes to another worker
+  double lease_seconds = 0.0;  // after which a question goes to another worker, if there is no sign of life
   bool is_done = false;
 };
 

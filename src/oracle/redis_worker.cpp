@@ -25,10 +25,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWaitSeconds = 0.2;  // after trouble
-constexpr double kLookSeconds = 1.0;  // between two looks at the head and at questions of the dead
+constexpr double kLookSeconds = 1.0;  // between two checks of the head and of questions of dead workers
 constexpr double kTellSeconds = 5.0;  // without a coordinator
 constexpr int kSignsPerLease = 4;
-// A question that was in the hands of so many workers that died may be what kills them.
+// After so many workers have died with a question, the question may be what kills them.
 constexpr std::int64_t kMostDeliveries = 10;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -104,7 +104,7 @@ Lane::Lane(const OracleModel& model, const QuestionWorkerOptions& options, const
     return fmt::format("factor '{}' at {}", model_.factors[job.factor].name,
                        describe_states(variables_, model_.factors[job.factor].factor.scope(), job.states));
   };
-  // Asked several times a second while a program works: the moment for signs of life.
+  // Called several times a second while a program works, which is the moment to send signs of life.
   settings.is_interrupted = [this] {
     if (in_hand_ != nullptr && seconds_since(held_) * kSignsPerLease > head_->lease_seconds) {
       board_.hold(name_, in_hand_->position);
@@ -138,8 +138,8 @@ void Lane::work() {
   board_.leave(name_);
 }
 
-// The coordinator puts right what is wrong on the server; until then, and as long as the patience lasts, a worker tries
-// again and keeps what it has.
+// The coordinator repairs what is wrong on the server; until then, and as long as the patience lasts, a worker tries
+// again and keeps its answers.
 template <typename Work>
 auto Lane::patiently(const Work& work) -> decltype(work()) {
   RedisClient& client = board_.client();
@@ -188,7 +188,7 @@ void Lane::check_model(const RunHead& head) const {
   }
 }
 
-// A run without coordinator goes on for a while: it may be started again, and answers wait for it.
+// A run without a coordinator continues for a while: the coordinator may be started again, and answers wait for it.
 void Lane::watch_coordinator(bool is_there, bool is_done) {
   const RedisOptions& redis = options_.redis;
   if (is_there) {
@@ -256,8 +256,8 @@ void Lane::handle(const StreamEntry& entry, bool is_claimed) {
   send(entry, results);
 }
 
-// Throws RedisInterrupted when it is to end, and the error of a program that cannot be used at all; others can have the
-// question then.
+// Throws RedisInterrupted when it is asked to end, and the error of a program that cannot be used at all; others can
+// then take the question.
 std::vector<JobResult> Lane::evaluate(const QuestionBatch& batch, const StreamEntry& entry) {
   in_hand_ = &entry;
   held_ = Clock::now();

@@ -8,7 +8,7 @@
 
 namespace treesample {
 
-// Evaluations that a run has used, its own and recorded ones.
+// Counts of the evaluations that a run has used, its own and recorded ones.
 struct Reliability {
   std::int64_t num_evaluations = 0;
   std::int64_t num_failures = 0;

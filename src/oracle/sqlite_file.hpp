@@ -19,8 +19,8 @@ class SqliteStatement;
 class SqliteFile {
  public:
   enum class Access {
-    kRead,   // what another process may be writing, as it was when the reading began
-    kWrite,  // alone: others may read
+    kRead,   // the contents when the reading began; another process may be writing
+    kWrite,  // as the only writer; others may read
     kCreate  // the same, also of a file that is not there
   };
   // Throws kIo.
@@ -40,7 +40,7 @@ class SqliteFile {
   struct Close {
     void operator()(sqlite3* handle) const;
   };
-  // A file descriptor with the lock of the one that writes. SQLite's own locks are others.
+  // A file descriptor with the lock of the only writer, in addition to SQLite's own locks.
   struct Lock {
     explicit Lock(int file) : descriptor(file) {}
     Lock(const Lock&) = delete;
@@ -61,13 +61,13 @@ class SqliteStatement {
   SqliteStatement& bind(int parameter, std::int64_t value);
   SqliteStatement& bind(int parameter, double value);
   SqliteStatement& bind(int parameter, std::string_view value);
-  // True when there is a row; afterwards, when there is none, the statement can be bound anew.
+  // True when there is a row. When there is none, the statement can be bound again.
   bool step();
   void reset();
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
-  // What the file holds, whatever the column was made for.
+  // The type of the value in the file, whatever the declared type of the column.
   [[nodiscard]] bool is_integer(int column) const;
   [[nodiscard]] bool is_real(int column) const;
   [[nodiscard]] bool is_text(int column) const;

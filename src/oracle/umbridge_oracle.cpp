@@ -34,7 +34,7 @@ struct Spec {
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kIo, message); }
 
-// What a server says in the place of an answer.
+// The error that a server sent instead of an answer.
 [[noreturn]] void fail_with(const json& error) {
   const auto text = [&](const char* key) {
     return error.is_object() && error.contains(key) && error[key].is_string() ? error[key].get<std::string>() : "";
@@ -90,13 +90,13 @@ UmBridgeOracle::~UmBridgeOracle() {
   watcher_.join();
 }
 
-// A wait for the server must not hold up the end of a run.
+// Waiting for the server must not delay the end of a run.
 void UmBridgeOracle::watch_stop() {
   pollfd waits[] = {{.fd = stop_.descriptor(), .events = POLLIN, .revents = 0},
                     {.fd = end_.get(), .events = POLLIN, .revents = 0}};
   while (::poll(waits, 2, -1) < 0) {
   }
-  // What is begun after a stop() would not see it: again until this ends.
+  // A request that begins after a stop() would not see it, so the stop is repeated until this ends.
   while (waits[1].revents == 0 && stop_.is_raised()) {
     client_->stop();
     constexpr int kMilliseconds = 20;
@@ -142,8 +142,8 @@ json UmBridgeOracle::ask(const char* method, const std::string& path, const json
   }
 }
 
-// Does the server have the model, and does it have these sizes? What it lacks now it will not have later; a server that
-// does not answer may.
+// Checks that the server has the model with these sizes. If it does not, it will not later either; a server that does
+// not answer may answer later.
 void UmBridgeOracle::prepare() {
   if (is_prepared_) return;
   const json info = ask("GET", "/Info", {});

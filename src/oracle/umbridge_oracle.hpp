@@ -1,4 +1,4 @@
-// A UM-Bridge server as an oracle: a client of its protocol 1.0, as https://um-bridge-benchmarks.readthedocs.io has it.
+// A UM-Bridge server as an oracle: a client of protocol 1.0, see https://um-bridge-benchmarks.readthedocs.io.
 #pragma once
 
 #include "oracle/oracle.hpp"

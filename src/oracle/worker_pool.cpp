@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kInterruptionInterval{50};
 
-// The error of a job that is given up: the last failure, with what it was about.
+// The error of a job that is given up: the last failure, with a description of the job.
 Error final_error(const std::exception_ptr& failure, const std::string& subject, int num_failures) {
   ErrorCode code = ErrorCode::kIo;
   std::string reason = "an exception that is not a std::exception";
@@ -46,7 +46,7 @@ std::string value_problem(const Evaluation& value, std::size_t scope_size) {
   return fmt::format("{} with a witness that names {}, which is no place in the scope", value.log_value, *outside);
 }
 
-// What has no value yet gets none.
+// Gives up all results without a value.
 void give_up(std::vector<JobResult>& results, const std::vector<char>& is_done, const OracleSource& source,
              const OracleBroken& broken) {
   ++results[0].num_failures;
@@ -145,8 +145,8 @@ void WorkerPool::work(int number) {
   }
 }
 
-// The factor of the oldest job that may be begun; -1 when there is none. A source that takes batches is not given a
-// part of one while the caller may still add to it.
+// The factor of the oldest job that may be begun; -1 when there is none. A source that takes batches does not get a
+// partial batch while the caller may still add to it.
 int WorkerPool::next_factor() const {
   int chosen = -1;
   std::int64_t oldest = 0;
@@ -160,8 +160,8 @@ int WorkerPool::next_factor() const {
   return chosen;
 }
 
-// The oldest job and those of the same factor behind it, as many as its source takes at once and as are not for other
-// workers that wait. Empty when there is no more work.
+// The oldest job and later ones of the same factor, as many as its source takes at once, except a fair share for other
+// idle workers. Empty when there is no more work.
 std::vector<Job> WorkerPool::next_batch() {
   std::unique_lock lock(mutex_);
   ++num_idle_;
@@ -177,8 +177,8 @@ std::vector<Job> WorkerPool::next_batch() {
   return batch;
 }
 
-// Evaluates results[begin .. begin + count) once. Those that get a value are done; of several, a failure of one is
-// its own, and of one alone it is thrown. Any exception else is a failure of all of them.
+// Evaluates results[begin .. begin + count) once. Those that get a value are done. In a batch the failure of one result
+// is recorded with it; the failure of a single result is thrown. Any other exception is a failure of the whole batch.
 void WorkerPool::attempt(Oracle& oracle, std::span<JobResult> results, std::vector<char>& is_done, std::size_t begin,
                          std::size_t count) {
   std::vector<std::vector<int>> assignments;
@@ -206,8 +206,8 @@ void WorkerPool::attempt(Oracle& oracle, std::span<JobResult> results, std::vect
   }
 }
 
-// Tries the whole batch once. What has no value then is tried alone, so that the others keep theirs and the message
-// names the one that cannot be evaluated.
+// Tries the whole batch once. Those without a value are then tried one by one, so that the others keep their values and
+// the message names the one that cannot be evaluated.
 std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch) {
   std::vector<JobResult> results(batch.size());
   std::vector<char> is_done(batch.size(), 0);

@@ -24,7 +24,7 @@ class WorkerPool final : public Evaluators {
   struct Settings {
     std::vector<OracleSource> sources;
     std::vector<int> source_of = {};  // by factor; -1 for tables
-    // The job in words, for messages: "factor 'likelihood' at pump=failed, load=2".
+    // A description of the job for messages: "factor 'likelihood' at pump=failed, load=2".
     std::function<std::string(const Job&)> describe = {};
     int num_workers = 1;
     std::function<bool()> is_interrupted = {};  // asked while take() waits
@@ -61,7 +61,7 @@ class WorkerPool final : public Evaluators {
 
   const Settings settings_;
   StopSignal stop_;
-  std::mutex mutex_;  // guards all of the following but the threads
+  std::mutex mutex_;  // guards all of the following except the threads
   std::condition_variable has_work_, has_results_, is_confirmed_;
   std::map<int, std::deque<Numbered>> queues_;  // by factor
   std::vector<JobResult> results_;

@@ -7,7 +7,7 @@
 
 namespace treesample {
 
-// How much of what grows with the model or the run is in it.
+// How much it contains of data that grow with the model or the run.
 enum class Detail {
   kAll,
   kForPeople,  // without derivatives by all entries, and with some of the samples
@@ -15,7 +15,7 @@ enum class Detail {
 nlohmann::ordered_json answer_object(const Answer& answer, const Model& model, const AnswerSource& source,
                                      Detail detail = Detail::kAll);
 
-// Infinite numbers as texts. Throws Error (kNumeric) for what is not a number.
+// Infinite numbers as texts. Throws Error (kNumeric) for NaN.
 nlohmann::ordered_json json_number(double value);
 
 }  // namespace treesample

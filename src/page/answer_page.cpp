@@ -1,4 +1,4 @@
-// The data of an answer's page: the answer's own JSON and what only a picture needs.
+// The data of an answer's page: the answer's own JSON and what only the pictures need.
 #include "treesample/page/answer_page.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ constexpr std::size_t kMostTracePoints = 600;
 constexpr std::size_t kMostTreeNodes = 2000;
 constexpr std::size_t kMostScopeEntries = 400'000;  // of the graph: some megabytes
 
-// Null where it is not finite: nothing can be drawn.
+// Null where the value is not finite and cannot be drawn.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json trace_json(const std::vector<TracePoint>& trace) {

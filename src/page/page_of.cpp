@@ -1,5 +1,5 @@
-// Text that others wrote goes into a page in two places, as the title and within a script element of data, and can end
-// neither.
+// Foreign text occurs in a page in two places, in the title and within a script element of data, and must not be able
+// to end either.
 #include <fmt/format.h>
 
 #include "page/page_template.hpp"
@@ -32,8 +32,8 @@ std::string escaped_html(std::string_view text) {
 
 namespace {
 
-// The same JSON value in other letters: no end of an element, no comment and no line break that a script has and JSON
-// has not.
+// The same JSON value with escapes, so that it contains no end of an element, no comment and no line break that a
+// script knows but JSON does not.
 std::string escaped_json(std::string_view json) {
   std::string escaped;
   escaped.reserve(json.size());

@@ -3,7 +3,7 @@
 
 namespace treesample {
 
-// Holds {{title}} and then {{data}}, once each.
+// Contains {{title}} and then {{data}}, once each.
 extern const char* const kPageTemplate;
 
 }  // namespace treesample

@@ -41,8 +41,8 @@ std::vector<double> restricted_table(const FactorGraph& graph, const Factor& fac
   return entries;
 }
 
-// The states of a factor's scope, from those of its free variables: fixed ones are filled in, and all are
-// those of the original variables.
+// The states of a factor's original scope, from those of its free variables: fixed states are filled in, and all are
+// numbered as in the original variables.
 class Translation {
  public:
   Translation(const Factor& factor, const StateLists& left, const std::vector<char>& is_fixed) {
@@ -59,7 +59,7 @@ class Translation {
     }
     return original;
   }
-  // Places in the original scope as places in that of the free variables; what is fixed is as it is.
+  // Translates positions in the original scope to positions among the free variables; fixed variables are left out.
   [[nodiscard]] std::optional<std::vector<int>> witness(const std::optional<std::vector<int>>& original) const {
     if (!original) return {};
     std::vector<int> places;
@@ -77,7 +77,7 @@ class Translation {
   std::vector<char> is_filled_in_;
 };
 
-// States keep their order, and so a monotone function stays one.
+// States keep their order, so a monotone function stays monotone.
 Factor translated(const Factor& factor, std::vector<int> scope, const StateLists& left,
                   const std::vector<char>& is_fixed) {
   std::vector<Direction> directions;

@@ -22,7 +22,7 @@ struct Sums {
   double least = std::numeric_limits<double>::infinity(), most = kNegInf;
 };
 
-// Least and largest sum over the variable with this stride; nothing as soon as they differ.
+// The least and the largest sum over the variable with this stride; nothing if they differ.
 std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
   Sums sums;
   std::vector<double> row(num_states);
@@ -66,7 +66,8 @@ SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
 
 void SummedModel::remove_barren(std::vector<char>& is_left) {
   CompensatedSum constant;
-  // How many factors a variable has, and all their numbers in one: the last one can be read off when it is alone.
+  // How many factors a variable has, and all their indices combined into one number, from which the last remaining one
+  // can be read.
   struct Factors {
     int count = 0, all = 0;
     void change(int m, int by) {
@@ -78,7 +79,7 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
   for (int m = 0; m < original_.num_factors(); ++m) {
     for (const int v : original_.factor(m).scope()) factors_of[v].change(m, 1);
   }
-  std::vector<int> open;  // variables with at most one factor, to be looked at
+  std::vector<int> open;  // variables with at most one factor, to be examined
   for (int v = original_.num_variables(); v-- > 0;) {
     if (factors_of[v].count <= 1) open.push_back(v);
   }
@@ -106,8 +107,8 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     is_gone[v] = 1;
     is_left[m] = 0;
     constant.add(sums->least);
-    // The sums as computed, and the entries as they are known (math/compensated_sum.hpp); entries far below the largest
-    // of their row do not count.
+    // The rounding of the sums, and the precision of the entries (math/compensated_sum.hpp); entries far below the
+    // largest of their row do not count.
     const auto states = static_cast<double>(num_states);
     const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
     log_slack_ += sums->most - sums->least + kEpsilon * (states + 18.0 + 4.0 * largest);
@@ -142,7 +143,8 @@ std::vector<double> SummedModel::cumulative_rows(const Barren& barren) const {
   return cumulative;
 }
 
-// Without a factor all states are alike; else the state is looked for among the cumulative probabilities of the row.
+// Without a factor all states are equally likely; otherwise the state is found by its cumulative probability in the
+// row.
 double SummedModel::draw_wide(const Barren& barren, std::span<int> x, Random& random) const {
   const auto num_states = static_cast<std::size_t>(original_.num_states(barren.variable));
   if (barren.factor < 0) {
@@ -155,7 +157,7 @@ double SummedModel::draw_wide(const Barren& barren, std::span<int> x, Random& ra
   const auto begin = barren.cumulative.begin() + static_cast<std::ptrdiff_t>(row * num_states);
   const auto end = begin + static_cast<std::ptrdiff_t>(num_states);
   const double total = *(end - 1);
-  // The first sum above what was drawn; should rounding leave none, the first that has reached the total.
+  // The first sum above the drawn number; if rounding leaves none, the first that has reached the total.
   auto found = std::upper_bound(begin, end, random.uniform() * total);
   if (found == end) found = std::lower_bound(begin, end, total);
   x[barren.variable] = static_cast<int>(found - begin);
@@ -176,7 +178,7 @@ std::span<const double> SummedModel::conditional(const Barren& barren, std::span
   return buffer;
 }
 
-// The variables that are left have legal states; those of the others are still to come.
+// Checks that the remaining variables have legal states; the others have none yet.
 void SummedModel::check_left(const char* function, std::span<const int> x) const {
   check_range(function, "number of states given", static_cast<std::int64_t>(x.size()), original_.num_variables(),
               original_.num_variables());

@@ -1,9 +1,9 @@
-// Messages that others cannot forge: HMAC-SHA256 (OpenSSL) over what a message is, whose it is and what it says.
+// Messages that others cannot forge: HMAC-SHA256 (OpenSSL) over the kind of a message, its run and its content.
 //
 //   sealed = payload, HMAC-SHA256(key, "treesample 1 <kind> <run>\0" payload)
 //
-// The kind and the run are part of what is sealed, so that a message cannot be taken for one of another kind or run.
-// Without a secret the key is a text that everybody knows: the seal then shows damage, not forgery.
+// The seal covers kind and run, so that a message cannot be taken for one of another kind or run. Without a secret the
+// key is a text that everybody knows: the seal then detects damage, not forgery.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ class MessageSeal {
 
   [[nodiscard]] bool has_secret() const { return !secret_.empty(); }
   [[nodiscard]] std::string seal(std::string_view kind, std::string_view payload) const;
-  // The payload, a part of `sealed`. Throws kParse when the seal does not agree; the comparison takes the same time
-  // wherever they differ.
+  // The payload, a part of `sealed`. Throws kParse when the seal does not match; the comparison takes the same time
+  // wherever the seals differ.
   [[nodiscard]] std::string_view open(std::string_view kind, std::string_view sealed) const;
 
  private:

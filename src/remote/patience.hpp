@@ -9,8 +9,8 @@
 
 namespace treesample {
 
-// work(), again and again until it has failed (RedisTrouble) for as long as the patience. Each new trouble is told;
-// before the next attempt comes prepare(), which waits a while and may put right what it can.
+// Repeats work() until it succeeds or has failed (RedisTrouble) for as long as the patience. Each new trouble is
+// reported by tell(); before the next attempt prepare() waits a while and may repair something.
 template <typename Work, typename Tell, typename Prepare>
 auto try_patiently(double patience_seconds, const Work& work, const Tell& tell, const Prepare& prepare)
     -> decltype(work()) {

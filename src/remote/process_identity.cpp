@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// Of what others write too: one word of printable characters.
+// The text as one word of printable characters; it may come from others.
 std::string one_word(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c >= 127; }, '?');
@@ -23,7 +23,7 @@ std::string own_host() {
   return one_word(gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "");
 }
 
-// Field 22 of /proc/PID/stat; the name of the program before may hold anything, also parentheses.
+// Field 22 of /proc/PID/stat; the name of the program before it may contain anything, even parentheses.
 std::string start_of(int pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
@@ -37,7 +37,7 @@ std::string start_of(int pid) {
   return word;
 }
 
-// The boot and the space of process numbers.
+// The boot and the namespace of process numbers.
 std::string own_machine() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;

@@ -1,4 +1,4 @@
-// Which process this is, and whether another one that said so still lives.
+// The identity of this process, and whether the process with a given identity is still alive.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace treesample {
 
-// "host pid start machine": start is the process's start time, and machine tells boots and containers apart, so that
-// neither a number that was used again nor a host of the same name can be taken for the process.
+// "host pid start machine": start is the process's start time, and machine tells boots and containers apart, so that a
+// process with a reused number, or on a host of the same name, is not taken for this process.
 struct ProcessIdentity {
   std::string host;
   int pid = 0;
@@ -15,12 +15,12 @@ struct ProcessIdentity {
   std::string machine;  // empty when it cannot be known
 
   static ProcessIdentity own();
-  // Nothing when the text is none.
+  // Nothing when the text is not an identity.
   static std::optional<ProcessIdentity> parse(const std::string& text);
   [[nodiscard]] std::string text() const;
   // For people, and as the name of a worker: "host:pid".
   [[nodiscard]] std::string name() const;
-  // True only when it was a process of this machine and is none any more.
+  // True only when it was a process of this machine and has ended.
   [[nodiscard]] bool is_surely_dead() const;
 };
 

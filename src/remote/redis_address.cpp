@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kAllowed =
     "allowed are redis://[user[:password]@]host[:port], rediss://..., host[:port] and unix:PATH";
 
-// The part after the last '@' can be shown; what is before may hold a password.
+// Only the part after the last '@' may be shown; the part before may contain a password.
 [[noreturn]] void fail(const std::string& address, const char* what) {
   const std::size_t at = address.rfind('@');
   const std::string shown = at == std::string::npos ? address : "...@" + address.substr(at + 1);

@@ -31,8 +31,8 @@ constexpr double kLongestPause = 5.0;
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kIo, "redis: " + message); }
 
-// Writing to a connection that the server has closed raises SIGPIPE, which would end the process. A library
-// must not change the process's handlers, so the signal is held back in this thread and taken away.
+// Writing to a connection that the server has closed raises SIGPIPE, which would end the process. A library must not
+// change the process's handlers, so the signal is blocked in this thread and removed.
 class SigpipeGuard {
  public:
   SigpipeGuard() {
@@ -114,7 +114,7 @@ struct RedisClient::Tls {
     redisInitOpenSSL();
     const auto or_null = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
     redisSSLContextError error = REDIS_SSL_CTX_NONE;
-    // Without a file of authorities the system's folder is taken; peers are always verified.
+    // Without a file of authorities the system's folder is used; peers are always verified.
     const char* const system_folder = options.tls_ca_file.empty() ? "/etc/ssl/certs" : nullptr;
     context.reset(redisCreateSSLContext(or_null(options.tls_ca_file), system_folder, or_null(options.tls_cert_file),
                                         or_null(options.tls_key_file), address.host.c_str(), &error));
@@ -133,7 +133,7 @@ bool has_redis_tls() { return false; }
 
 struct RedisClient::Tls {
   Tls(const RedisOptions& /*options*/, const RedisAddress& /*address*/) {}
-  static bool start(redisContext* /*connection*/) { return false; }  // never asked: RedisOptions::validate
+  static bool start(redisContext* /*connection*/) { return false; }  // never called: RedisOptions::validate
 };
 #endif
 
@@ -192,7 +192,7 @@ bool RedisClient::log_in() {
   return !is_broken;
 }
 
-// Until something can be read, the time is over or the connection breaks: which of them, hiredis finds out.
+// Waits until something can be read, the time is over or the connection breaks; hiredis finds out which.
 void RedisClient::wait_for_answer() const {
   const Clock::time_point end = Clock::now() + std::chrono::seconds(kAnswerTimeout.tv_sec);
   pollfd descriptor = {.fd = context_->fd, .events = POLLIN, .revents = 0};
@@ -230,7 +230,7 @@ RedisValue RedisClient::send(const std::vector<std::string_view>& arguments, boo
   }
   if (reply->type == REDIS_REPLY_ERROR) {
     const std::string message = shortened({reply->str, reply->len}, 300);
-    // A server that has just started answers so until its data are read.
+    // A server that has just started gives this answer until its data are loaded.
     is_broken = message.starts_with("LOADING");
     last_error_ = message;
     if (is_broken) return {};
@@ -275,7 +275,7 @@ void RedisClient::command_if_connected(const std::vector<std::string_view>& argu
     const SigpipeGuard guard;
     send(arguments, is_broken);
     if (is_broken) context_.reset();
-  } catch (...) {  // what was to be done is not worth an error
+  } catch (...) {  // the command is not worth an error
   }
 }
 

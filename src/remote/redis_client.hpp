@@ -25,7 +25,7 @@ struct RedisValue {
   [[nodiscard]] bool is_nil() const { return kind == Kind::kNil; }
 };
 
-// What an address says.
+// The parts of an address.
 struct RedisAddress {
   std::string host;  // or the path of a socket
   int port = 6379;
@@ -37,15 +37,15 @@ struct RedisAddress {
 // Throws kArgument naming the address (without the password) and what is allowed.
 RedisAddress parse_redis_address(const std::string& address);
 
-// Is the server on this machine, so that no one else sees or changes what goes between? By the address alone: no
+// Is the server on this machine, so that nobody else can see or change the messages? Decided by the address alone: no
 // names are looked up.
 bool is_local(const RedisAddress& address);
 
 // Thrown inside the room when keep_going ends a wait.
 struct RedisInterrupted {};
 
-// Something on the server is not as it should be, and may be put right: it is full, a key has another type, a message
-// does not verify. Whoever can wait tries again; otherwise it is an Error like any other.
+// Something on the server is wrong and may be repaired: it is full, a key has another type, a message does not verify.
+// Callers that can wait try again; for others it is an Error like any other.
 class RedisTrouble : public Error {
  public:
   explicit RedisTrouble(const std::string& message) : Error(ErrorCode::kIo, message) {}
@@ -58,17 +58,17 @@ class RedisClient {
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
 
-  // Sends a command and waits for the answer. Without a connection it connects first; when the connection
-  // breaks it connects again, with pauses of 50 ms doubling to 5 s, and repeats the command, which may then
-  // have been carried out twice. Throws kIo when the patience is at its end or the server refuses login or
-  // permission, RedisTrouble when it answers with another error, RedisInterrupted when keep_going says so.
+  // Sends a command and waits for the answer. Without a connection it connects first; when the connection breaks it
+  // connects again, with pauses of 50 ms doubling to 5 s, and repeats the command, which may then have been carried out
+  // twice. Throws kIo when the patience is at its end or the server refuses login or permission, RedisTrouble when it
+  // answers with another error, RedisInterrupted when keep_going returns false.
   RedisValue command(const std::vector<std::string_view>& arguments);
-  // The same once, when there is a connection: for what is good manners at the end.
+  // One attempt, only if there is a connection: for clean-up at the end.
   void command_if_connected(const std::vector<std::string_view>& arguments) noexcept;
-  // The same, after one attempt to connect where there is no connection: for what can be left out once.
+  // One attempt, after one attempt to connect where there is no connection: for commands that may be skipped.
   void command_once(const std::vector<std::string_view>& arguments) noexcept;
 
-  // Counts connections: a change tells that the server may have lost everything.
+  // The number of connections so far: when it changes, the server may have lost everything.
   [[nodiscard]] std::int64_t num_connections() const { return num_connections_; }
   // Pauses for this long, asking keep_going in between.
   void pause(double seconds) const;

@@ -1,4 +1,4 @@
-// Streams of a server: reading them, and putting right one that nobody can add to any more.
+// Streams of a server: reading them, and repairing one that nobody can add to any more.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ std::vector<StreamEntry> read_stream(RedisClient& client, const std::string& key
 
 void delete_entries(RedisClient& client, const std::string& key, const std::vector<std::string>& positions);
 
-// Deletes the key when it is no stream or has the last possible ID, and remarks on it. Returns the position to read
-// from: `position`, or the beginning when the stream is another one.
+// Deletes the key, with a remark, when it is not a stream or has the last possible ID. Returns the position to read
+// from: `position`, or the beginning when the stream is a new one.
 std::string repair_stream(RedisClient& client, const std::string& key, const std::string& position);
 
 }  // namespace treesample

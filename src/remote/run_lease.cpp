@@ -13,8 +13,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLookSeconds = 0.25;  // between two looks at another's lease
 
 // KEYS: the lease. ARGV: our value, milliseconds, a value that may be replaced. Answers "kept" or "taken", or the
-// holder's value and the milliseconds that it has left. What is no lease, because it has another type or never
-// expires, is replaced. Extending needs no memory, so that a server that is full does not end a run.
+// holder's value and the milliseconds that it has left. A key that is not a lease, because it has another type or never
+// expires, is replaced. Extending needs no memory, so that a full server does not end a run.
 constexpr const char* kTake = R"(
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind ~= 'string' and kind ~= 'none' then redis.call('DEL', KEYS[1]) end

@@ -1,10 +1,10 @@
-// One learner or coordinator per run: a key that holds who has the run, expires when it is not renewed, and is only
-// changed by a script that compares first.
+// One learner or coordinator per run: a key that names the owner of the run, expires when it is not renewed, and is
+// only changed by a script that compares first.
 //
-// Whoever comes second looks at the lease until it is renewed, which proves that the other lives, and is then
-// refused; or until it expires, which takes kLeaseSeconds, and then takes over. One that was killed on the same
-// machine is known to be dead, and replaced at once. One that was stopped for longer than its lease and finds
-// that another has the run ends with an error and writes nothing more.
+// A second process watches the lease. If it is renewed, which proves that the owner is alive, the second process is
+// refused; if it expires, which takes kLeaseSeconds, the second process takes over. An owner that was killed on the
+// same machine is known to be dead and is replaced at once. An owner that was suspended for longer than its lease and
+// finds that another process has the run ends with an error and writes nothing more.
 #pragma once
 
 #include <chrono>
@@ -19,17 +19,17 @@ inline constexpr double kRenewalSeconds = 1.0;
 
 class RunLease {
  public:
-  // Waits for the run as said above. `role` says what this process is: "learner". Throws kIo naming run, owner and
+  // Waits for the run as described above. `role` says what this process is: "learner". Throws kIo naming run, owner and
   // expiry when another process has it.
   RunLease(RedisClient& client, std::string key, std::string run, const std::string& role);
   ~RunLease() { release(); }
   RunLease(const RunLease&) = delete;
   RunLease& operator=(const RunLease&) = delete;
 
-  // Renews when it is time, or `now`. False when the lease had been lost meanwhile and was taken anew: the server may
-  // have lost everything else too. Throws kIo when another process has the run.
+  // Renews the lease when it is due, or `now`. False when the lease had been lost meanwhile and was taken again: the
+  // server may have lost everything else too. Throws kIo when another process has the run.
   bool renew(bool now = false);
-  // Gives the run back, when it has it and the server is there.
+  // Releases the run, if it is held and the server can be reached.
   void release() noexcept;
 
  private:

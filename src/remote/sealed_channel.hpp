@@ -1,5 +1,5 @@
-// The keys of one run on a server, all under "treesample:<run>:". What is written is sealed (message_seal.hpp), what is
-// read is opened and never used otherwise; RedisTrouble names the key.
+// The keys of one run on a server, all under "treesample:<run>:". Values are sealed when written (message_seal.hpp) and
+// verified when read; unverified values are never used. RedisTrouble names the key.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class SealedChannel {
   void set(const char* name, std::string_view payload);
   // Nothing when there is no such key.
   std::optional<std::string> get(const char* name);
-  // What a reply holds, when it holds anything.
+  // The verified content of a reply, if it has any.
   [[nodiscard]] std::optional<std::string> open(const char* name, const RedisValue& value) const;
   std::string type_of(const char* name);
 

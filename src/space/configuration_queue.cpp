@@ -15,8 +15,8 @@ ConfigurationQueue::ConfigurationQueue(const FactorGraph& graph, Budget& budget,
   const auto cost = [&](int m) { return graph.factor(m).cost().value_or(HUGE_VAL); };
   std::stable_sort(functions_.begin(), functions_.end(), [&](int a, int b) { return cost(a) < cost(b); });
   price_ = {1, graph.num_factors(), 0.0, std::ssize(functions_)};
-  // Less than any cost, and more than nothing, where a cost is not declared: a budget of seconds allows it while any is
-  // left.
+  // Where a cost is not declared, it counts as less than any cost but more than nothing: a budget of seconds allows it
+  // as long as something is left.
   for (const int m : functions_) price_.cost_seconds += graph.factor(m).cost().value_or(1e-12);
 }
 
@@ -40,7 +40,7 @@ std::int64_t ConfigurationQueue::num_left() const {
   return queue == nullptr ? EvaluationQueue::kUnlimited : queue->num_left();
 }
 
-// Each that is pending may have all but one of its functions still to ask.
+// Each pending configuration may still need all but one of its functions.
 bool ConfigurationQueue::can_pay() const {
   const std::int64_t each = std::ssize(functions_);
   return budget_->allows(price_) && (each - 1) * num_pending() + each <= num_left();
@@ -49,7 +49,8 @@ bool ConfigurationQueue::can_pay() const {
 bool ConfigurationQueue::has_room() const {
   const EvaluationQueue* const queue = graph_->evaluation_queue();
   const int most = queue == nullptr ? 1 : std::max(1, queue->max_under_way());
-  // Where the oldest is waited for, others may be ahead of it by as many again, so that no worker waits as well.
+  // Where answers are used in the order of submission, twice as many may be pending, so that no worker waits for the
+  // oldest.
   return num_pending() < (order_ == AnswerOrder::kSubmission && most > 1 ? 2 * most : most);
 }
 
@@ -139,7 +140,7 @@ std::vector<AskedConfiguration> ConfigurationQueue::wait() {
     for (const std::int64_t id : std::exchange(ready_, {})) take(id);
     return answers;
   }
-  take(pending_.begin()->first);  // one, so that what follows does not depend on how many are there
+  take(pending_.begin()->first);  // only one, so that nothing depends on how many have arrived
   std::erase_if(ready_, [&](std::int64_t id) { return !pending_.contains(id); });
   return answers;
 }

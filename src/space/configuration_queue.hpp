@@ -1,8 +1,8 @@
-// Complete configurations whose densities are asked for, several at a time where the model's queue allows it.
+// Complete configurations whose densities are evaluated, several at a time where the model's queue allows it.
 //
 // The factors of a configuration are evaluated as in a reward (space/reward.hpp): tables first, then functions, those
-// with a declared cost first and cheapest first, and none after the first -inf. What one function was asked before is
-// not asked again.
+// with a declared cost first and cheapest first, and none after the first -inf. A function is evaluated only once for
+// the same states.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct AskedConfiguration {
   double log_density = 0.0;
   std::vector<std::pair<int, double>> values = {};  // factor, value: of the functions that were evaluated
   std::int64_t tag = 0;                             // the caller's
-  std::optional<Error> error = {};                  // a function failed for good: there is no density
+  std::optional<Error> error = {};                  // a function failed permanently: there is no density
 };
 
 class ConfigurationQueue {
@@ -33,8 +33,9 @@ class ConfigurationQueue {
   // Keeps references to graph and budget.
   ConfigurationQueue(const FactorGraph& graph, Budget& budget, AnswerOrder order);
 
-  // Whether the budget allows one more, with all that is under way at its full price. What is handed out is charged for
-  // what it took, and nothing twice; so that charges do not depend on what arrives first.
+  // Whether the budget allows one more, with everything under way counted at its full price. A configuration is charged
+  // its actual cost when it is returned, and nothing is charged twice, so that charges do not depend on the order of
+  // arrival.
   [[nodiscard]] bool can_pay() const;
   // Calls that may still be begun (EvaluationQueue::num_left).
   [[nodiscard]] std::int64_t num_left() const;
@@ -43,11 +44,11 @@ class ConfigurationQueue {
   // Should more be submitted before waiting?
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
-  // At least one in the order of arrival, one in the order of submission. Pre: num_pending() > 0. Throws kInterrupted
-  // and kIo as EvaluationQueue::wait_any.
+  // Returns at least one in the order of arrival, or exactly one in the order of submission. Pre: num_pending() > 0.
+  // Throws kInterrupted and kIo as EvaluationQueue::wait_any.
   std::vector<AskedConfiguration> wait();
 
-  // Of the graph, in the order in which they are asked.
+  // The functions of the graph, in the order of evaluation.
   [[nodiscard]] const std::vector<int>& functions() const { return functions_; }
 
  private:
@@ -57,7 +58,7 @@ class ConfigurationQueue {
     double seconds = 0.0;  // of its calls
     bool is_known = false;
   };
-  // Goes on until a program has to answer, or all is known.
+  // Continues until a program has to answer, or everything is known.
   void go_on(std::int64_t id, Pending& pending);
   void add_value(Pending& pending, double value);
   void finish(std::int64_t id, Pending& pending);
@@ -71,7 +72,7 @@ class ConfigurationQueue {
   AnswerOrder order_;
   std::vector<int> tables_, functions_;
   std::vector<std::unordered_map<std::string, double>> known_;  // by factor
-  Spending price_;                                              // of a configuration, at most
+  Spending price_;                                              // the most that a configuration can cost
   std::int64_t next_id_ = 0;
   std::map<std::int64_t, Pending> pending_;
   std::deque<std::int64_t> ready_;

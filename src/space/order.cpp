@@ -43,7 +43,7 @@ void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(l
 // The graph that is left while variables are eliminated, with the score of each variable:
 //   min-width  its number of neighbours,
 //   min-fill   the number of pairs of its neighbours that are not neighbours themselves, each with the product of
-//              their weights, kept up to date edge by edge instead of being counted anew.
+//              their weights, kept up to date edge by edge instead of being counted again.
 class EliminationGraph {
  public:
   EliminationGraph(const Adjacency& adjacency, OrderKind kind, std::vector<int> weights, StopCheck& stop)
@@ -77,8 +77,7 @@ class EliminationGraph {
 
   [[nodiscard]] std::span<const int> neighbours(int v) const { return neighbours_[v]; }
 
-  // Joins all neighbours of v and removes it; appends the variables whose score may have changed
-  // (some more than once).
+  // Joins all neighbours of v and removes v; appends the variables whose score may have changed (some more than once).
   void eliminate(int v, std::vector<int>& changed) {
     const std::vector<int> clique = std::move(neighbours_[v]);
     for (const int u : clique) erase_sorted(neighbours_[u], v);
@@ -176,7 +175,7 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
   check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, kFunction,
                  "kind is not a greedy one, allowed are min-fill and min-width");
   const int num_variables = static_cast<int>(adjacency.size());
-  // Equally good variables go by a random rank that is drawn once.
+  // Among equally good variables a random rank decides, which is drawn once.
   const std::vector<int> rank = ties.permutation(num_variables);
   StopCheck stop(watch.should_stop);
   EliminationGraph graph(adjacency, kind, variation.weights, stop);
@@ -223,8 +222,8 @@ std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<c
     check_argument(time[v] < 0, "separators", fmt::format("variable {} is twice in the order", v));
     time[v] = t;
   }
-  // Removing v hands its clique to the first of its separator that is removed, which is why the
-  // later neighbours of v are its own ones and those of the separators handed to it.
+  // When v is removed, its clique goes to the first variable of its separator that is removed. So the later neighbours
+  // of a variable are its own ones and those of the separators that it received.
   std::vector<std::vector<int>> result(adjacency.size());
   std::vector<std::vector<int>> handed_by(adjacency.size());
   std::vector<int> seen_at(adjacency.size(), -1);

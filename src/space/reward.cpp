@@ -57,7 +57,7 @@ double Reward::evaluate(int level, std::span<const int> x, Budget& budget) {
   failure_.reset();
   const double sum = sum_up(level, x, budget);
   if (!failure_) return sum;
-  // Of the queue, which calls a wrong declaration the caller's mistake; it is none of this call.
+  // The queue reports a wrong declaration as a mistake of its caller (kArgument); it is not a mistake of this call.
   throw Error(failure_->code() == ErrorCode::kArgument ? ErrorCode::kNumeric : failure_->code(), failure_->what());
 }
 
@@ -113,7 +113,7 @@ Reward::Value Reward::call(int factor, std::span<const int> x) {
   return {value, psi.cost().value_or(std::chrono::duration<double>(Clock::now() - start).count())};
 }
 
-// Who is interrupted in a function wants the answer so far.
+// A function that throws kInterrupted asks for the answer so far.
 std::optional<Reward::Value> Reward::try_call(int factor, std::span<const int> x) {
   try {
     return call(factor, x);

@@ -35,7 +35,7 @@ std::optional<RewardAnswer> RewardQueue::submit(const Request& request, std::spa
   return {};
 }
 
-// Goes on with a reward until it is known or a program has to be asked.
+// Continues with a reward until it is known or a program is needed.
 std::optional<OracleQuestion> RewardQueue::next_question(int level, Part& part) {
   const std::span<const int> functions = reward_.functions(level);
   for (; part.next_function < functions.size() && part.sum != kNegInf; ++part.next_function) {
@@ -58,8 +58,7 @@ void RewardQueue::ask(OracleQuestion question, Place place) {
   under_way_.emplace(graph_->evaluation_queue()->submit({std::move(question)}), place);
 }
 
-// In the order of submission nothing may depend on what has arrived: a submission takes its room until
-// it is handed out.
+// In the order of submission nothing may depend on what has arrived: a submission keeps its room until it is returned.
 bool RewardQueue::has_room() const {
   if (pending_.empty()) return true;
   const int num_taken = order_ == AnswerOrder::kSubmission ? num_asked_ : static_cast<int>(under_way_.size());

@@ -19,7 +19,7 @@ std::vector<int> scope_of(const FactorGraph& graph, const Level& level) {
   return scope;
 }
 
-// The size of a table over these variables, 0 where there is to be none.
+// The size of a table over these variables; 0 where no table is made.
 std::size_t num_entries(const FactorGraph& graph, const std::vector<int>& scope, std::size_t most_entries) {
   std::size_t product = scope.empty() ? 0 : 1;
   for (const int v : scope) {

@@ -1,5 +1,5 @@
-// exp(R) of the levels whose factors are small tables, made once: a search looks it up for each edge of a path, so that
-// its nodes need not keep it.
+// exp(R) of the levels whose factors are small tables, computed once. A search looks it up for each edge of a path, so
+// that its nodes need not store it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct RewardTable {
   static constexpr int kMostOthers = 2;
 
   const double* factors = nullptr;  // null: no table
-  int others[kMostOthers] = {};     // variables beside the level's own; fewer have strides of 0
+  int others[kMostOthers] = {};     // the other variables; unused places have strides of 0
   int strides[kMostOthers] = {};    // the own variable has stride 1
 
   // exp(R) of an edge, with x a state for every variable on the path down to the node.

@@ -31,8 +31,8 @@ std::vector<int> levels_of_variables(const FactorGraph& graph, std::span<const i
 
 constexpr const char* kFunction = "make_search_space";
 
-// A variable is in the contexts of the levels after its own, up to the last one of a neighbour: how much memory that
-// takes is known before any of it is made.
+// A variable is in the contexts of the levels after its own, up to the last level of a neighbour. So the memory of the
+// contexts is known before they are made.
 void check_contexts(const SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of) {
   std::int64_t num_entries = 0;
   for (int n = 0; n < space.num_levels(); ++n) {
@@ -49,8 +49,8 @@ void check_contexts(const SearchSpace& space, const Adjacency& adjacency, const 
                   kFunction, static_cast<double>(num_bytes) / 1e9, static_cast<double>(kMostContextBytes) / 1e9));
 }
 
-// A path; contexts only where they identify nodes. Walking back from the last level, the context of
-// n is what the context of n + 1 needs from before n, and the earlier neighbours of n.
+// A path; contexts are made only where they identify nodes. Going back from the last level, the context of n is the
+// part of the context of n + 1 before n, and the earlier neighbours of n.
 void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of, StopCheck& stop) {
   const int num_levels = space.num_levels();
   if (space.kind != SpaceKind::kTree) check_contexts(space, adjacency, level_of);

@@ -1,4 +1,4 @@
-// Nodes by the probability that a sample comes to them: the largest of what is known so far is taken next.
+// Nodes in the order of the probability that a sample reaches them: the most probable known node is taken next.
 #include <algorithm>
 #include <numeric>
 #include <queue>
@@ -9,7 +9,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::size_t kMostEdges = 50;  // of a node: no one reads more states
+constexpr std::size_t kMostEdges = 50;  // of a node: nobody reads more states
 
 class Explorer {
  public:
@@ -33,7 +33,7 @@ class Explorer {
  private:
   struct Place {
     double mass = 0.0;
-    std::uint64_t number = 0;  // of equal masses the one that was met first
+    std::uint64_t number = 0;  // among equal masses the one met first is taken
     int level = 0;
     NodeIndex index = kNoNode;
     int parent = -1;       // in the tree

@@ -11,8 +11,8 @@
 
 namespace treesample {
 
-// Goes through the nodes that a configuration passes. choose(variable, weights) returns the state to go on with,
-// below(level, leaf) the log-probability of everything from a level down that is off the store.
+// Walks through the nodes that a configuration passes. choose(variable, weights) returns the state to continue with,
+// below(level, leaf) the log-probability of everything off the store from a level down.
 template <typename Choose, typename Below>
 double StoreApproximation::walk(std::span<int> x, Choose choose, Below below) const {
   const SearchSpace& space = view_->space();
@@ -55,7 +55,7 @@ namespace {
 // How far a sample is from being given up.
 struct Chances {
   double log_least = 0.0;
-  double log_ratio = 0.0;  // r over the probability of having come so far
+  double log_ratio = 0.0;  // r over the probability of having continued so far
   double log_prob = 0.0;   // that probability
 
   bool go_on(double log_fall, Random& random) {
@@ -119,7 +119,7 @@ double StoreApproximation::log_prob(std::span<const int> x) const {
   return walk(
       prefix, [&](int variable, std::span<const double>) { return x[variable]; },
       [&](int level, const LeafValue& leaf) {
-        // A sampler has drawn nothing yet of what comes later: a leaf value must not see it either.
+        // A sampler has not drawn later states yet, so a leaf value must not see them here either.
         for_each_below(space(), level, [&](int n) {
           const int v = space().levels[n].variable;
           prefix[v] = x[v];
@@ -136,7 +136,7 @@ bool StoreApproximation::has_exact_marginals() const {
   return true;
 }
 
-// off_store[n] is the probability of coming to level n outside of the store, where every state is equally likely.
+// off_store[n] is the probability of reaching level n outside the store, where every state is equally likely.
 Marginals StoreApproximation::marginals() const {
   check_argument(has_exact_marginals(), "marginals", "leaf values are not uniform: use sampled_marginals");
   check_argument(log_value_ != kNegInf, "marginals", "no configuration has positive probability (Z = 0)");
@@ -174,7 +174,7 @@ Marginals StoreApproximation::marginals() const {
   return marginals;
 }
 
-// The probability of staying on evaluated edges from a node on.
+// Computes, for each node, the probability of staying on evaluated edges from there on.
 double StoreApproximation::unexplored_mass() const {
   if (is_exact_) return 0.0;
   const NodesByLevel nodes(*view_);

@@ -1,8 +1,9 @@
-// What to ask next where only the best configuration is looked for.
+// Chooses what to evaluate next where only the best configuration is looked for.
 //
-// Two ways take turns by their success: configurations drawn from exp(4 S), with S drawn from what the values leave
-// open (Thompson's way), and neighbours of the five best. A way that brought one of the best tenth of all values
-// succeeded; its share is (successes + 1) / (tries + 2), and a tenth of all is drawn as otherwise.
+// Two ways take turns according to their success: configurations drawn from exp(4 S), with S drawn from the posterior
+// given the values (Thompson sampling), and neighbours of the five best. A way succeeds when it finds one of the best
+// tenth of all values; its share is (successes + 1) / (tries + 2). A tenth of all proposals is drawn as in the ordinary
+// search.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,11 @@ class BestProposals {
   BestProposals(const FactorGraph& graph, const LearnedModelLimits& limits)
       : graph_(graph), draws_(kSharpness, limits) {}
 
-  // Nothing where it is to be drawn as otherwise.
+  // Nothing where the proposal is to be drawn as in the ordinary search.
   std::optional<Proposal> next(const LearnedModel& model, Random& random);
-  // What came of it.
+  // Records the outcome of a proposal.
   void note(Way way, const Configuration& asked);
-  // The model has learned.
+  // To be called when the model was fitted again.
   void forget_draw() { draws_.forget(); }
 
  private:
@@ -39,7 +40,7 @@ class BestProposals {
   const FactorGraph& graph_;
   PosteriorDraws draws_;
   std::vector<Configuration> best_;  // the best first
-  std::vector<double> values_;       // of all that was asked, sorted
+  std::vector<double> values_;       // of everything evaluated, sorted
   double tries_[3] = {}, successes_[3] = {};
 };
 

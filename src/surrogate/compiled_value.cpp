@@ -13,10 +13,10 @@
 namespace treesample {
 namespace {
 
-constexpr double kRidge = 1.0;           // in samples; 0.1 to 10 do as well
-constexpr double kImpossible = 5.0;      // nats below all else: actions that were never possible so far
+constexpr double kRidge = 1.0;           // in samples; 0.1 to 10 work as well
+constexpr double kImpossible = 5.0;      // nats below everything else: actions that were never possible so far
 constexpr int kMostFeatures = 500;       // of a level; the variables decided last are kept
-constexpr double kConstantRidge = 1e-6;  // the constant is free
+constexpr double kConstantRidge = 1e-6;  // the constant is hardly penalised
 
 // Q_n of one level as a linear function. Feature 0 is the constant.
 struct LevelFit {
@@ -86,7 +86,7 @@ LevelFit features_of(const SearchSpace& space, std::span<const int> context, int
   return fit;
 }
 
-// Of one action, in the rows in which it is possible. False when there are none.
+// Fits one action from the rows in which it is possible. False when there are none.
 bool solve(LevelFit& fit, const LevelData& data, int action) {
   const auto num_actions = static_cast<std::size_t>(fit.weights.rows());
   const auto size = fit.weights.cols();

@@ -25,9 +25,9 @@ double student_quantile(double confidence, double degrees) {
 
 // As multiples of one mass.
 struct Masses {
-  double whole = 0.0, z = 0.0;  // Z_X, and Z as it is estimated
-  double largest = 0.0;         // difference that a sample may have
-  double open = 0.0;            // what was learned may be off by this
+  double whole = 0.0, z = 0.0;  // Z_X, and the estimate of Z
+  double largest = 0.0;         // the largest difference that a sample may have
+  double open = 0.0;            // possible error of the learned mass
 };
 
 // Marginals of the target: those of P_X with the differences of its samples.
@@ -59,12 +59,12 @@ void correct_marginals(const Marginals& marginals, const std::vector<WeighedSamp
   }
 }
 
-// Empty when the errors mean something.
+// Empty when the errors are meaningful.
 std::string why_no_error(const SampledErrors& result, double share_sampled) {
   const auto count = static_cast<double>(result.num_samples);
   const double fewest = std::max(kFewestEffectiveSamples, kLeastEffectiveSamplesShare * count);
   if (result.std_error > kMostRelativeError) {
-    return fmt::format("the relative standard error of Z is {:.2g}, which is no error any more", result.std_error);
+    return fmt::format("the relative standard error of Z is {:.2g}, too large to be meaningful", result.std_error);
   }
   if (result.ess < fewest && share_sampled > kShareThatMatters) {
     return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {:.2g} % of Z", result.ess,
@@ -110,14 +110,14 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   const double target_sum = sum_of(targets);
   result.ess = squares == 0.0 ? 0.0 : target_sum * target_sum / squares;
   const double asked_share = std::exp(log_asked - log_unit);
-  // At least what was asked, whatever the differences add up to.
+  // At least the mass of evaluated configurations, whatever the differences add up to.
   const double z = std::max(whole + mean, std::max(asked_share, 1e-300));
   result.log_z = log_unit + std::log(z);
   double variance = 0.0;
   for (const double d : differences) variance += (d - mean) * (d - mean);
   variance /= count - 1.0;
-  // What no sample showed may still be there: something that a sample meets with probability 1 / count, as large as the
-  // largest difference or, where all is as it was learned, as all that was not asked.
+  // There may be something that no sample has met: met with probability 1 / count, and as large as the largest
+  // difference or, where all samples agree with the learned model, as the whole mass that was not evaluated.
   double largest = std::exp(log_elsewhere - log_unit);
   for (const double d : differences) largest = std::max(largest, std::abs(d));
   const double open = std::min(1.0, settings.log_spread) * std::exp(log_elsewhere - log_unit);

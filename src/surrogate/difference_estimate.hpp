@@ -1,6 +1,6 @@
-// What samples say about a model that was learned: how far its mass and its marginals are off.
+// Estimates from samples how far the mass and the marginals of a learned model are off.
 //
-// With A the sum of what was asked, E = sum of exp(S) elsewhere, S the learned model, x_k ~ q elsewhere,
+// With A the sum over evaluated configurations, S the learned model, E = sum of exp(S) elsewhere, x_k ~ q elsewhere,
 //
 //   Z    = A + E + E_q[(gamma_hat(x) - exp(S(x))) / q(x)]
 //   Z_va = A_va + E_va + E_q[[x_v = a] (gamma_hat(x) - exp(S(x))) / q(x)]      the mass of x_v = a.
@@ -23,10 +23,10 @@ struct WeighedSample {
 
 struct ErrorSettings {
   double confidence = 0.95;
-  double log_spread = 0.0;  // standard deviation of log E over what the values leave open; counts as an error too
+  double log_spread = 0.0;  // standard deviation of log E over the posterior given the values; a part of the error
 };
 
-// `marginals` are those of P_X, whose Z_X is A + E: the result has them corrected.
+// `marginals` are those of P_X, with Z_X = A + E; the result has corrected ones.
 SampledErrors difference_estimate(double log_asked, double log_elsewhere, const Marginals& marginals,
                                   const std::vector<WeighedSample>& samples, const ErrorSettings& settings);
 

@@ -8,8 +8,8 @@
 
 namespace treesample {
 
-// A node is a prefix of configurations that were asked, at depth t of the reversed order of elimination. Its branches
-// have the masses of what was asked below, and of what was not.
+// A node is a prefix of evaluated configurations, at depth t of the reversed order of elimination. Its branches have
+// the masses of evaluated and of other configurations below.
 struct LearnedApproximation::State {
   struct Branch {
     int child = -1;  // node; -1 at the last variable, and where nothing was asked
@@ -27,7 +27,7 @@ struct LearnedApproximation::State {
   }
 
   int build(std::span<const Configuration> below, std::size_t depth, double log_mass, Assignment& x, StopCheck& stop);
-  // Draws the branch of each node by the wanted masses, and the rest as it was learned.
+  // Draws the branch of each node by the respective masses, and the rest from the learned model.
   Assignment draw(Random& random, bool is_elsewhere) const;
 
   Elimination learned;

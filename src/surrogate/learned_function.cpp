@@ -12,11 +12,11 @@ namespace treesample {
 namespace {
 
 constexpr std::size_t kMostPoints = 4000;  // of a regression
-constexpr double kAnewGrowth = 1.5;        // values from when on it is tried to learn from nothing again
+constexpr double kAnewGrowth = 1.5;        // growth of the values after which it is fitted from scratch again
 constexpr int kRoundsAgain = 10;           // of a regression that begins with the terms of the last one
 constexpr double kWeightScale = 8.0;       // nats in which a value's weight falls by e ...
 constexpr double kLeastWeight = 0.02;      // ... but no further than this
-constexpr double kLowQuantile = 0.05;      // values below are hardly told apart
+constexpr double kLowQuantile = 0.05;      // values below are hardly distinguished
 constexpr double kMostDepth = 1e7;         // of anything, below the best
 constexpr double kLeastDepth = 10.0;       // of impossible states, below that quantile
 
@@ -37,7 +37,8 @@ class LearnedFunction::Impl {
     regression_ = std::move(regression);
     learned_ = tables(regression_->terms(), regression_->constant());
   }
-  // From the terms of the last time and, as long as they leave something open, from nothing: the better one is taken.
+  // Begins with the terms of the last fit and, as long as these do not explain everything, also from scratch; the
+  // better fit is used.
   void fit(const ShouldStop& should_stop) {
     if (!choose_points()) return;
     const RegressionOptions options{.should_stop = should_stop};
@@ -79,10 +80,10 @@ class LearnedFunction::Impl {
   RegressionData data_;
   std::unique_ptr<TermRegression> regression_;  // of data_
   LearnedTerms learned_;
-  std::int64_t num_anew_ = 0;  // values when it was learned from nothing
+  std::int64_t num_anew_ = 0;  // number of values at the last fit from scratch
 };
 
-// What impossible states, and others far down, count as.
+// The value that impossible states, and others far down, count as.
 double LearnedFunction::Impl::lowest() const {
   std::vector<double> finite;
   std::copy_if(values_.begin(), values_.end(), std::back_inserter(finite), [](double y) { return y != kNegInf; });

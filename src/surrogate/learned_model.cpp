@@ -79,8 +79,8 @@ void LearnedModel::learn(const ShouldStop& should_stop) {
   keep_strongest();
 }
 
-// Of the terms those with the largest effects that elimination can take, main effects first. What they have learned
-// while others were there is learned anew without these.
+// Keeps the terms with the largest effects that elimination can handle, main effects first. Their coefficients are
+// fitted again without the other terms.
 void LearnedModel::keep_strongest() {
   if (is_cheap(graph(1.0))) return;
   struct Place {

@@ -1,4 +1,4 @@
-// The learned model of a target: its tables as they are, its functions as far as they have been learned.
+// The learned model of a target: its tables unchanged, its functions as far as they have been learned.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace treesample {
 
-// What elimination of a learned model may take.
+// Limits of the elimination of a learned model.
 struct LearnedModelLimits {
   double max_entries = 0.0;  // of its buckets
   double max_bytes = 0.0;
@@ -32,12 +32,13 @@ class LearnedModel {
 
   // The values of one configuration.
   void add(const AskedConfiguration& asked);
-  // Learns anew from all that was added.
+  // Fits again to all values that were added.
   void learn(const ShouldStop& should_stop);
 
-  // Tables only: all log-values times `scale`, -inf as it is. At 0 every configuration that the tables allow is equal.
+  // A model of tables: all log-values times `scale`, with -inf unchanged. At 0 all configurations that the tables allow
+  // are equal.
   [[nodiscard]] FactorGraph graph(double scale) const { return make_graph(scale, {}); }
-  // The same with functions drawn from what their values leave open.
+  // The same with functions drawn from their posterior given the values.
   [[nodiscard]] FactorGraph draw(double scale, Random& random) const;
   // Of all functions: terms of 1 variable, of 2, ...
   [[nodiscard]] std::vector<int> num_terms() const;
@@ -46,7 +47,7 @@ class LearnedModel {
   struct Function {
     int factor = 0;
     LearnedFunction learned;
-    // Few states: a table of its own, true where it was asked.
+    // A function with few states: a table of its own, true where it was evaluated.
     bool is_table = false;
     std::unordered_map<std::string, double> known = {};  // by states
   };
@@ -67,7 +68,7 @@ class LearnedModel {
 // With the limits of a learned model.
 Elimination eliminate(const FactorGraph& graph, const LearnedModelLimits& limits);
 
-// The tables of a model, and none of its functions.
+// The tables of a model, without its functions.
 FactorGraph tables_alone(const FactorGraph& graph, double scale);
 
 }  // namespace treesample

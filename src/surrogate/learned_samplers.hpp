@@ -1,5 +1,5 @@
-// What the search draws configurations from: P_X, its square root, and all that the tables allow, each without what was
-// asked.
+// The distributions from which the search draws configurations: P_X, its square root, and all configurations that the
+// tables allow, each without those that were evaluated.
 #pragma once
 
 #include <memory>
@@ -17,23 +17,23 @@ class LearnedSamplers {
   static constexpr double kFlatScale = 0.5;                     // of the square root
   static constexpr double kFromLearned = 0.6, kFromFlat = 0.3;  // the rest is uniform
 
-  // Of the learned model as it is now. Throws kInterrupted when asked to stop; learned() then is the earlier one or the
-  // new one.
+  // Made from the present learned model. Throws kInterrupted when asked to stop; learned() is then either the earlier
+  // or the new one.
   void make(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
             const LearnedModelLimits& limits, const ShouldStop& should_stop);
-  // Nothing but learned(): for an answer, after which nothing is drawn.
+  // Makes only learned(): for an answer, after which nothing is drawn.
   void make_learned(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
                     const LearnedModelLimits& limits, const ShouldStop& should_stop);
 
   [[nodiscard]] const std::shared_ptr<const LearnedApproximation>& learned() const { return learned_; }
-  // Whether the tables allow anything that was not asked.
+  // Whether the tables allow any configuration that was not evaluated.
   [[nodiscard]] bool has_any() const;
   [[nodiscard]] bool is_possible(std::span<const int> x) const;
 
   // From the mixture q. Pre: has_any().
   [[nodiscard]] Assignment draw(Random& random) const { return pick(random).sample_elsewhere(random); }
   [[nodiscard]] Assignment draw_uniform(Random& random) const { return uniform_->sample_elsewhere(random); }
-  // 1 / q and exp(S) / q; the caller makes gamma_hat / q of the first.
+  // 1 / q and exp(S) / q; the caller turns the first into gamma_hat / q.
   [[nodiscard]] WeighedSample weigh(Assignment x) const;
 
  private:
@@ -42,8 +42,8 @@ class LearnedSamplers {
   std::shared_ptr<const LearnedApproximation> learned_, flat_, uniform_;
 };
 
-// Configurations from models that are drawn from what the values leave open (Thompson's way): they are where much may
-// be.
+// Configurations from models drawn from the posterior given the values (Thompson sampling): they are where large values
+// are still possible.
 class PosteriorDraws {
  public:
   // All log-values of a drawn model times `scale`.
@@ -51,7 +51,7 @@ class PosteriorDraws {
 
   // None where the drawn model allows none.
   std::optional<Assignment> sample(const LearnedModel& model, Random& random);
-  // The model has learned.
+  // To be called when the model was fitted again.
   void forget() { drawn_.reset(); }
 
  private:

@@ -19,13 +19,13 @@
 namespace treesample {
 namespace {
 
-constexpr double kFromPosterior = 0.25;  // of what is asked: from models drawn from the posterior
-constexpr int kPosteriorDraws = 8;       // for the error that the values leave open
+constexpr double kFromPosterior = 0.25;  // share of configurations from models drawn from the posterior
+constexpr int kPosteriorDraws = 8;       // for the posterior part of the error
 constexpr int kMostTries = 300;
-constexpr double kMostListed = 1 << 20;                     // configurations that are gone through one by one
-constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // asked before it learns
-constexpr std::int64_t kLearnEvery = 6;                     // it learns when there is 1 / 6 more
-constexpr double kNoSurprise = 1e-4;                        // nats: what differs by less teaches nothing
+constexpr double kMostListed = 1 << 20;                     // configurations that are tried one by one
+constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // evaluated before the first fit
+constexpr std::int64_t kLearnEvery = 6;                     // it fits again when there are 1 / 6 more values
+constexpr double kNoSurprise = 1e-4;                        // nats: smaller differences teach nothing
 constexpr double kRounding = 0x1.0p-50;
 
 class LearnedSearch {
@@ -92,7 +92,7 @@ class LearnedSearch {
   PosteriorDraws posterior_;
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t next_learning_ = 0;
-  double surprise_ = 0.0;  // the largest difference between a value and what was learned before
+  double surprise_ = 0.0;  // the largest difference between a value and its prediction
   double learning_seconds_ = 0.0;
   LearnedReport report_;
   std::optional<StopReason> stop_;
@@ -114,7 +114,7 @@ void LearnedSearch::learn() {
   learning_seconds_ = watch_.seconds() - start;
 }
 
-// With much that was asked it takes seconds: when it is to end, what there was before is good enough.
+// With many values this takes seconds: when the search is to end, the previous result is good enough.
 void LearnedSearch::rebuild() {
   try {
     samplers_.make(model_, graph_, asked_, model_limits_, samplers_.learned() ? should_stop_ : ShouldStop());
@@ -124,7 +124,7 @@ void LearnedSearch::rebuild() {
   }
 }
 
-// What was asked since it last learned is in the answer too, if that takes no time.
+// Includes values that arrived since the last fit in the answer, if that takes little time.
 void LearnedSearch::catch_up() {
   constexpr double kSeconds = 0.2;
   const double end = watch_.seconds() + kSeconds;
@@ -135,7 +135,8 @@ void LearnedSearch::catch_up() {
   }
 }
 
-// By the model, and not by the budget: a run with a larger budget asks what a smaller one asked, and a journal has it.
+// Depends on the model, not on the budget: a run with a larger budget repeats the evaluations of a smaller one, which
+// are in the journal.
 std::int64_t LearnedSearch::num_first() const {
   std::int64_t num_effects = 0;
   for (int v = 0; v < graph_.num_variables(); ++v) num_effects += graph_.num_states(v) - 1;
@@ -148,7 +149,7 @@ bool LearnedSearch::is_over() {
   return stop_.has_value();
 }
 
-// Of the search: the rest is for errors.
+// Whether the search has calls left; the rest is for errors.
 bool LearnedSearch::has_share_left() const {
   const double share = options_.wants_best ? 1.0 : 1.0 - options_.error_share;
   const double kept = (1.0 - share) * std::min(static_cast<double>(limits_.budget), 5.0 * first_left_);
@@ -206,7 +207,7 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   report_.best_by_calls.emplace_back(budget_.spent().calls, best_.log_density);
 }
 
-// One that was not drawn before; none when there is none.
+// A configuration that was not drawn before, if there is one.
 std::optional<BestProposals::Proposal> LearnedSearch::next() {
   if (!samplers_.has_any()) return {};
   const bool has_learned = report_.num_learned > 0;
@@ -241,7 +242,7 @@ std::optional<Assignment> LearnedSearch::first_unasked() {
   }
 }
 
-// The standard deviation of log Z over models that are drawn from what the values leave open.
+// The standard deviation of log Z over models drawn from the posterior given the values.
 double LearnedSearch::posterior_spread(Random& random) const {
   double sum = 0.0, squares = 0.0;
   int count = 0;
@@ -279,7 +280,7 @@ void LearnedSearch::sample_errors() {
   if (!stop_ || stop_ == StopReason::kTime) learn();
 }
 
-// Of P_X: those of the learned model, with what was asked in its place.
+// The marginals of P_X: those of the learned model, with the true values of evaluated configurations.
 Marginals LearnedSearch::marginals() const {
   Marginals result = approximation().learned().marginals();
   const double log_z = approximation().log_value();
@@ -300,7 +301,7 @@ Marginals LearnedSearch::marginals() const {
   return result;
 }
 
-// Complete configurations are a lower bound. Above there is the mass of the tables times the declared maxima.
+// Evaluated configurations give a lower bound. The mass of the tables times the declared maxima is an upper bound.
 void LearnedSearch::add_bounds(LearnedResult& result) const {
   const auto count = static_cast<double>(asked_.size() + graph_.factors().size());
   double magnitude = 1.0;

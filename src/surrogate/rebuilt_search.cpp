@@ -53,12 +53,12 @@ class Rebuilding {
     Limits left = limits_;
     left.seconds = std::max(0.0, left.seconds - seconds());
     if (left.budget != Limits::kUnlimited) left.budget -= static_cast<std::int64_t>(std::ceil(spent_.in(left.unit)));
-    now_.reset();  // its memory is for the next
+    now_.reset();  // frees its memory for the next
     now_.emplace(tree_sample(graph_, space_, leaves, left, tree, observer_));
     spent_ += now_->report.spent;
   }
 
-  // Compiles and rebuilds until it is not worth it any more; the best tree is there in the end.
+  // Compiles and rebuilds until this no longer pays; at the end the best tree is in memory.
   void improve(const LeafValues& first) {
     std::vector<LeafValues> recipes = {first};
     judge();
@@ -84,7 +84,7 @@ class Rebuilding {
     }
   }
 
-  // The same tree as before, for it had the same limits of memory and options.
+  // Gives the same tree as before, because memory limit and options are the same.
   void build_again(const LeafValues& leaves) {
     std::vector<RebuiltTree> trees = best_ == 0 ? std::exchange(trees_, {}) : trees_;
     build(leaves);

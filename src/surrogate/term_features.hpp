@@ -13,7 +13,7 @@ Eigen::MatrixXd contrasts(int num_states);
 // Rows: the cells of the scope, row-major; columns: features.
 Eigen::MatrixXd cell_features(std::span<const int> scope, std::span<const int> num_states);
 
-// The lower triangle of a matrix becomes its inverse; what is above is not touched.
+// Replaces the lower triangle of a matrix by its inverse; the upper part is not touched.
 void invert_lower(Eigen::Ref<Eigen::MatrixXd> matrix);
 
 // All sets of `order` of the variables, ascending.

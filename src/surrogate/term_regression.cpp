@@ -10,16 +10,16 @@
 namespace treesample {
 namespace {
 
-constexpr std::size_t kShortlist = 200;    // terms of three variables that are looked at again
-constexpr std::size_t kFewestAdded = 3;    // terms that a round takes up, if there are so many
-constexpr double kSharedFreedom = 4.0;     // what the shared variance of main effects counts beside one's own
-constexpr double kConstantVariance = 1e6;  // in the place of none, relative to the variance of the values
+constexpr std::size_t kShortlist = 200;    // terms of three variables that are scored again
+constexpr std::size_t kFewestAdded = 3;    // terms that a round adds, if there are so many
+constexpr double kSharedFreedom = 4.0;     // weight of the shared variance of main effects against a term's own
+constexpr double kConstantVariance = 1e6;  // of the constant, relative to the variance of the values
 constexpr double kLeastNoise = 1e-9;       // relative to the variance of the values
 constexpr double kLargestVariance = 10.0;  // of a term's features together, relative to the variance of the values
 constexpr double kAlone = 0.9;             // leverage of a value that decides an effect by itself
-constexpr double kMostAlone = 0.1;         // share of the values of which that is said
+constexpr double kMostAlone = 0.1;         // the largest share of such values that is left out
 
-// What a term of this many features adds to the evidence at best, and at which variance.
+// The largest gain in evidence by a term with this many features, and the variance at which it is reached.
 std::pair<double, double> best_gain(double squared, double precision, double num_features) {
   const double ratio = squared / (precision * num_features);
   if (!(ratio > 1.0)) return {0.0, 0.0};
@@ -61,7 +61,7 @@ std::vector<RegressionTerm> TermRegression::main_effects() const {
   return terms;
 }
 
-// Terms of one and two variables first; of more once these bring nothing any more; then the variances settle.
+// Terms of one and two variables first; larger ones when these no longer help; then the variances converge.
 void TermRegression::improve() {
   constexpr int kSettling = 3;
   int num_left = options_.num_rounds - kSettling;
@@ -81,9 +81,9 @@ void TermRegression::improve() {
   }
 }
 
-// The slope of the values against what they are predicted to be without themselves: below 1 where the terms have
-// learned noise. All effects are then made smaller by it. A few values that alone decide an effect cannot be predicted
-// without themselves, which says nothing about the other effects: they are left out, unless there are many.
+// The slope of the values against their leave-one-out predictions is below 1 where the terms have learned noise; all
+// effects are then multiplied by it. Values that alone determine an effect cannot be predicted without themselves,
+// which says nothing about the other effects: they are left out, unless there are many.
 void TermRegression::calibrate() {
   Eigen::MatrixXd inverse = factor_.matrixLLT();
   invert_lower(inverse);
@@ -209,8 +209,8 @@ void TermRegression::solve() {
   }
 }
 
-// Main effects were not chosen: they are all there. Few values say little about the variance of each of them, so that
-// what all of them say together counts as well.
+// Main effects were not chosen: all of them are included. A few values say little about the variance of each, so that
+// the variance of all of them together counts as well.
 void TermRegression::update_variances() {
   const auto determined = [&](std::size_t t) {
     const auto size = static_cast<double>(terms_[t].coefficients.size());
@@ -235,7 +235,7 @@ void TermRegression::update_variances() {
   noise_variance_ = std::max(residuals_.squaredNorm() / free, least_noise_);
 }
 
-// From the posterior of a term that is there: Sigma_SS ~ (s + 1/v)^-1 I and beta_S ~ Q_S (s + 1/v)^-1.
+// From the posterior of an included term: Sigma_SS ~ (s + 1/v)^-1 I and beta_S ~ Q_S (s + 1/v)^-1.
 double TermRegression::gain_of(std::size_t t) const {
   const RegressionTerm& term = terms_[t];
   const auto size = static_cast<double>(term.coefficients.size());
@@ -345,7 +345,7 @@ bool TermRegression::take_up(int max_order) {
   std::vector<Candidate> found;
   for (int order = 1; order <= std::min(max_order, num_variables); ++order) {
     if (order == 3 && num_triples <= options_.max_triples) {
-      // All of them once; from then on those that looked best.
+      // All of them the first time; from then on only those that looked best.
       const bool is_first = shortlist_.empty();
       std::vector<Candidate> triples;
       score(is_first ? subsets(num_variables, 3) : shortlist_, num_triples, triples);
@@ -363,7 +363,7 @@ bool TermRegression::take_up(int max_order) {
   std::stable_sort(found.begin(), found.end(), best_first);
   std::vector<RegressionTerm> added;
   Eigen::Index size = scaled_features_.cols();
-  // More at a time where there are many: a round costs the cube of the features.
+  // Adds more at a time where there are many, because a round costs the cube of the number of features.
   const std::size_t most = std::max<std::size_t>(kFewestAdded, terms_.size() / 6);
   for (const Candidate& candidate : found) {
     const int more = num_features(candidate.scope);

@@ -4,17 +4,17 @@
 //   beta_S ~ N(0, v_S I)
 //
 // A term S is a set of variables; phi_S is the product of the contrasts of its variables: for a variable with K states
-// K - 1 numbers psi(a) with psi(a) . psi(b) = K [a = b] - 1, which add up to 0 over the states. So a term says nothing
-// that a term of fewer variables could say, and each of its d_S = prod (K - 1) features has mean square 1.
+// K - 1 numbers psi(a) with psi(a) . psi(b) = K [a = b] - 1, which add up to 0 over the states. So a term contains
+// nothing that a term of fewer variables could express, and each of its d_S = prod (K - 1) features has mean square 1.
 //
-// Which terms there are, their variances v_S and sigma^2 are those with the largest evidence, found greedily. With
-// C the covariance of y, Q_S = phi_S^T C^-1 y and s_S I in the place of phi_S^T C^-1 phi_S, a term of variance v adds
+// The terms, their variances v_S and sigma^2 are chosen greedily for the largest evidence. With C the covariance of y,
+// Q_S = phi_S^T C^-1 y and s_S I instead of phi_S^T C^-1 phi_S, a term of variance v adds
 //
 //   1/2 ( |Q_S|^2 v / (1 + v s_S) - d_S log(1 + v s_S) ),      largest at v = (|Q_S|^2 / d_S - s_S) / s_S^2.
 //
-// One that adds more than the logarithm of the number of its competitors is taken up, and one that stops to do so is
-// given up. In between variances follow MacKay's fixed point, v_S = |beta_S|^2 / gamma_S with
-// gamma_S = d_S - tr(Sigma_SS) / v_S, and sigma^2 = sum w r^2 / (n - sum gamma_S).
+// A term that adds more than the logarithm of the number of its competitors is included, and one that no longer does is
+// removed. In between variances follow MacKay's fixed point, v_S = |beta_S|^2 / gamma_S with gamma_S = d_S -
+// tr(Sigma_SS) / v_S, and sigma^2 = sum w r^2 / (n - sum gamma_S).
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -28,7 +28,7 @@
 
 namespace treesample {
 
-// What a regression is made from: `states` has one row of num_states.size() states for each value.
+// The data of a regression: `states` has one row of num_states.size() states for each value.
 struct RegressionData {
   std::vector<int> num_states;
   std::vector<int> states;
@@ -48,11 +48,11 @@ struct RegressionTerm {
 };
 
 struct RegressionOptions {
-  int num_rounds = 40;          // of terms being taken up and given up, and variances being improved, at most
+  int num_rounds = 40;          // at most, of adding and removing terms and improving variances
   int max_order = 6;            // variables of a term
   int max_features = 1500;      // of all terms
-  int max_triples = 20'000;     // above, only triples that extend a pair are looked at
-  bool is_open = true;          // false: the terms stay as they are
+  int max_triples = 20'000;     // if there are more, only triples that extend a pair are tried
+  bool is_open = true;          // false: the terms do not change
   ShouldStop should_stop = {};  // ends with the terms so far
 };
 
@@ -64,11 +64,12 @@ class TermRegression {
   [[nodiscard]] const std::vector<RegressionTerm>& terms() const { return terms_; }
   [[nodiscard]] double constant() const { return constant_; }
   [[nodiscard]] double noise_variance() const { return noise_variance_; }
-  // Nothing but rounding is left of the values.
+  // Whether the terms explain the values up to rounding.
   [[nodiscard]] bool is_perfect() const { return noise_variance_ <= 1.01 * least_noise_; }
-  // Of the values under these terms and variances, less the logarithm of the number of such sets of terms.
+  // The log evidence of the values under these terms and variances, minus the logarithm of the number of such sets of
+  // terms.
   [[nodiscard]] double log_evidence() const;
-  // Coefficients drawn from their posterior, in the place of their means.
+  // Coefficients drawn from their posterior, instead of their means.
   [[nodiscard]] std::vector<RegressionTerm> draw(Random& random, double* constant) const;
 
  private:

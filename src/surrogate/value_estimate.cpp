@@ -16,7 +16,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostTableStates = 4096;  // of a function whose unknown states are left out of a sum one by one
+constexpr double kMostTableStates = 4096;  // of a function whose unknown states are excluded one by one
 constexpr std::int64_t kFewestValues = 3;
 constexpr std::int64_t kFirstStep = 10;
 constexpr int kDraws = 8;
@@ -27,7 +27,7 @@ double num_states_of(const FactorGraph& graph, const Factor& factor) {
   return product;
 }
 
-// Growing numbers up to all.
+// Growing numbers of values, the last of which is all.
 std::vector<std::int64_t> steps_up_to(std::int64_t all, int num_steps) {
   std::set<std::int64_t> steps{all};
   const double first = static_cast<double>(std::min(kFirstStep, all));
@@ -66,7 +66,7 @@ class Estimator {
     return functions;
   }
   void choose_sum();
-  // Of the logarithm of the sum of their densities.
+  // The rounding error of the logarithm of the sum of their densities.
   [[nodiscard]] double rounding_of(const std::vector<Configuration>& known) const;
   [[nodiscard]] FactorGraph known_model() const;
   [[nodiscard]] std::vector<Configuration> known_configurations() const;
@@ -76,14 +76,14 @@ class Estimator {
   LearnedModel model_;
   FactorGraph tables_;
   std::vector<std::map<std::vector<int>, double>> known_;  // by factor
-  // What is known is summed over the values of this function, which takes all variables; -1: by elimination.
+  // Known configurations are summed over the values of this function, which takes all variables; -1: by elimination.
   int widest_ = -1;
   std::string no_known_;
   bool is_exact_ = false;
 };
 
-// Functions of few states are tables with -inf where they were not asked. One that takes all variables has the known
-// configurations among its values.
+// Functions of few states become tables with -inf where they were not evaluated. Otherwise a function of all variables
+// has the known configurations among its values.
 void Estimator::choose_sum() {
   const std::vector<int> functions = functions_of(graph_);
   for (const int m : functions) {

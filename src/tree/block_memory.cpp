@@ -21,7 +21,7 @@ std::byte* round_up(std::byte* address, std::size_t unit) {
   return address + (unit - reinterpret_cast<std::uintptr_t>(address) % unit) % unit;
 }
 
-// Addresses for that many bytes from the beginning of a large page on, with nothing behind them yet.
+// Reserves addresses for that many bytes, from the beginning of a large page on, without memory behind them yet.
 std::byte* reserve(std::size_t num_bytes) {
   void* const mapped =
       mmap(nullptr, num_bytes + kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -76,8 +76,8 @@ void BlockMemory::map(std::size_t num_bytes) {
   num_bytes_ = num_bytes;
 }
 
-// Gives `pages` at least that many bytes. Large pages are asked for; the system may have none. Pages that are there
-// move, not what is on them.
+// Gives `pages` at least that many bytes. Large pages are requested, but the system may have none. Existing pages are
+// moved without copying their contents.
 void BlockMemory::extend(Owner& pages, std::size_t num_bytes) {
   const std::size_t num_before = pages.get_deleter().num_mapped;
   if (num_bytes <= num_before) return;
@@ -85,8 +85,8 @@ void BlockMemory::extend(Owner& pages, std::size_t num_bytes) {
   const void* const mapped =
       num_before > 0 ? mremap(pages.get(), num_before, num_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place)
                      : mmap(place, num_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (mapped == MAP_FAILED) throw_no_memory();  // `place` may be another's by now: it is not given back
-  madvise(place, num_bytes, MADV_HUGEPAGE);     // where there are none, small ones do
+  if (mapped == MAP_FAILED) throw_no_memory();  // `place` may belong to others by now: it is not given back
+  madvise(place, num_bytes, MADV_HUGEPAGE);     // where there are none, small ones are used
   static_cast<void>(pages.release());
   pages = Owner(place, Release{num_bytes});
 }

@@ -1,6 +1,6 @@
-// Memory for an array of blocks: it grows, keeps what it holds and begins at a line of the cache. If so told it is in
-// large pages once it is large, where the system has them: a search comes to nodes all over it, and with small pages
-// waits for their addresses too.
+// Memory for an array of blocks: it grows, keeps its contents and begins at a cache line. On request it uses large
+// pages once it is large, where the system has them: a search visits nodes all over it, and with small pages it also
+// waits for the translation of their addresses.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ class BlockMemory {
   [[nodiscard]] std::byte* begin() const { return begin_; }
   [[nodiscard]] std::size_t num_bytes() const { return num_bytes_; }
 
-  // At least that many bytes, at another place perhaps. Throws kResource, and leaves all as it was, where there is no
-  // memory left.
+  // Grows to at least that many bytes, perhaps at another place. Throws kResource, and changes nothing, where there is
+  // no memory left.
   void grow(std::size_t num_bytes);
 
-  // From that many bytes on it uses large pages.
+  // The size from which large pages are used.
   static constexpr std::size_t kLargeBytes = std::size_t{16} << 20;
 
  private:

@@ -42,8 +42,8 @@ class Choices {
     }
   }
 
-  // Takes down the node before a backup changes it: loads would wait for the stores. Copies and nothing else:
-  // converting visits and testing flags here, edge by edge, was a fifth of the whole search.
+  // Copies the node before a backup changes it, because later loads would wait for the stores. It only copies:
+  // converting visits and testing flags here, edge by edge, took a fifth of the whole search.
   template <class NodeView>
   void set_node(std::size_t position, const Step<NodeView>& step) {
     const NodeView& node = step.node;
@@ -74,12 +74,12 @@ class Choices {
     (node.has_logs() ? block.changed : block.values[step.action])[column] = weight;
     block.edges[step.action][column] = node.edges()[step.action] | kOnPath;
   }
-  // Both for a node that was repaired: it knows the logarithms of its weights, also of those below kLeastWeight.
+  // Both for a node that was repaired: it has the logarithms of its weights, even of those below kLeastWeight.
   void set_repaired_edge(std::size_t position, const Step<Node>& step);
 
-  // Nodes of a path side by side: a row per action, a column per node. The best actions are then found
-  // several at a time and without a branch; taken node by node, that branch cannot be predicted and
-  // cost more than the logarithms. All numbers have 64 bits, so that vectors need no shuffling.
+  // Nodes of a path as a matrix: a row per action, a column per node. The best actions are then found several at a time
+  // and without a branch; node by node, that branch could not be predicted and cost more than the logarithms. All
+  // numbers have 64 bits, so that vectors need no shuffling.
   static constexpr int kColumns = 8;
   static constexpr int kMostRows = 8;  // nodes with more states are scored one by one
   struct Block {

@@ -6,22 +6,21 @@
 //   uint8     choice             the action that q_uct chose last; 0xff = the node is complete, 0xfe = see below
 //   byte[3]                      a choice of 0xfe or more
 //   byte[2][13]                  hints for fetching ahead, from byte 6 on; only where all levels have two states
-//   uint32    link[K]            index of the child's block; close to the choice, because a descent waits for the one
-//                                and then the other
+//   uint32    link[K]            index of the child's block; close to the choice, because a descent waits first for
+//                                the choice and then for the link
 //   uint32    visits[K]          eta, with two flags in the highest bits
 //   double    weight[K]          exp(Q(a)) / 2^(256 u)
-//   double    log_weight[K]      its logarithm, so that only one has to be taken per visit; not in binary stores
+//   double    log_weight[K]      its logarithm, so that a visit computes only one logarithm; not in binary stores
 //   double    factor[K]          exp(R), once the edge is expanded (see factor_of_reward); only where the search cannot
 //                                look it up (see reward_tables.hpp), or where other nodes of the same size need it
 //   double    prior[K]           Q_phi(a); only when it is not uniform
 //
-// In a binary store no variable has more than two states. One logarithm per visit is then enough anyway, that of
-// the quotient of the weights, and none is kept; a weight below kLeastWeight is there kept as its logarithm, which is
-// negative.
+// In a binary store no variable has more than two states. One logarithm per visit, that of the quotient of the weights,
+// is then enough, and none is stored. A weight below kLeastWeight is stored as its logarithm, which is negative.
 //
-// With factors looked up and a uniform Q_phi a node has 64 bytes for K = 2, one line of the cache, and 128
-// for K = 5. Values are kept in the linear domain, because a chained log-sum-exp per level of a backup would cost
-// several times the rest of it. The unit moves when a sum leaves a wide range (rebase).
+// With factors looked up and a uniform Q_phi a node has 64 bytes for K = 2, one cache line, and 128 for K = 5. Values
+// are kept in the linear domain, because a chained log-sum-exp per level of a backup would cost several times as much
+// as the rest of it. The unit changes when a sum leaves a wide range (rebase).
 #pragma once
 
 #include <algorithm>
@@ -40,7 +39,7 @@ namespace treesample {
 
 inline constexpr std::uint32_t kNoChoice = UINT32_MAX;
 
-// Calls f with the number of states as a constant, 0 for the unusual ones: loops over them then unroll.
+// Calls f with the number of states as a constant, so that loops over states unroll; 0 for unusual numbers.
 template <class F>
 [[gnu::always_inline]] inline decltype(auto) with_num_states(int num_states, F&& f) {
   switch (num_states) {
@@ -57,7 +56,7 @@ template <class F>
   }
 }
 
-// Offsets in bytes from the start of a block. Those that the constructor sets depend on its arguments alone.
+// Offsets in bytes from the start of a block. Those that the constructor sets depend only on its arguments.
 struct BlockLayout {
   constexpr BlockLayout(int k, bool keeps_logs, bool has_hints) : num_states(k), has_logs(keeps_logs) {
     const auto num_edges = static_cast<std::uint32_t>(k);
@@ -81,8 +80,8 @@ struct BlockLayout {
   bool has_factors = true;
 };
 
-// What the compiler may know of all nodes of a store: their number of states (0: it does not). It then knows the
-// offsets, which is a tenth of the time of a search with K = 2.
+// The number of states of all nodes of a store as a constant for the compiler (0: not constant). With it the compiler
+// knows the offsets, which saves a tenth of the time of a search with K = 2.
 template <int kStates>
 struct NodeShape {
   static constexpr int kNumStates = kStates;
@@ -103,9 +102,9 @@ struct NodeShape {
 };
 using AnyShape = NodeShape<0>;
 
-// The nodes two to five levels below a node's own that the next traversal through an edge comes to, by the choices when
-// the edge was last taken: no other traversal changes them. 26 bits for each, the nearest lowest: 104, of
-// which `low` has the lowest 64 and `high` the highest 64.
+// The nodes two to five levels below a node that the next traversal through an edge will reach, according to the
+// choices at the time when the edge was last taken; no other traversal changes these. Each has 26 bits, the nearest
+// node in the lowest ones: 104 bits, of which `low` has the lowest 64 and `high` the highest 64.
 struct NodeHints {
   static constexpr int kFarthest = 5;
   static constexpr int kBits = 26;
@@ -114,7 +113,7 @@ struct NodeHints {
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = ~std::uint64_t{0};
 
-  // The hints of an edge to a node that goes on to `child` by an edge with these hints.
+  // The hints for an edge to a node that continues to `child` by an edge with these hints.
   [[nodiscard]] NodeHints behind(NodeIndex child) const {
     return {low << kBits | std::min(child, kNone), high << kBits | low >> (kHighBegin - kBits)};
   }
@@ -130,7 +129,7 @@ class BasicNode {
  public:
   BasicNode() = default;
   BasicNode(std::byte* block, const BlockLayout* layout) : block_(block), layout_(layout) {}
-  // The same node for those who know less of it, and for those who know more.
+  // The same node as a view that knows less at compile time, and as one that knows more.
   [[nodiscard]] BasicNode<AnyShape> any() const { return {block_, layout_}; }
   template <class View>
   [[nodiscard]] View as() const {
@@ -169,7 +168,7 @@ class BasicNode {
   }
 
   [[nodiscard]] bool has_logs() const { return Shape::has_logs(*layout_); }
-  // The numbers as they are stored, for those who know whether logarithms are kept.
+  // The numbers as stored, for callers that know whether logarithms are kept.
   [[nodiscard]] double* stored_weights() const { return at<double>(known().weights); }
   [[nodiscard]] double* stored_logs() const { return at<double>(known().log_weights); }
   [[nodiscard]] double weight(int action) const {
@@ -179,7 +178,7 @@ class BasicNode {
   void copy_weights(std::span<double> to) const {
     for (int a = 0; a < num_states(); ++a) to[static_cast<std::size_t>(a)] = weight(a);
   }
-  // Right also where a weight is too small for a double.
+  // Correct even where a weight is too small for a double.
   [[nodiscard]] double log_weight(int action) const {
     if (has_logs()) return stored_logs()[action];
     const double stored = stored_weights()[action];

@@ -53,7 +53,7 @@ class TreeView final : public StoreView {
   std::shared_ptr<const LeafValue> q_phi_;
 };
 
-// The node that the next step comes to from one of a level; kNoNode off the store.
+// The node that the next step reaches from a node of a level; kNoNode off the store.
 NodeIndex child_of(const TreeStore& store, int level, NodeIndex index, int action) {
   const bool has_child = index != kNoNode && level + 1 < store.space().num_levels();
   return has_child ? store.node(level, index).link(action) : kNoNode;

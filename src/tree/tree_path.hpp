@@ -1,4 +1,4 @@
-// The path of one traversal, and how nodes further down are fetched before it comes to them.
+// The path of one traversal, and the prefetching of nodes further down.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class TreePath {
     std::swap(steps_, last_);
     last_length_ = std::exchange(length_, 0);
   }
-  // Goes on from the node of the next level by the edge `action`.
+  // Adds the node of the next level and its edge `action`.
   Step<NodeView>& follow(const NodeView& node, int action) {
     const LevelFacts& facts = facts_[length_];
     Step<NodeView>& step = steps_[length_];
@@ -54,9 +54,9 @@ class TreePath {
     if (NodeView::kHasHints && fetches_ahead_ && length_ < kLevelOfHints) leave_hints();
   }
 
-  // Room for the longest path; that part of it which is in use.
+  // The steps of the path so far.
   [[nodiscard]] std::span<const Step<NodeView>> steps() const { return {steps_.data(), std::size_t(length_)}; }
-  // The states of the prefix, by variable; off the path -1, if forget() was called after each traversal.
+  // The states of the prefix, by variable; -1 off the path, if forget() was called after each traversal.
   [[nodiscard]] const std::vector<int>& x() const { return x_; }
   void forget() {
     for (int n = 0; n < length_; ++n) x_[facts_[n].variable] = -1;
@@ -64,14 +64,14 @@ class TreePath {
   // exp(R) of a level's edges is in a table.
   [[nodiscard]] bool has_factors(int level) const { return facts_[level].rewards.factors != nullptr; }
 
-  // While the nodes fit into a cache, nothing need be fetched.
+  // While the nodes fit into a cache, there is no prefetching.
   void look_at_size() { fetches_ahead_ = store_.held_bytes() > kCacheBytes; }
 
-  // Notes at each node of the last path those that the next traversal through it comes to after the child, now that all
-  // choices are made. When the nodes outgrow the caches, a traversal is a chain of waits for memory, each for the node
-  // that tells where the next one is; with the notes five waits run side by side.
+  // Now that all choices are made, stores hints at each node of the last path: the nodes that the next traversal
+  // through it will reach after the child. When the nodes outgrow the caches, a traversal is a chain of waits for
+  // memory, each for the node that tells where the next one is; with the hints five waits overlap.
   void leave_hints() const {
-    NodeHints below;  // what the next traversal through the step's edge comes to after the child
+    NodeHints below;  // the nodes that the next traversal through the step's edge reaches after the child
     for (int i = last_length_ - 1; i >= kFirstLevelWithHints; --i) {
       const NodeView node = last_[i].node;
       NodeHints above;
@@ -95,7 +95,7 @@ class TreePath {
     int variable = 0;
     RewardTable rewards;
   };
-  // Always inline: a call that only fetches ahead has no effect that the compiler sees, and may be left out.
+  // Always inline: a call that only prefetches has no effect that the compiler sees, so it might be removed.
   [[gnu::always_inline]] void fetch(NodeIndex hint) const {
     if (hint != NodeHints::kNone) store_.prefetch(hint);
   }

@@ -9,8 +9,8 @@
 namespace treesample {
 namespace {
 
-// What the factors of a level add up to: at most `most`; the positive entries to at most `positive`, the magnitudes of
-// the negative ones to at most `negative`.
+// Bounds of the sum of a level's factors: the sum is at most `most`, that of positive entries at most `positive`, that
+// of the magnitudes of negative ones at most `negative`.
 struct Reach {
   double most = 0.0, positive = 0.0, negative = 0.0;
 };
@@ -34,16 +34,15 @@ Reach reach_of(const FactorGraph& graph, const Level& level, double function_mag
 
 }  // namespace
 
-// Z is a sum over paths of products of exp(R_n), made by products and sums of positive numbers, so that relative
-// errors of the levels add up. At a level with m factors of magnitudes that add up to M they are
+// Z is a sum over paths of products of exp(R_n), computed by products and sums of positive numbers, so that relative
+// errors of the levels add up. At a level with m factors whose magnitudes add up to M these errors are
 //
 //   m eps M             of adding up R_n, and of the factors as they are given,
 //   eps (K + C + 16)    of the exponential, K additions and C products with the values of the children,
 //   8 eps |V|           where a product leaves the range of a double and is made of logarithms, |V| <= sum of all M.
 //
-// A path with R_n below -T is less than exp(-800) of Z together with all others of that kind, for
-// T = 800 + log(number of configurations) + (what the rewards of the other levels are at most) - log Z: M need not
-// count entries that are further down.
+// All paths with an R_n below -T together are less than exp(-800) of Z, for T = 800 + log(number of configurations) +
+// (the largest possible rewards of the other levels) - log Z. So M need not count entries below -T.
 double tree_rounding(const FactorGraph& graph, const SearchSpace& space, std::span<const double> function_magnitudes,
                      double log_z) {
   if (log_z == kNegInf) return 0.0;

@@ -1,12 +1,13 @@
-// Algorithm 2 of the paper, top to bottom: tree_sample, tree_traversal, q_uct, expand, backup.
+// Algorithm 2 of the paper, top to bottom: tree_sample, tree_traversal, q_uct, expand, backup. To read the algorithm
+// alone, line by line, begin with examples/literal_tree_sample.hpp.
 //
 //   x         the prefix x_<n that a node stands for               a     an action: the state of the next variable
 //   Q(a)      a node's estimate of R + V(x o a)                    V     log sum over a of exp Q(a)         (eq. 6)
-//   eta       visits                                               Q_phi what stands in for Q before it is evaluated
+//   eta       visits                                               Q_phi the value of Q before anything is evaluated
 //
 // Values are kept as exp Q in units of a power of two (math/scaled_value.hpp), so that a backup is one product and one
-// sum per level. What makes it fast is elsewhere: how nodes lie in memory (node.hpp, tree_store.hpp), what a path
-// fetches ahead (tree_path.hpp), Q-UCT for a whole path at once (choices.hpp).
+// sum per level. What makes it fast is elsewhere: the layout of nodes in memory (node.hpp, tree_store.hpp), prefetching
+// along a path (tree_path.hpp), Q-UCT for a whole path at once (choices.hpp).
 #include "treesample/tree/tree_sample.hpp"
 
 #include <fmt/format.h>
@@ -31,15 +32,16 @@
 namespace treesample {
 namespace {
 
-// A traversal can be as long as the space is deep.
+// The clock and the observer are consulted after about so many levels, because a traversal can be as long as the space
+// is deep.
 constexpr int kLevelsBetweenLooks = 1 << 18;
 
-// Worth making beforehand: few beside the evaluations to come, and small beside a cache.
+// How many rewards are tabulated in advance: few compared with the evaluations to come.
 std::size_t num_table_entries(const Limits& limits) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(limits.budget / 8, 0, 1 << 16));
 }
 
-// What a search needs, whatever is known of its nodes.
+// What a search needs, whatever the type of its nodes.
 struct Setup {
   Setup(const FactorGraph& model, const SearchSpace& of, const LeafValues& leaves, const Limits& at_most,
         const TreeSearchOptions& with)
@@ -62,7 +64,7 @@ struct Setup {
   std::shared_ptr<TreeStore> store;
 };
 
-// NodeView: a node, with as much as the compiler may know of it.
+// NodeView is the type of a node; it may tell the compiler the number of states.
 template <class NodeView>
 class TreeSearch {
  public:
@@ -118,10 +120,11 @@ TreeSearch<NodeView>::TreeSearch(Setup& setup, const Observer& observer)
   }
 }
 
-// Alg. 2, TreeSample. Pre: an empty store. Post: the budget is not exceeded.
+// Alg. 2, TreeSample: traversals until the budget is spent or the root is complete. The rest of the loop reports
+// progress and ends at other limits. Pre: an empty store. Post: the budget is not exceeded.
 template <class NodeView>
 TreeSearchReport TreeSearch<NodeView>::tree_sample() {
-  // A function may take seconds.
+  // Look after every traversal where factors are functions, which may take seconds.
   const int most = graph_.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space_.num_levels() + 1), 1, 256) : 1;
   const int observer_interval = options_.observer_interval > 0 ? options_.observer_interval : 16 * most;
   const int interval = std::gcd(most, observer_interval);
@@ -173,8 +176,9 @@ TreeSearchReport TreeSearch<NodeView>::tree_sample() {
   return report;
 }
 
-// Alg. 2, TreeTraversal. Pre: the root is not complete. Post: one more edge is evaluated and all values are up to date,
-// or (kBudgetSpent, kFailed) no value has changed.
+// Alg. 2, TreeTraversal: x <- empty; while x is in the tree, a <- Q-UCT and x <- x o a; Expand(x); backup. Pre: the
+// root is not complete. Post: one more edge is evaluated and all values are up to date, or (kBudgetSpent, kFailed) no
+// value has changed.
 template <class NodeView>
 typename TreeSearch<NodeView>::Outcome TreeSearch<NodeView>::tree_traversal() {
   if (!budget_.allows(fewest_factors_)) return Outcome::kBudgetSpent;
@@ -197,19 +201,23 @@ typename TreeSearch<NodeView>::Outcome TreeSearch<NodeView>::tree_traversal() {
   return Outcome::kProgress;
 }
 
-// Alg. 2, Q-UCT (eq. 7): the incomplete edge with the largest Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 +
-// eta(x o a)). That changes only when a traversal comes through the node, so it is found at the end of that one, for
-// all nodes of its path at once, and kept with the node.
+// Alg. 2, Q-UCT (eq. 7): the incomplete edge with the largest
+//
+//   Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 + eta(x o a)).
+//
+// That edge changes only when a traversal passes through the node. So it is computed at the end of each traversal, for
+// all nodes of the path at once (choices.hpp), and kept with the node.
 template <class NodeView>
 int TreeSearch<NodeView>::q_uct(const NodeView& node) const {
   return static_cast<int>(node.choice());
 }
 
-// Alg. 2, Expand: pays for R_n of the path's last edge. Its child has the values Q_phi; where they are the paper's
-// constants it gets a node of its own when it is visited. False when there is no value.
+// Alg. 2, Expand: evaluates and pays for R_n of the path's last edge; the child begins with the values Q_phi. Where
+// these are the paper's constants, the child is stored only when it is visited again. False when there is no reward.
 template <class NodeView>
 inline bool TreeSearch<NodeView>::expand(Step<NodeView>& step) {
-  // Where R = -inf, only the factors up to the first -inf are paid for, and a table does not know how many.
+  // Where R = -inf, only the factors up to the first -inf are paid for. The table of rewards does not say how many
+  // these are, so the reward is then evaluated.
   if (path_.has_factors(step.level) && step.factor != 0.0) {
     budget_.spend(reward_.num_factors(step.level));
   } else {
@@ -224,7 +232,7 @@ inline bool TreeSearch<NodeView>::expand(Step<NodeView>& step) {
   return true;
 }
 
-// The edge's child, once its reward is known.
+// Alg. 2, Expand, second part: the child of an edge whose reward is known.
 template <class NodeView>
 inline void TreeSearch<NodeView>::attach(Step<NodeView>& step) {
   step.node.set_expanded(step.action);
@@ -235,8 +243,8 @@ inline void TreeSearch<NodeView>::attach(Step<NodeView>& step) {
   }
 }
 
-// Alg. 2, backup: Q(a) = R + V(x o a), V(x) = log sum exp Q, visits and complete flags, from the last edge of the path
-// to the root. An edge is complete when R = -inf or when everything below it is.
+// Alg. 2, backup, from the last edge of the path to the root: Q(a) <- R + V(x o a) with V = log sum exp Q (eq. 6), eta
+// <- eta + 1, and C: an edge is complete when R = -inf or when everything below it is complete.
 template <class NodeView>
 [[gnu::noinline]] void TreeSearch<NodeView>::backup() {
   const std::span<const Step<NodeView>> path = path_.steps();
@@ -263,8 +271,8 @@ template <class NodeView>
   if (store_.has_prior()) path_.forget();
 }
 
-// Where exp V(x) leaves its range or exp Q(a) loses bits: the same by logarithms; returns exp V(x). A function of its
-// own keeps the chain of backup in a register.
+// The same backup by logarithms, where exp V(x) leaves its range or exp Q(a) loses bits; returns exp V(x). It is a
+// function of its own so that the loop of backup stays in registers.
 template <class NodeView>
 double TreeSearch<NodeView>::repair(std::size_t i) {
   const auto& [view, level, action, factor] = path_.steps()[i];
@@ -275,7 +283,8 @@ double TreeSearch<NodeView>::repair(std::size_t i) {
   return node.sum();
 }
 
-// A node whose values are those of Q_phi, which is told what the edge before it had, Q_phi - R.
+// Alg. 2, Expand: a new node with Q <- Q_phi, eta <- 0 and C <- 0. `expected` is the value that the edge to it
+// promised, Q_phi - R, for leaf values that use it.
 template <class NodeView>
 NodeIndex TreeSearch<NodeView>::create_node(int level, std::optional<double> expected) {
   const NodeIndex index = store_.create(level);
@@ -308,7 +317,7 @@ void TreeSearch<NodeView>::initialise(int level, const Node& node, std::optional
   choices_.choose(level, node);
 }
 
-// ---- Beyond Algorithm 2: what is known before the search begins ----------------------------------------------------
+// ---- Beyond Algorithm 2: paths that are known before the search begins ---------------------------------------------
 
 // One traversal for each edge of the configuration that is not in the tree yet.
 template <class NodeView>
@@ -317,7 +326,7 @@ void TreeSearch<NodeView>::insert(const KnownPath& known) {
   }
 }
 
-// The same as tree_traversal along given edges, whose rewards are given too. False when all of them are in the tree.
+// As tree_traversal, along given edges with given rewards. False when all of them are in the tree.
 template <class NodeView>
 bool TreeSearch<NodeView>::insert_edge(const KnownPath& known) {
   path_.begin();

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// What the nodes of a level have beside links, visits and weights.
+// What the nodes of a level have in addition to links, visits and weights.
 struct Extras {
   bool logs, hints, priors, factors, room_for_factors;
 };
@@ -73,7 +73,7 @@ TreeStore::TreeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, c
 }
 
 void TreeStore::grow() {
-  // Growing moves pages instead of bytes once the array is large; by an eighth it then wastes little.
+  // Once the array is large, growing moves pages instead of bytes; growing by an eighth then wastes little.
   constexpr std::size_t kSmallBytes = std::size_t{256} << 10;
   const std::size_t held = memory_.num_bytes();
   const std::size_t needed = (std::size_t{num_units_} + most_per_traversal_) * unit_bytes_;
@@ -92,7 +92,8 @@ NodeIndex TreeStore::create(int level) {
   num_units_ += store.num_units;
   ++num_nodes_;
   node(level, index).copy_from(blank(level));
-  // The place of the next one: stores to a line that has to come from memory would hold up those of the backup.
+  // Prefetches the place of the next node: stores to a line that has to come from memory would delay those of the
+  // backup.
   __builtin_prefetch(block(num_units_), 1);
   return index;
 }

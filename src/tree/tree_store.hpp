@@ -1,11 +1,11 @@
 // Where the tree search keeps its nodes: storage and identity, no policy.
 //
-// Nodes are blocks (node.hpp) in one array, addressed by a 32-bit index: what is created about the same time lies
-// together, and large pages are full. Where all variables have one number of states the blocks are equal and an index
-// counts them; else it counts units of 8 bytes. Nodes come after their parents.
+// Nodes are blocks (node.hpp) in one array, addressed by a 32-bit index: nodes created about the same time lie
+// together, and large pages are full. Where all variables have the same number of states, the blocks have the same size
+// and an index counts them; otherwise it counts units of 8 bytes. Nodes come after their parents.
 //
 // With a uniform Q_phi a node gets no block until it is visited a second time: until then its value is that of Q_phi,
-// which its parent's edge holds already.
+// which is already stored at its parent's edge.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class TreeStore {
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
   [[nodiscard]] bool has_prior() const { return has_prior_; }
   [[nodiscard]] Node node(int level, NodeIndex index) const { return {block(index), &levels_[level].layout}; }
-  // Asks for a node's first line of the cache.
+  // Prefetches a node's first cache line.
   [[gnu::always_inline]] void prefetch(NodeIndex index) const { __builtin_prefetch(block(index)); }
   // The number of states of all levels; 0: they differ.
   [[nodiscard]] int common_num_states() const { return common_num_states_; }
@@ -55,7 +55,7 @@ class TreeStore {
   [[nodiscard]] std::uint64_t num_nodes() const { return num_nodes_; }
   // One past the largest index in use.
   [[nodiscard]] NodeIndex end_index() const { return num_units_; }
-  // Bytes that are in use by nodes, and bytes held in all, growing ahead.
+  // Bytes in use by nodes, and all bytes held, including room for growth.
   [[nodiscard]] std::size_t used_bytes() const { return std::size_t{num_units_} * unit_bytes_; }
   [[nodiscard]] std::size_t held_bytes() const { return memory_.num_bytes(); }
 

@@ -8,7 +8,7 @@
 namespace treesample {
 namespace {
 
-// The logarithm of the sum of the weights, also where all of them are too small for a double.
+// The logarithm of the sum of the weights, even where all of them are too small for a double.
 double log_sum(const Node& node) {
   double most = kNegInf;
   for (int a = 0; a < node.num_states(); ++a) most = std::max(most, node.log_weight(a));

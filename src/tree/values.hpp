@@ -9,8 +9,8 @@
 
 namespace treesample {
 
-// V of the node that an edge of the level before leads to; where it has no block yet, that of the uniform Q_phi. Below
-// the last level there is nothing: V = 0.
+// V of the node that an edge of the previous level leads to; where the node has no block yet, that of the uniform
+// Q_phi. Below the last level V = 0.
 inline ScaledValue scaled_value(const TreeStore& store, int level, NodeIndex index) {
   if (level == store.space().num_levels()) return {};
   if (index == kNoNode) return store.scaled_prior_value(level);
@@ -19,14 +19,14 @@ inline ScaledValue scaled_value(const TreeStore& store, int level, NodeIndex ind
 }
 double log_value(const TreeStore& store, int level, NodeIndex index);
 
-// For sum_of_others: masks that let all numbers pass but that in the middle.
+// For sum_of_others: masks that keep all numbers except the one in the middle.
 inline constexpr int kMostMasked = 8;
 inline constexpr std::uint64_t kAll = ~std::uint64_t{0};
 inline constexpr std::uint64_t kAllButOne[] = {kAll, kAll, kAll, kAll, kAll, kAll, kAll, 0,
                                                kAll, kAll, kAll, kAll, kAll, kAll, kAll};
 
-// The sum of the weights but the action's own. By masks, because the processor can foresee neither a branch nor a store
-// that depends on the action.
+// The sum of the weights except the action's own. It uses masks, because the processor cannot predict a branch or a
+// store that depends on the action.
 template <class Shape>
 double sum_of_others(const BasicNode<Shape>& node, int action) {
   if (node.num_states() == 2) return node.weight(1 - action);
@@ -43,7 +43,7 @@ double sum_of_others(const BasicNode<Shape>& node, int action) {
   return sum;
 }
 
-// R of an expanded edge: log of the factor or, where the node does not keep it, Q(a) less the child's value.
+// R of an expanded edge: log of the factor or, where the node does not keep it, Q(a) minus the child's value.
 double edge_reward(const TreeStore& store, int level, const Node& node, int action);
 
 // Q(a) = R + V, and its weight, of an expanded edge with factor = exp(R), by logarithms where the product leaves the

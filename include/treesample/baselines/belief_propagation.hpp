@@ -6,9 +6,9 @@
 //   v to factor m   nu_v,m(x_v) = sum of mu_l,v(x_v) over the factors l of v without m
 //   belief          b_v(x_v)    proportional to exp(sum of mu_m,v(x_v) over the factors m of v)
 //
-// With damping d a message mu is d times the old plus 1 - d times the new one, in the log domain. On a
-// graph without cycles beliefs and log Z are exact once the steps have crossed it. Messages that are 0 are
-// sound: when no state of a variable is left, Z = 0 for certain.
+// With damping d a message mu is d times the old plus 1 - d times the new one, in the log domain. On a graph without
+// cycles beliefs and log Z are exact once the steps have crossed it. Zeros in messages are certain: when they leave no
+// state of a variable, Z = 0.
 //
 // Only for tables: Error (kArgument) for a model with a function factor.
 #pragma once
@@ -87,7 +87,7 @@ struct BpSampleResult {
 };
 
 // Of the limits it uses the budget and `seconds`. Throws Error (kArgument) also for a budget that does not pay for one
-// sample. A run that is ended early hands back the samples so far, at least one.
+// sample. A run that is ended early returns the samples so far, at least one.
 BpSampleResult bp_sample(const FactorGraph& graph, const Limits& limits, const BpSampleOptions& options = {},
                          const Observer& observer = {});
 

@@ -1,12 +1,12 @@
-// The best configuration by the frequencies of the best quarter, as tree-structured Parzen estimators do for
-// independent categories.
+// Looks for the best configuration by the frequencies of states among the best quarter of those evaluated, as
+// tree-structured Parzen estimators do for independent categories.
 //
-// After 20 uniform configurations: with g_v and b_v the frequencies (plus one each) of variable v's states among the
-// best quarter of what was asked and among the rest, 24 configurations are drawn from the product of the g_v, and of
-// those that were not asked before the one with the largest sum over v of log g_v(x_v) - log b_v(x_v) is asked.
+// The first 20 configurations are uniform. Let g_v and b_v be the frequencies (plus one each) of variable v's states
+// among the best quarter of the evaluated configurations and among the rest. Each further step draws 24 configurations
+// from the product of the g_v and evaluates the new one with the largest sum over v of log g_v(x_v) - log b_v(x_v).
 //
-// It is no sampler and knows nothing of log Z. A configuration is asked once; a function that was asked for the same
-// states before is not called again.
+// This is not a sampler and says nothing about log Z. A configuration is evaluated once; a function whose value for the
+// same states is known is not called again.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct FrequenciesOptions {
 
 struct FrequenciesReport : RunReport {
   std::int64_t num_asked = 0;  // configurations
-  bool is_complete = false;    // all there are: no other is better
+  bool is_complete = false;    // all configurations were evaluated: no other is better
 };
 
 struct FrequenciesResult {
@@ -31,7 +31,7 @@ struct FrequenciesResult {
   FrequenciesReport report;
 };
 
-// Of the limits it uses budget, unit and seconds; it ends as converged where everything was asked. Throws Error:
+// Of the limits it uses budget, unit and seconds; it ends as converged when everything was evaluated. Throws Error:
 // kArgument for a budget that does not pay for one configuration, kNumeric when a factor returns NaN or +inf.
 FrequenciesResult best_by_frequencies(const FactorGraph& graph, const Limits& limits,
                                       const FrequenciesOptions& options = {}, const Observer& observer = {});

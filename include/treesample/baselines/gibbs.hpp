@@ -7,9 +7,9 @@
 // Restarts: a uniform initial state, N_gibbs sweeps, one sample; repeated. Chain: one uniform initial
 // state, burn_in sweeps, then a sample after every N_gibbs sweeps. Samples weigh 1 / I each.
 //
-// Zeros: a conditional that is 0 for all states is replaced by the uniform one. It occurs only at states of
-// density 0, which the target never visits, so the target stays invariant; and the walk goes on until it
-// meets a state of positive density, which it never leaves. Samples that still have density 0 are left out
+// Zeros: a conditional that is 0 for all states is replaced by the uniform one. It occurs only at states of density 0,
+// which the target never visits, so the target stays invariant; and the walk continues until it meets a state of
+// positive density, after which it never meets one of density 0 again. Samples that still have density 0 are left out
 // and counted.
 //
 // Cost: an update evaluates, for each of the K_v states, the factors of v; factors after the first -inf are
@@ -55,7 +55,7 @@ struct GibbsResult {
 };
 
 // Of the limits it uses the budget and `seconds`. Throws Error: kArgument for a budget that does not pay for one
-// sample, kNumeric when a factor returns NaN or +inf. A run that is ended early hands back the samples so far, at least
+// sample, kNumeric when a factor returns NaN or +inf. A run that is ended early returns the samples so far, at least
 // one.
 GibbsResult gibbs(const FactorGraph& graph, const Limits& limits, const GibbsOptions& options = {},
                   const Observer& observer = {});

@@ -2,15 +2,15 @@
 //
 // The chain starts at a uniform configuration. A step draws a variable and a state for it, both uniformly, and moves
 // there with probability min(1, gamma_hat(there) / gamma_hat(here)); the target stays invariant. The first half of the
-// steps is left out, and each of the others is a sample: P_X is how often the chain was where.
+// steps is left out, and each of the others is a sample: P_X(x) is the share of these steps that the chain was at x.
 //
-// Zeros: from a configuration of density 0 every step is taken, so that the chain walks freely until it meets one of
-// positive density, which it never leaves. What it met before that is left out.
+// Zeros: from a configuration of density 0 every step is accepted, so that the chain walks freely until it meets one of
+// positive density; after that it never accepts density 0. Configurations before that are left out.
 //
-// Cost: a step evaluates one configuration, a reward in units of these, as an update of Gibbs sampling does for each
-// state. What a function was asked before in the same run is known and no call, so that the chain goes on for nothing
-// where it has been; it ends when the budget does not pay for one more configuration at its full price, or after
-// Budget::kFreeRewards steps without a call.
+// Cost: a step evaluates one configuration, which is one reward in reward units, as for each state in an update of
+// Gibbs sampling. A function value that is known from the same run costs no call, so that the chain moves for free
+// where it has been before. The chain ends when the budget does not pay for one more configuration at its full price,
+// or after Budget::kFreeRewards steps without a call.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct MetropolisResult {
 };
 
 // Of the limits it uses budget, unit, seconds and bytes. Throws Error: kArgument for a budget that does not pay for one
-// configuration, kNumeric when a factor returns NaN or +inf. A run that is ended early hands back what it has.
+// configuration, kNumeric when a factor returns NaN or +inf. A run that is ended early returns the result so far.
 MetropolisResult metropolis(const FactorGraph& graph, const Limits& limits, const MetropolisOptions& options = {},
                             const Observer& observer = {});
 

@@ -1,8 +1,8 @@
-// A weighted sum of atoms, sum_i p_i delta(x, x_i): what SIS, SMC, Gibbs and BP hand back.
+// A weighted sum of atoms, sum_i p_i delta(x, x_i): the result of SIS, SMC, Gibbs and BP.
 //
-// Equal atoms are merged before anything is computed: the entropy of the distribution is that of the
-// merged weights (unmerged ones would overstate it, up to a negative KL). Each atom carries its
-// log gamma_hat, which every method knows from what it has paid for, so that
+// Equal atoms are merged before anything is computed: the entropy of the distribution is that of the merged weights
+// (unmerged ones would overstate it, up to a negative KL). Each atom carries its log gamma_hat, which every method
+// knows from its paid evaluations, so that
 //
 //   delta-KL = KL(P_X || P*) - log Z = -mean_log_density() - entropy()
 //
@@ -17,8 +17,8 @@
 
 namespace treesample {
 
-// Rows of one state per variable, by variable, one after the other; and per row the logarithms of its
-// weight, up to a common constant, and of its density. A weight of -inf leaves the row out.
+// The rows, one after the other, each with one state per variable; and per row the logarithms of its weight, up to a
+// common constant, and of its density. A weight of -inf leaves the row out.
 struct Particles {
   std::vector<int> states;
   std::vector<double> log_weights;

@@ -5,14 +5,13 @@
 //
 //   log w_i += R_n(x_i) - log proposal(a_i)
 //
-// When the effective sample size (sum w)^2 / sum w^2 falls below t I, particles are resampled and the
-// weights start anew (never after the last level: atoms keep their weights). t = 0 is SIS. The product of
-// the mean weights between resamplings estimates Z without bias, provided that the proposal is positive
-// wherever the target is.
+// When the effective sample size (sum w)^2 / sum w^2 falls below t I, particles are resampled and the weights are reset
+// (but not after the last level, where atoms keep their weights). t = 0 is SIS. The product of the mean weights between
+// resamplings estimates Z without bias, provided that the proposal is positive wherever the target is.
 //
-// Cost: I = floor(B / N) particles in reward units and floor(B / M) in factor units (M: factors with a
-// scope). Each particle pays for its own rewards, as in the paper, also when two are equal. A particle of
-// weight 0 is dropped and what it would have cost stays unspent; a mean over I still counts it.
+// Cost: I = floor(B / N) particles in reward units and floor(B / M) in factor units (M: factors with a scope). Each
+// particle pays for its own rewards, as in the paper, even when two are equal. A particle of weight 0 is dropped, and
+// the budget for its further levels stays unspent; a mean over I still counts it.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +38,7 @@ struct SmcOptions {
 struct SmcReport : RunReport {
   double estimate = 0.0;           // log of the estimate of Z; -inf when all particles were dropped
   std::int64_t num_particles = 0;  // I
-  std::int64_t num_dropped = 0;    // particles that met weight 0, resampled ones counted again
+  std::int64_t num_dropped = 0;    // particles that got weight 0; those that replaced them may count again
   int num_resamplings = 0;
   double ess = 0.0;  // of the final weights, before equal atoms are merged
 };
@@ -49,7 +48,7 @@ struct SmcResult {
   SmcReport report;
 };
 
-// The proposal is made of the estimate of `leaves`; without one it is uniform. Of the limits it uses the budget,
+// The proposal is made from the estimate of `leaves`; without one it is uniform. Of the limits it uses the budget,
 // `seconds` and `bytes`. Throws Error: kArgument for an andor space (particles need one order; tree and graph give the
 // same result) and for a budget that does not pay for one particle, kResource when the particles do not fit in memory,
 // kNumeric when a factor or the leaf value hands in NaN or +inf.

@@ -1,11 +1,11 @@
-// What a search by count() found, kept: a circuit that answers again in one pass over its nodes.
+// The result of a search by count() as a circuit, which answers further questions in one pass over its nodes.
 //
 // A node is a sum over the states of one variable, each a product of states that became fixed, free variables (sums
 // over the states that were left), one number and other nodes. The parts of a product share no variable, the terms of a
 // sum no configuration, and all terms of a sum have the same variables: a smooth d-DNNF with more than two states. So
 // one pass upward gives log Z, one downward all marginals, one walk down a sample or the best configuration.
 //
-// Weights of single states may be changed, evidence being a weight of 0 for all other states:
+// Weights of single states may be changed; evidence is a weight of 0 for all other states:
 // circuit.with(weights).given(evidence) is the circuit of the model with both, without a search. The tables of the
 // model itself are compiled in.
 #pragma once
@@ -25,7 +25,7 @@ namespace treesample {
 
 // By variable and state: log-values that are added to those of the model; -inf forbids a state.
 using StateWeights = std::vector<std::vector<double>>;
-// What the tables of a model say, each of which is over one variable; else throws kArgument.
+// The weights in the tables of a model, each of which must be over one variable; otherwise throws kArgument.
 StateWeights state_weights(const FactorGraph& graph);
 
 struct CircuitShape;
@@ -33,14 +33,14 @@ class CountNumber;
 
 class Circuit final : public Approximation {
  public:
-  // Certified, and for all weights; -inf twice where nothing is possible.
+  // Certified for any weights; both bounds are -inf where nothing is possible.
   [[nodiscard]] LogBounds log_z() const;
   // [variable][state]; all 0 where nothing is possible.
   [[nodiscard]] Marginals marginals() const;
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
-  // A configuration of the largest density, which is as it was computed, weights included. No other has a density that
-  // is larger by more than the gap: rounding. Throws kArgument when none is possible.
+  // A configuration of the largest density, and that density as computed, including the weights. No other has a density
+  // that is larger by more than `gap`, which is due to rounding. Throws kArgument when none is possible.
   struct Best {
     Configuration configuration;
     double gap = 0.0;
@@ -49,10 +49,11 @@ class Circuit final : public Approximation {
   // log of the density at x, weights included; exp of it sums to Z.
   [[nodiscard]] double log_density(std::span<const int> x) const;
 
-  // The same circuit with these weights beside those that it has. Throws kArgument for other numbers of states, NaN,
-  // and finite weights beyond 1e6 in magnitude.
+  // The same circuit with these weights in addition to those that it has. Throws kArgument for other numbers of states,
+  // NaN, and finite weights beyond 1e6 in magnitude.
   [[nodiscard]] Circuit with(const StateWeights& weights) const;
-  // With its weights, and the other states of what was observed impossible. Throws as observed_states does.
+  // The same circuit and weights, with all states that contradict the evidence made impossible. Throws as
+  // observed_states does.
   [[nodiscard]] Circuit given(const Evidence& evidence) const;
 
   [[nodiscard]] int num_variables() const;
@@ -77,8 +78,8 @@ class Circuit final : public Approximation {
 // Weights that were set by with() or given() are not in it.
 std::string format_circuit(const Circuit& circuit);
 void write_circuit(const Circuit& circuit, const std::filesystem::path& path);
-// Throws kParse naming the line and what is allowed. What is read is checked: all indices and ranges, that nodes use
-// earlier nodes alone, that the terms of each sum differ in the state of their first variable, and that each term of a
+// Throws kParse naming the line and what is allowed. The following is checked: all indices and ranges, that nodes use
+// only earlier nodes, that the terms of each sum differ in the state of their first variable, and that each term of a
 // sum has each variable of the sum once.
 Circuit parse_circuit(std::string_view text, std::string_view source_name);
 Circuit read_circuit(const std::filesystem::path& path);

@@ -1,18 +1,18 @@
 // Exact log Z of models with many zeros: weighted model counting, with any numbers of states and any weights.
 //
-// A search over partial configurations that uses the zeros three times. After each decision they are propagated; from
-// each contradiction a clause is learned, a set of states that cannot occur together; and what is left falls apart into
-// components that share no factor any more,
+// This is a search over partial configurations that uses the zeros in three ways. After each decision they are
+// propagated; from each contradiction a clause is learned, a set of states that cannot occur together; and the
+// remaining model falls apart into components that share no factor,
 //
 //   Z(c) = sum over the states s of a variable of c of   w(c, s) prod over the components d of c given s of Z(d),
 //
-// w being the weights of the variables that became fixed and of the factors that became constant. Z(c) depends on what
-// is left alone, and is looked up where the same was left before. docs/methods/zeros.md has the derivation, what the
-// key of the cache is, and why learned clauses and a cache are sound together.
+// where w(c, s) has the weights of the variables that became fixed and of the factors that became constant. Z(c)
+// depends only on what remains of c, so it is looked up where the same component was met before. docs/methods/zeros.md
+// has the derivation, the key of the cache, and the proof that learned clauses and a cache are sound together.
 //
-// Numbers are never subtracted: bounds of log Z include all rounding (src/count/count_number.hpp). A search that is
-// stopped has bounds too: L from what is solved and from single configurations of what is not, U from what is solved
-// and from sums of weights, or from mini-buckets for the whole, to which a tenth of the time goes.
+// Numbers are never subtracted, and bounds of log Z include all rounding (src/count/count_number.hpp). A search that is
+// stopped has bounds too: L from solved components and from single configurations of the others, U from solved
+// components and from sums of weights, or from mini-buckets for the whole model, which get a tenth of the time.
 #pragma once
 
 #include <cstdint>
@@ -28,28 +28,28 @@ namespace treesample {
 
 struct CountOptions {
   std::int64_t most_decisions = std::numeric_limits<std::int64_t>::max();
-  int order_restarts = 4;  // randomised min-fill orders that the decomposition is the best of
+  int order_restarts = 4;  // randomised min-fill orders; the best one gives the decomposition
   std::uint64_t seed = 0;  // of the orders
   bool has_cache = true;
   bool has_learning = true;
   bool has_reductions = true;  // merged states, inlined gates, summed variables: src/count/reduce.hpp
-  // What is left is eliminated where that takes no more bucket entries than this.
+  // The reduced model is eliminated instead of searched where that takes at most so many bucket entries.
   double most_eliminated_entries = 1 << 23;
-  // Everything is searched then, nothing reduced or eliminated, and a circuit is kept where it takes at most a quarter
-  // of the memory.
+  // Keeps a circuit if that takes at most a quarter of the memory. The model is then neither reduced nor eliminated:
+  // all of it is searched.
   bool keep_circuit = false;
 
   // Throws Error (kArgument) naming what is out of range.
   void validate() const;
 };
 
-// `stop` is kBudget when most_decisions were made, and kRounding also where the weights are beyond exp(1e9): then
+// `stop` is kBudget when most_decisions were made. It is kRounding also where the weights are beyond exp(1e9) and
 // nothing was searched.
 struct CountReport : RunReport {
   std::int64_t num_decisions = 0;     // states that were tried
   std::int64_t num_propagations = 0;  // literals that followed
   std::int64_t num_conflicts = 0;
-  std::int64_t num_learned = 0;     // clauses, those that were forgotten again included
+  std::int64_t num_learned = 0;     // clauses, including those that were forgotten again
   std::int64_t num_components = 0;  // that were looked up or searched
   std::int64_t num_cache_hits = 0;
   std::int64_t num_evicted = 0;  // components that left the cache for lack of memory
@@ -70,15 +70,15 @@ struct CountReport : RunReport {
 };
 
 struct CountResult {
-  bool is_solved = false;  // everything was searched: the bounds of the report differ by rounding alone
-  // Answers in terms of the model that was given. Null unless it was asked for, the model is possible and solved, and
-  // the circuit fits.
+  bool is_solved = false;  // everything was searched: the bounds of the report differ only by rounding
+  // Answers in terms of the given model. Null unless keep_circuit was set, the model is possible and solved, and the
+  // circuit fits into the memory.
   std::shared_ptr<const Circuit> circuit;
   CountReport report;
 };
 
-// Of the limits it uses seconds and bytes, for clauses, cache and search together. An observer that wants the end gets
-// the bounds so far. Throws Error: kArgument when a factor is a function or an option is out of range.
+// Of the limits it uses seconds and bytes, for clauses, cache and search together. If the observer ends the run, the
+// result has the bounds so far. Throws Error: kArgument when a factor is a function or an option is out of range.
 CountResult count(const FactorGraph& graph, const Limits& limits = {}, const CountOptions& options = {},
                   const Observer& observer = {});
 

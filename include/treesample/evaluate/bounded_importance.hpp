@@ -3,9 +3,9 @@
 //
 //   w_i = gamma_hat(x_i) / P_U(x_i) <= exp(B),     z_i = w_i exp(-B) in [0, 1],     Z = exp(B) E[z]
 //
-// Limits of E[z] by betting (Waudby-Smith and Ramdas 2024; src/evaluate/betting.hpp) hold with probability at least
-// 1 - delta, at whatever moment the sampling ends: no asymptotic statement. A draw accepted with probability z has the
-// target's distribution; it takes exp(B) / Z tries on average.
+// Limits of E[z] by betting (Waudby-Smith and Ramdas 2024; src/evaluate/betting.hpp) hold with probability at least 1 -
+// delta at whatever moment the sampling ends; this is not an asymptotic statement. A draw that is accepted with
+// probability z has the target's distribution; it takes exp(B) / Z tries on average.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,12 @@
 
 namespace treesample {
 
-// Configurations whose sum is known, as those of a cutset (exact/cutset.hpp) are: samples only have to tell the rest,
+// Configurations whose sum is known, such as those of a cutset (exact/cutset.hpp): samples only have to estimate the
+// rest,
 //
 //   Z = exp(log_mass) + exp(B) E[z 1(x is none of them)],
 //
-// whose limits are as many nats shorter as less of Z is left. To be chosen before the samples are drawn.
+// whose limits are closer the less of Z is left. The set must be chosen before the samples are drawn.
 struct KnownPart {
   LogBounds log_mass{kNegInf, kNegInf};  // certified
   double estimate = kNegInf;             // of log_mass
@@ -35,39 +36,39 @@ struct KnownPart {
 struct BoundedImportanceOptions {
   std::int64_t max_samples = 10'000;
   double confidence = 0.95;  // of the interval
-  // How many samples there will be, after so many, where that is not max_samples: makes the interval short. Not to be
-  // chosen by looking at the samples that are still to come.
+  // After num_drawn samples, how many there will be in total, where that is not max_samples. A good guess makes the
+  // interval short. It must not depend on samples that are still to come.
   std::function<double(std::int64_t num_drawn)> expected_samples = {};
-  // For log_z, its error and its interval; marginals and the effective sample size are those of all samples.
+  // Used for log_z, its error and its interval; marginals and the effective sample size are those of all samples.
   std::optional<KnownPart> known = {};
-  // That draw samples of models made of tables, side by side, each with a copy of the sampler and of `known`, which
-  // must allow for that; the same bits for any number. Functions are called by one thread.
+  // Threads that draw samples of models made of tables. Each has a copy of the sampler and of `known`, which must allow
+  // this; the bits are the same for any number. Functions are called by one thread.
   int threads = 1;
 
   void validate() const;
 };
 
 struct BoundedImportance {
-  // Log of the mean weight, or of what is known and the mean weight of the rest; -inf when all of it is 0.
+  // Log of the mean weight, or of the known sum plus the mean weight of the rest; -inf when all of it is 0.
   double log_z = 0.0;
   LogBounds interval;  // of log Z, at `confidence`
   double confidence = 0.0;
-  double std_error = 0.0;  // of log_z, see below; +inf when nothing is known of it
+  double std_error = 0.0;  // of log_z, see below; +inf when it is unknown
   double ess = 0.0;        // effective sample size
   std::int64_t num_samples = 0;
-  std::optional<Error> error;  // a factor failed for good: this is the estimate so far
+  std::optional<Error> error;  // a factor failed permanently: this is the estimate so far
   Spending spent;              // what evaluating the samples cost
   Configuration best;          // the sample with the largest density; empty x when there was none
   Marginals marginals;         // weighted; empty when all weights are 0
   // Why there are no standard errors; empty when there are. Large weights that were not met show neither in the
-  // variance nor in ess, but the bound limits them: a region with a share p of Z is missed by all n samples with
-  // probability exp(-p r) at most, where r = n Z exp(-B). Errors are made only from r >= kFewestHits on and where the
-  // interval has a lower end. All of them are by the delta method and not below 1 / r.
+  // variance nor in ess, but the bound limits them: all n samples miss a region with a share p of Z with probability at
+  // most exp(-p r), where r = n Z exp(-B). There are errors only for r >= kFewestHits and where the interval has a
+  // lower end. All of them are by the delta method and at least 1 / r.
   std::string no_error;
-  // Per variable the largest standard error of its marginal probabilities: not below that of as many independent
-  // samples as are effective either. Empty without marginals, and where no_error says why.
+  // Per variable the largest standard error of its marginal probabilities; also at least that of `ess` independent
+  // samples. Empty without marginals, and where no_error says why.
   std::vector<double> marginal_errors;
-  // The largest of all, and not below that of probability 1/2; 1 without errors.
+  // The largest of all, and at least that of a probability of 1/2; 1 without errors.
   double marginals_error = 1.0;
 };
 
@@ -76,13 +77,14 @@ inline constexpr double kFewestHits = 10.0;
 // Any sampler with weights of at most exp(log_bound).
 struct BoundedSampler {
   double log_bound = 0.0;  // -inf: Z = 0
-  // One sample into x, which has a place for every variable of the graph; returns its log-probability.
+  // Writes one sample to x, which has an element for every variable of the graph; returns its log-probability.
   std::function<double(std::span<int> x, Random& random)> sample_into;
-  // The same, given up early where its weight is small (StoreApproximation::sample_or_give_up); may be empty.
+  // The same, but may give the sample up early where its weight is small (StoreApproximation::sample_or_give_up); may
+  // be empty.
   std::function<double(std::span<int> x, Random& random, double least)> sample_or_give_up = {};
 };
 
-// The observer is told, and asked, after every sample: the estimate is then the one so far.
+// The observer is told the progress after every sample, and can end the run then: the result is the estimate so far.
 BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSampler& sampler,
                                      const BoundedImportanceOptions& options, Random& random,
                                      const Observer& observer = {});
@@ -101,8 +103,8 @@ struct RejectionOptions {
   std::int64_t max_tries = 10'000'000;
 };
 
-// Until enough draws are accepted or `max_tries` made, or the observer, asked after every try, wants no more; none when
-// Z = 0 is known.
+// Draws until enough draws are accepted, `max_tries` were made, or the observer, asked after every try, ends it. No
+// samples when Z = 0 is known.
 RejectionSamples rejection_samples(const FactorGraph& graph, const SearchApproximation& upper,
                                    const RejectionOptions& options, Random& random, const Observer& observer = {});
 

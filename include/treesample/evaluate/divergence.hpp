@@ -5,10 +5,9 @@
 //   delta_entropy = H[P_X] - H[P*]                  (higher is better)
 //   KL[P_X || P*] = delta_energy - delta_entropy
 //
-// delta_KL needs nothing of the target but its factors. It is exact for a search with uniform leaf values
-// by one pass over its nodes, and for every approximation of a small model by enumeration; otherwise it
-// is estimated from samples. An approximation that gives mass to an impossible configuration has energy
-// -inf and delta_KL +inf.
+// delta_KL needs only the factors of the target. It is computed exactly for a search with uniform leaf values, by one
+// pass over its nodes, and for every approximation of a small model, by enumeration; otherwise it is estimated from
+// samples. An approximation that gives mass to an impossible configuration has energy -inf and delta_KL +inf.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +37,11 @@ struct Divergence {
 
 struct DivergenceOptions {
   int num_samples = 10'000;
-  std::int64_t max_configurations = std::int64_t{1} << 16;    // above, models are not enumerated
-  std::int64_t max_function_entries = std::int64_t{1} << 16;  // above, function factors have no means
+  std::int64_t max_configurations = std::int64_t{1} << 16;    // larger models are not enumerated
+  std::int64_t max_function_entries = std::int64_t{1} << 16;  // no means are computed of function factors with more
 };
 
-// The first that is possible of store_divergence, if it is the approximation of a search, enumerated_divergence and
+// The first of these that is possible: store_divergence (for the approximation of a search), enumerated_divergence,
 // sampled_divergence.
 //
 // Here and below: `graph` is the one that the approximation was made for. Throws Error (kArgument) when

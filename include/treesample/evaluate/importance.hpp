@@ -2,9 +2,9 @@
 //
 //   w_i = gamma_hat(x_i) / P_X(x_i),  x_i ~ P_X,      Z = E[w]
 //
-// The mean weight is an unbiased estimate of Z wherever P_X covers the support of the target. A search
-// with the uniform prior covers it; a prior or a particle set that excludes possible states does not,
-// and the estimate then is one of the mass that it does cover. All arithmetic is on log w_i.
+// The mean weight is an unbiased estimate of Z wherever P_X covers the support of the target. A search with the uniform
+// prior covers it; a prior or a particle set that excludes possible states does not, and then the mean weight estimates
+// the mass that is covered. All arithmetic is on log w_i.
 #pragma once
 
 #include <optional>
@@ -27,25 +27,23 @@ struct ImportanceEstimate {
   // What evaluating the samples cost: a reward per variable and sample, and the factors that were read
   // (none after the first -inf; constants are free, as in the search).
   Spending spent;
-  std::optional<Error> error = {};  // a factor failed for good: this is the estimate so far
+  std::optional<Error> error = {};  // a factor failed permanently: this is the estimate so far
   // The sample with the largest gamma_hat: empty x when there were no samples; -inf when all are impossible.
   Configuration best;
 };
 
-// The variance of heavy-tailed weights is itself underestimated by those that were seen: a few of them carry the sum,
-// and larger ones have not been met. So many effective samples are the fewest, and this the least share of all, that a
-// standard error is made from. What no sample shows, a region that P_X hardly ever comes to, it cannot show either.
+// A sample of heavy-tailed weights underestimates their variance: a few weights carry the sum, and larger ones have not
+// been met. So there is a standard error only with at least this number of effective samples, and at least this share
+// of all samples. A region that P_X hardly ever reaches shows in no sample, and not in the standard error either.
 inline constexpr double kFewestEffectiveSamples = 10.0, kLeastEffectiveShare = 0.01;
-// A search that gives nearly all of its mass to what it has evaluated, where all weights are equal, looks exact from
-// there. With fewer samples than this expected outside, where P_X has the mass `unexplored`, there is no standard
-// error.
+// A search that gives nearly all of its mass to evaluated configurations, which all have the same weight, looks exact.
+// There is no standard error when fewer samples than this are expected outside, where P_X has the mass `unexplored`.
 inline constexpr double kFewestOutside = 10.0;
 void distrust_if_blind(ImportanceEstimate& estimate, double unexplored);
 
-// The variables of graph and approximation must be the same. An approximation without any state of
-// positive probability (Z = 0) gives log_z = -inf with std_error 0 and no samples.
-// Throws Error (kArgument) for num_samples < 1. The observer is told, and asked, after each sample: the estimate is
-// then the one so far.
+// The variables of graph and approximation must be the same. An approximation without any state of positive probability
+// (Z = 0) gives log_z = -inf with std_error 0 and no samples. Throws Error (kArgument) for num_samples < 1. The
+// observer is told the progress after each sample, and can end the run then: the result is the estimate so far.
 ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approximation& approximation, int num_samples,
                                        Random& random, const Observer& observer = {});
 

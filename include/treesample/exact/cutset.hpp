@@ -1,14 +1,15 @@
 // Exact sums over some joint states of a cutset: certified lower bounds where the whole model cannot be eliminated.
 //
-// With the variables of a cutset C fixed to one joint state c the rest of the model is small enough to be eliminated:
+// When the variables of a cutset C are fixed to one joint state c, the rest of the model is small enough to be
+// eliminated:
 //
 //   Z(c) = sum over all x with x_C = c of gamma_hat(x),        Z >= sum over the c in S of Z(c)
 //
-// for any set S of different joint states. Those of good configurations, samples or the best ones found, have most of
-// the mass where the cutset has little entropy: of a pedigree model that needs 2^43 bucket entries in all, 400 joint
-// states of 38 variables, each in 2^24 entries, had two thirds of Z.
+// for any set S of different joint states. Where the cutset has little entropy, the joint states of good configurations
+// (samples, or the best ones found) have most of the mass: in a pedigree model that needs 2^43 bucket entries in all,
+// 400 joint states of 38 variables, each in 2^24 entries, had two thirds of Z.
 //
-// Samples then only have to tell the rest, Z - sum of Z(c): KnownPart in evaluate/bounded_importance.hpp.
+// Samples then only have to estimate the rest, Z - sum of Z(c): KnownPart in evaluate/bounded_importance.hpp.
 #pragma once
 
 #include <cstddef>
@@ -32,21 +33,21 @@ struct Cutset {
 
 struct CutsetOptions {
   double most_entries = 1e7;      // of the buckets of one joint state, summed
-  int tries = 8;                  // choices, from different orders; the one with the least entropy is taken
+  int tries = 8;                  // choices, from different orders; the one with the least entropy is used
   std::uint64_t seed = 0;         // of the orders
   int threads = 1;                // that make them; the choice is the same for any number
   ShouldStop should_settle = {};  // ends with the best try so far; the first one is always made
   ShouldStop should_stop = {};    // ends that one too, with Error (kInterrupted)
 };
 
-// Fixes variables, one after the other, until the rest is small enough: each time the one that saves most of the work
-// for its entropy in `marginals`, which need not be exact. Legal for models with function factors. Throws Error
+// Fixes one variable after the other until the rest is small enough: each time the one that saves the most work
+// relative to its entropy in `marginals`, which need not be exact. Legal for models with function factors. Throws Error
 // (kArgument) unless there is one distribution per variable.
 Cutset choose_cutset(const FactorGraph& graph, const Marginals& marginals, const CutsetOptions& options = {});
 
 class CutsetSum {
  public:
-  // Of the limits it uses `bytes` and `threads`: joint states are eliminated side by side, each by one thread. Throws
+  // Of the limits it uses `bytes` and `threads`: joint states are eliminated in parallel, each by one thread. Throws
   // Error: kArgument when a factor is a function, or the cutset is not one of this graph, kResource when the tables of
   // all threads do not fit.
   CutsetSum(const FactorGraph& graph, Cutset cutset, const Limits& limits = {});
@@ -56,15 +57,15 @@ class CutsetSum {
 
   [[nodiscard]] const Cutset& cutset() const;
   // Adds the joint states of these configurations that are not there yet, in this order. The observer is told the
-  // certified lower bound of log Z after each few of them; its should_stop ends this with what there is. The same bits
-  // for any number of threads, unless it is ended.
+  // certified lower bound of log Z after every few of them; its should_stop ends this with those added so far. The bits
+  // are the same for any number of threads, unless it is ended early.
   void add(std::span<const Assignment> configurations, const Observer& observer = {});
 
-  // How many joint states there are, those of mass 0 included.
+  // The number of joint states, including those of mass 0.
   [[nodiscard]] std::size_t size() const;
   // Whether the joint state of x is among them.
   [[nodiscard]] bool holds(std::span<const int> x) const;
-  // Log of their sum: certified bounds, rounding included, and what was computed. -inf while nothing was found.
+  // Log of their sum: certified bounds, including rounding, and the computed value. -inf while nothing was found.
   [[nodiscard]] LogBounds log_mass() const;
   [[nodiscard]] double estimate() const;
 

@@ -1,15 +1,15 @@
 // One configuration of positive density, or the proof that there is none.
 //
-// Where most configurations are impossible a sampler may never meet a possible one. Here a depth-first
-// search decides x_v = s or x_v != s, propagates the zeros after each decision (reduce/propagator.hpp) and
-// goes back when a domain becomes empty:
+// Where most configurations are impossible a sampler may never meet a possible one. Here a depth-first search decides
+// x_v = s or x_v != s, propagates the zeros after each decision (reduce/propagator.hpp) and backtracks when a domain
+// becomes empty:
 //
 //   variable   with the smallest (states left) / (weight); a factor's weight grows with every
 //              contradiction it shows, and the variable of the last contradiction goes first
 //   state      by preference; without one, the largest
 //                sum over factors m of v of log sum over x of exp psi_m(x),  x_v = s, x within the domains
-//              which is what the parts of the model that touch v say about it
-//   restarts   after ever more contradictions, weights kept; the search ends in any case
+//              which is what the factors of v say about it
+//   restarts   after ever more contradictions, keeping the weights; the search always terminates
 //
 // Variables that no zero concerns come last. The result is then improved one variable at a time, so
 // that it is a local maximum of the density.
@@ -30,15 +30,15 @@
 
 namespace treesample {
 
-// scores[i] says how good it seems to put the variable in states[i], in nats; -inf is the last choice. Fixed
-// variables are known from the domains; after a contradiction a variable may be decided before others that come
-// earlier in the order.
+// Fills in scores[i]: how good it seems to put the variable in states[i], in nats; -inf is the last choice. Fixed
+// variables are known from the domains; after a contradiction a variable may be decided before others that come earlier
+// in the order.
 using StatePreference =
     std::function<void(const Propagator& domains, int variable, std::span<const int> states, std::span<double> scores)>;
 
 struct FindOptions {
   Evidence given = {};              // variables whose states are prescribed
-  std::vector<int> order = {};      // decide these first, in this order, where they are open; empty: by weight alone
+  std::vector<int> order = {};      // decide these first, in this order, where they are open; empty: only by weight
   StatePreference preference = {};  // empty: what the factors around the variable say
   // A state is drawn with probability proportional to exp(score / temperature): repeats with other seeds
   // find other configurations. 0 takes the best.
@@ -51,7 +51,7 @@ struct FindOptions {
 
 enum class FindOutcome {
   kFound,
-  kImpossible,  // no configuration of positive density agrees with what is given
+  kImpossible,  // no configuration of positive density agrees with the given states
   kStopped,     // by a limit
 };
 
@@ -71,8 +71,8 @@ class ConfigurationFinder {
   ConfigurationFinder(ConfigurationFinder&&) noexcept;
   ConfigurationFinder& operator=(ConfigurationFinder&&) noexcept;
 
-  // Same options and the same calls before: same result. Throws Error (kArgument) for bad `given`, `order`
-  // or temperature.
+  // The same options after the same earlier calls give the same result. Throws Error (kArgument) for bad `given`,
+  // `order` or temperature.
   FindResult find(const FindOptions& options = {});
 
  private:

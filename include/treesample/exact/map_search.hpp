@@ -1,22 +1,22 @@
-// The most probable states of some variables, all others summed out (marginal MAP); of all variables, the most probable
-// configurations. Best first, by mini-bucket bounds, with certified bounds at any time.
+// The most probable states of some variables, with all others summed out (marginal MAP); or, for all variables, the
+// most probable configurations. A best-first search with mini-bucket bounds, and with certified bounds at any time.
 //
-// With M the variables in question, y their states, and S(y) the sum of gamma_hat over the x that have y, wanted is the
-// largest log S(y). Variables are eliminated in an order in which M comes last, from buckets as in
+// Let M be the variables in question, y their states, and S(y) the sum of gamma_hat over the x that agree with y; the
+// largest log S(y) is wanted. Variables are eliminated in an order in which M comes last, from buckets as in
 // exact/elimination.hpp. A bucket whose table would be too large is split into clusters c,
 //
-//   x_v not in M   lambda_c = w log sum over x_v of exp(F_c / w), w = 1 / number of clusters   (Hoelder: at least the
-//   sum) x_v in M       lambda_c = max over x_v of F_c                                      (at least the maximum of
-//   the sum)
+//   x_v not in M   lambda_c = w log sum over x_v of exp(F_c / w), w = 1 / number of clusters   (Hoelder: >= the sum)
+//   x_v in M       lambda_c = max over x_v of F_c                                     (>= the maximum of the sum)
 //
-// after the largest entries of each state of v were made equal in all clusters, which changes no sum of them. For
-// states of the variables of M that are eliminated last, the sum of their own factors and of all messages to them is
-// then an upper bound f of log S(y) over all y that agree with them: the search extends the states with the largest f,
-// and dives from there to a first y now and then. Without a split f is exact, nothing else is ever extended, and the y
-// come out in the order of their S: that makes the k best. What does not fit the memory is searched depth first.
+// after the largest entries of each state of v were made equal in all clusters, which does not change their sum. Given
+// states of those variables of M that are eliminated last, the sum of their own factors and of all messages to them is
+// then an upper bound f of log S(y) for all y that agree with these states. The search extends the states with the
+// largest f, and now and then dives from there to a complete y. Without a split f is exact, no other states are ever
+// extended, and the y come out in the order of their S, which gives the k best. Where the open states do not fit into
+// the memory, the search is depth first.
 //
 // Errors: every table operation is off by less than (inputs + states + 16) eps (magnitudes that were added up), and f
-// by the sum of these over all buckets and levels; bounds are widened by it.
+// by the sum of these over all buckets and levels; bounds are widened by that.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct MapOptions {
   std::vector<Assignment> first = {};     // configurations of the whole model that are known to be good
   std::size_t bucket_bytes = SIZE_MAX;    // for messages, where that is less than half of the memory
   std::int64_t max_expanded = INT64_MAX;  // a limit that is the same on every machine
-  // Certified bounds of log S(y), where the buckets of the other variables are split: states by the index in M.
-  // Null: what elimination says, within the memory; y that does not fit then has no lower bound.
+  // Certified bounds of log S(y), used where the buckets of the other variables are split; states are by the index in
+  // M. Empty: elimination within the memory; a y for which that does not fit has no lower bound.
   std::function<LogBounds(const std::vector<int>& variables, const std::vector<int>& states)> log_sum = {};
 };
 
@@ -49,19 +49,19 @@ struct MapResult {
   };
   std::vector<int> variables;       // M
   std::vector<Found> best;          // at most k, the largest lower bound first; none where Z = 0
-  double log_upper = 0.0;           // certified: of every y that is not among `best`, and of the first of them
-  bool is_done = false;             // nothing that is left can be better than the last of `best`, but for rounding
+  double log_upper = 0.0;           // certified: for every y that is not in `best`, and for the first of `best`
+  bool is_done = false;             // up to rounding, nothing that is left can be better than the last of `best`
   bool is_exact_heuristic = false;  // no bucket was split
   std::int64_t num_expanded = 0;
 
-  // By no more than this is any y better than the first one.
+  // No y is better than the first one by more than this.
   [[nodiscard]] double gap() const;
   static constexpr double kTolerance = 1e-6;  // what counts as rounding, in nats
 };
 
-// Of the limits it uses `bytes`; `observer.should_stop` ends with what there is. Throws Error (kArgument) for a
-// function among the factors, an unknown variable and one that is named twice; kInterrupted when not even the buckets
-// were done.
+// Of the limits it uses `bytes`; `observer.should_stop` ends it with the result so far. Throws Error: kArgument for a
+// function among the factors, an unknown variable and one that is named twice; kInterrupted when it is stopped before
+// the buckets are done.
 MapResult map_search(const FactorGraph& graph, const Limits& limits = {}, const MapOptions& options = {},
                      const Observer& observer = {});
 

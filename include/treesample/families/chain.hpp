@@ -12,7 +12,7 @@
 //   from the paper's results; with -2.5 they agree. Set pair_slope = 2.5 for the sentence as printed.
 // - pair_offset: not in the text (0); 2.5 in the best reading. A constant leaves the distribution as it is and
 //   adds (N-1) pair_offset to log Z (on average 4.3 without it), but it changes TreeSample's search, whose
-//   default value (N-n) log K for unevaluated branches knows nothing of the constant.
+//   default value (N-n) log K for unevaluated branches does not include the constant.
 //
 // Factors: N of kind "unary" (variable n at index n), then N-1 of kind "pair".
 #pragma once

@@ -3,11 +3,11 @@
 // How the paper's sentences are read:
 // - "edge probability p = 2 log(N)/N": the natural logarithm; edge_probability replaces the formula.
 // - "for each clique": each MAXIMAL clique; every_clique takes all complete sets of two or more nodes.
-// - "graphs with cliques of size > 4 were rejected": max_clique; the graph is drawn anew, like one that
+// - "graphs with cliques of size > 4 were rejected": max_clique; such a graph is drawn again, like one that
 //   is not connected, at most max_attempts times (fewer for large N).
 // - "d^K values iid from N(0,1)": K^d values. entry_mean is 0 in the text and 1 in the best reading, where log Z
 //   grows by the number of factors: on average from 21.2 to 31.7. The paper reports a delta-KL of -28.89 for
-//   TreeSample, and delta-KL is at least -log Z: the text alone cannot have given that number.
+//   TreeSample, and delta-KL is at least -log Z: that number cannot come from the text alone.
 //
 // Factors: kind "table", scopes ascending, in lexicographic order of their scopes. A graph of one node has
 // the clique of that node.

@@ -4,9 +4,9 @@
 // the paper is a field), a preset per reading and a generator. This header holds what they share and
 // a lookup by name, so that a program can offer all of them without knowing their fields.
 //
-// Seeds. Instance i of seed s draws from the streams Random(s, "<family>/<i>/<part>"). The parts
-// (graph structure, table entries, ...) are apart, so that an option that changes one part leaves the
-// others as they were: both readings of one instance share their graph and their noise.
+// Seeds. Instance i of seed s draws from the streams Random(s, "<family>/<i>/<part>"). The parts (graph structure,
+// table entries, ...) have separate streams, so that an option that changes one part leaves the others as they were:
+// both readings of one instance share their graph and their noise.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace treesample {
 
-// The paper's text leaves the factors open in places, and its numbers do not follow from its words.
+// The paper's text does not always determine the factors, and its numbers do not follow from the text.
 enum class Reading {
   kLetter,  // what the text says (one exception: the sign of the chain's binary potential, see chain.hpp)
   kBest,    // with the constants that bring the results closest to the paper's; fitted, not in its text

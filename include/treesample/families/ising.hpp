@@ -2,8 +2,8 @@
 //
 //   log gamma_hat(x) = sum over neighbours i, j of J_ij s_i s_j + sum over i of h_i s_i,   s = 2 x - 1
 //
-// Every J is coupling + coupling_normal z + coupling_uniform u with its own z ~ N(0, 1) and u uniform in
-// [-1, 1): constant, Gaussian and uniform couplings by the same three numbers. Every h likewise.
+// Every J is coupling + coupling_normal z + coupling_uniform u with its own z ~ N(0, 1) and u uniform in [-1, 1), so
+// that three numbers describe constant, Gaussian and uniform couplings. The same holds for every h.
 //
 // Variable row * columns + column. With torus the last row and column are joined to the first, along
 // sides of three or more: on shorter ones that would join neighbours twice.
@@ -28,7 +28,7 @@ struct IsingOptions {
   double field_uniform = 0.0;
 };
 
-// The same for both readings; there so that every family has a preset.
+// The same for both readings; it exists so that every family has a preset.
 IsingOptions ising_options(Reading reading);
 FamilyInstance make_ising(const IsingOptions& options, std::uint64_t seed, std::uint64_t instance = 0);
 

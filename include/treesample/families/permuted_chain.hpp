@@ -11,8 +11,8 @@
 //   first_factor adds the logarithm of one more Dirichlet draw, and Z = 1.
 // Both readings of the paper use the defaults.
 //
-// Factors: the "pair" factors in chain order, scope (sigma(n-1), sigma(n)), the table's rows belonging to
-// the condition; then the "unary" factor of the first variable, if asked for.
+// Factors: the "pair" factors in chain order, with scope (sigma(n-1), sigma(n)), where a row of the table belongs to a
+// state of sigma(n-1); then the "unary" factor of the first variable, if asked for.
 #pragma once
 
 #include "treesample/families/family.hpp"

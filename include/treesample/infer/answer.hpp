@@ -1,4 +1,4 @@
-// What `infer` answers, whatever the method: in the variables and states of the model that it was given.
+// The answer of `infer`, the same for all methods, in terms of the variables and states of the given model.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,15 @@
 
 namespace treesample {
 
-// The share of Z that complete configurations make up whose factors were all evaluated: exp(L - log Z) with L certified
-// and log Z estimated.
+// The share of Z that belongs to completely evaluated configurations: exp(L - log Z), with L certified and log Z
+// estimated.
 struct EvaluatedShare {
   double share = 0.0;
   double log_z = 0.0;
   std::string log_z_by;  // which estimate
 };
 
-// To one query: P(variables | evidence).
+// The answer to one query: P(variables | evidence).
 struct QueryAnswer {
   std::vector<int> variables;
   // Row-major over their states, the last variable fastest; empty when there are none (Z = 0).
@@ -36,21 +36,22 @@ struct QueryAnswer {
   std::optional<double> error;  // standard error of each, as in Answer::marginal_errors; none where it is not known
 };
 
-// The states of its variables in a row of its probabilities.
+// The states of the query's variables in a row of its probabilities.
 Evidence query_states(const QueryAnswer& query, const FactorGraph& graph, std::size_t row);
 
-// To a question for the most probable states of some variables, all others summed out. With S(y) the sum of
-// exp(log density) over the configurations that have the states y of these variables:
+// The answer to a question for the most probable states of some variables, with all others summed out. S(y) is the sum
+// of exp(log density) over the configurations in which these variables have the states y.
 struct MapAnswer {
   std::vector<int> variables;
-  std::vector<int> states;  // y, the best that was found; of an impossible model none
+  std::vector<int> states;  // y, the best that was found; empty for an impossible model
   LogBounds log_value;      // certified: of log S(y)
   double log_upper = 0.0;   // certified: no choice of states has a larger log S
   bool is_optimal = false;  // log_upper is as close to log_value.lower as rounding allows
   std::string by;           // how it was found
 };
 
-// Of log Z, by samples and their spread: it holds about as often as it says, which is measured and not proved.
+// An interval of log Z from samples and their spread. Its coverage is about its confidence, which is measured and not
+// proved.
 struct SampledInterval {
   LogBounds log_z;
   double confidence = 0.0;
@@ -83,41 +84,41 @@ struct Answer {
 
   std::vector<QueryAnswer> queries;  // in the order of Question::query
 
-  // Z = 0 because of these: without any one of them it would not be, or that could not be found out in time. Empty
-  // where Z > 0 and where the model has no possible configuration without evidence either.
+  // Observations that make Z = 0: without any one of them Z would not be 0, unless the time did not suffice to make the
+  // set that small. Empty where Z > 0, and where the model has no possible configuration even without evidence.
   Observations conflict;
   // Z is the probability of the evidence: the model is a Bayesian network, and nothing soft was observed.
   bool is_evidence_probability = false;
 
   std::optional<Configuration> best;
-  // True: no configuration is better by more than best_gap, which is rounding. False: the best found. None: it could
-  // have been proved, but for time or memory.
+  // True: no configuration is better by more than best_gap, which is rounding. False: the best found. None: a proof was
+  // possible, but time or memory did not suffice.
   std::optional<bool> is_best_optimal = false;
   std::optional<double> best_gap;  // certified: no configuration is better by more than this
 
   std::vector<Configuration> k_best;  // where Question::k_best is more than one: as many as there are, best first
-  bool is_k_best_optimal = false;     // no other configuration is better than these, but for rounding
+  bool is_k_best_optimal = false;     // up to rounding, no other configuration is better than these
   std::optional<MapAnswer> map;       // where Question::map names variables
   // Where Question asks for them and elimination fits.
   std::optional<Sensitivity> sensitivity;
   std::optional<ObservationValues> observation_values;
 
   std::vector<Assignment> samples;
-  std::vector<double> sample_log_probs;  // under `approximation`; none of exact samples: that takes an exact log Z
+  std::vector<double> sample_log_probs;  // under `approximation`; none for exact samples: that takes an exact log Z
   std::vector<double>
       sample_log_densities;        // log gamma_hat; none in a model with functions, which are not called unasked
   bool has_exact_samples = false;  // drawn by rejection: they have the target's distribution
-  std::shared_ptr<const Approximation> approximation;  // what samples are drawn from otherwise; null when nothing is
+  std::shared_ptr<const Approximation> approximation;  // otherwise samples are drawn from this; may be null
   std::optional<double> sampler_divergence;            // certified: KL(approximation || target) is at most this
 
-  // With the option compile: the whole model, without its evidence. Null when that was not done within the limits, and
-  // for an impossible model.
+  // With the option compile: a circuit of the whole model, without its evidence. Null when the limits did not suffice,
+  // and for an impossible model.
   std::shared_ptr<const Circuit> circuit;
 
   Spending spent;
   double seconds = 0.0;
   std::vector<OracleCounts> program_counts;  // of factors that are computed by programs
-  SimplifyReport simplified;                 // what the model lost before the method saw it
+  SimplifyReport simplified;                 // what was removed from the model before the method saw it
   int num_variables_left = 0, num_factors_left = 0;
 };
 

@@ -7,9 +7,9 @@
 //   network.observe("xray", "yes").observe_soft("smoke", {0.8, 0.2});
 //   treesample::infer(network, {.query = {{"lung"}, {"lung", "tub"}}}).queries[1].probabilities ...
 //
-// It is what the command `treesample infer` does: evidence is applied, zeros are propagated, a method is chosen for the
-// model and the limits, the time is split among its phases, and what they find is put together. The choice can be seen
-// before (plan) and in the answer, and everything can be decided by the caller instead (infer/options.hpp).
+// The command `treesample infer` does just this: evidence is applied, zeros are propagated, a method is chosen for the
+// model and the limits, the time is split among its phases, and their results are put together. The choice can be seen
+// beforehand (plan) and in the answer, and the caller can decide everything instead (infer/options.hpp).
 #pragma once
 
 #include <memory>
@@ -26,18 +26,18 @@
 
 namespace treesample {
 
-// A factor graph with what was observed and, where factors are computed by programs, the set that answers for them; or
-// a circuit.
+// A factor graph with its observations and, where factors are computed by programs, the set that evaluates them; or a
+// circuit.
 struct Model {
   Model(FactorGraph model_graph, Evidence observed = {})
       : graph(std::move(model_graph)), evidence(std::move(observed)) {}
-  // A compiled model, which answers by itself: no method is chosen.
+  // A compiled model. The circuit itself answers: no method is chosen.
   explicit Model(std::shared_ptr<const Circuit> compiled, Evidence observed = {});
   explicit Model(std::shared_ptr<OracleSet> set, Evidence observed = {})
       : graph(set->graph()), evidence(std::move(observed)), programs(std::move(set)) {}
 
-  // By name (model/names.hpp), on top of what is known. Throw Error (kArgument) for names and states that there are
-  // not, with the ones that were probably meant, and for a variable in two states.
+  // Add observations by name (model/names.hpp). Throw Error (kArgument) for unknown names and states, with those that
+  // were probably meant, and for a variable in two states.
   Model& observe(std::string_view variable, std::string_view state);
   Model& observe_soft(std::string_view variable, std::vector<double> weights);  // one per state
   Model& observe(const Observations& more);
@@ -50,12 +50,12 @@ struct Model {
 };
 
 // Throws Error: kArgument (often an OptionError) for a request that makes no sense, kResource when the limits of memory
-// do not allow it, kNumeric when a factor or a declared maximum is wrong. An interruption and a factor that fails for
-// good end with the answer so far. The observer is told of every phase and asked in each of them whether to go on.
+// do not allow it, kNumeric when a factor or a declared maximum is wrong. After an interruption, or when a factor fails
+// permanently, the result is the answer so far. The observer is told of every phase and can end each of them.
 Answer infer(const Model& model, const Question& question = {}, const Limits& limits = {},
              const InferOptions& options = {}, const Observer& observer = {});
 
-// The choice alone. It takes a part of the time limit: what elimination would cost has to be found out.
+// Only the choice. It takes a part of the time limit, because the cost of elimination has to be found out.
 Plan plan(const Model& model, const Question& question = {}, const Limits& limits = {},
           const InferOptions& options = {}, const Observer& observer = {});
 

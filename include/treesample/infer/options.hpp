@@ -1,9 +1,8 @@
 // What `infer` can be asked and told, and the one table of its options.
 //
-// Everything may be left open: what is not said, the plan chooses (infer/plan.hpp). The table is where an option is
-// declared: flags of the command line and their help, keywords, validation, remarks on options that a method does not
-// use and the record in an answer are all made from it. A new option is a field here and a row there
-// (src/infer/option_table.cpp).
+// Everything may be left open: the plan chooses what is not given (infer/plan.hpp). Options are declared in the table:
+// flags of the command line and their help, keywords, validation, remarks on options that a method does not use and the
+// record in an answer are all made from it. A new option is a field here and a row there (src/infer/option_table.cpp).
 #pragma once
 
 #include <cstdint>
@@ -32,12 +31,12 @@ enum class Method {
   kGibbs,
   kBp,
   kMetropolis,
-  kFrequencies,  // the best configuration alone, of functions
+  kFrequencies,  // only the best configuration, for functions
   kLearned,      // functions over many variables, learned from the values that were paid for
   kMonotone,     // functions that are declared monotone: bounds from boxes
 };
 
-// What samples are drawn from by the search with bounds.
+// The distribution from which the search with bounds draws samples.
 enum class SampleSource {
   kLower,      // P_L: its divergence from the target is certified
   kUpper,      // P_U: importance weights are bounded
@@ -46,37 +45,37 @@ enum class SampleSource {
 
 enum class Aim {
   kAll,
-  kBest,  // the most probable configuration alone: no marginals, and functions are called for nothing else
+  kBest,  // only the most probable configuration: no marginals, and functions are called for nothing else
 };
 
-// What is asked, beside log Z. Variables are named as in model/names.hpp.
+// What is asked, in addition to log Z. Variables are named as in model/names.hpp.
 struct Question {
   Aim aim = Aim::kAll;
   bool marginals = true;
-  // Each one variable, {"lung"}, or the joint distribution of several, {"lung", "tub"}; answered in Answer::queries.
-  // The marginals of all variables are there too.
+  // Each is one variable, {"lung"}, or several for their joint distribution, {"lung", "tub"}; answered in
+  // Answer::queries. The answer has the marginals of all variables too.
   std::vector<std::vector<std::string>> query = {};
   bool best = true;         // the most probable configuration, or the best that was met
   std::int64_t k_best = 1;  // how many of them, best first; answered in Answer::k_best where it is more than one
   // Marginal MAP: the most probable states of these variables, with all others summed out; answered in Answer::map.
   std::vector<std::string> map = {};
-  // Derivatives of P(state | evidence), "lung=yes", or of log Z, "evidence", by the entries of all tables.
+  // Derivatives of P(state | evidence), "lung=yes", or of log Z, "evidence", with respect to the entries of all tables.
   std::string sensitivity = {};
   std::string value_for = {};  // what observing each other variable would tell about this one
   std::int64_t samples = 0;    // to be drawn
-  // Seconds that the caller will take to show the samples in hand; they count within the time limit. May be empty.
+  // The seconds that the caller will take to show these samples; they count towards the time limit. May be empty.
   std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
 };
 
 // How the values of a network enter the tree search.
 enum class NetworkValues {
-  kTelescoped,  // agreeing between levels, the root's by samples (value/telescoped_value.hpp)
+  kTelescoped,  // made to agree between levels, with the root's value from samples (value/telescoped_value.hpp)
   kAbsolute,    // as they are: the paper's text
 };
 
 // What a tree search does when its memory is full.
 enum class WhenFull {
-  kRebuild,  // the tree is compiled into Q_phi and built again under it (surrogate/rebuilt_search.hpp)
+  kRebuild,  // the tree is compiled into Q_phi and built again with it (surrogate/rebuilt_search.hpp)
   kStop,
 };
 
@@ -107,15 +106,15 @@ struct InferOptions {
   std::optional<double> damping = {};
   std::optional<std::int64_t> importance = {};
   std::optional<double> error_share = {};    // of the calls of a learned model, for samples that tell its errors
-  std::optional<std::int64_t> workers = {};  // of the model's programs; what it was read with
+  std::optional<std::int64_t> workers = {};  // of the model's programs, as given when the model was read
   std::optional<AnswerOrder> answer_order = {};
-  std::optional<bool> trace = {};    // how bounds and estimate grow is wanted: a search
-  std::optional<bool> compile = {};  // the model as a circuit is wanted: counting
+  std::optional<bool> trace = {};    // bounds and estimate over time are wanted, which takes a search
+  std::optional<bool> compile = {};  // a circuit of the model is wanted, which takes counting
   std::optional<bool> simplify = {};
-  std::optional<std::string> resume = {};  // where slices of elimination that are done are kept
+  std::optional<std::string> resume = {};  // file that keeps finished slices of elimination
   std::uint64_t seed = 0;
-  // Elimination removes the variables of the model in this order, first removed first; what evidence and simplification
-  // take away is passed over. Empty: an order is looked for. (No row of the table.)
+  // Elimination removes the variables of the model in this order, first removed first, skipping those that evidence and
+  // simplification have removed. Empty: an order is looked for. (No row of the table.)
   std::vector<int> elimination_order = {};
   // Q_phi of the caller, in terms of the model: the prior `function` of the searches and particle filters. Variables
   // are searched in the given order and in the space graph, and nothing is simplified. (No row of the table.)
@@ -136,19 +135,19 @@ struct InferRequest {
 struct OptionInfo {
   std::string name;  // with dashes between words
   std::string help;
-  std::string meta;          // what stands for the value: N, X, SIZE, or the words between bars
-  std::string initial;       // what it is when nothing is said; empty: the plan says
+  std::string meta;          // placeholder for the value: N, X, SIZE, or the words separated by bars
+  std::string initial;       // the default; empty: decided by the plan
   bool is_common = false;    // one of those that most people need
   bool is_repeated = false;  // may be given several times, and each adds to it
 };
 const std::vector<OptionInfo>& infer_options();
-// Throws Error (kArgument) for a name that there is not.
+// Throws Error (kArgument) for an unknown name.
 const OptionInfo& infer_option(std::string_view name);
 
 // From text, as people type it: 1e6 is a whole number, 4G a size. Throws Error (kArgument) naming the option, the text
 // and what is allowed.
 void set_option(InferRequest& request, std::string_view name, std::string_view text);
-// Empty where it is left open.
+// The value as text; empty where the option is left open.
 std::string option_text(const InferRequest& request, std::string_view name);
 
 const char* to_string(Method method);

@@ -1,4 +1,4 @@
-// What `infer` is going to do, and why: made before anything is run, and to be shown if one wants.
+// What `infer` is going to do, and why. A plan is made before anything is run, and can be shown then.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace treesample {
 
-// Part of the work, and when it is over at the latest; infinite where there is no time limit.
+// A part of the work, and the time by which it must be over; infinite where there is no time limit.
 struct PlannedPhase {
   std::string what;
   double until_seconds = 0.0;
@@ -25,7 +25,7 @@ struct Plan {
   std::vector<std::string> reasons = {};  // of the choice
   std::vector<std::string> remarks = {};  // on options that change, or are ignored
   std::vector<PlannedPhase> phases = {};
-  std::optional<EliminationCost> elimination = {};  // what it would take, where that was looked for
+  std::optional<EliminationCost> elimination = {};  // its cost, where that was computed
 
   // For people: a few lines.
   [[nodiscard]] std::string text() const;
@@ -33,12 +33,12 @@ struct Plan {
   // What only the methods need.
   std::optional<EliminationOptions> elimination_options = {};  // with the order that was found
   bool eliminates_first = false;   // log Z by elimination, with these options, before a search for the rest
-  bool is_open = false;            // the method was chosen here: another one may take its place
+  bool is_open = false;            // the method was chosen by the plan: another one may take its place
   bool sums_out = false;           // barren variables, before elimination or a search with bounds
   bool has_programs = false;       // factors are paid for
   bool counts_first = false;       // many zeros: counting has a part of the time before the search
-  std::int64_t method_budget = 0;  // of request.limits.budget: samples of the answer may have a part of it
-  std::int64_t min_samples = 0;    // of methods that draw, where nobody named a budget
+  std::int64_t method_budget = 0;  // the part of request.limits.budget that is not for samples of the answer
+  std::int64_t min_samples = 0;    // for sampling methods, where no budget was given
 };
 
 }  // namespace treesample

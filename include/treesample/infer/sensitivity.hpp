@@ -1,4 +1,4 @@
-// How an answer depends on the numbers of the model, and what one more observation would tell.
+// How an answer depends on the numbers of the model, and how informative one more observation would be.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace treesample {
 
-// Derivatives of f = P(target | evidence), or of f = log Z, which is log P(evidence) of a Bayesian network, by the
-// entries theta of all tables. In a Bayesian network the other entries of theta's row change in proportion, so that the
-// row still adds up to 1:
+// Derivatives of f = P(target | evidence), or of f = log Z, which is log P(evidence) of a Bayesian network, with
+// respect to the entries theta of all tables. In a Bayesian network the other entries of theta's row change in
+// proportion, so that the row still adds up to 1:
 //
 //   df / dtheta_i - sum over j != i of (theta_j / (1 - theta_i)) df / dtheta_j
 //
-// (for theta_i = 1 the others take equal parts); elsewhere they stay.
+// (for theta_i = 1 the others get equal parts). In other models the other entries stay the same.
 struct Sensitivity {
   struct Parameter {
     int factor = 0;
@@ -26,13 +26,13 @@ struct Sensitivity {
   double value = 0.0;  // f
   bool is_network = false;
   std::vector<std::vector<double>> derivatives;  // [factor][entry]
-  // The ten with the largest |derivative|, or |theta derivative| where the model is no network: there theta has no
-  // scale.
+  // The ten with the largest |derivative|, or |theta derivative| where the model is not a network, because theta then
+  // has no scale.
   std::vector<Parameter> most_influential;
 };
 
-// What observing a variable would tell about the target: the entropy of the target less its expected entropy
-// afterwards, which is their mutual information given the evidence, in nats.
+// How informative an observation of each variable would be about the target: the entropy of the target minus its
+// expected entropy after the observation, which is their mutual information given the evidence, in nats.
 struct ObservationValues {
   struct Value {
     int variable = 0;

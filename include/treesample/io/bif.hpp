@@ -12,9 +12,9 @@
 // /* */) are skipped. A variable is declared before it is used and has exactly one probability block.
 // A `table` with parents runs through the child's states slowest and the last parent's fastest.
 //
-// The model gets one factor per block with the scope (parents..., child), the child fastest, and keeps
-// the names of variables and states. Probabilities must be non-negative; they are taken as they are,
-// since published networks are rounded; model/network.hpp looks for rows that do not add up to 1 and for cycles.
+// The model gets one factor per block with the scope (parents..., child), the child fastest, and keeps the names of
+// variables and states. Probabilities must be non-negative; they are not normalised, because published networks are
+// rounded. model/network.hpp checks for rows that do not add up to 1 and for cycles.
 //
 // Because `default` makes large tables from few bytes, all tables together may have at most
 // kBifFreeEntries entries plus one per byte of the file.
@@ -38,7 +38,7 @@ FactorGraph read_bif(const std::filesystem::path& path);
 FactorGraph parse_bif(std::string_view text, std::string_view source_name);
 
 // Throws Error (kArgument) unless the graph has the form of a Bayesian network (model/network.hpp), and for names with
-// quotes in them, which the format cannot say. Entries are written as format_uai does.
+// quotes in them, which the format cannot express. Entries are written as format_uai does.
 std::string format_bif(const FactorGraph& graph);
 
 }  // namespace treesample

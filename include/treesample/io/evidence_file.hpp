@@ -1,18 +1,17 @@
-// What was observed, by the names of the model (model/names.hpp), as people write it down. docs/evidence.md has
-// examples.
+// Observations by the names of the model (model/names.hpp), as people write them. docs/evidence.md has examples.
 //
-// On a command line, several with commas; a name with , = ~ or quotes in it stands in double quotes:
+// On a command line several are separated by commas; a name with , = ~ or quotes goes in double quotes:
 //
 //   xray=yes            the variable is in this state
 //   smoke~0.8,0.2       soft evidence: a weight for each state, in the model's order
 //
-// In a file, told apart by the extension and, without one of these, by the first word:
+// In a file the form follows from the extension and, without one of these, from the first word:
 //
-//   UAI    numbers alone (io/uai.hpp)
+//   UAI    only numbers (io/uai.hpp)
 //   lines  `xray yes`, `Visit to Asia = yes` or `smoke ~ 0.8 0.2`, one observation per line; # begins a comment
-//   .csv   the first line has the names of variables, every further one a case: a state per column; an empty field, and
-//          ? and NA where no state is called so, is nothing observed; `~0.8 0.2` is soft. A column "case", unless a
-//          variable is called so, labels the rows.
+//   .csv   the first line has the names of variables, every further line is a case with a state per column. An empty
+//          field means nothing observed, and so do ? and NA unless a state has that name; `~0.8 0.2` is soft. A column
+//          "case" labels the rows, unless a variable has that name.
 //   .json  an object {"xray": "yes", "load": 2, "smoke": [0.8, 0.2], "dysp": {"yes": 0.8, "no": 0.2}}, or a list of
 //          such objects: cases. States that an object of weights leaves out have 0. "case" as above.
 //
@@ -29,13 +28,13 @@
 
 namespace treesample {
 
-// Adds to what is known. An observation that is there already changes nothing. Throw Error (kArgument) where a variable
-// is observed in two states; soft observations of one variable add up.
+// These add to the known observations. An observation that is known already changes nothing. They throw Error
+// (kArgument) where a variable is observed in two states; soft observations of one variable add up.
 void observe(Observations& known, const Names& names, int variable, int state);
 void observe(Observations& known, const Names& names, const Observations& more);
-// The text of a command line. Throws Error (kArgument) as Names does, and for text that is none of the above.
+// For the text of a command line. Throws Error (kArgument) as Names does, and for text of any other form.
 void observe(Observations& known, const Names& names, std::string_view text);
-// Whether it looks like one: a file is named otherwise.
+// Whether the text looks like an observation, and not like the name of a file.
 bool is_observation_text(std::string_view text);
 
 struct Case {
@@ -46,12 +45,12 @@ struct Case {
 // `extension` tells the form: .csv, .json, anything else.
 std::vector<Case> parse_cases(std::string_view text, std::string_view source_name, std::string_view extension,
                               const Names& names);
-// All cases of a file; of one in the UAI form or of lines, one. Labels are those of the file, else 1, 2, ...
+// All cases of a file; a file in the UAI form or of lines has one. Labels are those of the file, or else 1, 2, ...
 std::vector<Case> read_cases(const std::filesystem::path& path, const Names& names);
-// The one case of a file; none at all is nothing observed. Throws kParse for several.
+// The case of a file with one case; a file without cases means nothing observed. Throws kParse for several cases.
 Observations read_evidence(const std::filesystem::path& path, const Names& names);
 
-// By name: "xray=yes, smoke~0.8,0.2"; such a text reads back as the same.
+// By name: "xray=yes, smoke~0.8,0.2"; this text can be read back.
 std::string observations_text(const FactorGraph& graph, const Observations& observed);
 
 }  // namespace treesample

@@ -6,8 +6,8 @@
 //                    {"scope": ["pump", "load"], "log_values": [0, -1, "-inf", 0, 0, -2]},
 //                    {"name": "likelihood", "scope": ["pump", "load"], "program": "simulator"} ] }
 //
-// docs/model_file.md documents every field. Here the description is read and checked; the oracle room
-// makes a model of it that calls the programs.
+// docs/model_file.md documents every field. Here the description is read and checked; the oracle room makes a model
+// from it that calls the programs.
 //
 // Readers throw Error: kParse as "file:line: ..." for text that is not JSON and as
 // "file: factors[3].scope[1]: ..." for everything else, kIo, kResource.
@@ -25,13 +25,13 @@
 
 namespace treesample {
 
-// What an evaluation counts as that a program cannot make: it fails, or its value is none (NaN, +inf, beyond
-// model/log_value.hpp), also after all repetitions.
+// What an evaluation counts as that still fails after all repetitions, or still has an invalid value (NaN, +inf, beyond
+// model/log_value.hpp).
 struct FailureRule {
   enum class Kind {
     kStop,        // nothing: the search ends with the answer so far
     kImpossible,  // -inf
-    kSkip,        // -inf as well, but the answer says that it is one of a model without these configurations
+    kSkip,        // -inf as well, but the answer says that these configurations were left out of the model
     kValue,       // `log_value`
   };
   Kind kind = Kind::kStop;
@@ -41,17 +41,17 @@ struct FailureRule {
 struct ProgramDescription {
   std::string name;
   std::vector<std::string> command;  // program and arguments; runs in the folder of the model file
-  // A file of Python functions, one for each factor, named like it: the oracle room has the program around
-  // them. `command` is then the interpreter and the file.
+  // A file of Python functions, one for each factor and with its name; the oracle room has the program that calls them.
+  // `command` is then the interpreter and the file.
   std::string python = {};
-  std::string interpreter = {};  // of `python`: in the place of python3
-  // A server instead of a program of one's own; `command` then says what its values depend on.
+  std::string interpreter = {};  // for `python`, instead of python3
+  // A server instead of a program; `command` then says what its values depend on.
   std::optional<UmBridgeDescription> umbridge = {};
   std::vector<std::string> files = {};  // further files that its values depend on
   double timeout_seconds = 60.0;        // for one evaluation; a batch of n gets n times as long
   double start_timeout_seconds = 60.0;  // until it says that it is ready
   int max_retries = 2;                  // of one evaluation, after a crash, a hang or a bad answer
-  int max_batch = 1;                    // assignments that it gets in one request
+  int max_batch = 1;                    // the most assignments in one request
   FailureRule on_failure = {};          // after the last retry
   double max_failure_share = 0.2;  // of its evaluations, from the 20th on, that may fail when that is no reason to stop
 };
@@ -77,7 +77,7 @@ struct JsonModel {
 };
 
 inline constexpr double kMaxProgramSeconds = 1e6;
-// Of a file: parsed JSON takes up to twenty times the room of its text.
+// The limit for a file, because parsed JSON takes up to twenty times the memory of its text.
 inline constexpr std::int64_t kMaxJsonModelBytes = std::int64_t{1} << 27;
 
 JsonModel read_json_model(const std::filesystem::path& path);
@@ -86,8 +86,8 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name);
 
 // The inverse: text that parse_json_model reads back as the same description, to the bit.
 std::string format_json_model(const JsonModel& model);
-// A model of tables as such a description. Variables without a name get "x0", "x1", ... Throws
-// kArgument for a function factor and for two variables of one name.
+// The description of a model of tables. Variables without a name get "x0", "x1", ... Throws kArgument for a function
+// factor and for two variables of one name.
 JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name);
 
 // The model when all factors are tables; throws kArgument naming the first that is not.

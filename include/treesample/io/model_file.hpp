@@ -18,8 +18,8 @@ FactorGraph parse_model(std::string_view text, const std::string& extension, std
 
 struct ModelFile {
   FactorGraph graph;
-  bool is_network = false;                 // the file says that it is a Bayesian network: .bif, .xmlbif, BAYES in .uai
-  std::vector<std::string> warnings = {};  // of one that says so: rows that do not add up to 1, cycles
+  bool is_network = false;                 // the file claims to be a Bayesian network: .bif, .xmlbif, BAYES in .uai
+  std::vector<std::string> warnings = {};  // for such a network: rows that do not add up to 1, cycles
 };
 ModelFile read_model_file(const std::filesystem::path& path);
 ModelFile parse_model_file(std::string_view text, const std::string& extension, std::string_view source_name);
@@ -29,8 +29,8 @@ std::string extension_of_text(std::string_view text);
 // All files of a folder with an extension of a model format, by name. Throws kArgument where there are none.
 std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder);
 
-// The model as a text of the format that the extension of the path names. A UAI file has no names. Throws kArgument for
-// what the format cannot say: functions; in BIF and XMLBIF, what is no Bayesian network, and some names.
+// The model as a text in the format given by the extension of the path. A UAI file has no names. Throws kArgument for
+// what the format cannot express: functions; in BIF and XMLBIF, models that are not Bayesian networks, and some names.
 std::string format_model(const FactorGraph& graph, const std::filesystem::path& path);
 void write_model(const FactorGraph& graph, const std::filesystem::path& path);
 

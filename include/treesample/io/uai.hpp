@@ -1,6 +1,6 @@
 // Models and evidence in the text format of the UAI inference competitions.
 //
-// A model is a list of tokens; line breaks mean nothing:
+// A model is a list of tokens; line breaks have no meaning:
 //
 //   MARKOV | BAYES                       in any case; both give the same kind of model here
 //   N  K_0 ... K_(N-1)                   variables and their numbers of states
@@ -11,9 +11,8 @@
 // a double (1e-400, 1e2000) keep their exact meaning, because a log-value has room for them. The
 // tables of a BAYES file are not required to sum to 1.
 //
-// Evidence is `n v x v x ...` (n pairs of variable and state, as from 2010 on), or the same behind a
-// number of samples that must be 1 (2008); the number of tokens tells which. An empty file is no
-// evidence.
+// Evidence is `n v x v x ...` (n pairs of variable and state, as from 2010 on), or the same after a number of samples,
+// which must be 1 (2008); the number of tokens tells which. An empty file means no evidence.
 //
 // All readers throw Error: kParse as "file:line: what is allowed, found 'token'", kIo, kResource.
 #pragma once
@@ -38,11 +37,11 @@ Evidence read_uai_evidence(const std::filesystem::path& path, const FactorGraph&
 Evidence parse_uai_evidence(std::string_view text, std::string_view source_name, const FactorGraph& graph);
 
 // The model as a file, by default a MARKOV one; names are lost. Each entry is the shortest number that reads back as
-// the same double exp(psi), so a log-value returns within rounding (3e-16 absolutely below 1, a few
-// units in the last place above). Where exp(psi) leaves the normal range of a double, it is
-// written with a larger exponent: read_uai returns it, programs that keep linear doubles will see
-// 0 or infinity. Throws kArgument for a function factor and for finite |psi| above 1e15.
-enum class UaiKind { kMarkov, kBayes };  // what the file says that it is
+// the same double exp(psi), so that a log-value is read back up to rounding (an absolute error of 3e-16 below 1, a few
+// units in the last place above). Where exp(psi) leaves the normal range of a double, it is written with a larger
+// exponent: read_uai reads it back, but programs that keep linear doubles will see 0 or infinity. Throws kArgument for
+// a function factor and for finite |psi| above 1e15.
+enum class UaiKind { kMarkov, kBayes };  // the first word of the file
 std::string format_uai(const FactorGraph& graph, UaiKind kind = UaiKind::kMarkov);
 void write_uai(const FactorGraph& graph, const std::filesystem::path& path);
 

@@ -12,8 +12,8 @@
 //   MMAP                                 marginal MAP: the number of variables that were asked for, then
 //   n  v x  v x ...                      each with its state
 //
-// The name of the file is the model's with ".PR", ".MAR", ".MAP" or ".MMAP" behind it. (Before 2012 a line with the
-// number of evidence samples came second; it is not written.)
+// The name of the file is the model's with ".PR", ".MAR", ".MAP" or ".MMAP" appended. (Before 2012 the second line was
+// the number of evidence samples; it is not written.)
 #pragma once
 
 #include <filesystem>

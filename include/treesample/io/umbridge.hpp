@@ -26,7 +26,7 @@ struct UmBridgeDescription {
   int output_entry = 0;
   Transform transform = Transform::kNone;
   double scale = 1.0;
-  std::string config = "{}";  // JSON, handed to the server as it is
+  std::string config = "{}";  // JSON, passed to the server unchanged
 };
 
 }  // namespace treesample

@@ -6,8 +6,8 @@
 //   </NETWORK></BIF>
 //
 // A table runs through the states of its FOR variable fastest, then of the last GIVEN. A declaration of the document
-// type, comments, processing instructions, attributes and PROPERTY elements are skipped; what else XML has and these
-// files have not (own entities, name spaces) is refused. Names of elements may be in any case.
+// type, comments, processing instructions, attributes and PROPERTY elements are skipped; other features of XML, which
+// these files do not use (own entities, name spaces), are refused. Names of elements may be in upper or lower case.
 //
 // The model has one factor per DEFINITION with the scope (GIVEN..., FOR), as read_bif makes it. Readers throw Error:
 // kParse as "file:line: ...", kIo, kResource.

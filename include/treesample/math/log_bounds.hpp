@@ -1,4 +1,4 @@
-// Certified bounds of a logarithm: lower <= the number <= upper, rounding included.
+// Certified bounds of a logarithm: lower <= the number <= upper, including rounding.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@ struct LogBounds {
 
   // A number that is known up to an error; -inf is known exactly.
   static LogBounds around(double value, double error) { return LogBounds{value, value}.widened(error); }
-  // Bounds of a number that is off by at most `error`, rounded outward: it may be less than half a unit of the bounds.
+  // Bounds of a number that is off by at most `error`. They are rounded outward, because the error may be less than
+  // half a unit in their last place.
   [[nodiscard]] LogBounds widened(double error) const {
     const auto moved = [&](double bound, double sign) {
       if (error == 0.0 || !std::isfinite(bound)) return bound;

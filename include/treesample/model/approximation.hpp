@@ -1,4 +1,4 @@
-// What an inference method hands back: a normalised distribution P_X that can be sampled and scored.
+// The result of an inference method: a normalised distribution P_X that can be sampled and scored.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,10 @@ class StoreApproximation;
 class Approximation {
  public:
   virtual ~Approximation() = default;
-  // Itself, where it is made of the nodes of a search (store/store_approximation.hpp), over which passes are exact.
+  // This object, where it is made of the nodes of a search (store/store_approximation.hpp), over which passes are
+  // exact; otherwise null.
   [[nodiscard]] virtual const StoreApproximation* as_store() const { return nullptr; }
-  // Of the nodes of a search, where there was one, the `max_nodes` with the largest probability.
+  // The `max_nodes` most probable nodes of the search, where there was one.
   [[nodiscard]] virtual ExploredTree explored_tree(std::size_t max_nodes) const {
     static_cast<void>(max_nodes);
     return {};

@@ -10,20 +10,20 @@
 
 namespace treesample {
 
-// A sub-problem that several edges lead to is there once for each of them.
+// A sub-problem that several edges lead to appears once for each of them.
 struct ExploredTree {
   struct Edge {
     int state = 0;
     double q = 0.0;            // Q(a) in nats, of the sampler that the search ended with
     double probability = 0.0;  // of the state at this node
     std::int64_t visits = 0;
-    LogBounds bounds;               // of Q(a); infinite ones where the search has none
-    bool is_evaluated = false;      // else Q is a leaf value alone
+    LogBounds bounds;               // of Q(a); infinite where the search has none
+    bool is_evaluated = false;      // otherwise Q is only a leaf value
     std::vector<int> children;      // nodes below, by their places in `nodes`
-    int num_children_left_out = 0;  // that the search has and this has not
+    int num_children_left_out = 0;  // children in the search that are not here
   };
   struct Node {
-    int variable = 0;   // -1: one that stands for a joint query
+    int variable = 0;   // -1: a variable that was added for a joint query
     double mass = 0.0;  // the probability that a sample comes here
     std::vector<Edge> edges;
     int num_edges_left_out = 0;  // the least probable ones
@@ -32,8 +32,8 @@ struct ExploredTree {
   std::vector<int> roots;
   std::uint64_t num_nodes_searched = 0;  // in the store
 
-  // In terms of a model that this one's was made from: to_outer(variable, state) gives both there, variable -1 where
-  // there is none.
+  // Translates to the model that this one's model was made from: to_outer(variable, state) gives variable and state
+  // there, with variable -1 where there is none.
   void rename(const std::function<std::pair<int, int>(int, int)>& to_outer);
 };
 

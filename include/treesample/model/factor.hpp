@@ -9,12 +9,11 @@
 
 namespace treesample {
 
-// Of a function that is monotone: how it changes when one of its variables goes to a state of a larger index and the
-// others stay.
+// How a monotone function changes when one of its variables moves to a state of a larger index and the others stay.
 enum class Direction : signed char { kDecreasing = -1, kIncreasing = 1 };
 
-// What a function says of one assignment: its value and, where it knows, a witness: places in the scope whose states
-// are enough for that value, whatever the others are.
+// The result of a function for one assignment: its value and, where the function knows one, a witness: positions in the
+// scope whose states alone imply that value, whatever the other states are.
 struct FactorValue {
   double log_value = 0.0;
   std::optional<std::vector<int>> witness = {};
@@ -29,29 +28,30 @@ class Factor {
   // Row-major over the scope, last variable fastest (the order of UAI files). A scope may be empty:
   // the factor is then a constant. Throws kArgument for a value that model/log_value.hpp does not allow.
   static Factor table(std::vector<int> scope, std::vector<double> log_values);
-  // What tables add up to when a model is made smaller: real numbers of any size and -inf.
+  // For sums of tables, which arise when a model is made smaller: real numbers of any size and -inf.
   static Factor table_of_sums(std::vector<int> scope, std::vector<double> log_values);
-  // `log_max`, when declared, must be an upper bound of every value; it is what bounds are made of, and a
-  // value above it is an error.
-  // `cost`, when declared, is what one evaluation takes in seconds: of the functions of a reward the
-  // cheaper ones are called first, and those without a declared cost last.
+  // `log_max`, when declared, must be an upper bound of every value; bounds are derived from it, and a value above it
+  // is an error.
+  // `cost`, when declared, is the time of one evaluation in seconds: among the functions of a reward the cheaper ones
+  // are called first, and those without a declared cost last.
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},
                          std::optional<double> cost = {});
 
   using Explained = std::function<FactorValue(std::span<const int> states)>;
-  // The same with witnesses; they are of use where the factor is monotone.
+  // The same with witnesses, which are used where the factor is monotone.
   static Factor explained_function(std::vector<int> scope, Explained function, std::optional<double> log_max = {},
                                    std::optional<double> cost = {});
-  // The same function, declared to be monotone, with a direction for each variable of its scope: what monotone/
-  // box_search.hpp needs, which checks it on all values that it gets. Throws kArgument for a table.
+  // The same function, declared to be monotone, with a direction for each variable of its scope.
+  // monotone/box_search.hpp needs this declaration and checks it on all values that it gets. Throws kArgument for a
+  // table.
   [[nodiscard]] Factor monotone(std::vector<Direction> directions) const;
   // psi as code that takes many states at once: `count` rows of the scope's states in, as many values out. Where a
-  // queue answers for functions it gets up to max_batch rows, else one at a time.
+  // queue evaluates functions, it is given up to max_batch rows, otherwise one row at a time.
   using BatchFunction = std::function<void(std::span<const int> rows, int count, std::span<double> values)>;
   static Factor batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
                                std::optional<double> log_max = {}, std::optional<double> cost = {});
 
-  // The same values over other variables, as many; a table is shared, not copied.
+  // The same values over as many other variables; a table is shared, not copied.
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }

@@ -28,9 +28,9 @@ class FactorGraph {
   static constexpr int kMaxStates = 1 << 20;
   static constexpr std::int64_t kMaxTableEntries = std::int64_t{1} << 28;
 
-  // Both return the index of what was added and throw Error (kArgument) on bad input: a scope that
-  // names an unknown variable or one twice, a table of the wrong size, a number of states outside
-  // 1..kMaxStates. A function with an empty scope is evaluated at once and kept as a constant.
+  // Both return the index of the new variable or factor and throw Error (kArgument) on bad input: a scope that names an
+  // unknown variable or the same variable twice, a table of the wrong size, a number of states outside 1..kMaxStates. A
+  // function with an empty scope is evaluated at once and kept as a constant.
   int add_variable(Variable variable);
   int add_variable(int num_states) { return add_variable(Variable{.num_states = num_states}); }
   int add_factor(Factor factor);
@@ -49,14 +49,14 @@ class FactorGraph {
   // Sum of log(number of states): the log of the size of the domain.
   [[nodiscard]] double log_num_configurations() const;
 
-  // Where functions can be asked for several values at a time; null when they can only be called. Copies
-  // of the graph share it.
+  // The queue that evaluates functions, several values at a time; null when they can only be called. Copies of the
+  // graph share it.
   [[nodiscard]] EvaluationQueue* evaluation_queue() const { return evaluation_queue_.get(); }
   void set_evaluation_queue(std::shared_ptr<EvaluationQueue> queue) { evaluation_queue_ = std::move(queue); }
 
-  // What a search space, a prior or an approximation was made for: a hash of the numbers of states, of the scopes, in
-  // their order, and of the constants. No other value of a factor counts, and neither does the order in which variables
-  // and factors were added to each other.
+  // Identifies the graph for which a search space, a prior or an approximation was made: a hash of the numbers of
+  // states, of the scopes, in their order, and of the constants. It does not depend on other values of factors, nor on
+  // how adding variables and adding factors were interleaved.
   [[nodiscard]] std::uint64_t shape() const;
 
   // psi_m at a full assignment. Throws kArgument for an unknown factor and unless x has one state per variable, legal
@@ -68,7 +68,7 @@ class FactorGraph {
   void check_assignment(std::span<const int> x, const char* function) const;
 
  private:
-  // The same as log_value for what is known to be legal.
+  // The same as log_value, for arguments that are known to be legal.
   [[nodiscard]] double value_at(int index, std::span<const int> x) const;
 
   std::vector<Variable> variables_;
@@ -87,10 +87,10 @@ std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::spa
 // States of some variables by name where there are names: "pump=failed, x3=2".
 std::string describe_states(const FactorGraph& graph, std::span<const int> scope, std::span<const int> states);
 
-// What a function returns at the states of its scope, checked as model/log_value.hpp says and against the declared
+// The value of a function at the states of its scope, checked as model/log_value.hpp says and against the declared
 // maximum: throws kNumeric naming the factor, the states, the value and what is allowed.
 double checked_function_value(const FactorGraph& graph, int factor_index, std::span<const int> states);
-// The same with its witness, whose places must be in the scope.
+// The same with its witness, whose positions must be in the scope.
 FactorValue checked_factor_value(const FactorGraph& graph, int factor_index, std::span<const int> states);
 
 }  // namespace treesample

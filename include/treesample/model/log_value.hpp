@@ -1,10 +1,10 @@
 // Which log-values a factor may have: one rule for C++ functions, programs and journals, a wider one for tables.
 //
-// -inf is impossible. A finite value is at most kMaxLogValue: the numbers of the search with bounds
-// (search/bound_values.hpp) end at 1.744e7 nats, and above that it could say nothing about log Z. Tables may have
-// more, because elimination has no such limit; a search that cannot bound log Z then says so. Far down there is no
-// limit for either: bounds are moved outward there, and a value below -kMaxLogValue acts as impossible beside others.
-// kLargestMagnitude only keeps sums of finite values finite.
+// -inf means impossible. A finite value is at most kMaxLogValue: the numbers of the search with bounds
+// (search/bound_values.hpp) end at 1.744e7 nats, and above that the search could say nothing about log Z. Tables may
+// have larger values, because elimination has no such limit; a search that cannot bound log Z then says so. There is no
+// such limit for negative values of either: bounds are moved outward there, and a value below -kMaxLogValue acts as
+// impossible beside others. kLargestMagnitude only keeps sums of finite values finite.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Variables and states by the names that people use.
 //
 // A variable without a name is called x0, x1, ... by its index, and the states of one without state names are called 0,
-// 1, ... A name of the model goes before such a number: where a variable is called "x3", that is the one.
+// 1, ... Names in the model take precedence over these: where a variable is called "x3", "x3" means that variable.
 #pragma once
 
 #include <string>
@@ -16,16 +16,16 @@ namespace treesample {
 std::string variable_name(const FactorGraph& graph, int variable);
 std::string state_name(const FactorGraph& graph, int variable, int state);
 
-// Looks names up; the graph must outlive it and stay as it is.
+// Looks names up; the graph must outlive it and must not change.
 class Names {
  public:
   explicit Names(const FactorGraph& graph);
 
   [[nodiscard]] const FactorGraph& graph() const { return *graph_; }
-  // -1 where there is none.
+  // -1 where there is no such variable.
   [[nodiscard]] int find_variable(std::string_view name) const;
   [[nodiscard]] int find_state(int variable, std::string_view name) const;
-  // Throw Error (kArgument) that names what there is not and what was probably meant, and for a name that two
+  // Throw Error (kArgument) for an unknown name, with the one that was probably meant, and for a name that two
   // variables share.
   [[nodiscard]] int variable(std::string_view name) const;
   [[nodiscard]] int state(int variable, std::string_view name) const;
@@ -35,13 +35,13 @@ class Names {
   std::unordered_map<std::string, int> variables_;  // -1: shared
 };
 
-// The names of a list, separated by commas: `lung, tub`. Blanks around them do not count. A name with a comma, a quote
-// or blanks at its ends stands in double quotes, and a quote within as two: `"to be, or not", "a ""b"""`. Throws
+// The names in a list separated by commas: `lung, tub`. Blanks around names are ignored. A name with a comma, a quote
+// or blanks at its ends goes in double quotes, where a quote is written twice: `"to be, or not", "a ""b"""`. Throws
 // Error (kArgument) for an empty name and for a quote that is not closed.
 std::vector<std::string> split_names(std::string_view text);
-// Such a text again.
+// The inverse: the text of such a list.
 std::string joined_names(const std::vector<std::string>& names);
-// One name as it stands in a list: quoted where it must be.
+// One name as it appears in a list: quoted where necessary.
 std::string quoted_name(std::string_view name);
 
 }  // namespace treesample

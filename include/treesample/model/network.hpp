@@ -11,8 +11,8 @@
 namespace treesample {
 
 struct NetworkCheck {
-  bool has_form = false;                   // a table for each variable as its last one
-  std::vector<std::string> warnings = {};  // of a graph of that form: rows and cycles, one line each; at most a few
+  bool has_form = false;                   // each variable is the last one in the scope of exactly one table
+  std::vector<std::string> warnings = {};  // on rows and cycles of a graph of that form, one line each; at most a few
 
   [[nodiscard]] bool is_network() const { return has_form && warnings.empty(); }
 };

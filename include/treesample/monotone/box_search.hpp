@@ -3,17 +3,17 @@
 //
 //   Z = sum over boxes B of  mass(B) E_B[exp f],        mass(B) = sum over x in B of exp(tables)
 //
-// With f(worst corner) <= f <= f(best corner) in each box, L and U are sums over boxes of numbers that are known. The
-// box with the largest mass(B) (exp(upper) - exp(lower)) is looked at next: its corners are asked where a guess from
-// earlier values says that this will tell much, else it is cut in two (docs/methods/monotone.md). What follows from
-// earlier values by monotonicity is never asked. Bounds are certified if the functions are monotone as declared
-// (Factor::monotone), which is checked on every value that arrives.
+// With f(worst corner) <= f <= f(best corner) in each box, L and U are sums over boxes of known numbers. The box with
+// the largest mass(B) (exp(upper) - exp(lower)) is treated next: its corners are evaluated where a guess from earlier
+// values predicts that this settles much of it; otherwise the box is cut in two (docs/methods/monotone.md). Values that
+// follow from earlier ones by monotonicity are never evaluated. Bounds are certified if the functions are monotone as
+// declared (Factor::monotone), which is checked on every value that arrives.
 //
-// The last share of the calls can be for samples within what is left between L and U:
+// The last share of the calls can be used for samples of the mass between L and U:
 //
 //   Z = L + (U - L) E[z],      z in [0, 1]:  a box by its gap, x by the tables in it, z = (exp f(x) - l) / (u - l)
 //
-// with limits of the mean that hold at a stated confidence whenever one ends (evaluate/betting.hpp).
+// with limits of the mean that hold at a stated confidence at whatever moment sampling ends (evaluate/betting.hpp).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace treesample {
 struct BoxSearchOptions {
   std::uint64_t seed = 0;
   AnswerOrder answer_order = AnswerOrder::kSubmission;
-  double sample_share = 0.5;  // of the calls, or of the time where these have no limit: for samples
+  double sample_share = 0.5;  // share of the calls, or of the time where calls have no limit, for samples
   double confidence = 0.95;   // of the interval by samples
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
@@ -45,14 +45,14 @@ struct BoxSamples {
   double confidence = 0.0;
   double std_error = 0.0;  // of log_z, by the delta method
   std::int64_t num_samples = 0;
-  std::int64_t num_asked = 0;  // samples that took a call: of the others the value was known
+  std::int64_t num_asked = 0;  // samples that took a call; the values of the others were known
 };
 
 struct BoxReport : RunReport {
-  double estimate = 0.0;  // of log Z: by samples where there are some, else in the middle of the bounds
+  double estimate = 0.0;  // of log Z: from samples where there are some, otherwise the middle of the bounds
   std::optional<BoxSamples> samples = {};
   std::int64_t num_boxes = 0, num_decided = 0;
-  double noise = 0.0;  // nats by which values contradict the declaration, as rounding does; the bounds allow for it
+  double noise = 0.0;  // nats by which values contradict the declaration through rounding; the bounds allow for it
 };
 
 struct BoxResult {
@@ -64,11 +64,11 @@ struct BoxResult {
   double log_most = 0.0;                               // certified: no configuration has a larger log density
 };
 
-// What stands in the way of box_search; empty when nothing does: functions are monotone and have at most 1024 states in
-// all, and elimination can take the tables.
+// The reason why box_search cannot be used. Empty when it can: functions are monotone and have at most 1024 states in
+// total, and elimination can handle the tables.
 std::string box_search_obstacle(const FactorGraph& graph);
 
-// Ends early where everything is decided, or where log U - log L is at most Limits::gap. Of the limits it uses budget,
+// Ends early when everything is decided, or when log U - log L is at most Limits::gap. Of the limits it uses budget,
 // unit, seconds, bytes and gap. Throws Error (kArgument) for a model with an obstacle, and naming both configurations
 // for a function that is seen not to be monotone.
 BoxResult box_search(const FactorGraph& graph, const Limits& limits, const BoxSearchOptions& options = {},

@@ -12,7 +12,7 @@
 // and the encoding stay inputs in every iteration. After 4 iterations a linear layer on the hidden
 // features of the variable asked for gives its Q-values. The paper reads out at x_n for the values of
 // x_{n+1}; we read at the variable to be assigned next, which needs no order and whose node sees the
-// factors that matter (two neighbours in the order need not share any).
+// relevant factors (two neighbours in the order need not share any).
 //
 // Evaluation is pruned and exact: only what the read-out depends on is computed (src/nn/gnn_cone.hpp),
 // and all that depends on parameters and one state alone comes from tables (src/nn/gnn_tables.hpp).
@@ -89,9 +89,9 @@ class GnnEvaluator {
   // Throws kArgument when the plan was made for other options.
   GnnEvaluator(std::shared_ptr<const Gnn> network, GnnPlan plan);
 
-  // q[r * num_states + a] = Q_phi(a | prefix r) of `variable`, for the rows of num_variables states in
-  // `states` (-1: not assigned). For a variable with fewer states only its first entries mean something.
-  // A batch gives the same bits as its rows one by one.
+  // q[r * num_states + a] = Q_phi(a | prefix r) of `variable`, for the rows of num_variables states in `states` (-1:
+  // not assigned). For a variable with fewer states only its first entries are meaningful. A batch gives the same bits
+  // as its rows one by one.
   void q_values(int variable, std::span<const int> states, GnnScratch& scratch, std::span<float> q) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a graph network needs to know of one factor graph: planned once, then shared by all threads.
+// What a graph network needs to know about one factor graph: planned once, then shared by all threads.
 #pragma once
 
 #include <cstdint>

@@ -3,13 +3,13 @@
 // Input: the prefix, one-hot (num_variables x num_states entries, 0 for variables that are not
 // assigned), and the variable whose Q-values are asked for, one-hot. Output: num_states Q-values.
 //
-// Why the variable is an input and not a choice among num_variables x num_states outputs: every sample
-// then trains every weight of the output layer, a batch is one matrix product whatever its variables,
-// and in the paper's fixed order, where the prefix already tells the variable, the function class is
-// the paper's. In spaces where it does not (`andor`), the network still knows what it is asked.
+// Why the variable is an input and not a choice among num_variables x num_states outputs: every sample then trains
+// every weight of the output layer, a batch is one matrix product whatever its variables, and in the paper's fixed
+// order, where the prefix already determines the variable, the function class is the paper's. In spaces where the
+// prefix does not determine it (`andor`), the network still knows the variable.
 //
-// Cost: the one-hot layer adds one row of weights per assigned variable; a single state is bound by
-// reading the weights (0.85 MB with the paper's sizes), about half of which meet a 0 and are skipped.
+// Cost: the one-hot layer adds one row of weights per assigned variable; the time for a single state is that of reading
+// the weights (0.85 MB with the paper's sizes), about half of which meet a 0 and are skipped.
 #pragma once
 
 #include <memory>

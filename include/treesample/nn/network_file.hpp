@@ -29,7 +29,7 @@ using Metadata = std::map<std::string, std::string>;
 
 struct NetworkFile {
   std::variant<Mlp, Gnn> network;
-  Metadata metadata;  // everything in the file, the keys above included
+  Metadata metadata;  // everything in the file, including the keys above
 };
 
 // The content of a file: what save_network writes, and what travels between processes. Throws

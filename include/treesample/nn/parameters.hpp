@@ -72,10 +72,10 @@ class Parameters {
   [[nodiscard]] std::span<float> values() { return values_; }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
 
-  // Plain copies of `array` (the values themselves, a gradient, optimiser state), and back. All that is
-  // saved, published or loaded goes through these two, and neither lets a number pass that is not finite:
-  // `to_tensors` throws kNumeric, naming the tensor; `assign` throws kParse, naming `source` and the
-  // tensor, also when one is missing, unknown or of another shape.
+  // Plain copies of `array` (the values themselves, a gradient, optimiser state), and back. Everything that is saved,
+  // published or loaded goes through these two, and both refuse numbers that are not finite: `to_tensors` throws
+  // kNumeric, naming the tensor; `assign` throws kParse, naming `source` and the tensor, also when a tensor is missing,
+  // unknown or of another shape.
   [[nodiscard]] std::vector<NamedTensor> to_tensors(std::span<const float> array) const;
   void assign(std::span<float> array, std::span<const NamedTensor> tensors, const std::string& source) const;
 

@@ -1,9 +1,9 @@
-// The safetensors format: 8 bytes (little-endian) length of the header, a JSON header that names type,
-// shape and place of every tensor, then the raw tensors. Only float32 tensors are used here. "Metadata"
-// is the header's map from strings to strings.
+// The safetensors format: 8 bytes (little-endian) with the length of the header, a JSON header with type, shape and
+// position of every tensor, then the raw tensors. Only float32 tensors are used here. "Metadata" is the header's map
+// from strings to strings.
 //
-// Reading trusts nothing: lengths and places are checked against the file and against limits before
-// memory is taken, and the tensors must fill the data without gaps or overlaps, as the format demands.
+// Reading trusts nothing: lengths and positions are checked against the file and against limits before memory is
+// allocated, and the tensors must fill the data without gaps or overlaps, as the format demands.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ inline constexpr std::size_t kMaxTensorHeaderBytes = std::size_t{1} << 24;
 // name "__metadata__", or values that do not fit the shape.
 std::string write_safetensors(const TensorFile& file);
 
-// Throws kParse with `source` (the file's name) and what is wrong where.
+// Throws kParse naming `source` (the file), the place and what is wrong.
 TensorFile parse_safetensors(std::string_view bytes, const std::string& source);
 
 }  // namespace treesample

@@ -1,10 +1,10 @@
-// What a journal of paid evaluations holds. OracleSet writes journals; this looks at one.
+// The contents of a journal of paid evaluations. OracleSet writes journals; these functions examine one.
 //
-// A journal is an SQLite file in WAL mode with synchronous=FULL: when an evaluation has been recorded,
-// it survives the death of the process and of the machine. Keys are the factor's name and the states
-// of its scope. Each row has a checksum, and one that does not fit it is never used. Failures are recorded too. A
-// fingerprint of everything that values depend on (variables, scopes, commands, the contents of files that the commands
-// name) keeps values of different models apart; it guards against mistakes, not against attackers.
+// A journal is an SQLite file in WAL mode with synchronous=FULL: when an evaluation has been recorded, it survives the
+// death of the process and of the machine. Keys are the factor's name and the states of its scope. Each row has a
+// checksum, and a row that does not match its checksum is never used. Failures are recorded too. A fingerprint of
+// everything that values depend on (variables, scopes, commands, the contents of files that the commands name) keeps
+// values of different models apart; it guards against mistakes, not against attackers.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct JournalSummary {
     std::string name;
     std::string scope;  // names of the variables
     std::int64_t num_evaluations = 0;
-    double seconds = 0.0;           // paid for them
-    std::int64_t num_failures = 0;  // evaluations that failed for good
-    std::string last_failure = {};  // states and what was said, where there are any
+    double seconds = 0.0;           // that they took
+    std::int64_t num_failures = 0;  // evaluations that failed permanently
+    std::string last_failure = {};  // states and message, where there are failures
   };
   // A part of the model, such as "the command of program 'simulator'", and its fingerprint.
   struct Part {
@@ -33,20 +33,20 @@ struct JournalSummary {
   std::string fingerprint;  // of all parts
   std::vector<Part> parts = {};
   std::vector<Factor> factors = {};
-  std::vector<std::string> damaged = {};  // rows that do not fit their checksums, each in words
+  std::vector<std::string> damaged = {};  // descriptions of rows that do not match their checksums
 };
 
-// Throws kIo for a file that is missing, in use by a run, no journal, of an earlier version or damaged otherwise than
+// Throws kIo for a file that is missing, in use by a run, not a journal, of an earlier layout or damaged otherwise than
 // in single rows. Changes nothing.
 JournalSummary journal_summary(const std::filesystem::path& path);
 
 struct JournalRepair {
-  bool had_no_checksums = false;  // it was a journal of version 0.1.0, which had none: its rows have them now
+  bool had_no_checksums = false;  // it was of the first layout, which had no checksums: its rows have them now
   std::vector<std::string> dropped;
   std::int64_t num_kept = 0;
 };
 
-// Removes damaged rows, so that a run evaluates them anew, and takes over a journal of version 0.1.0 after checking
+// Removes damaged rows, so that a run evaluates them again, and converts a journal of the first layout after checking
 // types and ranges, which is all that can be checked there. Throws kIo as journal_summary; the file is then unchanged.
 JournalRepair repair_journal(const std::filesystem::path& path);
 

@@ -1,5 +1,5 @@
-// The calls of a journal one by one, also of one that a run is writing at this moment: for lists, tables and pictures.
-// And calls that were made elsewhere, brought into a journal.
+// The single calls in a journal, for lists, tables and pictures; a run may be writing the journal at the same time. And
+// the import of calls that were made elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@
 namespace treesample {
 
 struct JournalCall {
-  // In the order in which calls were recorded, failures included, from 1; 0: of an earlier version, which kept none.
+  // From 1, in the order in which calls, including failures, were recorded; 0 in an earlier layout, which did not keep
+  // it.
   std::int64_t number = 0;
   double finished = 0.0;     // when it was recorded, seconds since 1970 (UTC); 0: not known
   std::string worker;        // "1", "2", ... on this machine, else a worker's own name; "import"; empty: not known
   int factor = 0;            // index in JournalCalls::factors
   std::vector<int> states;   // of the factor's variables
-  double log_value = 0.0;    // worth nothing where it failed
+  double log_value = 0.0;    // meaningless where the call failed
   double seconds = 0.0;      // what it took
-  std::string failure = {};  // not empty: it failed for good, and this is what was said
+  std::string failure = {};  // not empty: the call failed permanently, with this message
   std::optional<std::vector<int>> witness = {};  // as in FactorValue
 };
 
@@ -37,15 +38,15 @@ struct JournalCalls {
   std::vector<Factor> factors;
   std::vector<JournalCall> calls;  // by number; those without one first, values before failures
   std::vector<std::string>
-      damaged;  // rows that do not fit their checksums, each in words; they are not among the calls
+      damaged;  // descriptions of rows that do not match their checksums; they are not among the calls
 };
 
 // Throws kIo as journal_summary.
 JournalCalls journal_calls(const std::filesystem::path& path);
 
 // One row per call: number, time, worker, factor, seconds, log_value, failure, and a column for each variable, empty
-// where the factor does not have it. States by name where `variables` (of a model) has them, else as numbers from 0. A
-// column whose name is that of a variable has call_ before it.
+// where the factor does not have it. States are named where `variables` (of a model) has names, otherwise they are
+// numbers from 0. Where a variable has the name of one of the first columns, that column gets the prefix call_.
 std::string format_calls(const JournalCalls& calls, std::span<const Variable> variables = {});
 
 // "pump=failed, load=2".
@@ -54,16 +55,16 @@ std::string call_states(const JournalCalls& calls, const JournalCall& call, std:
 std::string call_time(double finished);
 
 struct JournalImport {
-  std::int64_t num_new = 0;     // evaluations that the journal did not have
-  std::int64_t num_known = 0;   // that it had, with the same value
+  std::int64_t num_new = 0;     // evaluations that were not in the journal
+  std::int64_t num_known = 0;   // that were in it, with the same value
   std::int64_t num_failed = 0;  // rows of failures: left out
 };
 
-// Brings values into the journal of a model, which is begun where there is none: rows of a CSV file as format_calls
-// writes it. Needed are log_value, the variables of the factor, and the factor where the model has several that are
-// computed by programs; seconds may be there. All or nothing: throws kParse as "file:line: ..." for a missing column, a
-// state that there is not, a value that is none or above the declared maximum, and one that contradicts another row or
-// the journal; kArgument and kIo as OracleSet for the journal.
+// Adds the rows of a CSV file, as format_calls writes it, to the journal of a model; the journal is begun if there is
+// none. The columns log_value and those of the factor's variables are required, and `factor` where several factors are
+// computed by programs; `seconds` is optional. Either all rows are added or none: throws kParse as "file:line: ..." for
+// a missing column, an unknown state, a value that is invalid or above the declared maximum, and one that contradicts
+// another row or the journal; kArgument and kIo as OracleSet for the journal.
 JournalImport import_calls(const std::filesystem::path& journal, const JsonModel& model,
                            const std::filesystem::path& csv);
 

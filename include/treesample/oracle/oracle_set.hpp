@@ -1,23 +1,22 @@
-// Expensive factors: external programs or C++ functions behind one door that never pays twice.
+// Expensive factors: external programs or C++ functions behind one interface that never pays twice.
 //
-// An evaluation is looked up in memory, then in the journal, then joined to an equal one that is under
-// way, and only then paid for: handed to one of the workers, each of which has its own instance of
-// every program. What a worker returns is written to the journal, durably, before anybody sees it;
-// values that arrive together share one transaction.
+// An evaluation is looked up in memory, then in the journal, then joined to an equal one that is under way, and only
+// then paid for: handed to one of the workers, each of which has its own instance of every program. Returned values are
+// durably in the journal before anybody sees them; values that arrive together share one transaction.
 //
 //   OracleSet oracles(read_json_model("model.json"), {.journal = "run.journal", .log = "run.log"});
-//   SearchResult result = tree_sample(oracles.graph(), ...);   // factors call the programs
+//   TreeSearchResult result = tree_sample(oracles.graph(), ...);   // factors call the programs
 //
-// Factors must be pure functions of their states. A program is started at its first evaluation, in a
-// process group of its own; the destructor ends all of them (and waits for C++ functions that are
-// running), and the system ends them if this process is killed. Faults of a program (crash, no answer
-// in time, nonsense) lead to a restart and a retry, an error or a value that is none (NaN, +inf, beyond
-// model/log_value.hpp) to a retry; when max_retries are used up, the program's rule (on_failure) says what the
-// evaluation counts as, and without one the Error names the assignment. A value above the declared maximum is always
-// an error (kArgument: the declaration is wrong). docs/model_file.md has the protocol.
+// Factors must be pure functions of their states. A program is started at its first evaluation, in a process group of
+// its own; the destructor ends all of them (and waits for C++ functions that are running), and the system ends them if
+// this process is killed. Faults of a program (crash, no answer in time, nonsense) lead to a restart and a retry, an
+// error or an invalid value (NaN, +inf, beyond model/log_value.hpp) to a retry; when max_retries are used up, the
+// program's rule (on_failure) says what the evaluation counts as, and without a rule the Error names the assignment. A
+// value above the declared maximum is always an error (kArgument: the declaration is wrong). docs/model_file.md has the
+// protocol.
 //
-// Programs of a model file run with the rights of the caller, who decides by making a set of them; the command line
-// asks its user first.
+// Programs of a model file run with the rights of the caller. Making a set allows them to run; the command line asks
+// its user first.
 //
 // One thread at a time may use a set.
 #pragma once
@@ -42,16 +41,17 @@ struct OracleOptions {
   int num_workers = 1;
   std::filesystem::path journal = {};  // empty: values are kept in memory only
   std::filesystem::path log = {};      // receives the standard error of programs; empty: discarded
-  // Evaluations that are recorded as failed are made again, instead of counting as their program's rule says.
+  // Repeat evaluations that are recorded as failed, instead of counting them as their program's rule says.
   bool retry_failed = false;
   // Continue a journal although tables of the model changed: recorded values do not depend on them.
   bool allow_changed_tables = false;
-  // Of C++ functions, by factor: what an evaluation counts as that throws or returns no value. Without one it stops.
+  // For C++ functions, by factor: what an evaluation counts as that throws or returns an invalid value. Without a rule
+  // the search stops.
   std::map<int, FailureRule> on_failure = {};
-  // Workers on any machine answer (oracle/question_worker.hpp), by way of this server, instead of programs here; for
-  // models of files. num_workers is then how many questions are under way at most.
+  // Workers on any machine (oracle/question_worker.hpp) answer through this server, instead of programs here; for
+  // models from files. num_workers is then the largest number of questions under way.
   std::optional<RedisOptions> redis = {};
-  // Seconds without a sign of life of a worker, after which its question goes to another.
+  // After this many seconds without a sign of life from a worker its question goes to another.
   double question_lease_seconds = 10.0;
   // Told what is waited for and what was refused or repaired, by the thread that waits for answers.
   std::function<void(const std::string&)> remark = {};
@@ -62,7 +62,7 @@ struct OracleOptions {
   void validate() const;
 };
 
-// What the evaluations of one factor came from, and what they took.
+// Where the evaluations of one factor came from, and how long they took.
 struct OracleCounts {
   int factor = 0;  // index in the model
   std::string name;
@@ -70,24 +70,23 @@ struct OracleCounts {
   std::int64_t from_journal = 0;  // paid by an earlier run
   std::int64_t repeated = 0;      // had been answered, or asked for, before in this run
   std::int64_t failures = 0;      // attempts that were retried or given up
-  // Evaluations given up in this run, and in an earlier one. They have the value that on_failure says.
+  // Evaluations given up in this run, and in an earlier one. They have the value that on_failure gives.
   std::int64_t failed = 0;
   std::int64_t failed_from_journal = 0;
   FailureRule on_failure = {};
   double paid_seconds = 0.0;
-  double journal_seconds = 0.0;  // what the ones from the journal took when they were paid
+  double journal_seconds = 0.0;  // that values from the journal took when they were paid for
 };
 
 class OracleSet final : public EvaluationQueue {
  public:
   static constexpr int kMaxWorkers = 1024;
 
-  // Opens the journal. Throws kIo for a program that does not exist and for a journal that is in use,
-  // damaged or no journal, kArgument for a journal of another model.
+  // Opens the journal. Throws kIo for a program that does not exist and for a file that is in use, damaged or not a
+  // journal, kArgument for a journal of another model.
   OracleSet(const JsonModel& model, const OracleOptions& options);
-  // The functions of a C++ model, named "factor 0", "factor 1", ... With several workers they are
-  // called from several threads. The journal cannot look into code: `version` is any text that
-  // changes whenever the functions do.
+  // The functions of a C++ model, named "factor 0", "factor 1", ... With several workers they are called from several
+  // threads. The journal cannot tell when code changes: `version` is any text that changes whenever the functions do.
   OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options);
   ~OracleSet() override;
   OracleSet(const OracleSet&) = delete;
@@ -106,23 +105,23 @@ class OracleSet final : public EvaluationQueue {
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;
 
-  // In the place of OracleOptions::is_interrupted; returns what was there. Nothing may be waited for meanwhile.
+  // Replaces OracleOptions::is_interrupted and returns the previous one. Must not be called during a wait.
   ShouldStop set_should_stop(ShouldStop should_stop);
   // The same for OracleOptions::remark.
   std::function<void(const std::string&)> set_remark(std::function<void(const std::string&)> remark);
 
-  // From now on so many evaluations may be made that neither memory nor the journal knows; kUnlimited: any number. The
-  // set counts, and whoever asks keeps to num_left().
+  // Limits the evaluations from now on that neither memory nor the journal knows; kUnlimited: any number. The set only
+  // counts them; the caller must keep to num_left().
   void set_most_new(std::int64_t count);
 
-  // Ends what is under way and records what has been finished, so that counts() and the journal agree; nothing is
-  // evaluated afterwards. Throws kIo when that cannot be recorded. The destructor does the same without a word.
+  // Ends evaluations under way and records finished ones, so that counts() and the journal agree; nothing is evaluated
+  // afterwards. Throws kIo when that cannot be recorded. The destructor does the same silently.
   void finish();
 
   // One entry per factor that is not a table, in the order of the model.
   [[nodiscard]] std::vector<OracleCounts> counts() const;
-  // Seconds of one evaluation: 0 for a table, else as declared, else the mean of what has been seen so
-  // far, recorded evaluations included; nothing when none has been.
+  // Seconds of one evaluation: 0 for a table, otherwise as declared, otherwise the mean so far, including recorded
+  // evaluations; nothing when there are none.
   [[nodiscard]] std::optional<double> cost(int factor) const;
 
  private:

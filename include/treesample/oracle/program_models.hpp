@@ -10,8 +10,8 @@
 namespace treesample {
 
 // Runs `program NUMBER` for each model and reads its standard output, a model in any format of io/model_file.hpp. A
-// file that ends in .py is run by python3. Throws kIo now if there is no such program, and later naming the program and
-// the number for one that fails, says nothing for a minute or prints no model. Several threads may call it at once.
+// file that ends in .py is run by python3. Throws kIo at once if there is no such program, and later, naming program
+// and number, if it fails, prints nothing for a minute or prints no model. Several threads may call the result at once.
 std::function<FactorGraph(std::uint64_t number)> program_models(const std::string& program);
 
 }  // namespace treesample

@@ -1,7 +1,8 @@
-// A value function (value/function_value.hpp) in a program of its own: what `infer --prior program:FILE` asks.
+// A value function (value/function_value.hpp) in a program of its own, for `infer --prior program:FILE`.
 //
-// FILE.py has a function prior(variable, prefixes), the same that Python's infer(prior=...) takes; another file is run
-// and speaks the protocol of programs (docs/model_file.md) with the words of docs/methods/networks.md.
+// FILE.py has a function prior(variable, prefixes), the same that Python's infer(prior=...) takes; any other file is
+// run as a program and speaks the protocol of programs (docs/model_file.md) with the messages of
+// docs/methods/networks.md.
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@
 
 namespace treesample {
 
-// Starts the program when it is first asked; throws kIo now if there is no such file, and later naming the file for
-// what the program does wrong. When `should_stop` asks it to end, open questions are answered as if nothing were known.
-// One thread may ask at a time.
+// Starts the program at the first call. Throws kIo at once if there is no such file, and later, naming the file, for
+// faults of the program. When `should_stop` asks it to end, open questions are answered as if nothing were known. One
+// thread at a time may call the result.
 ValueFunction program_value(const std::string& file, const FactorGraph& graph, const ShouldStop& should_stop = {});
 
 }  // namespace treesample

@@ -1,9 +1,9 @@
-// Workers anywhere: they take questions of a run from a Redis server, let the model's programs answer them here, and
+// Workers on any machine take the questions of a run from a Redis server, let the model's programs answer them, and
 // send the answers to the coordinator (OracleOptions::redis), which alone keeps the journal.
 //
-// Workers may join, leave or be killed at any time. While it evaluates a worker shows signs of life; a question whose
-// worker shows none goes to another. An answer is kept by its worker until the coordinator has recorded it, and sent
-// again when the server was away. docs/distributed.md has the whole story.
+// Workers may join, leave or be killed at any time. A worker sends signs of life while it evaluates; without them its
+// question goes to another worker. A worker keeps an answer until the coordinator has recorded it, and sends it again
+// when the server was away. docs/distributed.md has the details.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,10 @@ struct QuestionWorkerOptions {
   RedisOptions redis = {};
   int num_workers = 1;             // copies of each program
   std::filesystem::path log = {};  // receives the standard error of programs; empty: discarded
-  // Wait for the next coordinator of that name when one has ended its run, for as long as the patience.
+  // When the run has ended, wait for the next coordinator of that name, for as long as the patience.
   bool stays = false;
-  // Work although commands or files of the programs are not those of the coordinator: they compute the same.
+  // Work even if commands or files of the programs are not those of the coordinator: the caller states that they
+  // compute the same values.
   bool allow_other_programs = false;
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
@@ -34,9 +35,9 @@ struct QuestionWorkerReport {
   bool is_run_finished = false;     // false: keep_going ended it
 };
 
-// Answers until the coordinator ends the run or keep_going says so. Callbacks may be called from several threads, one
-// at a time. Throws kIo when the server cannot be reached within the patience, refuses the login or is too old, when
-// there is no coordinator for as long, when a program cannot be used at all, and when the coordinator's model is
+// Answers until the coordinator ends the run or keep_going returns false. Callbacks may be called from several threads,
+// one at a time. Throws kIo when the server cannot be reached within the patience, refuses the login or is too old,
+// when there is no coordinator for as long, when a program cannot be used at all, and when the coordinator's model is
 // another one, naming what differs.
 QuestionWorkerReport answer_questions(const JsonModel& model, const QuestionWorkerOptions& options,
                                       const RunCallbacks& callbacks = {});

@@ -10,7 +10,7 @@
 
 namespace treesample {
 
-// Beside what the answer knows of itself: how it came about.
+// How the answer came about, in addition to what the answer itself contains.
 struct AnswerSource {
   std::string model_file;
   std::vector<std::pair<std::string, std::string>> settings = {};  // shown among the options

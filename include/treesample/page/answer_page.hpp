@@ -1,5 +1,5 @@
-// Answers to look at: one HTML page that needs no other file and no network. What it shows is the data that it holds as
-// JSON; docs/page.md documents them. Nothing is written here: the caller has the text.
+// Answers as one HTML page for people to look at, which needs no other file and no network. It shows data that it
+// contains as JSON; docs/page.md documents them. Nothing is written here: the caller gets the text.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace treesample {
 
-// How the answer grew: what was certified at a moment of the run.
+// What was certified at one moment of the run.
 struct TracePoint {
   double seconds = 0.0;
   std::int64_t evaluations = 0;
@@ -21,7 +21,7 @@ struct TracePoint {
 };
 
 // A page about an answer: what was asked and what is certified, bounds over time (`trace`, in order, may be empty),
-// marginals, the most probable configuration, the model's graph, and of a search the nodes with the largest mass.
+// marginals, the most probable configuration, the model's graph, and the nodes of a search with the largest mass.
 std::string answer_page(const Answer& answer, const Model& model, const AnswerSource& source,
                         const std::vector<TracePoint>& trace = {});
 
@@ -29,7 +29,7 @@ std::string answer_page(const Answer& answer, const Model& model, const AnswerSo
 // hostile.
 std::string page_of(std::string_view title, std::string_view json);
 
-// Text of others as HTML, also within an attribute.
+// Any text as HTML, also within an attribute.
 std::string escaped_html(std::string_view text);
 
 }  // namespace treesample

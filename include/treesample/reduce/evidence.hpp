@@ -1,5 +1,5 @@
-// Evidence: variables whose states are known. Conditioning yields a smaller model over the rest. Soft evidence says how
-// likely what was seen is in each state of a variable, and excludes none: it is one more factor.
+// Evidence: variables whose states are known. Conditioning yields a smaller model over the rest. Soft evidence gives
+// the likelihood of an observation for each state of a variable; it is one more factor.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ struct Observation {
 };
 using Evidence = std::vector<Observation>;
 
-// P(what was seen | the variable is in this state), for each state: numbers from 0 up, not all of them 0. A common
-// multiple changes log Z, and no probability.
+// P(observation | the variable is in this state), for each state: numbers from 0 up, not all of them 0. A common factor
+// changes log Z but no probability.
 struct SoftObservation {
   int variable = 0;
   std::vector<double> weights = {};
@@ -40,10 +40,10 @@ Assignment observed_states(const FactorGraph& graph, const Evidence& evidence);
 // evidence: a factor that became fully observed stays, as a constant. Throws as observed_states does.
 ReducedModel condition(const FactorGraph& graph, const Evidence& evidence);
 
-// The model with a table for each soft observation behind its factors. Throws Error (kArgument) for an unknown variable
+// The model with a table for each soft observation after its factors. Throws Error (kArgument) for an unknown variable
 // and for weights that are not as above.
 FactorGraph with_soft_evidence(FactorGraph graph, const SoftEvidence& soft);
-// Why these are no weights for so many states; empty when they are.
+// Why these are not valid weights for so many states; empty when they are.
 std::string weights_problem(std::span<const double> weights, int num_states);
 
 }  // namespace treesample

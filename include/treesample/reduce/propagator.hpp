@@ -11,10 +11,9 @@
 //
 //   number of an entry   [ x_first | ... | x_last ]     high bits = which word, low 6 bits = place in it
 //
-// so that "x_v in D_v" is one mask per word, and a table of up to 64 entries is checked with a few
-// instructions. Only words with a possible entry are kept: at most 12 bytes per entry above -inf.
-// Domains are restored by a trail of overwritten words; tables hold no state at all, so that going
-// back costs only what was changed.
+// so that "x_v in D_v" is one mask per word, and a table of up to 64 entries is checked with a few instructions. Only
+// words with a possible entry are kept: at most 12 bytes per entry above -inf. Domains are restored by a trail of
+// overwritten words; tables have no state of their own, so that backtracking costs only as much as was changed.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +26,19 @@ namespace treesample {
 
 class Propagator {
  public:
-  // Propagates the model as it is; is_consistent() tells the outcome, which no undo() takes back. The
+  // Propagates the model without further decisions; is_consistent() tells the outcome, which undo() cannot revert. The
   // graph need not outlive it.
   explicit Propagator(const FactorGraph& graph);
 
   // False after a domain became empty, until undo() to a mark from before.
   [[nodiscard]] bool is_consistent() const { return is_consistent_; }
-  // Keeps only this state, or removes it, and propagates. False when no configuration of positive
-  // density agrees with the domains; the domains then mean nothing until undo(). Must not be called
-  // while inconsistent. Indices are not checked: this is for inner loops.
+  // Keeps only this state, or removes it, and propagates. False when no configuration of positive density agrees with
+  // the domains; the domains are then undefined until undo(). Must not be called while inconsistent. Indices are not
+  // checked: this is for inner loops.
   bool assign(int variable, int state);
   bool remove(int variable, int state);
 
-  // undo(mark()) later brings back the domains of now; undo(0) those after construction.
+  // A later undo(mark()) restores the present domains; undo(0) restores those after construction.
   [[nodiscard]] std::size_t mark() const { return trail_.size(); }
   void undo(std::size_t mark);
 

@@ -1,6 +1,6 @@
-// A smaller model that stands for a larger one: some variables are fixed, some states are gone.
+// A smaller model that stands for a larger one: some variables are fixed, some states are removed.
 //
-// Evidence (reduce/evidence.hpp) and simplification (reduce/simplify.hpp) both end here. Each state of a
+// Evidence (reduce/evidence.hpp) and simplification (reduce/simplify.hpp) both produce one. Each state of a
 // reduced variable is one state of one original variable, so that a reduced configuration is exactly
 // one original configuration, with the same density.
 #pragma once
@@ -24,16 +24,15 @@ struct ReducedModel {
 
   // The original configuration for a reduced one.
   [[nodiscard]] Assignment lift(std::span<const int> reduced) const;
-  // The marginals of all original variables: a fixed variable is certain, a state that is gone has 0.
+  // The marginals of all original variables: a fixed variable is certain, a removed state has probability 0.
   [[nodiscard]] Marginals lift(const Marginals& reduced) const;
   // The reduced configuration for an original one; nothing when it is outside of the reduced model.
   [[nodiscard]] std::optional<Assignment> lower(std::span<const int> original) const;
 };
 
-// The model on the states that are left: left[v] lists them for each original variable, rising, at
-// least one. A variable with one is fixed when is_fixed[v] says so (it may not with more). Factors stay
-// one for one: one whose variables are all fixed is a constant. Z is the sum over the configurations
-// that are left.
+// The model on the states that are left: left[v] lists them for each original variable, rising, at least one. A
+// variable with one state is fixed when is_fixed[v] is set (it must not be set with more states). Each factor stays a
+// factor: one whose variables are all fixed is a constant. Z is the sum over the configurations that are left.
 ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<int>> left,
                             const std::vector<char>& is_fixed);
 

@@ -1,5 +1,5 @@
-// What a model says about itself before anything is searched: impossible states, forced variables,
-// factors that say nothing.
+// What can be found out about a model before anything is searched: impossible states, forced variables, constant
+// factors.
 //
 //   1. evidence fixes variables;
 //   2. propagation over the -inf entries of tables removes states (reduce/propagator.hpp); so does probing:
@@ -8,10 +8,10 @@
 //   4. a variable on which the entries of a table do not depend leaves its scope; a table without
 //      variables joins one constant factor.
 //
-// log Z, every density and every conditional stay what they were: only configurations of density 0 are
-// lost. Less coupling is left, so that elimination and the space `andor` find smaller contexts and more
-// independent parts. Linear in the table entries, but for repeated propagation. Function factors
-// are not looked into: they only lose fixed variables and removed states.
+// log Z, every density and every conditional stay the same: only configurations of density 0 are lost. Less coupling
+// remains, so that elimination and the space `andor` find smaller contexts and more independent parts. The time is
+// linear in the table entries, apart from repeated propagation. Function factors are not examined: they only lose fixed
+// variables and removed states.
 #pragma once
 
 #include <string>
@@ -29,14 +29,14 @@ struct SimplifyReport {
   int num_removed_states = 0;   // of variables that stay
   int num_dropped_factors = 0;  // constant now, or constants from the start
   int num_smaller_factors = 0;  // lost a variable on which they did not depend
-  // Factors that were dropped are one constant now: log Z differs from the original one by at most this, each factor
-  // being known to one unit in its last place.
+  // Dropped factors become one constant: log Z differs from the original one by at most this, with each factor known to
+  // one unit in the last place.
   double log_error = 0.0;
 
   [[nodiscard]] bool is_changed() const {
     return is_impossible || num_fixed_variables + num_removed_states + num_dropped_factors + num_smaller_factors > 0;
   }
-  // One line; "nothing to remove" when so.
+  // One line; "nothing to remove" when that is so.
   [[nodiscard]] std::string brief() const;
 };
 
@@ -45,9 +45,9 @@ struct SimplifiedModel {
   SimplifyReport report;
 };
 
-// A model with nothing to remove comes back as condition() makes it. An impossible one has no variables and the
-// constant -inf; the states of `fixed_states` then mean nothing. Throws Error (kArgument) as
-// observed_states does. `should_stop` ends probing, and what it did not come to stays.
+// A model with nothing to remove is returned as condition() makes it. An impossible one has no variables and the
+// constant -inf; the states of `fixed_states` then mean nothing. Throws Error (kArgument) as observed_states does.
+// `should_stop` ends probing early; states that were not probed then stay.
 SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence = {}, const ShouldStop& should_stop = {});
 
 }  // namespace treesample

@@ -1,19 +1,19 @@
-// A model without its barren variables: those whose sum says nothing about the rest.
+// A model without its barren variables: those whose sum does not depend on the rest.
 //
 // A variable v that occurs in one factor only, with a sum that does not depend on the factor's other variables,
 //
 //   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents,
 //
 // can be summed out: the factor becomes the constant c, and its parents may become barren in turn. In a Bayesian
-// network these are the unobserved variables without observed descendants. What was lost is known exactly,
-// p(x_v | x_parents) = exp(f - c), so that a configuration of the smaller model is completed by drawing the barren
-// variables, last removed first, and
+// network these are the unobserved variables without observed descendants. Their conditional distributions are known
+// exactly, p(x_v | x_parents) = exp(f - c), so that a configuration of the smaller model is completed by drawing the
+// barren variables, last removed first, and
 //
 //   P(x) = P_left(x_left) * product over v of p(x_v | x_parents),         Z = Z_left.
 //
-// Weights, bounds of log Z and divergences of samplers stay what they are in the smaller model. Marginals of barren
-// variables need the joint distribution of their parents, and the most probable configuration is not the completed
-// most probable one of the smaller model: where elimination of the whole model is cheap it says more.
+// Weights, bounds of log Z and divergences of samplers are those of the smaller model. But marginals of barren
+// variables need the joint distribution of their parents, and completing the most probable configuration of the smaller
+// model does not give the most probable one: where elimination of the whole model is cheap, it answers more.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ namespace treesample {
 
 class SummedModel {
  public:
-  // Linear in the table entries of factors that could go. Functions stay, and so do their variables.
+  // Takes time linear in the table entries of factors that could be removed. Functions stay, and so do their variables.
   explicit SummedModel(const FactorGraph& graph);
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }  // over the variables that are left
@@ -35,10 +35,10 @@ class SummedModel {
   [[nodiscard]] const std::vector<int>& variable_of() const { return variable_of_; }
   [[nodiscard]] int num_summed_out() const { return static_cast<int>(barren_.size()); }
   // Sums count as constant up to rounding: log Z of the smaller model differs from the original one by at most this,
-  // the rounding of the sums included.
+  // which includes the rounding of the sums.
   [[nodiscard]] double log_slack() const { return log_slack_; }
 
-  // The states of the variables that are left put in their places, -1 elsewhere.
+  // A configuration of the original model with the states of the remaining variables, and -1 elsewhere.
   [[nodiscard]] Assignment spread(std::span<const int> left) const;
   // Draws the barren variables of x given the others; returns the log-probability of what was drawn.
   double draw(std::span<int> x, Random& random) const;
@@ -46,7 +46,7 @@ class SummedModel {
   void choose_best(std::span<int> x) const;
   // Of the barren variables of x given the others.
   [[nodiscard]] double log_prob(std::span<const int> x) const;
-  // The states of the variables that are left.
+  // The states of the remaining variables.
   [[nodiscard]] Assignment left(std::span<const int> x) const;
 
  private:
@@ -55,12 +55,12 @@ class SummedModel {
     int factor = -1;  // of original_; -1 when it has none, and is uniform
     std::size_t stride = 1;
     double log_sum = 0.0;  // of each row of the factor, up to rounding
-    // Of a variable with many states: the sums of the probabilities of states 0..s, a row after the other. Drawing
-    // then looks at few of them.
+    // For a variable with many states: the sums of the probabilities of states 0..s, row by row, so that drawing reads
+    // only a few of them.
     std::vector<double> cumulative = {};
   };
   void remove_barren(std::vector<char>& is_left);
-  // Where the row p(x_v | x_parents) has its state 0 among the entries of the factor.
+  // The position of state 0 of the row p(x_v | x_parents) among the entries of the factor.
   [[nodiscard]] std::size_t first_entry(const Barren& barren, std::span<const int> x) const;
   [[nodiscard]] bool is_wide(const Barren& barren) const;
   [[nodiscard]] std::vector<double> cumulative_rows(const Barren& barren) const;
@@ -72,7 +72,7 @@ class SummedModel {
 
   FactorGraph original_, graph_;
   std::vector<int> variable_of_;
-  std::vector<Barren> barren_;  // first removed first: the parents of one are left or come later
+  std::vector<Barren> barren_;  // first removed first: parents of a variable remain or come later
   double log_constant_ = 0.0, log_slack_ = 0.0;
 };
 

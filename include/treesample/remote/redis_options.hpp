@@ -1,4 +1,4 @@
-// How a Redis server between processes on several machines is reached, and by what its messages are protected.
+// How to reach a Redis server between processes on several machines, and what protects its messages.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@ struct RedisOptions {
   // The secret that messages are sealed with, 16 bytes or more in a file that only its owner may read. Without it
   // the environment variable TREESAMPLE_KEY is taken, then the password. All sides need the same.
   std::string key_file = {};
-  bool allow_no_secret = false;    // a server on another machine although there is neither password nor key
+  bool allow_no_secret = false;    // allows a server on another machine without password and key
   std::string tls_ca_file = {};    // certificates that are trusted; empty: those of the system
   std::string tls_cert_file = {};  // of the client, where the server asks for one
   std::string tls_key_file = {};
   std::string run = "default";
-  // How long a server that does not answer, or a run without learner or coordinator, is waited for.
+  // How long to wait for a server that does not answer, or for a run without learner or coordinator.
   double patience_seconds = 600.0;
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.

@@ -7,9 +7,9 @@
 //         probability weight / bound is an exact sample, and log Z has finite-sample limits.
 //   P_V   the paper's P_X.
 //
-// log_value() is the backup of the values that the sampler attains. It may be worse than the bounds that the
-// search certifies: L may have been proved without a sampler, and collapsed nodes remember bounds whose
-// proof was given back.
+// log_value() is the backup of the values that the sampler attains. It may be worse than the bounds that the search
+// certifies: L may have been proved without a sampler, and collapsed nodes keep bounds after the nodes that proved them
+// were given back.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,8 @@ enum class SamplerKind { kLower, kUpper, kEstimate };
 
 class SearchApproximation final : public StoreApproximation {
  public:
-  // Throws Error (kArgument) when the search has no such sampler: no leaf value for it, unless everything is in the
-  // store, or for kUpper an edge without a bound; kInterrupted by `should_stop`. Goes once through all nodes.
+  // Throws Error: kArgument when the search has no such sampler (there is no leaf value for it and not everything is in
+  // the store, or, for kUpper, an edge has no bound), kInterrupted by `should_stop`. Makes one pass over all nodes.
   SearchApproximation(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop = {});
 
   // P_U, or null where the search has none: Z = 0, or bounds of a sub-problem are beyond the range of its numbers.
@@ -45,12 +45,12 @@ class SearchApproximation final : public StoreApproximation {
   SamplerKind kind_;
 };
 
-// The best configuration among those whose factors were all evaluated; none when there is no such. Goes once through
-// all nodes; `should_stop` ends with Error (kInterrupted). Throws as check_below_upper.
+// The best configuration among those whose factors were all evaluated, if there are any. Makes one pass over all nodes;
+// `should_stop` ends it with Error (kInterrupted). Throws as check_below_upper.
 std::optional<Configuration> best_configuration(const SearchResult& result, const ShouldStop& should_stop = {});
 
-// No configuration has more than all of them together: throws kNumeric when one is above a certified upper bound of
-// log Z, which is then wrong because something that the caller declared is.
+// No single configuration can have more mass than all of them together: throws kNumeric when one is above a certified
+// upper bound of log Z. That bound is then wrong because something that the caller declared is wrong.
 void check_below_upper(double log_density, double log_z_upper);
 
 }  // namespace treesample

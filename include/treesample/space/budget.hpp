@@ -17,8 +17,8 @@ enum class BudgetUnit {
   kCall,    // one per evaluation of a function factor; tables are free
 };
 
-// What evaluations cost, in all units. A call is an evaluation of a function factor: a program, or a C++ callable.
-// What a queue has answered before in the same run is no call any more (Budget::is_new_call).
+// What evaluations cost, in all units. A call is an evaluation of a function factor: a program, or a C++ callable. An
+// evaluation that a queue has answered before in the same run is not counted as a call (Budget::is_new_call).
 struct Spending {
   std::int64_t reward_evaluations = 0;
   std::int64_t factor_evaluations = 0;
@@ -50,21 +50,22 @@ struct Spending {
   }
 };
 
-// A limit in one of the units. What is under way can be reserved, so that evaluations that run at the
-// same time cannot exceed the limit together.
+// A limit in one of the units. Evaluations under way can be reserved, so that those that run at the same time cannot
+// exceed the limit together.
 class Budget {
  public:
-  // In calls tables are free, and so is what was asked before. So that a search ends which has paid for all that it
-  // will ever ask, this many reward evaluations without a call are the most.
+  // When the unit is calls, tables and repeated evaluations are free. So that a search ends even when it needs no
+  // further calls, at most this many reward evaluations in a row may be made without a call.
   static constexpr std::int64_t kFreeRewards = 300'000;
 
-  // What a queue may still begin is a limit as well, in every unit. What is under way counts twice there, so that no
-  // reward that asks one factor after the other is left without: near the end fewer are under way at a time.
+  // The number of evaluations that the queue may still begin is a limit as well, in every unit. Evaluations under way
+  // count twice there, so that a reward that evaluates one factor after the other can be finished: near the end fewer
+  // are under way at a time.
   Budget(std::int64_t limit, BudgetUnit unit, const EvaluationQueue* queue = nullptr)
       : limit_(limit), unit_(unit), queue_(queue) {}
 
-  // Can a reward of this many factors, or evaluations of this price, still be paid for? A run never
-  // exceeds its budget, except by costs that were not declared: those are known when they are spent.
+  // Can a reward of this many factors, or evaluations of this price, still be paid for? A run never exceeds its budget,
+  // except by costs that were not declared, which are known only afterwards.
   [[nodiscard]] bool allows(int num_factors) const { return allows(Spending{1, num_factors}); }
   [[nodiscard]] bool allows(const Spending& price) const {
     if (price.calls > 0 && queue_ != nullptr && reserved_.calls + price.calls > queue_->num_left()) return false;
@@ -89,7 +90,7 @@ class Budget {
   void reserve(const Spending& price) { reserved_ += price; }
   void release(const Spending& price) { reserved_ -= price; }
 
-  // For factors that a queue answers: it pays once for the same states. Noting them makes them known.
+  // For factors that a queue evaluates: it pays once for the same states. note_call makes them known.
   [[nodiscard]] bool is_new_call(int factor, std::span<const int> states) const {
     return !known_calls_.contains(call_key(factor, states));
   }
@@ -102,7 +103,7 @@ class Budget {
   [[nodiscard]] const Spending& spent() const { return spent_; }
 
  private:
-  // What is free is always allowed; the rest as long as it fits, and as long as anything is left.
+  // Free evaluations are always allowed, others as long as they fit and something is left.
   [[nodiscard]] bool allows_cost(double seconds) const {
     constexpr double kRounding = 1.0 + 1e-9;  // sums of decimal fractions
     const double used = spent_.cost_seconds + reserved_.cost_seconds;

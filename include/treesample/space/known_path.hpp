@@ -13,12 +13,12 @@ struct KnownPath {
     double reward = 0.0;
     double magnitude = 0.0;  // Reward::magnitude
   };
-  Assignment x;             // by variable; only those of the steps are looked at
+  Assignment x;             // by variable; only those of the steps are read
   std::vector<Step> steps;  // by level, from the first on; none after -inf
 };
 using KnownPaths = std::vector<KnownPath>;
 
-// Throws Error (kArgument) where one does not fit.
+// Throws Error (kArgument) where a path does not fit the space.
 void check_known_paths(const char* function, const SearchSpace& space, const KnownPaths& paths);
 
 }  // namespace treesample

@@ -1,7 +1,7 @@
-// What a run of a method may take, what it tells while it runs, and why it ended: the same for every method.
+// The limits of a run, the progress that it reports, and why it ended: the same for every method.
 //
-// A method uses the limits that mean something to it and says which. It never exceeds them by more than one step of its
-// work, and ends with the answer so far.
+// A method uses the limits that apply to it and says which. It never exceeds them by more than one step of its work,
+// and ends with the answer so far.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ struct Limits {
 
   std::int64_t budget = kUnlimited;       // of evaluations
   BudgetUnit unit = BudgetUnit::kReward;  // of the budget
-  std::int64_t calls = kUnlimited;        // of functions; infer() makes a budget of it
-  std::int64_t new_calls = kUnlimited;    // of these, that no journal and no earlier run knows; infer() keeps to it
+  std::int64_t calls = kUnlimited;        // of functions; infer() turns this into a budget
+  std::int64_t new_calls = kUnlimited;    // of these, calls that are in no journal or earlier run; infer() keeps to it
   double seconds = std::numeric_limits<double>::infinity();
   std::size_t bytes = std::size_t{4} << 30;  // of memory, for what grows with the model or the run
   double gap = 0.0;                          // of methods with certified bounds: U - L is small enough
   int threads = 0;                           // at most; 0: one per core. Most methods use one
 
-  // What the methods themselves take. Throws Error (kArgument) naming the field, its value and what is allowed.
+  // Checks the limits that methods use. Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
 
@@ -47,11 +47,11 @@ enum class StopReason {
 };
 const char* to_string(StopReason reason);
 
-// What a report of any method begins with.
+// The beginning of every method's report.
 struct RunReport {
   StopReason stop = StopReason::kBudget;
   std::optional<Error> error = {};  // of kFactorFailed
-  LogBounds log_z;                  // certified; anything is possible where a method certifies nothing
+  LogBounds log_z;                  // certified; infinite where a method certifies nothing
   Spending spent;
   double seconds = 0.0;
 };
@@ -63,13 +63,13 @@ struct Progress {
   std::optional<double> estimate = {};  // of log Z
   std::uint64_t num_nodes = 0;
   std::int64_t num_samples = 0;
-  std::optional<double> best = {};        // the largest log density of a configuration so far, where it is looked at
+  std::optional<double> best = {};        // the largest log density of a configuration so far, where it is known
   std::optional<double> share_done = {};  // where it is known
   double seconds = 0.0;                   // since the method began
 };
 
-// Who watches a run. `progress` is told now and then; `should_stop` (treesample/stop.hpp) is asked at least as often,
-// and after each progress. `remark` is told what a person would want to know about how a request was taken.
+// Watches a run. `progress` is called now and then; `should_stop` (treesample/stop.hpp) is called at least as often,
+// and after each progress. `remark` gets what a person would want to know about how a request was understood.
 struct Observer {
   std::function<void(const Progress&)> progress = {};
   ShouldStop should_stop = {};

@@ -29,16 +29,16 @@ Adjacency adjacency_of(const FactorGraph& graph);
 std::vector<int> degree_order(const FactorGraph& graph);
 
 struct EliminationWatch {
-  // Asked before each variable is removed, with the neighbours that it has then; false ends with the order so far.
+  // Called before each variable is removed, with the neighbours that it has then; false ends with the order so far.
   std::function<bool(int variable, std::span<const int> neighbours)> goes_on = {};
   ShouldStop should_stop = {};  // Error (kInterrupted)
 };
 
-// How greedy orders are varied: many varied ones, of which the best is taken, are far better than the greedy one.
+// How greedy orders are varied. The best of many varied orders is far better than the greedy one.
 struct OrderVariation {
-  // A score counts 1 + noise * u times, u uniform in [0, 1) and drawn anew whenever the score changes.
+  // A score is multiplied by 1 + noise * u, with u uniform in [0, 1) and drawn again whenever the score changes.
   double noise = 0.0;
-  // Of min-fill: an edge that is added counts the product of these, one per variable; empty: 1. At most 2^15 each.
+  // For min-fill: an added edge counts the product of the weights of its two variables; empty: 1. At most 2^15 each.
   std::vector<int> weights = {};
 };
 

@@ -1,9 +1,9 @@
 // The reward of definition 1: R_n(x_<=n) = sum of the factors that x_n completes. Here, and in
 // reward_queue.hpp for rewards that are evaluated at the same time, a search spends its budget.
 //
-// Factors are evaluated in a fixed order, and none after the first -inf: tables, then functions with a
-// declared cost, cheapest first, then the other functions. So nothing expensive is called where
-// something cheaper already says that x is impossible.
+// Factors are evaluated in a fixed order, and none after the first -inf: tables, then functions with a declared cost,
+// cheapest first, then the other functions. So an expensive function is not called where a cheaper factor already shows
+// that x is impossible.
 #pragma once
 
 #include <cstdint>
@@ -24,30 +24,31 @@ class Reward {
   Reward(const FactorGraph& graph, const SearchSpace& space);
 
   [[nodiscard]] int num_factors(int level) const { return first_[level + 1] - first_[level]; }
-  // The most that a reward can cost as far as costs are declared. One that is not counts as next to
+  // The most that a reward can cost, as far as costs are declared. A function without a declared cost counts as next to
   // nothing, which a budget of seconds allows as long as anything is left.
   [[nodiscard]] Spending price(int level) const {
     return {1, num_factors(level), declared_seconds_[level], static_cast<std::int64_t>(functions(level).size())};
   }
 
-  // R_n at x, which holds a state for every variable on the path down to this level. Factors after
-  // the first -inf are neither evaluated nor charged. Functions are asked through the graph's queue where
-  // it answers for them, else called. Throws kNumeric for NaN and +inf, and what the queue throws.
+  // R_n at x, which holds a state for every variable on the path down to this level. Factors after the first -inf are
+  // neither evaluated nor charged. Functions are evaluated through the graph's queue where it has them, and called
+  // otherwise. Throws kNumeric for NaN and +inf, and what the queue throws.
   double evaluate(int level, std::span<const int> x, Budget& budget);
-  // The same, but nothing when the queue gives no answer; failure() is its error then. A search ends with
-  // the answer so far. Exceptions of functions that are called belong to the caller and pass through, but for Errors
-  // of the code kInterrupted: a function that throws one asks the search to end.
+  // The same, but returns nothing when the queue gives no answer; failure() is then its error, and a search ends with
+  // the answer so far. Exceptions of called functions belong to the caller and pass through, except Errors with the
+  // code kInterrupted: a function that throws one asks the search to end.
   std::optional<double> try_evaluate(int level, std::span<const int> x, Budget& budget) {
     failure_.reset();
     const double sum = sum_up(level, x, budget);
     return failure_ ? std::nullopt : std::optional<double>(sum);
   }
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
-  // Of the reward evaluated last, if it called functions: the magnitudes of the tables' sum and of each function, added
-  // up. How much more this is than the reward's says how much cancelled. 0 without functions and for -inf.
+  // For the last evaluated reward, if it called functions: the sum of the magnitudes of the tables' sum and of each
+  // function. The more this exceeds the magnitude of the reward, the more has cancelled. 0 without functions and for
+  // -inf.
   [[nodiscard]] double magnitude() const { return magnitude_; }
 
-  // The two parts of a reward. The first stops at -inf and adds up what it evaluated.
+  // The two parts of a reward. The first stops at -inf and counts the factors that it evaluated.
   double table_sum(int level, std::span<const int> x, int& num_evaluated) const;
   [[nodiscard]] std::span<const int> functions(int level) const {
     return std::span(functions_).subspan(first_function_[level], first_function_[level + 1] - first_function_[level]);
@@ -58,7 +59,8 @@ class Reward {
   };
   // Calls a function.
   Value call(int factor, std::span<const int> x);
-  // A queue that answers for a factor pays once for the same states; what is called is paid for every time.
+  // Whether the queue evaluates this factor: it pays once for the same states, while a function call is paid for every
+  // time.
   [[nodiscard]] bool is_queued(int factor) const;
   // The states of a factor's scope at x; valid until the next call.
   std::span<const int> scope_states(int factor, std::span<const int> x);

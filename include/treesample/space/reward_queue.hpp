@@ -1,10 +1,10 @@
-// Rewards that are evaluated at the same time: submitted now, handed out when they are known.
+// Rewards that are evaluated at the same time: submitted now, returned when they are known.
 //
-// A reward that needs no program (tables alone, or -inf before any function) is answered at once. The
-// others are answered later, in the order of arrival or, so that a run can be repeated to the bit, in
-// the order of submission. Each reward evaluates its factors one after the other in the order of
-// reward.hpp; so values and charges are those of Reward::evaluate. What is under way is reserved in the
-// budget at its declared price and charged when it is handed out.
+// A reward that needs no program (only tables, or -inf before any function) is answered at once. The others are
+// answered later, in the order of arrival or, so that a run can be repeated to the bit, in the order of submission.
+// Each reward evaluates its factors one after the other in the order of reward.hpp, so that values and charges are
+// those of Reward::evaluate. Rewards under way are reserved in the budget at their declared price and charged when they
+// are returned.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct RewardAnswer {
   std::int64_t id = 0;              // of the submission
   std::vector<double> rewards;      // R_n for each of its actions
   std::vector<double> magnitudes;   // see Reward::magnitude()
-  std::optional<Error> error = {};  // a factor failed for good; nothing was charged
+  std::optional<Error> error = {};  // a factor failed permanently; nothing was charged
 };
 
 enum class AnswerOrder { kArrival, kSubmission };
@@ -43,12 +43,12 @@ class RewardQueue {
   [[nodiscard]] bool can_pay(const Request& request) const {
     return budget_->allows(reward_.price(request.level).times(request.num_actions));
   }
-  // Pre: can_pay. Returns the answer if no program has to be asked (its id is -1 then), else nothing:
-  // it will come from wait() under the id last_id().
+  // Pre: can_pay. Returns the answer if no program is needed (its id is then -1), otherwise nothing: the answer will
+  // come from wait() with the id last_id().
   std::optional<RewardAnswer> submit(const Request& request, std::span<const int> x);
   [[nodiscard]] std::int64_t last_id() const { return next_id_ - 1; }
 
-  // Submissions that have not been handed out.
+  // Submissions whose answers were not returned yet.
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
   // Should more be submitted before waiting? With one worker and no batches: only when nothing is pending.
   [[nodiscard]] bool has_room() const;

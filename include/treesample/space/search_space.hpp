@@ -1,6 +1,5 @@
-// The space that the search walks through: a pseudo tree over the variables with, for each of them,
-// the context that its sub-problem depends on. One engine serves three spaces, because a space is
-// only data:
+// The space that the search walks through: a pseudo tree over the variables with, for each of them, the context that
+// its sub-problem depends on. There are three spaces, which differ only in these data:
 //
 //   space  pseudo tree                           identity of a node
 //   tree   a path, in the given order            the whole prefix     (the paper)
@@ -41,14 +40,15 @@ struct Level {
   bool is_shared = false;
 };
 
-// Made by make_search_space, and not to be changed by hand: searches and priors rely on how its parts fit together.
+// Made by make_search_space. It must not be changed by hand: searches and priors rely on how its parts fit together.
 struct SearchSpace {
   SpaceKind kind = SpaceKind::kTree;
   std::vector<Level> levels;
   std::vector<int> roots;           // levels without parent: one, or one per independent component in `andor`
   double log_constant = 0.0;        // sum of the factors with an empty scope
-  double log_constant_error = 0.0;  // of that sum, each factor being known to one unit in its last place
-  // What it was made for: FactorGraph::shape(), and a hash of that, the kind and the order, which decide all the rest.
+  double log_constant_error = 0.0;  // of that sum, with each factor known to one unit in the last place
+  // FactorGraph::shape() of the graph that it was made for, and a hash of that, the kind and the order, which determine
+  // all the rest.
   std::uint64_t graph_shape = 0, fingerprint = 0;
 
   [[nodiscard]] int num_levels() const { return static_cast<int>(levels.size()); }
@@ -59,7 +59,7 @@ struct SearchSpace {
   [[nodiscard]] int width() const;
 };
 
-// Throws Error: kArgument unless `order` is a permutation of the variables, kInterrupted when it is to be given up
+// Throws Error: kArgument unless `order` is a permutation of the variables, kInterrupted when should_stop ends it
 // (contexts can be far larger than the model), kResource when the contexts of a path take more than kMostContextBytes.
 inline constexpr std::int64_t kMostContextBytes = std::int64_t{4} << 30;
 SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> order, SpaceKind kind,
@@ -69,8 +69,8 @@ SearchSpace make_search_space(const FactorGraph& graph, std::span<const int> ord
 SearchSpace without_contexts(const SearchSpace& space);
 
 // Every function that takes a graph and a space begins with this: throws Error (kArgument) unless the space was made
-// for a graph with the same numbers of states and the same scopes. A space reads the graph's factors by index, so that
-// any other one would read memory that is not there.
+// for a graph with the same numbers of states and the same scopes. A space refers to the graph's factors by index, so
+// that with any other graph memory out of bounds would be read.
 void check_space(const char* function, const FactorGraph& graph, const SearchSpace& space);
 // Throws kArgument unless x has one legal state per variable.
 void check_assignment(const char* function, const SearchSpace& space, std::span<const int> x);
@@ -80,7 +80,7 @@ struct OrderOptions {
   int restarts = 0;  // randomised greedy runs; 0 chooses by the size of the model
   std::uint64_t seed = 0;
   ShouldStop should_settle = {};  // ends with the best order so far; the first one is always made
-  ShouldStop should_stop = {};    // ends that one too, with Error (kInterrupted)
+  ShouldStop should_stop = {};    // ends even the first one, with Error (kInterrupted)
   TellShare progress = {};        // of the restarts
 };
 

@@ -1,5 +1,5 @@
-// Passes over all nodes of a store: parents before children with the probability that a sample comes through a node,
-// children before parents with any value.
+// Passes over all nodes of a store: parents before children, with the probability that a sample passes through a node,
+// and children before parents, with any value.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class NodesByLevel {
   std::vector<std::uint32_t> positions_;       // by index
 };
 
-// Parents before children. Who visits a node tells how much of what comes through it arrives at which child.
+// Parents before children. The visitor of a node says how much of the node's probability arrives at each child.
 class ReachPass {
  public:
   ReachPass(const StoreView& view, StoreView::Read what)
@@ -45,15 +45,15 @@ class ReachPass {
   }
 
   [[nodiscard]] const NodesByLevel& nodes() const { return nodes_; }
-  // Before run for the roots, then by the visitor. True when it is the first time.
+  // To be called for the roots before run, then by the visitor. True when it is the first time for this node.
   bool arrive(int level, NodeIndex index, double probability) {
     double& reach = reach_[level][nodes_.position(index)];
     const bool is_first = reach == 0.0;
     reach += probability;
     return is_first;
   }
-  // visit(level, position, probability, edges) for every node with a probability above 0, leave_level(level) when those
-  // of a level are done. Either ends the pass by returning false, and so does this.
+  // Calls visit(level, position, probability, edges) for every node with a probability above 0, and leave_level(level)
+  // when those of a level are done. Either ends the pass by returning false; run then returns false.
   template <class Visit, class LeaveLevel>
   bool run(Visit visit, LeaveLevel leave_level) {
     const SearchSpace& space = nodes_.view().space();
@@ -78,8 +78,8 @@ class ReachPass {
   std::vector<std::vector<double>> reach_;
 };
 
-// The states of the context of each node, for passes that need them off the store. In `tree` a node's context is what
-// the caller says.
+// The states of the context of each node, for passes that need them off the store. In `tree` the caller gives the
+// context of a node.
 class NodeContexts {
  public:
   // `contexts`: by level, ascending, within the parent's context and the parent itself.
@@ -91,7 +91,7 @@ class NodeContexts {
   [[nodiscard]] std::span<int> at(int level, std::uint32_t position) {
     return std::span(states_[level]).subspan(contexts_[level].size() * position, contexts_[level].size());
   }
-  // That of a child below an edge of a node with these states.
+  // The context of a child below an edge of a node with these states.
   void derive(int child, std::span<const int> parent, int action, std::span<int> result) const {
     for (std::size_t i = 0; i < result.size(); ++i) {
       result[i] = sources_[child][i] < 0 ? action : parent[static_cast<std::size_t>(sources_[child][i])];
@@ -100,12 +100,12 @@ class NodeContexts {
 
  private:
   std::vector<std::vector<int>> contexts_, states_;
-  std::vector<std::vector<int>> sources_;  // per entry of a context: its place in the parent's, -1 for the action there
+  std::vector<std::vector<int>> sources_;  // per entry of a context: its position in the parent's, -1 for the action
 };
 
-// Children before parents: by level and position the value of combine(level, edges, child), where child(action, j) is
-// the value of the j-th child below an edge, `off_store` where that is not in the store. Positions without a node have
-// `off_store` too. `should_stop` ends with Error (kInterrupted), which names `function`.
+// Children before parents: returns, by level and position, the value of combine(level, edges, child), where
+// child(action, j) is the value of the j-th child below an edge, and `off_store` where that child is not in the store.
+// Positions without a node have `off_store` too. `should_stop` ends with Error (kInterrupted), which names `function`.
 template <class Value, class Combine>
 std::vector<std::vector<Value>> pass_up(const NodesByLevel& nodes, StoreView::Read what, const Value& off_store,
                                         Combine combine, const char* function = "pass",
@@ -129,8 +129,8 @@ std::vector<std::vector<Value>> pass_up(const NodesByLevel& nodes, StoreView::Re
   return values;
 }
 
-// The best configuration among those whose factors were all evaluated, of equal ones the lowest states; none when there
-// is no such. `should_stop` ends with Error (kInterrupted).
+// The best configuration among those whose factors were all evaluated, if there are any; among equal ones that with the
+// lowest states. `should_stop` ends it with Error (kInterrupted).
 std::optional<Configuration> best_in_store(const StoreView& view, const ShouldStop& should_stop = {});
 
 }  // namespace treesample

@@ -1,5 +1,5 @@
 // The approximation that a search yields, Algorithm 1 of the paper: at nodes of the store a state is drawn from the
-// node's edges, then all components below it independently; off the store from a leaf value.
+// node's edges, then all components below it independently; off the store states are drawn from a leaf value.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace treesample {
 
-// What the reports of both searches have in common.
+// What the reports of both searches share.
 struct StoreReport : RunReport {
   double estimate = 0.0;  // V(root): of log Z
   std::int64_t num_traversals = 0;
@@ -28,16 +28,18 @@ class StoreApproximation : public Approximation {
   [[nodiscard]] ExploredTree explored_tree(std::size_t max_nodes) const final;
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
-  // One sample into x; returns its log-probability.
+  // Writes one sample to x; returns its log-probability.
   double sample_into(std::span<int> x, Random& random) const;
-  // The same for the sampler by upper bounds, but a sample whose weight is bound to be small is given up early, and
-  // those that are not stand for it. Let w(x) <= exp(log_value()) r hold once a part of x is drawn. Where r, divided by
-  // the probability of having come so far, falls below `least`, the sample goes on with a probability that makes it
-  // `least`. Returns log(P_U(x) * probability of not having been given up), or +inf where it was: gamma(x) / exp of
-  // that has the same mean as w, and the same bound if least <= 1. What is exact is drawn at the end.
+  // The same for the sampler by upper bounds, but a sample whose weight is bound to be small may be given up early; the
+  // samples that continue then count for more. Let w(x) <= exp(log_value()) r hold once a part of x is drawn. Where r,
+  // divided by the probability of having continued so far, falls below `least`, the sample continues only with the
+  // probability that brings this quotient to `least`. Returns log(P_U(x) * probability of having continued), or +inf
+  // where the sample was given up. With p = exp of that, gamma(x) / p has the same mean as w, and the same bound if
+  // least <= 1. Exact sub-problems are drawn last.
   double sample_or_give_up(std::span<int> x, Random& random, double least) const;
 
-  // X(root): what this sampler attains, of estimates the search's estimate of log Z; -inf when it has no mass anywhere.
+  // X(root): the value that this sampler attains; for the sampler by estimates, the search's estimate of log Z. -inf
+  // when it has no mass anywhere.
   [[nodiscard]] double log_value() const { return log_value_; }
   // All sub-problems are solved: the distribution is the target (lemma 1).
   [[nodiscard]] bool is_exact() const { return is_exact_; }
@@ -47,11 +49,11 @@ class StoreApproximation : public Approximation {
   [[nodiscard]] bool has_exact_marginals() const;
   [[nodiscard]] Marginals marginals() const;
 
-  // Probability of the configurations of which some factor was not evaluated. Importance weights vary only there: with
-  // fewer than several samples there, a standard error says nothing.
+  // Probability of the configurations with a factor that was not evaluated. Importance weights vary only there: unless
+  // several samples fall there, a standard error means nothing.
   [[nodiscard]] double unexplored_mass() const;
 
-  // The best configuration among those whose factors were all evaluated; none when there is no such.
+  // The best configuration among those whose factors were all evaluated, if there are any.
   [[nodiscard]] std::optional<Configuration> best() const;
 
   [[nodiscard]] const SearchSpace& space() const { return view_->space(); }

@@ -1,7 +1,7 @@
-// The nodes of a search as a sampler sees them: what both searches, and whoever goes over their nodes, have in common.
+// The nodes of a search as a sampler sees them: the common interface of both searches for passes over their nodes.
 //
-// At a node of the store a sampler draws the state of the level's variable from the node's edges, then goes on in all
-// children of that edge. Where a child is not in the store it goes on by a leaf value.
+// At a node of the store a sampler draws the state of the level's variable from the node's edges, then continues in all
+// children of that edge. Where a child is not in the store, it continues with a leaf value.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace treesample {
 using NodeIndex = std::uint32_t;  // of a node within its level
 inline constexpr NodeIndex kNoNode = UINT32_MAX;
 
-// The edges of one node, one per state of its variable; what was not asked for is left as it was.
+// The edges of one node, one per state of its variable; fields that were not asked for are left unchanged.
 struct NodeEdges {
   std::vector<NodeIndex> children;  // [state][child level]; kNoNode: not in the store
   std::vector<double> weights;      // proportional to the probabilities
@@ -36,7 +36,7 @@ struct NodeEdges {
     is_evaluated.resize(num_states);
   }
   [[nodiscard]] double probability(int action) const { return weights[action] / total; }
-  // By the values where the weight is too small to tell, if they were read.
+  // Uses the values, if they were read, where the weight is too small.
   [[nodiscard]] double log_probability(int action, bool has_values) const {
     constexpr double kLeast = 1e-290;
     if (has_values && !(weights[action] > kLeast)) return values[action] - log_total;
@@ -44,10 +44,10 @@ struct NodeEdges {
   }
 };
 
-// What only people look at.
+// Facts that are only shown to people.
 struct EdgeFacts {
   std::int64_t visits = 0;
-  LogBounds bounds;  // of Q(a); infinite ones where the search has none
+  LogBounds bounds;  // of Q(a); infinite where the search has none
 };
 
 class StoreView {
@@ -67,10 +67,11 @@ class StoreView {
   enum class Read { kChildren, kWeights, kRewards, kAll };  // weights come with rewards, and everything with kAll
   // Fills in what is asked for, and the children. False when there is no such node: indices of a level may have gaps.
   virtual bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const = 0;
-  // One entry per state of a node that there is.
+  // One entry per state. The node must exist.
   virtual void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const = 0;
   [[nodiscard]] virtual std::uint64_t num_nodes() const = 0;
-  // How samples go on from a level whose node is not in the store; null where they never come.
+  // The leaf value by which samples continue from a level whose node is not in the store; null where this never
+  // happens.
   [[nodiscard]] virtual const LeafValue* below(int level) const = 0;
 };
 

@@ -1,9 +1,10 @@
-// A tree as a value function: what is left of it when its memory is wanted back (the paper's section 3.3).
+// A tree compiled into a value function, which replaces it when its memory is needed (the paper's section 3.3).
 //
 //   Q_n(a | x_<n)  ~  b_n(a) + sum over m of w_nm(a, x_m)        m: the earlier variables that Q_n depends on
 //
-// by ridge regression on the Q-values of the tree along samples of its P_X, as networks are trained, in closed form.
-// Values stay within those that were seen; a level that no sample has reached keeps the paper's default.
+// by ridge regression, in closed form, on the Q-values of the tree along samples of its P_X, which are the targets that
+// networks are trained on. Values stay within the range of those seen; a level that no sample has reached keeps the
+// paper's default.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// P_X of a function that was asked here and there: the true value where it was asked, what was learned elsewhere.
+// P_X of a function with some evaluated values: the true value where it was evaluated, the learned one elsewhere.
 //
-//   P_X(x) = gamma_hat(x) / Z_X where x was asked,  exp(learned(x)) / Z_X elsewhere
+//   P_X(x) = gamma_hat(x) / Z_X where x was evaluated,  exp(learned(x)) / Z_X elsewhere
 //
-// Elimination of the learned model gives the probability of every prefix in the reverse of its order, so that
-// the configurations that were asked can be cut out along their paths: Z_X is a sum of positive numbers, the values of
-// what was asked and the learned masses of the branches that leave those paths, and nothing cancels.
+// Elimination of the learned model gives the probability of every prefix in the reverse of its order, so that evaluated
+// configurations can be cut out along their paths: Z_X is a sum of positive numbers, the values of evaluated
+// configurations and the learned masses of the branches that leave their paths, and nothing cancels.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class LearnedApproximation final : public Approximation {
   LearnedApproximation(Elimination learned, const FactorGraph& graph, std::vector<Configuration> asked,
                        const ShouldStop& should_stop = {});
 
-  // log Z_X, and its two parts: what was asked, and the rest as it was learned.
+  // log Z_X, and its two parts: the evaluated configurations, and the learned mass of all others.
   [[nodiscard]] double log_value() const;
   [[nodiscard]] double log_asked() const;
   [[nodiscard]] double log_elsewhere() const;
@@ -34,7 +34,7 @@ class LearnedApproximation final : public Approximation {
 
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
-  // From P_X given that x was not asked. Throws kArgument when nothing is left.
+  // A sample from P_X given that x was not evaluated. Throws kArgument when nothing is left.
   [[nodiscard]] Assignment sample_elsewhere(Random& random) const;
 
  private:

@@ -1,8 +1,8 @@
-// What can be learned of a function from a few of its values: main effects, pairs, and more where the data ask for it.
+// A function learned from a few of its values: main effects, pairs, and larger terms where the data support them.
 //
-// The terms are chosen by their evidence (surrogate/term_regression.hpp). Values far below the best ones count little:
-// they are known to be small, and that is all that matters there. Impossible states count as if they were somewhat
-// worse than anything else.
+// The terms are chosen by their evidence (surrogate/term_regression.hpp). Values far below the best ones count little,
+// because it is enough to know that they are small. Impossible states count as if they were somewhat worse than
+// anything else.
 #pragma once
 
 #include <cstddef>
@@ -35,17 +35,17 @@ class LearnedFunction {
   LearnedFunction(LearnedFunction&& other) noexcept;
   LearnedFunction& operator=(LearnedFunction&& other) noexcept;
 
-  // A value at states that were not added before. `log_density` is that of the whole configuration: how much it
-  // matters.
+  // Adds a value at new states. `log_density` is that of the whole configuration, and decides how much the value
+  // counts.
   void add(std::span<const int> states, double log_value, double log_density);
   [[nodiscard]] std::int64_t num_values() const;
 
-  // Learns anew, beginning with the terms of the last time. Without a possible value there is nothing to learn.
+  // Fits again, beginning with the terms of the last fit. Without a possible value there is nothing to learn.
   void fit(const ShouldStop& should_stop = {});
-  // Learns the coefficients of these of its terms alone.
+  // Keeps only these terms and fits their coefficients again.
   void keep(const std::vector<std::size_t>& terms);
   [[nodiscard]] const LearnedTerms& learned() const;
-  // Drawn from what the values leave open, in the place of its mean.
+  // A sample from the posterior given the values, instead of its mean.
   [[nodiscard]] LearnedTerms draw(Random& random) const;
 
  private:

@@ -1,6 +1,6 @@
 // Training across machines: one learner, any number of workers, and a Redis server between them.
 //
-// Keys of a run, all under "treesample:<run>:" and sealed (src/remote/message_seal.hpp) but for numbers and lease:
+// Keys of a run, all under "treesample:<run>:" and sealed (src/remote/message_seal.hpp) except numbers and lease:
 //   options     format_train_options of the learner: all that a worker needs to know
 //   head        "<library version> <fingerprint of options> <version> running|done", small enough to be read before
 //               each episode
@@ -9,13 +9,12 @@
 //   episodes    a stream with one entry per finished episode, at most about kMaxStreamEntries of them
 //   lease       which learner has the run; expires unless it is renewed (src/remote/run_lease.hpp)
 //
-// Workers may join, leave or be killed at any time: what a killed one loses is its current episode. When
-// the server is away or full, both sides try again with pauses; when it comes back empty, or keys are not what they
-// should be, the learner publishes everything anew. The learner's checkpoint holds its place in the stream and the
-// numbers of the episodes that it took, so that a learner that was killed goes on (resume) with the first one that it
-// has not yet stored, and none counts twice. An entry that does not verify, belongs to other options, repeats a number
-// or has targets that its problem cannot reach is refused and counted. docs/distributed.md says what that protects
-// from.
+// Workers may join, leave or be killed at any time: a killed worker loses only its current episode. When the server is
+// away or full, both sides try again with pauses; when it comes back empty, or keys are not what they should be, the
+// learner publishes everything again. The learner's checkpoint holds its position in the stream and the numbers of the
+// episodes that it used, so that a learner that was killed continues (resume) with the first one that it has not yet
+// stored, and none counts twice. An entry that does not verify, belongs to other options, repeats a number or has
+// targets that its problem cannot reach is refused and counted. docs/distributed.md says what this protects against.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +26,9 @@ namespace treesample {
 
 inline constexpr int kMaxStreamEntries = 256;
 
-// The learner: like train(), with workers elsewhere. Always concurrent. Throws kIo when the server cannot be
-// reached within the patience or refuses the login, or another learner has a run of that name. A report without
-// network: it was ended before the run began.
+// The learner: like train(), with workers elsewhere. Always concurrent. Throws kIo when the server cannot be reached
+// within the patience or refuses the login, or when another learner has a run of that name. A report without a network
+// means that it was ended before the run began.
 TrainReport train_distributed(const TrainOptions& options, const RedisOptions& redis,
                               const TrainObserver& observer = {}, const RunCallbacks& callbacks = {});
 
@@ -39,8 +38,8 @@ struct WorkerReport {
   bool is_run_finished = false;  // false: keep_going ended it
 };
 
-// A worker: joins the run, works until the learner has all its episodes. Throws kIo like the learner, and when
-// the run has had no learner for as long as the patience.
+// A worker: joins the run and works until the learner has all its episodes. Throws kIo like the learner, and when the
+// run has had no learner for as long as the patience.
 WorkerReport run_worker(const RedisOptions& redis, const RunCallbacks& callbacks = {});
 
 }  // namespace treesample

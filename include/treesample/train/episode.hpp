@@ -1,19 +1,18 @@
-// One episode of a worker: inference on one problem under the current Q_phi, samples from the result, and
-// the Q-values along them (the paper's section 4.2).
+// One episode of a worker: inference on one problem with the current Q_phi, samples from the result, and the Q-values
+// along them (the paper's section 4.2).
 //
-// Targets from TreeSample. A row for every node that a sample passes and below which the search evaluated
-// something, with the values of the store. Nodes without an evaluation, and prefixes off the store, hold
-// the values of Q_phi itself: there is nothing to learn from them, and they would only push others out of
-// the replay. Within a node, actions that were not evaluated keep the value of Q_phi too, as in the paper.
+// Targets from TreeSample. A row for every node that a sample passes and below which the search evaluated something,
+// with the values of the store. Nodes without an evaluation, and prefixes off the store, have the values of Q_phi
+// itself: there is nothing to learn from them, and they would only displace others in the replay. Within a node,
+// actions that were not evaluated keep the value of Q_phi too, as in the paper.
 //
 // Targets from SMC. With Z the estimate of the run and p_i the normalised weights of its particles x_i,
 // Z p_i estimates the mass that x_i stands for, so that
 //
 //   Q_n(a | x_<n) = log(Z sum of p_i over the particles with prefix x_<n and x_n = a) - sum over j < n of R_j(x_<=j)
 //
-// is an estimate of the true value (unbiased before the logarithm). The rewards are those that the
-// particles have paid for. An action that no particle took has no estimate: its target is -inf, which the
-// error leaves out.
+// is an estimate of the true value (unbiased before the logarithm). The rewards are those that the particles have paid
+// for. An action that no particle took has no estimate: its target is -inf, which the error skips.
 //
 // delta_kl of the result is that of the paper (evaluate/divergence.hpp): the mean over the episode's own
 // samples for TreeSample, exact for SMC.
@@ -43,8 +42,8 @@ struct EpisodeOptions {
   TargetKind targets = TargetKind::kPaper;  // others than the paper's need TreeSample and tables
   std::int64_t budget = 2500;
   int num_samples = 128;
-  // TreeSample's exploration. Far lower than what is best without a network: the bonus is scaled by Q_phi,
-  // here tens of nats, and a broad search never comes to the deep levels that a perceptron must be shown.
+  // TreeSample's exploration. Far lower than the best value without a network: the bonus is scaled by Q_phi, here tens
+  // of nats, and a broad search never reaches the deep levels that a perceptron must see.
   double c = 0.1;
   double epsilon = 0.1;
   double ess_threshold = 0.5;  // SMC
@@ -62,11 +61,11 @@ struct Episode {
 Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const Network>& network,
                     const EpisodeOptions& options, std::uint64_t seed);
 
-// Q_phi alone, without search: means over `num_samples` samples of softmax Q_phi.
+// The quality of Q_phi alone, without search: means over `num_samples` samples of softmax Q_phi.
 struct NetworkQuality {
   double delta_kl = 0.0;
   // The root of the mean square over levels and samples of R_n + V_phi(x_<=n) - Q_phi(x_n | x_<n), with V = 0 after the
-  // last level: how much the values of neighbouring levels disagree. Samples that are impossible count up to there.
+  // last level: how much the values of neighbouring levels disagree. Impossible samples count up to the first -inf.
   double bellman_residual = 0.0;
 };
 NetworkQuality network_quality(const Problem& problem, const std::shared_ptr<const Network>& network, int num_samples,

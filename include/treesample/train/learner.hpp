@@ -36,14 +36,14 @@ class Learner {
  public:
   Learner(Network network, const LearnerOptions& options);
 
-  // One minibatch and one step of Adam; returns the error before the step. The minibatch follows from the
-  // seed and the number of the step alone. Does nothing and returns 0 while the replay is empty. Throws
-  // kNumeric, before anything is changed, when error or gradient are not finite or the gradient is beyond 1e18:
-  // learning has diverged, and the parameters so far are the last good ones.
+  // One minibatch and one step of Adam; returns the error before the step. The minibatch follows from the seed and the
+  // number of the step only. Does nothing and returns 0 while the replay is empty. Throws kNumeric, before anything is
+  // changed, when error or gradient are not finite or the gradient is beyond 1e18: learning has then diverged, and the
+  // present parameters are the last good ones.
   double step(const Replay& replay);
 
   [[nodiscard]] std::int64_t num_steps() const { return adam_.num_steps; }
-  // As after the last step, wherever it was computed. What is changed here holds from the next step on.
+  // As after the last step, wherever it was computed. Changes made here take effect from the next step on.
   [[nodiscard]] const Network& network() const;
   [[nodiscard]] Network& network();
   [[nodiscard]] const Adam& adam() const;

@@ -1,9 +1,9 @@
-// The inference problems that training works on: random instances of a family, one model file or many, these with
+// The inference problems that training works on: random instances of a family, one or many model files, possibly with
 // random evidence (the paper's amortised posterior inference, the same model with other observations, section 3.3), or
-// whatever a generator makes.
+// the models of a generator.
 //
-// A problem is known by its number, so that workers and learner, on one machine or on many, need to
-// exchange nothing else: the same options and number give the same problem everywhere.
+// A problem is identified by its number, so that workers and learner, on one machine or on many, need to exchange
+// nothing else: the same options and number give the same problem everywhere.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct Problem {
   FactorGraph graph;
   std::vector<std::string> factor_kinds;
   SearchSpace space;                       // `tree`: the values that are learned are those of whole prefixes
-  std::vector<double> offsets;             // per level: what networks predict Q relative to (independent_values)
-  std::vector<TargetRange> target_ranges;  // per level: what targets from elsewhere must lie in
+  std::vector<double> offsets;             // per level: networks predict Q relative to this (independent_values)
+  std::vector<TargetRange> target_ranges;  // per level: targets from elsewhere must lie within this
   std::optional<GnnPlan> plan;             // for graph networks
 };
 
@@ -45,18 +45,19 @@ struct ProblemOptions {
   std::string family = "factor-graphs-2";
   Reading reading = Reading::kLetter;
   std::map<std::string, double> values = {};  // fields of the family: "n", "k", ...
-  // A model file instead of a family: its text and the extension of its name (".uai", ".bif"). The text
-  // and not its path, so that workers on other machines need not have the file.
+  // A model file instead of a family: its text and the extension of its name (".uai", ".bif"). It is the text and not a
+  // path, so that workers on other machines need not have the file.
   std::string model_text = {};
   std::string model_format = {};
-  // Several of them, text and extension each: problem i is model i modulo their number. Only for graph networks.
+  // Several model files, each with text and extension: problem i is model i modulo their number. Only for graph
+  // networks.
   std::vector<std::pair<std::string, std::string>> models = {};
-  // Models without end: another number for each problem. The name is for messages, and what a run that is resumed must
-  // share. Only for graph networks, and not for workers on other machines.
+  // An endless supply of models: another number for each problem. The name is for messages, and a run that is resumed
+  // must have the same one. Only for graph networks, and not for workers on other machines.
   ModelGenerator generator = {};
   std::string generator_name = {};
-  // Variables of the model or models, by name, that are observed: in the states of a sample of the model, another one
-  // for each problem. A problem is then the model conditioned on them, as `infer --evidence` has it. Only for graph
+  // Names of variables of the model or models that are observed, in the states of a sample of the model, another sample
+  // for each problem. A problem is then the model conditioned on them, as with `infer --evidence`. Only for graph
   // networks.
   std::vector<std::string> evidence_variables = {};
   OrderKind order = OrderKind::kGiven;
@@ -67,7 +68,7 @@ struct ProblemOptions {
   [[nodiscard]] bool is_single() const {
     return is_single_graph || (!model_text.empty() && evidence_variables.empty());
   }
-  // Throws Error (kArgument) for what does not go together.
+  // Throws Error (kArgument) for options that do not go together.
   void validate() const;
 };
 
@@ -82,7 +83,7 @@ class ProblemSource {
   // The kinds of factors that a graph network for these problems has parameters for: FACTOR GRAPHS 2 has
   // factors that their kind describes completely; those of all other models are read through their tables.
   [[nodiscard]] std::vector<std::string> network_kinds() const;
-  // Of the first problem; what a new perceptron is made for.
+  // Of the first problem; a new perceptron is made for this number.
   [[nodiscard]] int num_variables() const { return first_->graph.num_variables(); }
   // Of all models, of the first problem of a family, or of the first few of a generator.
   [[nodiscard]] int max_states() const;

@@ -14,8 +14,8 @@ namespace treesample {
 
 class Random;
 
-// What one episode leaves behind. A row is Q_n( . | x_<n) for one sample x and one level n; its prefix is
-// not stored, because the sample has it.
+// The training data of one episode. A row is Q_n( . | x_<n) for one sample x and one level n; its prefix is not stored,
+// because it is part of the sample.
 struct Experience {
   std::shared_ptr<const Problem> problem;
   int num_targets = 0;             // K: entries of `targets` per row, the most states of a variable
@@ -23,7 +23,7 @@ struct Experience {
   std::vector<int> row_samples;    // per row: index of the sample
   std::vector<int> row_levels;     // per row: n
   std::vector<float> row_targets;  // per row: K values Q_n(a | x_<n) - offset(n); -inf: not known
-  // As many, or none: targets are then intervals from row_targets to these, and nothing is known where one is -inf.
+  // As many, or none. If there are any, targets are intervals from row_targets to these, and -inf means unknown.
   std::vector<float> row_highs = {};
 
   [[nodiscard]] int num_variables() const { return problem->graph.num_variables(); }

@@ -1,15 +1,15 @@
-// Learning a value function (the paper's section 4.2): workers infer under the current Q_phi, a learner
-// regresses Q_phi on the Q-values that they found, and the new parameters flow back.
+// Learning a value function (the paper's section 4.2): workers infer with the current Q_phi, a learner regresses Q_phi
+// on the Q-values that they found, and the new parameters flow back.
 //
 //   worker    problem -> inference with a small budget -> samples -> Q-values along them
 //   learner   replay  -> minibatch -> squared error -> Adam -> new parameters
 //
-// By default workers (threads) and the learner (the calling thread) run at the same time and never wait
-// for each other: how many steps fall on an episode is left to the machine, and no two runs are equal.
-// With `is_deterministic` one thread takes turns, steps_per_episode learner steps after each episode, and
-// the same options give the same bits. Redis spreads workers over machines: train/distributed.hpp.
+// By default workers (threads) and the learner (the calling thread) run at the same time and never wait for each other:
+// the number of learner steps per episode depends on the machine, and no two runs are equal. With `is_deterministic`
+// one thread alternates between an episode and steps_per_episode learner steps, and the same options give the same
+// bits. Redis spreads workers over machines: train/distributed.hpp.
 //
-// A folder holds what a run leaves behind:
+// A run writes to a folder:
 //   checkpoint.safetensors  parameters, optimiser state, replay, counters; replaced after each episode
 //   network.safetensors     the trained network, for `--prior net:FILE`
 //   progress.csv            a row per episode, written at once
@@ -42,21 +42,21 @@ struct TrainOptions {
   int steps_per_episode = 16;  // only when deterministic
   int num_workers = 1;         // threads; 1 when deterministic
   int assess_every = 1;        // episodes between two measurements of delta-KL; 0: never
-  // TreeSample without a value function is measured with its own c: the two need not have the same best one.
+  // TreeSample without a value function is measured with its own c, because the best c need not be the same.
   double plain_c = 2.0;
   std::uint64_t seed = 0;             // of everything
   std::filesystem::path folder = {};  // empty: nothing is written
   int checkpoint_every = 1;           // episodes
-  // Goes on from the checkpoint in `folder` when there is one. It must come from the same options, except
-  // for num_episodes and num_workers.
+  // Continues from the checkpoint in `folder` when there is one. It must come from the same options, except
+  // num_episodes and num_workers.
   bool resume = false;
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
 
-// Everything that defines a run, as JSON: what resuming compares, what network files carry as "training",
-// and what workers elsewhere are told. Not in it: num_episodes, num_workers, and where files go.
+// Everything that defines a run, as JSON: resuming compares it, network files carry it as "training", and workers
+// elsewhere are sent it. It does not contain num_episodes, num_workers and the folder.
 std::string format_train_options(const TrainOptions& options);
 // Throws kParse for anything that format_train_options does not write.
 TrainOptions parse_train_options(const std::string& text);
@@ -75,17 +75,17 @@ struct Measurements {
 
 // A row of progress.csv.
 struct EpisodeRecord {
-  std::int64_t episode = 0;         // how many are finished, this one included
+  std::int64_t episode = 0;         // the number of finished episodes, including this one
   std::uint64_t problem = 0;        // the number of its problem
   std::int64_t version = 0;         // learner steps behind the parameters that it used
   std::int64_t steps = 0;           // learner steps so far
   std::optional<double> loss = {};  // mean over the steps since the last row; empty: there was none
-  int num_rows = 0;                 // what the replay got
+  int num_rows = 0;                 // that were added to the replay
   Measurements measured = {};
 };
 
 struct TrainReport {
-  std::int64_t num_episodes = 0;  // finished, those before resuming included
+  std::int64_t num_episodes = 0;  // finished, including those before resuming
   std::int64_t num_steps = 0;     // of the learner
   std::int64_t num_rejected = 0;  // episodes from elsewhere that were refused and left out
   std::map<std::string, std::int64_t> rejected_by_worker = {};  // since the start or resumption

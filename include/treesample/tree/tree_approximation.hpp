@@ -20,9 +20,9 @@ class TreeApproximation final : public StoreApproximation {
   // V(root): the search's estimate of log Z; exact when is_exact().
   [[nodiscard]] double log_z() const { return log_value(); }
 
-  // `count` independent samples with their log-probabilities. What sample and log_prob give one by one, but
-  // Q_phi is asked once per level, for all samples that are off the store: a network answers a batch in
-  // a fraction of the time. The samples are others than those of `sample` for the same random stream.
+  // `count` independent samples with their log-probabilities, as from sample and log_prob, but Q_phi is called once per
+  // level for all samples that are off the store: a network answers a batch in a fraction of the time. The samples
+  // differ from those of `sample` for the same random stream.
   struct SampleBatch {
     std::vector<int> states;  // rows of one state per variable
     std::vector<double> log_probs;

@@ -5,9 +5,9 @@
 // soft-Bellman equation (eq. 6). Edges below which everything is evaluated are complete and never chosen again; when
 // the root is complete the answer is exact and the search stops.
 //
-// Cost: one reward evaluation per traversal. Differences from the paper's text: docs/departures.md, 1 to 11. A
-// transcription that is meant to be read: examples/literal_tree_sample.hpp. In the spaces `graph` and `andor` the
-// search has the paper's rule, see search/q_uct_search.hpp.
+// Cost: one reward evaluation per traversal. docs/departures.md, 1 to 10, lists the differences from the paper's text;
+// examples/literal_tree_sample.hpp is a transcription that is meant to be read. In the spaces `graph` and `andor` the
+// search offers the paper's rule, see search/q_uct_search.hpp.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ enum class TieRule {
   kRandom,  // any of them, from the stream "ties" of the seed
 };
 
-// What scales the exploration bonus of Q-UCT.
+// The factor of the exploration bonus in Q-UCT.
 enum class BonusScale {
   kQPhi,       // max(Q_phi(a), epsilon): eq. 7
-  kLogStates,  // the same with log_states_below in the place of Q_phi, whatever the leaf value: (N - n) log K. Adding a
-               // constant to a factor then changes no decision of a search whose leaf value knows the constant
+  kLogStates,  // the same with log_states_below, (N - n) log K, instead of Q_phi, whatever the leaf value. Adding a
+               // constant to a factor then changes no decision of a search whose leaf value includes the constant
 };
 
 struct TreeSearchOptions {
@@ -41,14 +41,15 @@ struct TreeSearchOptions {
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
   int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by the kind of factors
-  // Their edges are in the tree before the search begins, as if it had chosen them, at no cost. May be null.
+  // The edges of these paths are in the tree before the search begins, as if it had chosen them, at no cost. May be
+  // null.
   std::shared_ptr<const KnownPaths> known = {};
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
 
-// Bounds of log Z are certified once everything is searched. Nodes are those with a block of their own.
+// Bounds of log Z are certified once everything is searched. num_nodes counts nodes with a block of their own.
 using TreeSearchReport = StoreReport;
 
 struct TreeSearchResult {
@@ -56,9 +57,9 @@ struct TreeSearchResult {
   TreeSearchReport report;
 };
 
-// Q_phi is the estimate of `leaves`, without one the paper's default (UniformValue). Of the limits it uses the budget,
-// `seconds` and `bytes`. The graph is not needed after the call. Throws Error (kArgument) for another space than
-// `tree`.
+// Q_phi is the estimate of `leaves`, or the paper's default (UniformValue) if there is none. Of the limits it uses the
+// budget, `seconds` and `bytes`. The graph is not needed after the call. Throws Error (kArgument) for another space
+// than `tree`.
 TreeSearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space, const LeafValues& leaves,
                              const Limits& limits, const TreeSearchOptions& options = {},
                              const Observer& observer = {});

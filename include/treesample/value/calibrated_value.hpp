@@ -1,20 +1,20 @@
 // Values for factors that can only be evaluated: learned from the rewards that the search pays for anyway.
 //
-// The constant (N - n) log K takes every factor that is still pending for 0. Where factors are -3 on average, a
-// prefix looks better by 3 nats for each level that was not looked at, and a search that believes it never gets
-// deep. Here a level that was seen counts with what was seen there. With r_1, ..., r_k the rewards evaluated at
-// level n so far, by whatever path, and S(n) the level and all its descendants,
+// The constant (N - n) log K assumes that every pending factor is 0. Where factors are -3 on average, a prefix looks
+// better by 3 nats for each level that was not visited, and a search that believes this never gets deep. Here a level
+// counts with the rewards that were seen at it. With r_1, ..., r_k the rewards evaluated at level n so far, on any
+// path, and S(n) the level and all its descendants,
 //
 //   log-mean-exp  V_j = sum over n in S(j) of log K_n + log (1/k) sum_i exp r_i     what the sub-problem is worth
 //   mean          E_j = sum over n in S(j) of log K_n +     (1/k) sum_i r_i         what its uniform sampler attains
 //
-// V guides the search: it estimates log Z of the sub-problem. E decides how much P_X gives to it when the search is
-// over: P_X goes on uniformly there, and the ELBO of that is what makes KL(P_X || P*) least. With zeros among the
-// rewards E is the mean of the others plus the log of their share.
+// V guides the search: it estimates log Z of the sub-problem. E decides how much probability P_X gives to the
+// sub-problem when the search is over: P_X is uniform there, and the ELBO of the uniform distribution is the value that
+// makes KL(P_X || P*) least. With zeros among the rewards, E is the mean of the others plus the log of their share.
 //
-// A level where nothing possible was seen counts 0. Every sub-problem that reaches it then lacks the same
-// term, so that it cancels; the search brings all its values up to date when such a level is seen at last. Adding
-// a constant to a factor therefore changes no decision.
+// A level where nothing possible was seen counts 0. Every sub-problem that reaches it then lacks the same term, so that
+// it cancels; when such a level is finally seen, the search brings all its values up to date. Adding a constant to a
+// factor therefore changes no decision.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class CalibratedValue final : public LeafValue {
   // The number of levels at which a possible state was seen.
   [[nodiscard]] int num_known_levels() const { return num_known_levels_; }
 
-  // V; the states are not looked at.
+  // V; the states are ignored.
   [[nodiscard]] double log_value(int level, std::span<const int> x) const override;
   // E.
   [[nodiscard]] double log_elbo(int level) const { return levels_[level].elbo_below; }

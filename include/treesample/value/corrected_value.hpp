@@ -1,17 +1,18 @@
-// Q-values with a number added for each level and state, which samples of them tell.
+// Q-values with a correction added for each level and state, which is learned from samples.
 //
 // Let q be the softmax of Q_phi, log w(x) = log gamma(x) - log q(x) the weight of a sample, and add theta_n(a) to
-// Q_phi_n(a | x) for all x. The derivative of V^q = E_q[log w] = log Z - KL (observation 1) by theta_n(a) is
+// Q_phi_n(a | x) for all x. The derivative of V^q = E_q[log w] = log Z - KL (observation 1) with respect to theta_n(a)
+// is
 //
 //   E_q[log w(x) xi_n(a)],        xi_n(a) = 1[x_n = a] - q(a | x_<n),
 //
 // and the xi of different levels are uncorrelated under q. So the coefficients of the regression of log w on xi are a
-// natural-gradient step of length 1, the best one where KL is half the variance of log w, and what they explain of that
-// variance is what the KL loses. A network that was trained on other problems, or on noisy targets, is off in a way
-// that all samples of one problem share, and some tens of samples tell.
+// natural-gradient step of length 1, which is the best step where KL is half the variance of log w; the share of the
+// variance that they explain is the share that the KL loses. A network that was trained on other problems, or on noisy
+// targets, is off in a way that all samples of one problem share, and some tens of samples show it.
 //
-// With few samples the regression has a ridge, the variance of log w over kPriorVariance: coefficients are believed to
-// be of that variance before any sample is seen, and none is learned from nothing.
+// Because samples are few, the regression has a ridge, the variance of log w over kPriorVariance: before any sample is
+// seen, coefficients are assumed to have that prior variance, so that nothing is learned from noise alone.
 #pragma once
 
 #include <memory>
@@ -42,8 +43,7 @@ struct Innovations {
   double log_weight = 0.0;     // finite
 };
 inline constexpr double kPriorVariance = 0.2;
-// The shifts of CorrectedValue; all 0 for fewer than two samples, and only the first kMostCorrectingSamples are looked
-// at.
+// The shifts of CorrectedValue; all 0 for fewer than two samples. Only the first kMostCorrectingSamples are used.
 inline constexpr int kMostCorrectingSamples = 512;
 std::vector<std::vector<double>> fit_shifts(const SearchSpace& space, std::span<const Innovations> samples);
 

@@ -1,12 +1,12 @@
-// Leaf values that know the pending factors: the ELBO of sampling uniformly below a prefix,
+// Leaf values that include the pending factors: the ELBO of sampling uniformly below a prefix,
 //
 //   Q_phi_n(a | x_<n) = sum over n' > n of log K_n' + sum over the factors m of levels >= n of mean psi_m(x_<n)
 //
-// where the mean is over all entries of m that agree with x_<n. The paper's prior is the first sum alone, "the
-// values when all factors vanish everywhere"; the second one corrects it for factors that do not. It is the
-// same for all actions a, so samples still go on uniformly off the store.
+// where the mean is over all entries of m that agree with x_<n. The paper's prior is only the first sum, "the values
+// when all factors vanish everywhere"; the second one corrects it for factors that do not vanish. It is the same for
+// all actions a, so samples are still uniform off the store.
 //
-// It reads the factors' tables (in advance, uncharged): a row beside the paper's, not one of its methods.
+// It reads the factors' tables (in advance, without charge), so it is shown beside the paper's methods, not as one.
 #pragma once
 
 #include "treesample/value/leaf_value.hpp"

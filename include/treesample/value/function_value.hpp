@@ -1,9 +1,9 @@
 // A value function of the caller as a leaf value: a network on another device, a rule of thumb, the exact Q*.
 //
-// It is asked for Q_phi of one variable, given prefixes in which that variable comes next:
+// It is called for Q_phi of one variable, given prefixes in which that variable comes next:
 //
-//   Q(a | x) = log sum over the variables that x leaves open, with `variable` = a, of exp of the factors that are not
-//              decided by x alone; the factors that a decides are in it.
+//   Q(a | x) = log sum over the variables that x leaves open, with `variable` = a, of exp of the factors that x alone
+//              does not decide; this includes the factors that a decides.
 //
 // A value function sees whole prefixes, so it needs a space whose pseudo tree is a path (`tree`, `graph`).
 #pragma once
@@ -15,8 +15,9 @@
 
 namespace treesample {
 
-// Writes q[r * K + a] = Q(a | x_r), K being the variable's number of states, for `count` prefixes: rows of one state
-// per variable, -1 where it is open. -inf is allowed, NaN and +inf are not. It must always write the same.
+// Writes q[r * K + a] = Q(a | x_r), where K is the variable's number of states, for `count` prefixes: rows of one state
+// per variable, -1 where it is open. -inf is allowed, NaN and +inf are not. The same arguments must give the same
+// values.
 using ValueFunction = std::function<void(int variable, std::span<const int> prefixes, int count, std::span<double> q)>;
 
 class FunctionValue final : public LeafValue {
@@ -24,9 +25,9 @@ class FunctionValue final : public LeafValue {
   // Throws Error (kArgument) for an empty function and where the pseudo tree of the space branches.
   FunctionValue(ValueFunction function, const SearchSpace& space);
 
-  // Both throw kNumeric for a value that is none.
+  // Both throw kNumeric for NaN and +inf.
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
-  // All states of the variable in one question.
+  // Evaluates all states of the variable in one call.
   void log_values(int level, int variable, std::span<int> x, std::span<double> values) const override;
 
  private:

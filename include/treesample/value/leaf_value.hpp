@@ -1,7 +1,7 @@
-// What a sub-problem is worth before it is searched, and how samples go on below it: leaf values.
+// Leaf values: the value of a sub-problem before it is searched, and the distribution of samples below it.
 //
-// A leaf value knows, of the sub-problem of level j given the states of the ancestors, a value and a distribution q of
-// the variables from j down. What they mean depends on where it stands:
+// For the sub-problem of level j, given the states of the ancestors, a leaf value has a value and a distribution q of
+// the variables from j down. Their meaning depends on their role:
 //
 //   LeafValues   at an unsearched sub-problem j                 its distribution q makes
 //   lower    L   ELBO of q: E_q[log gamma_j - log q] <= V_j     L(root) = log Z - KL(P_L || P*) exactly
@@ -9,8 +9,8 @@
 //   estimate V   any estimate of V_j: the paper's Q_phi         the paper's P_X; the proposal of SIS and SMC
 //
 // with gamma_j(x) = exp of the sum of the factors at level j and below, and levels as in space/search_space.hpp. x is
-// indexed by variable; a level's value reads only the states of its ancestors, which must be legal: a search asks too
-// often for a check.
+// indexed by variable; a level's value reads only the states of its ancestors. These must be legal: searches call leaf
+// values too often for a check.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ void for_each_below(const SearchSpace& space, int level, Visit visit) {
   }
 }
 
-// Who makes a new one gives log_value or q_values, whichever comes naturally; each follows from the other. The rest
-// follows too, where there is nothing better. -inf is a legal value, NaN and +inf are not.
+// A new leaf value defines log_value or q_values, whichever is more natural; each has a default made from the other.
+// The other functions have defaults too. -inf is a legal value, NaN and +inf are not.
 class LeafValue {
  public:
   explicit LeafValue(const SearchSpace& space);
@@ -55,8 +55,8 @@ class LeafValue {
   // Q_phi: q[r * K + a] = Q_n(a | x_r) for the K = num_states of the level, for `count` prefixes, which are rows of one
   // state per variable, -1 where a variable is not assigned. The sum of V over the level's children, given a.
   virtual void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const;
-  // The same for one prefix, told what its parent expects of it: the Q_phi of the edge that leads here less the reward
-  // that was paid for it. Most do not listen; value/telescoped_value.hpp does.
+  // The same for one prefix, with the value that its parent expects: the Q_phi of the edge that leads here minus the
+  // reward that was paid for it. Most leaf values ignore it; value/telescoped_value.hpp uses it.
   virtual void q_values_given(int level, std::span<const int> prefix, double /*expected*/, std::span<double> q) const {
     q_values(level, prefix, 1, q);
   }
@@ -65,23 +65,23 @@ class LeafValue {
   [[nodiscard]] virtual bool is_exact(int /*level*/) const { return false; }
   // True when q is uniform: passes over a store are then exact (evaluate/divergence.hpp).
   [[nodiscard]] virtual bool is_uniform() const { return false; }
-  // True for the paper's default alone, whose Q-values are log_states_below: stores then keep no Q_phi.
+  // True only for the paper's default, whose Q-values are log_states_below: stores then keep no Q_phi.
   [[nodiscard]] virtual bool counts_states() const { return false; }
-  // False when it was made for another space, whose levels would be others: methods refuse it then.
+  // False when it was made for another space, which has other levels: methods then refuse it.
   [[nodiscard]] bool fits(const SearchSpace& space) const { return space.fingerprint == space_.fingerprint; }
 
-  // Draws the states of the level's variable and of all its descendants. Returns log q of them. Level by level from
-  // probabilities(), unless there is something quicker.
+  // Draws the states of the level's variable and of all its descendants. Returns log q of them. The default draws level
+  // by level from probabilities().
   virtual double sample_below(int level, std::span<int> x, Random& random) const;
   [[nodiscard]] virtual double log_prob_below(int level, std::span<const int> x) const;
-  // Of U: draws the level's variable alone, as sample_below does, and says by how much the bound of the weight falls
-  // with it. Nothing, and nothing is drawn, where that is not known.
+  // For U: draws only the level's variable, as sample_below does, and returns by how much the bound of the weight
+  // falls. Returns nothing, and draws nothing, where that is not known.
   struct Step {
     double log_prob = 0.0;
     double log_fall = 0.0;  // U_n - log sum exp of the Q-values: at least 0 up to rounding; +inf: no state is possible
   };
   virtual std::optional<Step> sample_level(int /*level*/, std::span<int> /*x*/, Random& /*random*/) const { return {}; }
-  // q of the level's variable alone, given the states of its ancestors; the softmax of the Q-values.
+  // q of only the level's variable, given the states of its ancestors: the softmax of the Q-values.
   virtual void probabilities(int level, std::span<const int> x, std::span<double> probs) const;
 
  protected:
@@ -92,12 +92,12 @@ class LeafValue {
   const SearchSpace space_;
 };
 
-// What is known of sub-problems that have not been searched.
+// What is known about sub-problems that have not been searched.
 struct LeafValues {
   std::shared_ptr<const LeafValue> lower = {};     // null: L = -inf
   std::shared_ptr<const LeafValue> upper = {};     // null: U = +inf
-  std::shared_ptr<const LeafValue> estimate = {};  // null: each method has its default, and says which
-  // A certified lower bound that needs no sampler; may be empty. Where `upper` is exact it must be so too.
+  std::shared_ptr<const LeafValue> estimate = {};  // null: each method documents its default
+  // A certified lower bound that needs no sampler; may be empty. Where `upper` is exact, it must be exact too.
   std::function<double(int level, std::span<const int> x)> lower_bound = {};
 
   // Throws Error (kArgument) unless all of them fit the space.
@@ -114,13 +114,12 @@ class UniformValue final : public LeafValue {
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
 };
 
-// One distribution per variable; what `product_value` draws from.
+// One distribution per variable, for `product_value`.
 using LocalDistributions = std::vector<std::vector<double>>;
 LocalDistributions uniform_distributions(const FactorGraph& graph);
-// Coordinate ascent on the ELBO of a product distribution (mean field), from a start near uniform that the
-// seed decides. States that cannot occur together with the others get probability 0 where that is found;
-// the ELBO of the result may still be -inf in a model with zeros. Needs tables. `should_stop` ends it with what there
-// is.
+// Coordinate ascent on the ELBO of a product distribution (mean field), from a start near uniform that the seed
+// decides. States that cannot occur together with the others get probability 0 where that is found; the ELBO of the
+// result may still be -inf in a model with zeros. Needs tables. `should_stop` ends it with the result so far.
 LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_t seed,
                               const ShouldStop& should_stop = {});
 
@@ -133,7 +132,7 @@ std::shared_ptr<const LeafValue> product_value(const FactorGraph& graph, const S
                                                const ShouldStop& should_stop = {});
 
 // U: sum log K_i + sum of the factors' maxima given the ancestors' states, and the uniform distribution. A function
-// has its declared maximum, at whatever states; null when one declares none.
+// counts as its declared maximum, whatever the states; null when a function declares none.
 std::shared_ptr<const LeafValue> maxima_value(const FactorGraph& graph, const SearchSpace& space,
                                               const ShouldStop& should_stop = {});
 

@@ -1,4 +1,4 @@
-// The one factory of leaf values: by the word that names them on a command line or in a file.
+// The factory of leaf values, by the words that name them on a command line or in a file.
 //
 //   uniform          the paper's default Q_phi
 //   means            the means of the factors that are pending, in a space that is a path (value/elbo_value.hpp)
@@ -18,7 +18,7 @@
 namespace treesample {
 
 struct LeafValueOptions {
-  MiniBucketOptions mini_bucket = {};  // a word with an I has its own i_bound
+  MiniBucketOptions mini_bucket = {};  // an I in the word replaces i_bound
   int mean_field_sweeps = 0;
   ShouldStop should_settle = {};  // of the sweeps
   std::uint64_t seed = 0;         // of the sweeps
@@ -29,8 +29,8 @@ struct LeafValueOptions {
 const std::vector<std::string>& leaf_value_words();
 [[nodiscard]] bool is_leaf_value_word(const std::string& word);
 
-// Throws Error: kArgument for an unknown word and for what the model does not allow, the rest as the makers do. Null
-// for maxima where a function declares none.
+// Throws Error: kArgument for an unknown word and for a word that the model does not allow, and what the leaf value's
+// own maker throws. Null for maxima where a function declares none.
 std::shared_ptr<const LeafValue> make_leaf_value(const std::string& word, const FactorGraph& graph,
                                                  const SearchSpace& space, const LeafValueOptions& options = {});
 

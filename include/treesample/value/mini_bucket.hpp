@@ -1,5 +1,5 @@
-// Weighted mini-buckets (Liu and Ihler 2011): bounds on log Z and on every sub-problem of a search
-// space, Q-values made of them, and a sampler whose weights they bound: the leaf value U.
+// Weighted mini-buckets (Liu and Ihler 2011): bounds on log Z and on every sub-problem of a search space, Q-values made
+// from them, and a sampler whose weights they bound: the leaf value U.
 //
 // Levels are eliminated from the last to the first. The bucket of level n, that is the factors M_n and
 // the messages sent to n, is split into clusters c with scopes S_c of at most i + 1 variables (a
@@ -19,13 +19,13 @@
 // and the same reversed for L_j. With i at the width of the space every bucket is one cluster, no
 // weight matters, and U_j = V_j = L_j: that is elimination.
 //
-// Tightening. The derivative of the bound by F_c is the moment mu_c(x_Sc) = p_c(x_n | rest) mu(rest)
-// with p_c = exp((F_c - lambda_c) / w_c) and mu(rest) from the cluster that got lambda_c; by w_c it is
-// the entropy of p_c under mu_c. A pass goes through the buckets, and for every set A of variables
-// that two clusters of a bucket share moves F_c by w_c (mean - log mu_c(x_A)), with the w-weighted mean of
-// log mu over the clusters that hold A: a fixed point of the bound. The first pass knows no mu(rest) and
-// takes it as constant. Before each further pass the weights follow their derivatives. A pass that
-// lost is undone and repeated with half the step, so the bound never gets worse.
+// Tightening. The derivative of the bound with respect to F_c is the moment mu_c(x_Sc) = p_c(x_n | rest) mu(rest), with
+// p_c = exp((F_c - lambda_c) / w_c) and mu(rest) from the cluster that got lambda_c; with respect to w_c it is the
+// entropy of p_c under mu_c. A pass goes through the buckets. For every set A of variables that two clusters of a
+// bucket share, it moves F_c by w_c (mean - log mu_c(x_A)), with the w-weighted mean of log mu over the clusters that
+// contain A: a fixed point of the bound. The first pass does not know mu(rest) and takes it as constant. Before each
+// further pass the weights follow their derivatives. A pass that makes the bound worse is undone and repeated with half
+// the step.
 //
 // A state that one cluster excludes (-inf) is excluded from its neighbours too. The lower bound has
 // negative powers and needs a model without -inf entries. All bounds are widened by an estimate of
@@ -47,15 +47,16 @@ namespace treesample {
 
 struct MiniBucketOptions {
   std::uint64_t bytes = std::uint64_t{512} << 20;
-  // What the i-bound is chosen by, where that is less. The least i-bound is used even if it takes more.
+  // Limits the choice of the i-bound, where this is less than the memory. The least i-bound is used even if it takes
+  // more.
   std::uint64_t wanted_bytes = UINT64_MAX;
   std::optional<int> i_bound = {};  // none: the largest that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
   bool lower_bound = true;          // where it is possible
   int threads = 1;                  // 0: one per core; the same bits for any number of them
-  // Time box: the passes end, and one that is under way is undone. One pass of the upper bound is always made.
+  // Ends the passes; a pass under way is undone. One pass of the upper bound is always made.
   ShouldStop should_settle = {};
-  // Ends that one too, and everything else, with Error (kInterrupted).
+  // Ends even that pass, and everything else, with Error (kInterrupted).
   ShouldStop should_stop = {};
   TellShare progress = {};  // of the tables of all passes
 };
@@ -67,7 +68,7 @@ struct MiniBucketReport {
   bool has_lower = false;
   int upper_passes = 0;
   int lower_passes = 0;          // 0 when there is no lower bound, or it is the upper one
-  double log_upper = 0.0;        // of Z, constant factors included
+  double log_upper = 0.0;        // of Z, including constant factors
   double log_lower = 0.0;        // -inf when there is none
   std::uint64_t bytes = 0;       // of tables, at the peak
   std::uint64_t kept_bytes = 0;  // of tables, from then on
@@ -83,9 +84,9 @@ class WeightedMiniBucket final : public LeafValue {
 
   [[nodiscard]] const MiniBucketReport& report() const;
 
-  // U_j and L_j at the states that x holds for the context of the level; x is indexed by variable and
-  // nothing else of it is read. A few table look-ups, and no check that those states are legal. L_j is -inf where
-  // nothing is known.
+  // U_j and L_j at the states that x has for the context of the level; x is indexed by variable, and only the context
+  // is read. They take a few table look-ups, without a check that those states are legal. L_j is -inf where nothing is
+  // known.
   [[nodiscard]] double log_upper(int level, std::span<const int> x) const;
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
   // U_j.
@@ -118,7 +119,7 @@ class WeightedMiniBucket final : public LeafValue {
   std::unique_ptr<State> state_;
 };
 
-// Mini-buckets for U and, where they can, for L; the ELBO of `distributions` for L.
+// Mini-buckets for U and, where possible, for L; the ELBO of `distributions` for L.
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
                               const LocalDistributions& distributions, const ShouldStop& should_stop = {});

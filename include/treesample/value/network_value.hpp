@@ -3,15 +3,15 @@
 //   Q_phi_n(a | x_<n) = offset(n) + network(a | x_<n, variable of n)
 //   offset(n)         = log_states_below(n) + sum over the factors m of level n and below of log mean exp psi_m
 //
-// The offset is what Q_n would be if the factors still to come were independent; it does not depend on the
-// prefix or the action. The squared error that training minimises is the paper's, only the parametrisation
-// differs: the tens of nats between the first and the last level, most of which lie outside of what a graph
-// network sees from its read-out (4 iterations reach 4 edges far), need not be learned. Without it the error
-// stayed at 30 to 40 nats^2 on FACTOR GRAPHS 2 (1.2 with it) and a search mixed values of different levels
-// that did not fit each other: after 600 episodes it was no better than without a network.
+// The offset is the value that Q_n would have if the remaining factors were independent; it does not depend on the
+// prefix or the action. The squared error that training minimises is the paper's; only the parametrisation differs. The
+// tens of nats between the first and the last level need not be learned; most of them come from factors that a graph
+// network does not see from its read-out (4 iterations reach 4 edges far). Without the offset the error stayed at 30 to
+// 40 nats^2 on FACTOR GRAPHS 2 (1.2 with it), and a search mixed values of different levels that did not fit each
+// other: after 600 episodes it was no better than without a network.
 //
-// A network values prefixes, so it needs a space whose pseudo tree is a path (`tree`, `graph`). It may be
-// asked in any order of the variables, but is as good as its training only in the order it was trained on.
+// A network values prefixes, so it needs a space whose pseudo tree is a path (`tree`, `graph`). It may be used with any
+// order of the variables, but is as good as its training only in the order that it was trained on.
 #pragma once
 
 #include <filesystem>
@@ -30,8 +30,8 @@ namespace treesample {
 
 using Network = std::variant<Mlp, Gnn>;
 
-// What is planned once per graph: a plan for a graph network, nothing for a perceptron. Throws kArgument
-// when the network does not fit the graph (variables, states, kinds of factors, see GnnPlan).
+// The plan of a graph network for one graph; nothing for a perceptron. Throws kArgument when the network does not fit
+// the graph (variables, states, kinds of factors, see GnnPlan).
 std::optional<GnnPlan> plan_network(const Network& network, const FactorGraph& graph,
                                     std::span<const std::string> factor_kinds);
 
@@ -75,7 +75,7 @@ class NetworkValue final : public LeafValue {
 // Values may be off by 1e-9 max(1, |s|), because files hold decimal numbers. A network without these kinds
 // but with "table" reads such factors through their tables.
 std::vector<std::string> detect_factor_kinds(const FactorGraph& graph);
-// Those that have a name of their own: a network that knows all of them needs no tables.
+// The kinds other than "table": a network that knows all of them needs no tables.
 std::vector<std::string> described_factor_kinds();
 
 // A network from a file, ready for this model. Without factor kinds they are detected. Throws kIo and
