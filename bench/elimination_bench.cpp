@@ -97,10 +97,12 @@ bool measure(const std::string& name, const FactorGraph& graph, const Asked& ask
   const double copy = copy_nanoseconds(table, 1);
   const Timed one = timed(linear_pass, graph, cost, 1, asked.with_marginals);
   const double entry = 1e9 / cost.num_entries;
-  fmt::print(
-      "{:<24}2^{:.1f} entries, largest bucket 2^{:.1f}: {:.2f} ns per entry, {:.2f} for marginals, copying {:.2f}\n",
-      name, std::log2(cost.num_entries), cost.log2_largest_bucket, one.seconds * entry,
-      one.seconds_of_marginals * entry, copy);
+  const auto of_marginals = [&](double value) {
+    return asked.with_marginals ? fmt::format(" {:.2f} for marginals,", value) : "";
+  };
+  fmt::print("{:<24}2^{:.1f} entries, largest bucket 2^{:.1f}: {:.2f} ns per entry,{} copying {:.2f}\n", name,
+             std::log2(cost.num_entries), cost.log2_largest_bucket, one.seconds * entry,
+             of_marginals(one.seconds_of_marginals * entry), copy);
   bool is_correct = true;
   if (asked.with_logarithms) {
     const Timed logs = timed(log_pass, graph, cost, 1, false);
@@ -110,8 +112,8 @@ bool measure(const std::string& name, const FactorGraph& graph, const Asked& ask
   }
   for (int num_threads = 2; num_threads <= num_cores(); num_threads *= 2) {
     const Timed several = timed(linear_pass, graph, cost, num_threads, asked.with_marginals);
-    fmt::print("{:<24}{} threads: {:.2f} times as fast, marginals {:.2f}, copying {:.2f}\n", "", num_threads,
-               one.seconds / several.seconds, one.seconds_of_marginals / several.seconds_of_marginals,
+    fmt::print("{:<24}{} threads: {:.2f} times as fast,{} copying {:.2f}\n", "", num_threads,
+               one.seconds / several.seconds, of_marginals(one.seconds_of_marginals / several.seconds_of_marginals),
                copy / copy_nanoseconds(table, num_threads));
     is_correct = is_correct && several.log_z == one.log_z && several.marginals == one.marginals;
   }
