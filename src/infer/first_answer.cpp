@@ -26,7 +26,12 @@ Draft first_answer(const Task& task) {
   draft.method = "first bounds: the maxima of the factors and one configuration; there was no time for more";
   draft.stop = task.run.is_interrupted() ? StopReason::kInterrupted : StopReason::kTime;
   bool is_impossible = false;
-  if (task.graph.has_only_tables()) {
+  if (task.graph.has_only_tables() && task.run.is_overdue()) {
+    // To look for a possible configuration takes several passes over the model; perhaps the first one is.
+    Assignment x(static_cast<std::size_t>(task.graph.num_variables()), 0);
+    const double log_density = task.graph.log_density(x);
+    if (log_density != kNegInf) draft.best = {std::move(x), log_density};
+  } else if (task.graph.has_only_tables()) {
     FindOptions find;
     find.seed = task.seed();
     const Stopwatch watch;

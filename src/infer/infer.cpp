@@ -78,6 +78,7 @@ class ProgramWatch {
 // answered by first bounds.
 Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const Run& run) {
   const Task task{graph, plan, run};
+  if (graph.has_only_tables() && run.is_overdue()) return first_answer(task);
   try {
     try {
       return method_row(plan.method, plan.select).run(task);
@@ -213,8 +214,10 @@ Plan planned(const Model& model, const InferRequest& request, const Prepared& pr
 
 // Of a model without questions of its own.
 Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
+  run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
-  if (run.is_watched() && has_bounds && request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
+  if (run.is_watched() && !run.is_interrupted() && has_bounds &&
+      request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
     tell_first_bounds(condition(model.graph, model.evidence).graph, request.options.seed, run);
   }
   const Prepared prepared = prepare(model, request.options, run);
@@ -289,6 +292,7 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
   const Run run(limits.seconds, observer);
+  run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const InferRequest request{question, limits, with_program(options, model.graph, run)};
   static_cast<void>(map_variables(model, question));
   check_sensitivity(model, question);
