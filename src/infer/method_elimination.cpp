@@ -254,11 +254,8 @@ auto unless_too_large(const char* what, const Run& run, Work work) -> std::optio
 
 // The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
 Draft part_of_slices(const Task& task, double lower) {
-  Draft draft = first_answer(task);
-  if (draft.is_exact) return draft;
-  draft.method = "sum over slices of elimination, given up before the last one";
-  const LogBounds bounds{std::max(lower, draft.lower.value_or(kNegInf)), draft.upper.value_or(HUGE_VAL)};
-  draft.set_log_z(bounds.lower, bounds);
+  Draft draft = first_answer(task, {lower, HUGE_VAL});
+  if (!draft.is_exact) draft.method = "sum over slices of elimination, given up before the last one";
   return draft;
 }
 

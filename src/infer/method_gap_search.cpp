@@ -38,6 +38,7 @@ class GapSearch {
   bool count_first();
   void eliminate_first();
   void add_sliced_marginals(const Elimination& elimination);
+  Draft without_search();
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
   bool hardly_moves(double upper);
@@ -67,8 +68,7 @@ class GapSearch {
   Draft draft_;
 };
 
-// One possible configuration, for models in which that is not a matter of course. There is something certain from the
-// first moment on.
+// One possible configuration, where that is not a matter of course: something is certain from the first moment on.
 void GapSearch::look_for_a_configuration() {
   run_.tell({.phase = "first bounds", .log_z = first_bounds(whole_), .estimate = kNegInf});
   if (whole_.has_only_tables()) {
@@ -323,6 +323,16 @@ void GapSearch::add_samplers(const SearchResult& result) {
   if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
 }
 
+// What came before it stays, where not even its bounds can be made.
+Draft GapSearch::without_search() {
+  Draft draft = first_answer(task_, first_bounds_);
+  if (!eliminated_log_z_) return draft;
+  draft.method = draft_.method + "; there was no time for more";
+  draft.log_z = first_bounds_.clamp(*eliminated_log_z_);
+  if (!draft_.marginals.empty()) draft.set_exact_marginals(std::move(draft_.marginals));
+  return draft;
+}
+
 Draft GapSearch::run() {
   look_for_a_configuration();
   if (count_first()) return std::move(draft_);
@@ -330,9 +340,16 @@ Draft GapSearch::run() {
   eliminate_first();
   run_.begin_phases();
   const InferOptions& chosen = task_.options();
-  const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
-                                                          : space_for(task_, graph_, *chosen.space);
-  const Leaves leaves = make_bounds(task_, graph_, space);
+  const auto set_up = unless_given_up([&] {
+    SearchSpace made = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
+                                                     : space_for(task_, graph_, *chosen.space);
+    task_.go_on();
+    Leaves bounds = make_bounds(task_, graph_, made);
+    task_.go_on();
+    return std::pair(std::move(made), std::move(bounds));
+  });
+  if (!set_up) return without_search();
+  const auto& [space, leaves] = *set_up;
   const SearchResult result = search_with(space, leaves.values);
   const SearchReport& report = result.report;
   // The last sweep of the search may have gained something; sampling changes no bound.

@@ -1,10 +1,11 @@
 #include "treesample/io/json_writer.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "treesample/error.hpp"
@@ -75,10 +76,13 @@ void JsonWriter::number(double value) {
     text_ += "null";
     return;
   }
-  const std::size_t begin = text_.size();
-  fmt::format_to(std::back_inserter(text_), "{}", value + 0.0);  // -0 is 0
+  constexpr std::size_t kMostCharacters = 32;  // -2.2250738585072014e-308 has 24
+  std::array<char, kMostCharacters> digits;
+  const char* const end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value + 0.0);  // -0 is 0
+  const std::string_view shown(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  text_ += shown;
   // What was no whole number stays none for who reads it.
-  if (text_.find_first_of(".e", begin) == std::string::npos) text_ += ".0";
+  if (shown.find_first_of(".e") == std::string_view::npos) text_ += ".0";
 }
 
 void JsonWriter::whole_number(std::int64_t value) {

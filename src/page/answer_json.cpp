@@ -307,7 +307,9 @@ void write_answer(JsonWriter& out, const Answer& answer, const Model& model, con
 }
 
 std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source) {
+  constexpr std::size_t kBytesPerVariable = 200;  // names, two states, marginals
   JsonWriter out(1);
+  out.reserve(kBytesPerVariable * static_cast<std::size_t>(model.graph.num_variables()));
   write_answer(out, answer, model, source, Detail::kAll);
   std::string text = out.take();
   text += '\n';

@@ -17,6 +17,9 @@ class JsonWriter {
  public:
   explicit JsonWriter(int indent = -1) : indent_(indent) {}
 
+  // Room for a text of this size, which saves copies.
+  void reserve(std::size_t bytes) { text_.reserve(bytes); }
+
   void begin_object() { begin('{'); }
   void end_object() { end('}'); }
   void begin_array() { begin('['); }
