@@ -30,13 +30,14 @@ struct Held {
   Answer answer;
 };
 
-// Destroys what has programs, whose children, journal and lease end with it. All else is held until the program ends,
-// which is quicker (program_end.hpp).
+// Destroys what has programs, as factors or as the prior: their children, the journal and the lease end with them. All
+// else is held until the program ends, which is quicker (program_end.hpp).
 class ProgramsAreLeft {
  public:
   explicit ProgramsAreLeft(std::unique_ptr<Held>& held) : held_(held) {}
   ~ProgramsAreLeft() {
-    if (held_->input.model.programs) held_.reset();
+    const bool has_prior = static_cast<bool>(held_->answer.plan.request.options.value_function);
+    if (held_->input.model.programs || has_prior) held_.reset();
   }
   ProgramsAreLeft(const ProgramsAreLeft&) = delete;
   ProgramsAreLeft& operator=(const ProgramsAreLeft&) = delete;

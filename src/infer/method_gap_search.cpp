@@ -46,7 +46,6 @@ class GapSearch {
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper);
-  std::optional<Configuration> completed(std::optional<Configuration> best) const;
   BoundedImportance estimate(const BoundedSampler& upper, StopReason stop) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
   void add_certified_marginals();
@@ -183,14 +182,6 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   const Observer observer{.progress = [&](const Progress& now) { report_progress(now); },
                           .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
   return search(graph_, space, leaves, limits, options, observer);
-}
-
-std::optional<Configuration> GapSearch::completed(std::optional<Configuration> best) const {
-  if (!best || !summed_) return best;
-  Assignment x = summed_->spread(best->x);
-  summed_->choose_best(x);
-  const double log_density = whole_.log_density(x);
-  return Configuration{std::move(x), log_density};
 }
 
 // Samples until the time is over, or as many as were asked for, more where they are cheap. What is solved needs them
@@ -387,7 +378,7 @@ Draft GapSearch::run() {
     return true;
   });
   unless_given_up([&] {
-    const auto best = completed(best_configuration(result, run_.until()));
+    const auto best = completed(best_configuration(result, run_.until()), summed_.get(), whole_);
     if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
     return true;
   });

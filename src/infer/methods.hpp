@@ -71,6 +71,9 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
 
 // The model without its barren variables; null when it has none, or they are to stay.
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan);
+// The configuration with its barren variables in their most probable states; as it is where there are none.
+std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
+                                       const FactorGraph& whole);
 // The end of a line about the method: how many there were.
 std::string summed_out_text(const SummedModel* summed);
 
