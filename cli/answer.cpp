@@ -4,21 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "treesample/error.hpp"
 #include "treesample/io/evidence_file.hpp"
-#include "treesample/io/json_text.hpp"
+#include "treesample/io/json_writer.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kLog10 = 2.302585092994046;
 constexpr int kMostShown = 12;                // variables whose marginals the summary shows
@@ -299,13 +297,12 @@ double seconds_to_show_samples(const std::vector<Assignment>& samples, const Fac
   if (num_tried == 0) return 0.0;
   const std::clock_t start = std::clock();
   std::string text;
-  {
-    Json rows = Json::array();
-    for (std::size_t i = samples.size() - num_tried; i < samples.size(); ++i) {
-      if (as_text) text += sample_line(graph, samples[i]);
-      if (as_json) rows.push_back({{"x", samples[i]}, {"log_density", kNumber}, {"log_prob", -kNumber}});
-    }
-    text += json_text(rows, 1);
+  JsonWriter rows(1);
+  for (std::size_t i = samples.size() - num_tried; i < samples.size(); ++i) {
+    if (as_text) text += sample_line(graph, samples[i]);
+    if (!as_json) continue;
+    rows.numbers(samples[i]);
+    rows.numbers(std::array{kNumber, -kNumber});
   }
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   return kSlower * seconds * static_cast<double>(samples.size()) / static_cast<double>(num_tried);

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "model_input.hpp"
+#include "standard_streams.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/reduce/simplify.hpp"
@@ -133,7 +134,9 @@ int InfoCommand::run() {
                  counted(reduced.graph.num_variables(), "variable"), counted(reduced.graph.num_factors(), "factor"));
     }
   }
+  flush_early();  // orders of large models take seconds
   print_elimination(reduced.graph);
+  flush_early();
   print_spaces(reduced.graph);
   return 0;
 }

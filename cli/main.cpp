@@ -15,6 +15,7 @@
 
 #include "command.hpp"
 #include "described.hpp"
+#include "program_end.hpp"
 #include "standard_streams.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
@@ -298,19 +299,21 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 // Parses the line, runs the command that it names and returns the exit code (sysexits).
 int run_program(int argc, const char* const* argv) {
   open_standard_streams();
-  const int code = run_guarded(argc, argv, all_commands());
-  if (code != 0) return code;
+  const std::vector<std::unique_ptr<Command>> commands = all_commands();  // until the end, with what they hold
+  int code = run_guarded(argc, argv, commands);
   try {
-    flush_output();
+    if (code == 0) flush_output();
+    flush_early();
   } catch (const Error& error) {
-    return fail(exit_code(error.code()), error.what());
+    code = fail(exit_code(error.code()), error.what());
   }
-  return 0;
+  return end_program(code);
 }
 
 }  // namespace treesample::cli
 
 int main(int argc, char** argv) {
+  treesample::cli::tell_interruptions();
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error with a message, like a full disk
   return treesample::cli::run_program(argc, argv);
 }

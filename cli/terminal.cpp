@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <string_view>
 
 #include "standard_streams.hpp"
 #include "treesample/text.hpp"
@@ -26,12 +27,26 @@ void on_signal(int signal) {
   asked_by = signal;
 }
 
+// Where there is nothing to answer yet, or no more: says so and lets the signal end the program, for shells to see.
+void on_signal_outside(int signal) {
+  constexpr std::string_view kLine = "treesample: interrupted\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
 std::size_t terminal_width() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
+
+void tell_interruptions() {
+  for (const int number : {SIGINT, SIGTERM}) {
+    if (std::signal(number, on_signal_outside) == SIG_IGN) std::signal(number, SIG_IGN);  // as nohup wants it
+  }
+}
 
 Interruption::Interruption() {
   if (num_interruptions++ > 0) return;
@@ -42,8 +57,8 @@ Interruption::Interruption() {
 Interruption::~Interruption() {
   if (--num_interruptions > 0) return;
   flush_early();  // else a signal may cut off an answer that is there
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, on_signal_outside);
+  std::signal(SIGTERM, on_signal_outside);
 }
 
 bool Interruption::is_asked() { return asked_by != 0; }

@@ -6,6 +6,9 @@
 
 namespace treesample::cli {
 
+// From now on a signal that ends the program at once leaves a line on standard error. Called first of all.
+void tell_interruptions();
+
 // Within the lifetime of such an object the first Ctrl-C or SIGTERM asks for the answer so far, and the second ends the
 // program at once; outside of it the first one does. What was asked for stays asked: all phases that follow are cut
 // short too. Objects may live within each other.

@@ -81,24 +81,32 @@ std::vector<int> map_order(const FactorGraph& graph, const std::vector<char>& is
   Random ties(seed, "map order");
   std::vector<int> best;
   double least = HUGE_VAL;
-  for (int i = 0; i < kOrders; ++i) {
-    if (i > 0 && should_stop && should_stop()) break;
+  const auto try_order = [&] {
     std::vector<int> others, map;
-    const EliminationWatch watch{.should_stop = i == 0 ? should_stop : ShouldStop()};
+    const EliminationWatch watch{.should_stop = should_stop};
     for (const int v : elimination_order(adjacency, OrderKind::kMinFill, ties, watch)) {
       (is_map[v] != 0 ? map : others).push_back(v);
     }
     if (!others.empty() && !map.empty()) {
       const Adjacency left = map_graph(adjacency, others, map, should_stop);
       std::vector<int> ordered;
-      for (const int place : elimination_order(left, OrderKind::kMinFill, ties)) ordered.push_back(map[place]);
+      for (const int place : elimination_order(left, OrderKind::kMinFill, ties, watch)) ordered.push_back(map[place]);
       map = std::move(ordered);
     }
     others.insert(others.end(), map.begin(), map.end());
     const double cost = elimination_cost(graph, {.order = others}, should_stop).num_entries;
-    if (cost >= least && !best.empty()) continue;
+    if (cost >= least && !best.empty()) return;
     least = cost;
     best = std::move(others);
+  };
+  try_order();
+  for (int i = 1; i < kOrders && !(should_stop && should_stop()); ++i) {
+    try {
+      try_order();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInterrupted) throw;
+      break;  // the ones before will do
+    }
   }
   return best;
 }
@@ -128,7 +136,8 @@ std::vector<std::vector<int>> MapBuckets::clusters_of(const FactorGraph& graph,
   return members;
 }
 
-double MapBuckets::bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries) {
+double MapBuckets::bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries,
+                             const ShouldStop& should_stop) {
   std::vector<int> time(order.size());
   for (std::size_t t = 0; t < order.size(); ++t) time[order[t]] = static_cast<int>(t);
   std::vector<std::vector<std::vector<int>>> buckets(order.size());
@@ -138,8 +147,11 @@ double MapBuckets::bytes_for(const FactorGraph& graph, const std::vector<int>& o
     buckets[first].push_back(std::move(scope));
   };
   for (const Factor& factor : graph.factors()) place(factor.scope());
+  constexpr std::int64_t kStepsPerBucket = 100;
+  StopCheck stop(should_stop);
   double bytes = 0.0;
   for (const int v : order) {
+    stop.go_on("map_search", kStepsPerBucket);
     for (const std::vector<int>& members : clusters_of(graph, buckets[v], max_entries)) {
       std::vector<int> scope;
       for (const int i : members) scope = united(scope, buckets[v][i]);

@@ -20,7 +20,8 @@ class MapBuckets {
   MapBuckets(const FactorGraph& graph, std::vector<int> order, const std::vector<char>& is_map, double max_entries,
              const ShouldStop& should_stop);
   // Bytes of all messages for that limit, before anything is made.
-  static double bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries);
+  static double bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries,
+                          const ShouldStop& should_stop);
 
   // The variables of M as the search takes them: last eliminated first.
   [[nodiscard]] int num_levels() const { return static_cast<int>(levels_.size()); }

@@ -112,12 +112,12 @@ void MapSearch::make_buckets() {
       options_.order.empty() ? map_order(graph_, is_map_, options_.seed, observer_.should_stop) : options_.order;
   const double allowed = static_cast<double>(std::min(options_.bucket_bytes, bytes_ / kMostBucketShare));
   double low = 1.0, high = 30.0;  // log2 of the entries of a cluster
-  if (MapBuckets::bytes_for(graph_, order, std::exp2(high)) <= allowed) {
+  if (MapBuckets::bytes_for(graph_, order, std::exp2(high), observer_.should_stop) <= allowed) {
     low = high;
   }
   while (high - low > 1.0) {
     const double middle = std::floor((low + high) / 2.0);
-    (MapBuckets::bytes_for(graph_, order, std::exp2(middle)) <= allowed ? low : high) = middle;
+    (MapBuckets::bytes_for(graph_, order, std::exp2(middle), observer_.should_stop) <= allowed ? low : high) = middle;
   }
   buckets_.emplace(graph_, order, is_map_, std::exp2(low), observer_.should_stop);
   max_nodes_ = std::max<std::size_t>(1000, bytes_ / kMostBucketShare / (2 * (sizeof(Node) + sizeof(Open))));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "infer/methods.hpp"
@@ -21,12 +22,17 @@ void tell_first_bounds(const FactorGraph& graph, std::uint64_t seed, const Run& 
   run.tell({.phase = "first bounds", .log_z = first_bounds(graph, found.configuration), .estimate = kNegInf});
 }
 
-Draft first_answer(const Task& task) {
+Draft first_answer(const Task& task, const LogBounds& known) {
   Draft draft;
   draft.method = "first bounds: the maxima of the factors and one configuration; there was no time for more";
   draft.stop = task.run.is_interrupted() ? StopReason::kInterrupted : StopReason::kTime;
   bool is_impossible = false;
-  if (task.graph.has_only_tables()) {
+  if (task.graph.has_only_tables() && task.run.is_overdue()) {
+    // To look for a possible configuration takes several passes over the model; perhaps the first one is.
+    Assignment x(static_cast<std::size_t>(task.graph.num_variables()), 0);
+    const double log_density = task.graph.log_density(x);
+    if (log_density != kNegInf) draft.best = {std::move(x), log_density};
+  } else if (task.graph.has_only_tables()) {
     FindOptions find;
     find.seed = task.seed();
     const Stopwatch watch;
@@ -35,12 +41,14 @@ Draft first_answer(const Task& task) {
     if (found.outcome == FindOutcome::kFound) draft.best = std::move(found.configuration);
     is_impossible = found.outcome == FindOutcome::kImpossible;
   }
-  const LogBounds bounds = first_bounds(task.graph, draft.best);
+  const LogBounds first = first_bounds(task.graph, draft.best);
+  const LogBounds bounds{std::max(first.lower, known.lower), std::min(first.upper, known.upper)};
   if (is_impossible || bounds.upper == kNegInf) {
     draft.set_log_z(kNegInf, {kNegInf, kNegInf});
     draft.stop = StopReason::kExact;
   } else if (bounds.lower != kNegInf) {
     draft.set_log_z(bounds.lower, bounds);
+    if (draft.is_exact) draft.stop = StopReason::kExact;
   } else if (bounds.upper < HUGE_VAL) {
     draft.upper = bounds.upper;  // and no estimate
   }

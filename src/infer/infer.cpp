@@ -78,6 +78,7 @@ class ProgramWatch {
 // answered by first bounds.
 Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const Run& run) {
   const Task task{graph, plan, run};
+  if (graph.has_only_tables() && run.is_overdue()) return first_answer(task);
   try {
     try {
       return method_row(plan.method, plan.select).run(task);
@@ -211,11 +212,28 @@ Plan planned(const Model& model, const InferRequest& request, const Prepared& pr
   return make_plan(prepared.model->graph, asked, model.programs != nullptr, prepared.is_simplified, run);
 }
 
+// Somebody asked for the end before anything could be done.
+Answer answer_at_once(const Model& model, const InferRequest& request, Run& run) {
+  Plan plan = make_plan(model.graph, request, /*has_programs=*/false, /*is_simplified=*/false, run);
+  Draft draft = first_answer({model.graph, plan, run});
+  draft.seconds = run.seconds();
+  draft.plan = std::move(plan);
+  Answer answer = std::move(static_cast<Answer&>(draft));
+  answer.num_variables_left = model.graph.num_variables();
+  answer.num_factors_left = model.graph.num_factors();
+  return answer;
+}
+
 // Of a model without questions of its own.
 Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
+  run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
-  if (run.is_watched() && has_bounds && request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
+  if (run.is_watched() && !run.is_interrupted() && has_bounds &&
+      request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
     tell_first_bounds(condition(model.graph, model.evidence).graph, request.options.seed, run);
+  }
+  if (run.is_overdue() && model.evidence.empty() && model.graph.has_only_tables()) {
+    return answer_at_once(model, request, run);
   }
   const Prepared prepared = prepare(model, request.options, run);
   const FactorGraph& graph = prepared.model->graph;
@@ -289,6 +307,7 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
   const Run run(limits.seconds, observer);
+  run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const InferRequest request{question, limits, with_program(options, model.graph, run)};
   static_cast<void>(map_variables(model, question));
   check_sensitivity(model, question);

@@ -32,6 +32,7 @@ Prior make_prior(const Task& task, const SearchSpace& space) {
   if (!is_mini_bucket(word)) return {make_value(task, task.graph, space), {}, word};
   const auto made = unless_given_up([&] { return make_mini_buckets(task, task.graph, space); });
   if (!made) {
+    task.go_on();
     task.run.remark("no time for mini-buckets: the prior is uniform");
     return {};
   }
@@ -52,6 +53,7 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
       return {mini_bucket_leaves(graph, space, *made, local, run.set_up_end()),
               fmt::format("mini-bucket, i = {}", (*made)->report().i_bound)};
     }
+    task.go_on();
     run.remark("no time for mini-buckets: the maxima of the factors are the bounds");
   }
   Leaves leaves;

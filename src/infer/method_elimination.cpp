@@ -116,6 +116,7 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
                                        plan.elimination->num_entries));
     return true;
   }
+  if (run.is_overdue()) return false;
   const auto summed = sum_out(graph, plan);
   if (summed) {
     plan.elimination_options = cheap_elimination(summed->graph(), plan.request, run, seconds, &plan.elimination);
@@ -200,6 +201,7 @@ Configuration best_sample(const Approximation& approximation, const Task& task) 
 // enough of.
 std::string add_most_probable(Draft& draft, const Elimination& elimination, const Task& task) {
   const Run& run = task.run;
+  if (run.is_overdue()) return "time";
   Limits limits = task.limits();
   // Slices leave nothing behind.
   if (elimination.cost().num_slices == 1.0) {
@@ -252,11 +254,8 @@ auto unless_too_large(const char* what, const Run& run, Work work) -> std::optio
 
 // The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
 Draft part_of_slices(const Task& task, double lower) {
-  Draft draft = first_answer(task);
-  if (draft.is_exact) return draft;
-  draft.method = "sum over slices of elimination, given up before the last one";
-  const LogBounds bounds{std::max(lower, draft.lower.value_or(kNegInf)), draft.upper.value_or(HUGE_VAL)};
-  draft.set_log_z(bounds.lower, bounds);
+  Draft draft = first_answer(task, {lower, HUGE_VAL});
+  if (!draft.is_exact) draft.method = "sum over slices of elimination, given up before the last one";
   return draft;
 }
 
@@ -272,6 +271,10 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
 
 void add_marginals(Draft& draft, const Elimination& elimination, const Task& task) {
   const std::optional<Marginals> marginals = unless_given_up([&] { return elimination.marginals(); });
+  if (!marginals && task.run.is_overdue()) {
+    draft.marginals_from.clear();
+    return;
+  }
   if (!marginals || draft.summed) {
     add_sampled_marginals(draft, elimination.log_z(), task);
     if (draft.summed) improve_best(draft, task.graph);
@@ -334,7 +337,7 @@ Draft run_elimination(const Task& task) {
   const std::string missing = add_most_probable(draft, *elimination, task);
   if (missing.empty()) return draft;
   draft.is_best_optimal.reset();
-  if (!draft.best) {
+  if (!draft.best && !task.run.is_overdue()) {
     draft.best = unless_too_large("no samples", task.run, [&] { return best_sample(*draft.approximation, task); });
   }
   task.run.remark(fmt::format("the most probable configuration was not looked for: not enough {}", missing));

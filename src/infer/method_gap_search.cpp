@@ -38,6 +38,7 @@ class GapSearch {
   bool count_first();
   void eliminate_first();
   void add_sliced_marginals(const Elimination& elimination);
+  Draft without_search();
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
   bool hardly_moves(double upper);
@@ -45,7 +46,6 @@ class GapSearch {
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper);
-  std::optional<Configuration> completed(std::optional<Configuration> best) const;
   BoundedImportance estimate(const BoundedSampler& upper, StopReason stop) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
   void add_certified_marginals();
@@ -67,8 +67,7 @@ class GapSearch {
   Draft draft_;
 };
 
-// One possible configuration, for models in which that is not a matter of course. There is something certain from the
-// first moment on.
+// One possible configuration, where that is not a matter of course: something is certain from the first moment on.
 void GapSearch::look_for_a_configuration() {
   run_.tell({.phase = "first bounds", .log_z = first_bounds(whole_), .estimate = kNegInf});
   if (whole_.has_only_tables()) {
@@ -183,14 +182,6 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   const Observer observer{.progress = [&](const Progress& now) { report_progress(now); },
                           .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
   return search(graph_, space, leaves, limits, options, observer);
-}
-
-std::optional<Configuration> GapSearch::completed(std::optional<Configuration> best) const {
-  if (!best || !summed_) return best;
-  Assignment x = summed_->spread(best->x);
-  summed_->choose_best(x);
-  const double log_density = whole_.log_density(x);
-  return Configuration{std::move(x), log_density};
 }
 
 // Samples until the time is over, or as many as were asked for, more where they are cheap. What is solved needs them
@@ -323,6 +314,16 @@ void GapSearch::add_samplers(const SearchResult& result) {
   if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
 }
 
+// What came before it stays, where not even its bounds can be made.
+Draft GapSearch::without_search() {
+  Draft draft = first_answer(task_, first_bounds_);
+  if (!eliminated_log_z_) return draft;
+  draft.method = draft_.method + "; there was no time for more";
+  draft.log_z = first_bounds_.clamp(*eliminated_log_z_);
+  if (!draft_.marginals.empty()) draft.set_exact_marginals(std::move(draft_.marginals));
+  return draft;
+}
+
 Draft GapSearch::run() {
   look_for_a_configuration();
   if (count_first()) return std::move(draft_);
@@ -330,9 +331,16 @@ Draft GapSearch::run() {
   eliminate_first();
   run_.begin_phases();
   const InferOptions& chosen = task_.options();
-  const SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
-                                                          : space_for(task_, graph_, *chosen.space);
-  const Leaves leaves = make_bounds(task_, graph_, space);
+  const auto set_up = unless_given_up([&] {
+    SearchSpace made = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
+                                                     : space_for(task_, graph_, *chosen.space);
+    task_.go_on();
+    Leaves bounds = make_bounds(task_, graph_, made);
+    task_.go_on();
+    return std::pair(std::move(made), std::move(bounds));
+  });
+  if (!set_up) return without_search();
+  const auto& [space, leaves] = *set_up;
   const SearchResult result = search_with(space, leaves.values);
   const SearchReport& report = result.report;
   // The last sweep of the search may have gained something; sampling changes no bound.
@@ -370,7 +378,7 @@ Draft GapSearch::run() {
     return true;
   });
   unless_given_up([&] {
-    const auto best = completed(best_configuration(result, run_.until()));
+    const auto best = completed(best_configuration(result, run_.until()), summed_.get(), whole_);
     if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
     return true;
   });

@@ -73,7 +73,9 @@ Draft run_mass_search(const Task& task) {
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   const SearchSpace space = space_for(task, task.graph, *chosen.space);
+  task.go_on();
   const LeafValues leaves = make_estimates(task, space);
+  task.go_on();
   Limits limits = task.limits();
   limits.seconds = (chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0) * run.seconds_left();
   limits.bytes /= policy::kSearchMemoryDivisor;

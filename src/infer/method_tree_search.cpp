@@ -80,7 +80,9 @@ Draft run_tree_search(const Task& task) {
   const Run& run = task.run;
   if (chosen.workers > 1) throw OptionError("oracle-workers", "of several needs --select mass");
   const SearchSpace space = space_for(task, task.graph, *chosen.space);
+  task.go_on();
   Prior prior = make_prior(task, space);
+  task.go_on();
   Limits limits = task.limits();
   const Telescoped before = telescope_prior(task, space, prior, limits);
   const double end = chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0;
@@ -125,6 +127,7 @@ Draft run_tree_search(const Task& task) {
   draft.approximation = result.approximation;
   if (!has_passes) return draft;
   if (task.question().best) draft.best = result.approximation->best();
+  if (run.is_overdue()) return draft;
   if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || chosen.importance > 0;
   if (!draft.is_exact && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass();

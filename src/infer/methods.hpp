@@ -33,6 +33,13 @@ struct Task {
   }
   [[nodiscard]] const Question& question() const { return plan.request.question; }
   [[nodiscard]] std::uint64_t seed() const { return options().seed; }
+  // Between steps that look at the clock late or not at all: throws Error (kInterrupted) where the end was asked for
+  // and first_answer() has something to say.
+  void go_on() const {
+    if (run.is_overdue() && graph.has_only_tables()) {
+      throw Error(ErrorCode::kInterrupted, "infer: asked to end");
+    }
+  }
 };
 
 struct MethodRow {
@@ -49,8 +56,8 @@ std::span<const MethodRow> method_registry();
 const MethodRow& method_row(Method method, SelectRule rule);
 
 // Certified bounds from one look at each factor, and one configuration if it is found at once: the answer when there
-// was no time for a method.
-Draft first_answer(const Task& task);
+// was no time for a method. What is certified already is kept.
+Draft first_answer(const Task& task, const LogBounds& known = {});
 
 // Tells the same before anything else is done, because choosing a method may take long; the configuration only where
 // the time limit is not short.
@@ -64,6 +71,9 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
 
 // The model without its barren variables; null when it has none, or they are to stay.
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan);
+// The configuration with its barren variables in their most probable states; as it is where there are none.
+std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
+                                       const FactorGraph& whole);
 // The end of a line about the method: how many there were.
 std::string summed_out_text(const SummedModel* summed);
 

@@ -236,12 +236,13 @@ void Finder::add_map(const std::vector<int>& variables) {
 }  // namespace
 
 std::vector<int> map_variables(const Model& model, const Question& question) {
-  const Names names(model.graph);
   std::vector<int> variables;
   std::set<int> seen;
+  std::optional<Names> names;
+  if (!question.map.empty()) names.emplace(model.graph);
   for (const std::string& name : question.map) {
     try {
-      variables.push_back(names.variable(name));
+      variables.push_back(names->variable(name));
     } catch (const Error& error) {
       throw OptionError("map", error.what());
     }

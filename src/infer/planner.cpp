@@ -216,7 +216,7 @@ void Planner::choose_for_tables() {
   if (wants_search) remark(fmt::format("a search with bounds, because of {}", *wants_search));
   if (wants_search) reason(fmt::format("{} means nothing to elimination", *wants_search));
   if (is_given("budget")) reason("--budget counts evaluations, which elimination does not make");
-  if (!is_given("budget") && !wants_search && choose_elimination(plan_, graph_, run_)) {
+  if (!is_given("budget") && !wants_search && !run_.is_overdue() && choose_elimination(plan_, graph_, run_)) {
     options().method = Method::kExact;
     plan_.counts_first = elimination_seconds(plan_) > policy::kLeastElimination && wants_counting(graph_);
     if (plan_.counts_first)
@@ -224,7 +224,7 @@ void Planner::choose_for_tables() {
     return;
   }
   plan_search_instead(plan_, is_simplified_);
-  plan_.counts_first = wants_counting(graph_);
+  plan_.counts_first = !run_.is_overdue() && wants_counting(graph_);
   if (plan_.counts_first) reason("many entries of the tables are zero: counting comes first");
   if (run_.has_time_limit() || is_given("budget") || asked_.limits.gap > 0.0) return;
   limits().seconds = policy::kDefaultSeconds;
@@ -273,7 +273,7 @@ SelectRule Planner::choose_rule(SelectRule usual) {
 // Greedy elimination orders are made for branching spaces; on a path another order can be far cheaper.
 void Planner::choose_order() {
   if (plan_.method != Method::kTreeSample || options().space != SpaceKind::kGraph || is_given("order")) return;
-  if (options().value_function) return;
+  if (options().value_function || run_.is_overdue()) return;
   double least = HUGE_VAL;
   for (const OrderKind kind : {OrderKind::kMinFill, OrderKind::kMinWidth, OrderKind::kGiven}) {
     const OrderOptions order{.kind = kind,

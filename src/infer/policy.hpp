@@ -16,7 +16,8 @@ inline constexpr std::int64_t kDefaultCostSeconds = 60;     // of programs, wher
 inline constexpr std::int64_t kLeastDrawn = 100;  // samples of methods that draw, whatever a budget nobody named
 
 // ---- After Ctrl-C --------------------------------------------------------------------------------------------------
-inline constexpr double kGraceSeconds = 0.2;  // in which what there is can be made into an answer
+inline constexpr double kGraceSeconds = 0.2;   // in which what there is can be made into an answer ...
+inline constexpr int kMostForGrace = 200'000;  // ... of so many variables and factors; of more, only what is at hand
 
 // ---- Getting ready -------------------------------------------------------------------------------------------------
 inline constexpr double kSimplifyShare = 0.1;  // for what simplification does beyond one pass

@@ -9,6 +9,7 @@ namespace treesample {
 
 Run::Run(double time_limit_seconds, const Observer& observer) : state_(std::make_shared<State>()) {
   state_->limit = time_limit_seconds;
+  state_->grace = policy::kGraceSeconds;
   state_->observer = observer;
 }
 
@@ -20,7 +21,11 @@ bool Run::State::is_interrupted() {
   return true;
 }
 
-bool Run::State::is_overdue() { return is_interrupted() && clock.seconds() > interrupted_at + policy::kGraceSeconds; }
+bool Run::State::is_overdue() { return is_interrupted() && clock.seconds() >= interrupted_at + grace; }
+
+void Run::set_size(std::int64_t num_variables_and_factors) const {
+  state_->grace = num_variables_and_factors > policy::kMostForGrace ? 0.0 : policy::kGraceSeconds;
+}
 
 bool Run::has_time_limit() const { return std::isfinite(state_->limit); }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ class Run {
   // The caller wants no more; and has wanted it for longer than it takes to make an answer of what there is.
   [[nodiscard]] bool is_interrupted() const { return state_->is_interrupted(); }
   [[nodiscard]] bool is_overdue() const { return state_->is_overdue(); }
+  // Of the model: every step of an answer takes time in proportion to it, and a large one has no moment to spare.
+  void set_size(std::int64_t num_variables_and_factors) const;
 
   // From now on shares of the time are those of what is left: something that was tried first has failed.
   void begin_phases() const { state_->phases_begin = seconds(); }
@@ -87,7 +90,7 @@ class Run {
 
     Stopwatch clock;
     double limit = 0.0, log_error = 0.0;
-    std::atomic<double> phases_begin = 0.0;
+    std::atomic<double> phases_begin = 0.0, grace = 0.0;
     Observer observer;
     LogBounds told;
     std::atomic<double> interrupted_at = -1.0;

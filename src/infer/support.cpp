@@ -112,6 +112,15 @@ std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan&
   return summed->num_summed_out() > 0 ? summed : nullptr;
 }
 
+std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
+                                       const FactorGraph& whole) {
+  if (!left || summed == nullptr) return left;
+  Assignment x = summed->spread(left->x);
+  summed->choose_best(x);
+  const double log_density = whole.log_density(x);
+  return Configuration{std::move(x), log_density};
+}
+
 std::string workers_text(const InferOptions& options) {
   if (!(options.workers > 1)) return "";
   return fmt::format(", {} programs at a time (order of {})", *options.workers, word_for(*options.answer_order));

@@ -1,5 +1,6 @@
 #include "treesample/model/names.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,12 +44,12 @@ std::string_view trimmed(std::string_view text) {
 
 std::string variable_name(const FactorGraph& graph, int variable) {
   const std::string& name = graph.variable(variable).name;
-  return name.empty() ? fmt::format("x{}", variable) : name;
+  return name.empty() ? fmt::format(FMT_COMPILE("x{}"), variable) : name;
 }
 
 std::string state_name(const FactorGraph& graph, int variable, int state) {
   const std::vector<std::string>& names = graph.variable(variable).state_names;
-  return names.empty() ? fmt::format("{}", state) : names[state];
+  return names.empty() ? fmt::format(FMT_COMPILE("{}"), state) : names[state];
 }
 
 Names::Names(const FactorGraph& graph) : graph_(&graph) {

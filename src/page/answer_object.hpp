@@ -1,8 +1,9 @@
-// An answer as a JSON value, for its file and for its page.
+// An answer as JSON, for its file and for its page.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include "treesample/io/json_writer.hpp"
 #include "treesample/page/answer_json.hpp"
 
 namespace treesample {
@@ -12,8 +13,7 @@ enum class Detail {
   kAll,
   kForPeople,  // without derivatives by all entries, and with some of the samples
 };
-nlohmann::ordered_json answer_object(const Answer& answer, const Model& model, const AnswerSource& source,
-                                     Detail detail = Detail::kAll);
+void write_answer(JsonWriter& out, const Answer& answer, const Model& model, const AnswerSource& source, Detail detail);
 
 // Infinite numbers as texts. Throws Error (kNumeric) for NaN.
 nlohmann::ordered_json json_number(double value);

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "page/answer_object.hpp"
-#include "treesample/io/json_text.hpp"
 #include "treesample/model/network.hpp"
 #include "treesample/text.hpp"
 
@@ -80,15 +79,18 @@ Json tree_json(const Answer& answer) {
 
 std::string answer_page(const Answer& answer, const Model& model, const AnswerSource& source,
                         const std::vector<TracePoint>& trace) {
-  Json data;
-  data["kind"] = "answer";
-  data["answer"] = answer_object(answer, model, source, Detail::kForPeople);
-  data["num_samples"] = answer.samples.size();
-  data["trace"] = trace_json(trace);
-  data["graph"] = graph_json(model.graph);
-  data["tree"] = tree_json(answer);
+  JsonWriter out;
+  out.begin_object();
+  out.field("kind", Json("answer"));
+  out.name("answer");
+  write_answer(out, answer, model, source, Detail::kForPeople);
+  out.field("num_samples", Json(answer.samples.size()));
+  out.field("trace", trace_json(trace));
+  out.field("graph", graph_json(model.graph));
+  out.field("tree", tree_json(answer));
+  out.end_object();
   const std::string name = std::filesystem::path(source.model_file).filename().string();
-  return page_of(printable(name.empty() ? "Answer" : "Answer: " + name), json_text(data));
+  return page_of(printable(name.empty() ? "Answer" : "Answer: " + name), out.take());
 }
 
 }  // namespace treesample

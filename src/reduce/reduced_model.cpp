@@ -1,6 +1,7 @@
 #include "treesample/reduce/reduced_model.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -93,6 +94,16 @@ Factor translated(const Factor& factor, std::vector<int> scope, const StateLists
   return factor.directions().empty() ? function : function.monotone(std::move(directions));
 }
 
+// What stands for a model of which nothing is gone.
+ReducedModel whole_model(const FactorGraph& graph, StateLists left) {
+  ReducedModel model{.graph = graph, .states_of = std::move(left)};
+  model.fixed_states.assign(model.states_of.size(), -1);
+  model.variable_of.resize(model.states_of.size());
+  std::iota(model.variable_of.begin(), model.variable_of.end(), 0);
+  for (int v = 0; v < graph.num_variables(); ++v) model.num_original_states.push_back(graph.num_states(v));
+  return model;
+}
+
 // The queue of the original model, asked about the reduced one, whose factors have the same indices.
 class TranslatedQueue final : public EvaluationQueue {
  public:
@@ -155,13 +166,16 @@ Variable restricted_variable(const Variable& variable, const std::vector<int>& s
 
 ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<int>> left,
                             const std::vector<char>& is_fixed) {
-  ReducedModel model;
   const auto num_variables = static_cast<std::size_t>(graph.num_variables());
-  model.fixed_states.assign(num_variables, -1);
   std::vector<int> reduced_of(num_variables, -1);
   const auto is_whole = [&](int v) {
     return is_fixed[v] == 0 && static_cast<int>(left[v].size()) == graph.num_states(v);
   };
+  bool is_all_whole = graph.evaluation_queue() == nullptr;
+  for (int v = 0; v < graph.num_variables() && is_all_whole; ++v) is_all_whole = is_whole(v);
+  if (is_all_whole) return whole_model(graph, std::move(left));
+  ReducedModel model;
+  model.fixed_states.assign(num_variables, -1);
   for (int v = 0; v < graph.num_variables(); ++v) {
     TS_ASSERT(!left[v].empty() && (is_fixed[v] == 0 || left[v].size() == 1));
     model.num_original_states.push_back(graph.num_states(v));

@@ -25,6 +25,10 @@ bool depends_on_all(const FactorGraph& graph, const Factor& factor) {
 
 // Step 4 of the header.
 void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
+  const bool says_all = std::all_of(graph.factors().begin(), graph.factors().end(), [&](const Factor& factor) {
+    return !factor.is_table() || depends_on_all(graph, factor);
+  });
+  if (says_all) return;
   FactorGraph smaller;
   for (int v = 0; v < graph.num_variables(); ++v) smaller.add_variable(graph.variable(v));
   CompensatedSum constant;

@@ -218,8 +218,10 @@ std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<c
   std::vector<int> time(adjacency.size(), -1);
   for (int t = 0; t < num_variables; ++t) {
     const int v = elimination_order[t];
-    check_range("separators", fmt::format("variable at position {} of the order", t), v, 0, num_variables - 1);
-    check_argument(time[v] < 0, "separators", fmt::format("variable {} is twice in the order", v));
+    if (v < 0 || v >= num_variables) {
+      check_range("separators", fmt::format("variable at position {} of the order", t), v, 0, num_variables - 1);
+    }
+    if (time[v] >= 0) throw_argument("separators", fmt::format("variable {} is twice in the order", v));
     time[v] = t;
   }
   // When v is removed, its clique goes to the first variable of its separator that is removed. So the later neighbours

@@ -202,6 +202,7 @@ def test_interruptions():
     write_uai("clique60.uai", *clique(60, 3))
     write_uai("nodes.uai", *clique(25, 2))
     write_uai("exact.uai", *clique(22, 2))
+    write_uai("large.uai", *chain(400_000 if IS_SLOW else 40_000))
     endless = ("--budget", "1000000000000")
     cases = [("ising200.uai", ()), ("clique60.uai", ()), ("exact.uai", ("--method", "exact")),
              ("ising200.uai", ("--select", "gap", "--space", "tree", "--order", "given", *endless)),
@@ -211,7 +212,10 @@ def test_interruptions():
              ("nodes.uai", ("--select", "gap", "--prior", "uniform", "--space", "tree", *endless)),
              ("ising200.uai", ("--method", "gibbs", *endless)), ("ising200.uai", ("--method", "bp",)),
              ("clique60.uai", ("--budget", "1000", "--select", "q-uct", "--importance", "100000000")),
-             ("clique60.uai", ("--budget", "1000", "--select", "gap", "--samples", "100000000"))]
+             ("clique60.uai", ("--budget", "1000", "--select", "gap", "--samples", "100000000")),
+             ("large.uai", ()), ("large.uai", ("--select", "gap", "--space", "tree", "--order", "given", *endless)),
+             ("large.uai", ("--select", "q-uct", "--space", "graph", "--order", "given", *endless)),
+             ("large.uai", ("--select", "mass", "--space", "graph", "--order", "given", *endless))]
     draw = random.Random(4)
     for model, options in cases:
         if model not in least:
@@ -263,6 +267,22 @@ def test_signal_while_output_waits():
         check(False, "signal while output waits: the answer is cut off", f"{len(out)} of {size} bytes: {error}")
 
 
+def test_signal_while_reading():
+    """Nothing is known yet: a line says so, and the signal ends the program."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for command in ("infer", "info"):
+            run = subprocess.Popen([PROGRAM, command, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            run.stdin.write("MARKOV\n2\n2 2\n")  # and no end
+            run.stdin.flush()
+            time.sleep(0.5)
+            run.send_signal(number)
+            code = run.wait(timeout=PATIENCE)
+            check(code == -number, f"{command} that reads, after signal {number}", code)
+            check(run.stderr.read() == "treesample: interrupted\n", f"{command} that reads, after signal {number}")
+            check(run.stdout.read() == "", f"{command} that reads, after signal {number}: no answer")
+
+
 def test_second_signal():
     write_uai("clique60.uai", *clique(60, 3))
     process = subprocess.Popen([PROGRAM, "infer", "clique60.uai", "--budget", "1000", "--samples", "100000000"],
@@ -294,5 +314,5 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     only = os.environ.get("TEST")
     tests = (test_limits, test_files_of_large_models, test_many_nodes, test_trace, test_interruptions,
-             test_signal_while_output_waits, test_second_signal, test_other_commands)
+             test_signal_while_output_waits, test_signal_while_reading, test_second_signal, test_other_commands)
     run_tests([test for test in tests if not only or test.__name__ == only])
