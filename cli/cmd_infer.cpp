@@ -91,6 +91,13 @@ class InferCommand final : public Command {
   double lease_ = 10.0;
 };
 
+// The default as people write it.
+std::string shown_default(const OptionInfo& option) {
+  if (option.initial == "inf" || option.initial == fmt::format("{}", Limits::kUnlimited)) return "no limit";
+  if (option.name == "memory") return fmt::format("{}M", Limits().bytes >> 20);
+  return option.initial;
+}
+
 // The options of `infer` itself, from its table.
 void InferCommand::declare_table(CommandLine& line) {
   for (const OptionInfo& option : infer_options()) {
@@ -116,7 +123,7 @@ void InferCommand::declare_table(CommandLine& line) {
     } else if (option.is_repeated) {
       line.option(flag, repeated_[option.name], option.meta, option.help);
     } else {
-      line.option(flag, option.meta, option.initial, option.help,
+      line.option(flag, option.meta, shown_default(option), option.help,
                   [this, name = option.name](const std::string& text) { set_option(request_, name, text); });
     }
   }

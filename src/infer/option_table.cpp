@@ -245,13 +245,13 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                             "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>(
           "threads", kEveryWay,
-          "Threads, for elimination, its orders, mini-buckets and samples, with the same bits, and, with 2 or more and "
-          "--time, for the search with bounds, or, where many entries are zero, counting beside it; 0 is one per core",
+          "Threads, 0: one per core. With 2 or more and --time the search with bounds uses them too, or counting runs "
+          "beside it; all else has the same bits for any number",
           {.high = 4096, .is_common = true}),
-      row<&InferRequest::question, &Question::aim>(
-          "question", kEveryWay,
-          "all: log Z, marginals and the best configuration; best: that one alone, which programs are then called for",
-          {.is_common = true}),
+      row<&InferRequest::question, &Question::aim>("question", kEveryWay,
+                                                   "all: log Z, marginals and the best configuration; best: only that, "
+                                                   "and programs are called only for it",
+                                                   {.is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),
       row<&InferRequest::question, &Question::query>(
@@ -268,7 +268,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                                            "depends on most, by exact derivatives; 'evidence' asks for "
                                                            "those of log P(evidence)"),
       row<&InferRequest::question, &Question::value_for>(
-          "value-for", kEveryWay, "What observing each other variable would tell about this one, in nats"),
+          "value-for", kEveryWay, "How much observing each other variable would tell about this one, in nats"),
       row<&InferRequest::question, &Question::k_best>("k-best", kEveryWay,
                                                       "How many of the most probable configurations",
                                                       {.low = 1, .high = 1e6, .is_common = true}),
@@ -303,8 +303,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       option<&InferOptions::restarts>(
           "restarts", kRules + kParticles + kExact, "Randomised orders to try; 0 chooses by the model's size",
           {.high = 1e6, .matters = has_random_order, .why_not = "only min-fill and min-width orders are random"}),
-      option<&InferOptions::resume>("resume", kExact,
-                                    "Where slices of elimination that are done are kept: the same command goes on"),
+      option<&InferOptions::resume>(
+          "resume", kExact, "File that keeps finished slices of elimination, from which the same command resumes"),
       option<&InferOptions::c>("c", kQUct + kMass, "Weight of exploration (q-uct, mass)", {.high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.high = HUGE_VAL}),
