@@ -64,6 +64,20 @@ MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, c
 
 }  // namespace
 
+MiniBucketReport plan_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
+                                   const MiniBucketOptions& options) {
+  check_space("plan_mini_buckets", graph, space);
+  check_argument(graph.has_only_tables(), "plan_mini_buckets", "needs a model in which every factor is a table");
+  const bool with_lower = options.lower_bound && !has_zeros(graph);
+  const MiniBucketPlan plan = choose_plan(graph, space, options, with_lower);
+  MiniBucketReport report;
+  report.i_bound = plan.i_bound;
+  report.num_clusters = static_cast<int>(plan.clusters.size());
+  report.is_exact = plan.is_exact();
+  report.bytes = static_cast<std::uint64_t>(needed_bytes(plan, with_lower));
+  return report;
+}
+
 struct WeightedMiniBucket::State {
   State(FactorGraph model, SearchSpace search_space) : graph(std::move(model)), space(std::move(search_space)) {}
 

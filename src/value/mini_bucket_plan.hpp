@@ -13,6 +13,7 @@
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 
@@ -53,5 +54,9 @@ struct MiniBucketPlan {
 // `should_stop` ends with Error (kInterrupted).
 MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
                                      const ShouldStop& should_stop = {});
+
+// What mini-buckets will be: i-bound, number of clusters, whether they are exact, bytes. Nothing else is set.
+MiniBucketReport plan_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
+                                   const MiniBucketOptions& options);
 
 }  // namespace treesample
