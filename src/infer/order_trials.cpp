@@ -16,7 +16,7 @@ namespace {
 
 // An order of the levels, and into how many clusters its mini-buckets are split with the memory that they will have.
 struct Candidate {
-  SearchSpace space;
+  std::vector<int> order;  // empty: the first one
   int num_clusters = 0;
 };
 
@@ -39,10 +39,11 @@ class OrderTrials {
   SearchSpace choose();
 
  private:
-  [[nodiscard]] bool is_near(double cost) const;
+  [[nodiscard]] double reach() const;
+  [[nodiscard]] bool is_near(double cost) const { return cost < reach(); }
   SearchSpace first_order() const;
   std::optional<Candidate> candidate(int number, double most_cost) const;
-  std::vector<Candidate> plan(SearchSpace first);
+  std::vector<Candidate> plan(const SearchSpace& first);
   [[nodiscard]] std::optional<int> num_clusters(const SearchSpace& space) const;
 
   const Task& task_;
@@ -53,10 +54,10 @@ class OrderTrials {
   Adjacency adjacency_;  // once it is needed
 };
 
-// A search that comes near its end wants the cheapest order.
-bool OrderTrials::is_near(double cost) const {
+// The logarithm of what an exact search may cost that comes near its end: it wants the cheapest order.
+double OrderTrials::reach() const {
   const double seconds = task_.run.has_time_limit() ? task_.run.time_limit() : policy::kReachSeconds;
-  return cost < std::log(policy::kEvaluationsPerSecond * policy::kClosedByBuckets * seconds);
+  return std::log(policy::kEvaluationsPerSecond * policy::kClosedByBuckets * seconds);
 }
 
 // The cheapest of many, unless few show that it would be far from its end whichever order it has.
@@ -83,22 +84,22 @@ std::optional<Candidate> OrderTrials::candidate(int number, double most_cost) co
                elimination_order(adjacency_, *task_.options().order, ties, {.should_stop = trial_.should_stop},
                                  varied_order(kWeighted[number % 2], graph_));
            std::reverse(order.begin(), order.end());
-           SearchSpace space = make_search_space(graph_, order, kind_, trial_.should_stop);
+           const SearchSpace space = make_search_space(graph_, order, kind_, trial_.should_stop);
            if (space.log_exact_cost() > most_cost) return {};
            const std::optional<int> count = num_clusters(space);
            if (!count) return {};
-           return Candidate{std::move(space), *count};
+           return Candidate{std::move(order), *count};
          })
       .value_or(std::nullopt);
 }
 
 // Those that are worth a pass: the fewer clusters the less is lost by splitting.
-std::vector<Candidate> OrderTrials::plan(SearchSpace first) {
+std::vector<Candidate> OrderTrials::plan(const SearchSpace& first) {
   adjacency_ = adjacency_of(graph_);
-  const double most_cost = first.log_exact_cost() + policy::kTrialCostMargin;
-  std::vector<Candidate> kept;
-  const std::optional<int> count = num_clusters(first);
-  kept.push_back({std::move(first), count.value_or(INT_MAX)});
+  // The farther from its end the search will be, the less its cost matters.
+  const double cost = first.log_exact_cost();
+  const double most_cost = cost + std::min(policy::kTrialCostMargin, std::max(0.0, cost - reach()));
+  std::vector<Candidate> kept = {{{}, num_clusters(first).value_or(INT_MAX)}};
   const OrderKind order = *task_.options().order;
   const bool can_vary = order == OrderKind::kMinFill || order == OrderKind::kMinWidth;
   for (int i = 1; can_vary && i <= policy::kPlannedOrders && !is_planned_() && !is_late_(); ++i) {
@@ -114,26 +115,33 @@ std::vector<Candidate> OrderTrials::plan(SearchSpace first) {
 }
 
 SearchSpace OrderTrials::choose() {
-  SearchSpace first = first_order();
+  const SearchSpace first = first_order();
   if (is_near(first.log_exact_cost()) || is_late_()) return first;
-  std::vector<Candidate> kept = plan(std::move(first));
+  const std::vector<Candidate> kept = plan(first);
   const TellShare tell = task_.run.phase("orders tried with mini-buckets", policy::kTrialShare, policy::kOrderSeconds);
-  std::size_t best = 0, tried = 0;
+  std::size_t num_tried = 0;
   if (tell) {
     trial_.progress = [&](double share) {
-      tell((static_cast<double>(tried) + share) / static_cast<double>(kept.size()));
+      tell((static_cast<double>(num_tried) + share) / static_cast<double>(kept.size()));
     };
   }
+  const auto space_of = [&](const Candidate& candidate, const ShouldStop& should_stop) {
+    return candidate.order.empty() ? first : make_search_space(graph_, candidate.order, kind_, should_stop);
+  };
+  std::optional<SearchSpace> best;
   double lowest = HUGE_VAL;
-  for (; tried < kept.size() && !is_late_(); ++tried) {
-    const auto report = unless_given_up([&] { return WeightedMiniBucket(graph_, kept[tried].space, trial_).report(); });
-    if (!report) break;
-    if (report->log_upper >= lowest) continue;
-    lowest = report->log_upper;
-    best = tried;
-    if (report->is_exact) break;
+  for (; num_tried < kept.size() && !is_late_(); ++num_tried) {
+    const bool goes_on = unless_given_up([&] {
+                           SearchSpace space = space_of(kept[num_tried], trial_.should_stop);
+                           const MiniBucketReport report = WeightedMiniBucket(graph_, space, trial_).report();
+                           if (report.log_upper < lowest) best = std::move(space);
+                           lowest = std::min(lowest, report.log_upper);
+                           return !report.is_exact;
+                         }).value_or(false);
+    if (!goes_on) break;
   }
-  return std::move(kept[best].space);
+  // Without the time for a single pass, clusters decide.
+  return best ? *std::move(best) : space_of(kept.front(), task_.run.set_up_end());
 }
 
 }  // namespace

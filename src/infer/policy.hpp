@@ -85,7 +85,7 @@ inline constexpr int kPlannedOrders = 500;
 inline constexpr std::size_t kTrialOrders = 8;
 inline constexpr int kTrialRestarts = 10;        // of the plain order that is the first one,
 inline constexpr double kRestartsGain = 3.0;     // and what all restarts may find that is better, in nats
-inline constexpr double kTrialCostMargin = 2.0;  // in nats
+inline constexpr double kTrialCostMargin = 2.0;  // in nats, at most
 // A search that comes near its end wants the cheapest order instead: mini-buckets close most of its nodes, and it gets
 // this many times as far as its evaluations say.
 inline constexpr double kEvaluationsPerSecond = 1e6;

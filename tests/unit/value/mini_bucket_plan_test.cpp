@@ -93,10 +93,10 @@ TEST(MiniBucketPlan, TellsBeforehandWhatMiniBucketsWillBe) {
   int num_split = 0;
   for (int trial = 0; trial < 20; ++trial) {
     const FactorGraph graph =
-        random_model(random, {.num_variables = 8, .num_factors = 12, .min_arity = 1, .max_arity = 3});
+        random_model(random, {.num_variables = 8, .num_factors = 14, .min_arity = 2, .max_arity = 3});
     const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
     for (const bool lower_bound : {false, true}) {
-      const MiniBucketOptions options{.wanted_bytes = 200U << (trial % 5), .passes = 1, .lower_bound = lower_bound};
+      const MiniBucketOptions options{.wanted_bytes = 60U << (trial % 5), .passes = 1, .lower_bound = lower_bound};
       const MiniBucketReport planned = plan_mini_buckets(graph, space, options);
       const MiniBucketReport made = WeightedMiniBucket(graph, space, options).report();
       EXPECT_EQ(planned.i_bound, made.i_bound);
