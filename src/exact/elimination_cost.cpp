@@ -10,10 +10,10 @@
 #include <numeric>
 #include <utility>
 
-#include "space/varied_order.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/space/varied_order.hpp"
 
 namespace treesample {
 namespace {

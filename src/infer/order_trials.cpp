@@ -6,10 +6,10 @@
 
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
-#include "space/varied_order.hpp"
 #include "thread_team.hpp"
 #include "treesample/math/random.hpp"
-#include "value/mini_bucket_plan.hpp"
+#include "treesample/space/varied_order.hpp"
+#include "treesample/value/plan_mini_buckets.hpp"
 
 namespace treesample {
 namespace {

@@ -80,7 +80,7 @@ inline constexpr std::uint64_t kBucketMemoryDivisor = 4;  // of the memory: the 
 // How well they do depends on the order. Of many greedy ones with noise, whose exact search costs about the same, those
 // are kept whose buckets are split into the fewest clusters with the memory that they will have; among these one pass
 // decides, with tables as large as they will be: smaller ones tell little.
-inline constexpr double kTrialShare = 0.12, kPlanShare = 0.05;  // all of it; orders and plans
+inline constexpr double kTrialShare = 0.18, kPlanShare = 0.07;  // all of it; orders and plans
 inline constexpr int kPlannedOrders = 500;
 inline constexpr std::size_t kTrialOrders = 8;
 inline constexpr int kTrialRestarts = 10;        // of the plain order that is the first one,

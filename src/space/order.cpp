@@ -11,9 +11,9 @@
 #include <tuple>
 #include <utility>
 
-#include "space/varied_order.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/space/varied_order.hpp"
 
 namespace treesample {
 namespace {

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <set>
 
-#include "space/varied_order.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/space/varied_order.hpp"
 
 namespace treesample {
 namespace {

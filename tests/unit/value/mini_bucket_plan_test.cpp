@@ -6,6 +6,7 @@
 
 #include "support/random_models.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/value/plan_mini_buckets.hpp"
 
 namespace treesample {
 namespace {
