@@ -13,6 +13,7 @@
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/space/varied_order.hpp"
 
 namespace treesample {
 namespace {
@@ -162,20 +163,6 @@ struct Found {
   }
 };
 
-// The first is plain min-fill. Noise finds orders that ties alone do not: of 400 on a pedigree model the best one had
-// messages of 2^30.5 entries, of 60 with random ties 2^35.7.
-OrderVariation variation_of(int restart, const ModelSizes& sizes) {
-  constexpr double kNoise[] = {0.0, 0.3, 0.6, 0.3, 0.6, 1.0};
-  OrderVariation variation;
-  variation.noise = kNoise[restart % 6];
-  // Edges between variables with many states count more, where their numbers differ.
-  const bool is_weighted = restart % 6 == 3 || restart % 6 == 4;
-  for (const double log2_states : sizes.log2_num_states) {
-    if (is_weighted) variation.weights.push_back(std::clamp(static_cast<int>(std::lround(8.0 * log2_states)), 1, 1024));
-  }
-  return variation;
-}
-
 class OrderSearch {
  public:
   OrderSearch(const ModelSizes& sizes, const EliminationOptions& options, const ShouldStop& should_stop)
@@ -222,8 +209,9 @@ void OrderSearch::try_order(int restart, bool is_caller) {
   };
   Random ties(options_.seed, "elimination order " + std::to_string(restart));
   EliminationCost cost;
-  cost.order = elimination_order(sizes_.adjacency, OrderKind::kMinFill, ties,
-                                 {goes_on, is_caller ? should_stop_ : ShouldStop()}, variation_of(restart, sizes_));
+  cost.order =
+      elimination_order(sizes_.adjacency, OrderKind::kMinFill, ties, {goes_on, is_caller ? should_stop_ : ShouldStop()},
+                        varied_order(restart, sizes_.log2_num_states));
   if (cost.order.size() < sizes_.adjacency.size()) return;
   set_sizes(cost, sizes_, options_.keep_messages, is_caller ? should_stop_ : ShouldStop());
   Found found{restart, std::move(cost)};

@@ -66,7 +66,11 @@ void tell_first_bounds(const FactorGraph& graph, std::uint64_t seed, const Run& 
 // ---- What several methods use --------------------------------------------------------------------------------------
 
 SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind);
-// The one of several orders in which small mini-buckets bound log Z best.
+// By the cheapest of so many orders.
+SearchSpace space_by_order(const Task& task, const FactorGraph& graph, SpaceKind kind, int restarts);
+// What the time for mini-buckets allows.
+std::uint64_t wanted_bucket_bytes(const Task& task, const FactorGraph& graph);
+// The one of several orders in which mini-buckets bound log Z best (order_trials.cpp).
 SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, SpaceKind kind);
 
 // The model without its barren variables; null when it has none, or they are to stay.

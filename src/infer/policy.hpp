@@ -78,11 +78,15 @@ inline constexpr double kCountEnd = 0.9;                 // as a method of its o
 inline constexpr double kBucketBytesPerSecond = 40e6;  // what the passes of both bounds can work through
 inline constexpr double kBucketShare = 0.3, kBucketSeconds = 5.0;
 inline constexpr std::uint64_t kBucketMemoryDivisor = 4;  // of the memory: the search wants the rest
-// How well they do depends on the order more than its width tells. Of orders whose exact search costs about the same
-// one pass decides, with tables as large as they will be: smaller ones tell little.
-inline constexpr int kTrialOrders = 32;
-inline constexpr int kTrialRestarts = 10;
-inline constexpr double kTrialCostMargin = 2.0;  // in nats
+// How well they do depends on the order. Of many greedy ones with noise, whose exact search costs about the same, those
+// are kept whose buckets are split into the fewest clusters with the memory that they will have; among these one pass
+// decides, with tables as large as they will be: smaller ones tell little.
+inline constexpr double kTrialShare = 0.18, kPlanShare = 0.07;  // all of it; orders and plans
+inline constexpr int kPlannedOrders = 500;
+inline constexpr std::size_t kTrialOrders = 8;
+inline constexpr int kTrialRestarts = 10;        // of the plain order that is the first one,
+inline constexpr double kRestartsGain = 3.0;     // and what all restarts may find that is better, in nats
+inline constexpr double kTrialCostMargin = 2.0;  // in nats, at most
 // A search that comes near its end wants the cheapest order instead: mini-buckets close most of its nodes, and it gets
 // this many times as far as its evaluations say.
 inline constexpr double kEvaluationsPerSecond = 1e6;

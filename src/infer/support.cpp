@@ -39,6 +39,8 @@ bool has_zeros(const FactorGraph& graph) {
   });
 }
 
+}  // namespace
+
 // What the time for mini-buckets allows. With zeros there is no lower bound: twice as much for the upper one.
 std::uint64_t wanted_bucket_bytes(const Task& task, const FactorGraph& graph) {
   const double seconds = task.run.box_seconds(policy::kBucketShare, policy::kBucketSeconds);
@@ -46,64 +48,18 @@ std::uint64_t wanted_bucket_bytes(const Task& task, const FactorGraph& graph) {
   return static_cast<std::uint64_t>(2.0 / num_bounds * policy::kBucketBytesPerSecond * seconds);
 }
 
-SearchSpace space_by_order(const Task& task, const FactorGraph& graph, SpaceKind kind, int restarts,
-                           std::uint64_t seed) {
+SearchSpace space_by_order(const Task& task, const FactorGraph& graph, SpaceKind kind, int restarts) {
   const OrderOptions order{.kind = *task.options().order,
                            .restarts = restarts,
-                           .seed = seed,
+                           .seed = task.seed(),
                            .should_settle = task.run.time_box(policy::kOrderShare, HUGE_VAL),
                            .should_stop = task.run.set_up_end(),
                            .progress = task.run.phase("orders", policy::kOrderShare, HUGE_VAL)};
   return make_search_space(graph, search_order(graph, kind, order), kind, task.run.set_up_end());
 }
 
-}  // namespace
-
 SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind) {
-  return space_by_order(task, graph, kind, static_cast<int>(*task.options().restarts), task.seed());
-}
-
-SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, SpaceKind kind) {
-  const Run& run = task.run;
-  const ShouldStop is_late = run.time_box(policy::kOrderShare, policy::kOrderSeconds);
-  MiniBucketOptions trial;
-  trial.should_stop = [&, is_over = run.set_up_end()] { return is_late() || is_over(); };
-  trial.bytes = task.limits().bytes / policy::kBucketMemoryDivisor;
-  trial.wanted_bytes = wanted_bucket_bytes(task, graph);
-  trial.passes = 1;
-  trial.lower_bound = false;
-  trial.threads = num_threads(task.limits());
-  SearchSpace best = space_for(task, graph, kind);
-  const double cost = best.log_exact_cost();
-  const double seconds = run.has_time_limit() ? run.time_limit() : policy::kReachSeconds;
-  if (cost < std::log(policy::kEvaluationsPerSecond * policy::kClosedByBuckets * seconds) || is_late()) return best;
-  const TellShare tell = run.phase("orders tried with mini-buckets", policy::kOrderShare, policy::kOrderSeconds);
-  int num_tried = 0;
-  if (tell) {
-    trial.progress = [&](double share) { tell((num_tried + share) / policy::kTrialOrders); };
-  }
-  const auto try_out = [&](const SearchSpace& space) {
-    return unless_given_up([&] { return WeightedMiniBucket(graph, space, trial).report(); });
-  };
-  std::optional<MiniBucketReport> report = try_out(best);
-  if (!report) return best;
-  double lowest = report->log_upper;
-  const auto asked = static_cast<int>(*task.options().restarts);
-  const int restarts = asked == 0 ? policy::kTrialRestarts : asked;
-  for (int i = 1; i < policy::kTrialOrders && report && !report->is_exact; ++i) {
-    if (is_late()) break;
-    num_tried = i;
-    const std::uint64_t seed = task.seed() + static_cast<std::uint64_t>(i);
-    std::optional<SearchSpace> space =
-        unless_given_up([&] { return space_by_order(task, graph, kind, restarts, seed); });
-    if (!space) break;
-    if (space->log_exact_cost() > cost + policy::kTrialCostMargin) continue;
-    report = try_out(*space);
-    if (!report || report->log_upper >= lowest) continue;
-    lowest = report->log_upper;
-    best = *std::move(space);
-  }
-  return best;
+  return space_by_order(task, graph, kind, static_cast<int>(*task.options().restarts));
 }
 
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan) {

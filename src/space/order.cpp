@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -12,6 +13,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/space/varied_order.hpp"
 
 namespace treesample {
 namespace {
@@ -168,6 +170,26 @@ std::vector<int> degree_order(const FactorGraph& graph) {
   for (const int m : by_degree) std::for_each(graph.factor(m).scope().begin(), graph.factor(m).scope().end(), place);
   for (int v = 0; v < graph.num_variables(); ++v) place(v);
   return order;
+}
+
+// Noise finds orders that ties alone do not: of 400 on a pedigree model the best one had messages of 2^30.5 entries, of
+// 60 with random ties 2^35.7.
+OrderVariation varied_order(int restart, std::span<const double> log2_num_states) {
+  constexpr double kNoise[] = {0.0, 0.3, 0.6, 0.3, 0.6, 1.0};
+  OrderVariation variation;
+  variation.noise = kNoise[restart % 6];
+  // Edges between variables with many states count more, where their numbers differ.
+  const bool is_weighted = restart % 6 == 3 || restart % 6 == 4;
+  for (const double log2_states : log2_num_states) {
+    if (is_weighted) variation.weights.push_back(std::clamp(static_cast<int>(std::lround(8.0 * log2_states)), 1, 1024));
+  }
+  return variation;
+}
+
+OrderVariation varied_order(int restart, const FactorGraph& graph) {
+  std::vector<double> log2_num_states;
+  for (int v = 0; v < graph.num_variables(); ++v) log2_num_states.push_back(std::log2(graph.num_states(v)));
+  return varied_order(restart, log2_num_states);
 }
 
 std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties,

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
 
 #include "math/compensated_sum.hpp"
 #include "math/vector_kernels.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
+#include "value/conditional_tables.hpp"
 #include "value/mini_bucket_passes.hpp"
 #include "value/mini_bucket_plan.hpp"
 #include "value/table_lookups.hpp"
@@ -21,46 +23,6 @@ namespace {
 using Side = MiniBucketPasses::Side;
 
 constexpr const char* kFunction = "WeightedMiniBucket";
-
-bool has_zeros(const FactorGraph& graph) {
-  return std::any_of(graph.factors().begin(), graph.factors().end(), [](const Factor& factor) {
-    const std::span<const double> values = factor.log_values();
-    return !factor.scope().empty() && std::find(values.begin(), values.end(), kNegInf) != values.end();
-  });
-}
-
-double needed_bytes(const MiniBucketPlan& plan, bool with_lower) {
-  // The lower bound is made while the tables of the upper one are kept.
-  return plan.peak_bytes + (with_lower && !plan.is_exact() ? plan.kept_bytes : 0.0);
-}
-
-MiniBucketPlan choose_plan(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options,
-                           bool with_lower) {
-  const auto most = static_cast<double>(options.bytes);
-  const double limit = options.i_bound ? most : std::min(most, static_cast<double>(options.wanted_bytes));
-  // A cluster of i + 1 variables has at least 2^(i + 1) entries: larger i need not be planned, which takes long in
-  // wide models.
-  const int largest_i = static_cast<int>(std::log2(std::max(limit / sizeof(double), 2.0)));
-  int i_bound = options.i_bound.value_or(std::min(space.width(), largest_i));
-  int most_states = 2;
-  for (const Level& level : space.levels) most_states = std::max(most_states, level.num_states);
-  while (true) {
-    MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound, options.should_stop);
-    const double bytes = needed_bytes(plan, with_lower);
-    if (bytes <= limit || (i_bound == 0 && bytes <= most)) return plan;
-    if (options.i_bound || i_bound == 0) {
-      throw Error(ErrorCode::kResource,
-                  fmt::format("{}: mini-buckets with i-bound {} need {:.0f} bytes, allowed are {}", kFunction, i_bound,
-                              bytes, options.bytes));
-    }
-    // Every i-bound that holds the largest cluster gives this same plan. One less makes tables smaller by a factor of
-    // most_states at most, so that several that cannot fit are passed over.
-    std::size_t largest = 0;
-    for (const MiniBucketPlan::Cluster& cluster : plan.clusters) largest = std::max(largest, cluster.scope.size());
-    const double step = std::floor(std::log(bytes / std::max(limit, 1.0)) / std::log(most_states));
-    i_bound = std::max(0, std::min(i_bound, static_cast<int>(largest) - 1) - std::max(1, static_cast<int>(step)));
-  }
-}
 
 }  // namespace
 
@@ -82,6 +44,10 @@ struct WeightedMiniBucket::State {
   TableLookups sampler_rows;           // by level: the part of q_rows that depends on x_n
   TableLookups sent_rows;              // by level: the messages of its clusters, which bound the sum of that part
 
+  // By level, where nothing is split and tables are small; made when the first sample is drawn.
+  ConditionalTables conditionals;
+  std::once_flag conditionals_made;
+
   // By level: the constant messages from there down, and the rounding of all messages from there down.
   struct Constants {
     std::vector<double> messages;
@@ -95,6 +61,7 @@ struct WeightedMiniBucket::State {
   void summarise();
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
   void check_asked(int level, std::span<const int> x) const;
+  void make_conditionals();
   template <typename Choose>
   double visit_below(int level, std::span<const int> x, Choose choose) const;
   struct Visit {
@@ -237,8 +204,8 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   check_range(kFunction, "threads", options.threads, 0, 4096);
   check_range(kFunction, "i_bound", options.i_bound.value_or(0), 0, FactorGraph::kMaxStates);
   State& s = *state_;
-  const bool with_lower = options.lower_bound && !has_zeros(graph);
-  s.plan = choose_plan(graph, space, options, with_lower);
+  const bool with_lower = has_lower_plan(graph, options);
+  s.plan = choose_mini_bucket_plan(graph, space, options);
   s.run(options, with_lower);
   s.is_exact.resize(space.levels.size());
   for (const Level& level : space.levels) s.most_states = std::max<std::size_t>(s.most_states, level.num_states);
@@ -249,7 +216,7 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   }
   s.make_rows(options.should_stop);
   s.summarise();
-  s.report.bytes = static_cast<std::uint64_t>(needed_bytes(s.plan, with_lower));
+  s.report.bytes = static_cast<std::uint64_t>(s.plan.needed_bytes(with_lower));
   s.report.kept_bytes = static_cast<std::uint64_t>(s.plan.kept_bytes * (s.lower != nullptr ? 2.0 : 1.0));
   for (const Factor& factor : graph.factors()) {
     s.report.table_reads += static_cast<std::int64_t>(factor.log_values().size());
@@ -308,7 +275,11 @@ double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x,
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
-    log_q += visit(n, x, values, weights, choose).log_q;
+    if (const auto [probs, log_probs] = conditionals.at(n, x); !probs.empty()) {
+      log_q += log_probs[static_cast<std::size_t>(choose(space.levels[n].variable, probs))];
+    } else {
+      log_q += visit(n, x, values, weights, choose).log_q;
+    }
     const std::vector<int>& children = space.levels[n].children;
     open.insert(open.end(), children.begin(), children.end());
   }
@@ -339,8 +310,29 @@ WeightedMiniBucket::State::Visit WeightedMiniBucket::State::visit(int n, std::sp
   return {q[state] - largest - log_total, is_possible ? largest + log_total : kNegInf};
 }
 
+// Three quarters of the levels of pedigree models: a sample then needs one look-up for each instead of several tables,
+// exponentials and a logarithm.
+void WeightedMiniBucket::State::make_conditionals() {
+  conditionals = ConditionalTables(space.num_levels());
+  std::vector<double> values(most_states), weights(most_states);
+  for (int n = 0; n < space.num_levels(); ++n) {
+    if (!is_exact[n]) continue;
+    const auto write = [&](std::span<const int> x, std::span<double> probs, std::span<double> log_probs) {
+      for (std::size_t a = 0; a < probs.size(); ++a) {
+        const auto choose = [&](int, std::span<const double> all) {
+          std::copy(all.begin(), all.end(), probs.begin());
+          return static_cast<int>(a);
+        };
+        log_probs[a] = visit(n, x, values, weights, choose).log_q;
+      }
+    };
+    conditionals.make(graph, n, plan.clusters[plan.buckets[n].first].scope, write);
+  }
+}
+
 double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& random) const {
   state_->check_asked(level, x);
+  std::call_once(state_->conditionals_made, [&] { state_->make_conditionals(); });
   return state_->visit_below(level, x, [&](int variable, std::span<const double> weights) {
     return x[variable] = random.categorical(weights);
   });
@@ -367,6 +359,7 @@ std::optional<LeafValue::Step> WeightedMiniBucket::sample_level(int level, std::
 
 double WeightedMiniBucket::log_prob_below(int level, std::span<const int> x) const {
   state_->check_asked(level, x);
+  std::call_once(state_->conditionals_made, [&] { state_->make_conditionals(); });
   return state_->visit_below(level, x, [&](int variable, std::span<const double>) { return x[variable]; });
 }
 

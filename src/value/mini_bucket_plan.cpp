@@ -1,9 +1,14 @@
 #include "value/mini_bucket_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/value/plan_mini_buckets.hpp"
 #include "value/block_fold.hpp"
 
 namespace treesample {
@@ -197,6 +202,56 @@ void Planner::count_bytes() {
 MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
                                      const ShouldStop& should_stop) {
   return Planner(graph, space, i_bound, should_stop).make();
+}
+
+bool has_lower_plan(const FactorGraph& graph, const MiniBucketOptions& options) {
+  const auto has_zeros = [](const Factor& factor) {
+    const std::span<const double> values = factor.log_values();
+    return !factor.scope().empty() && std::find(values.begin(), values.end(), kNegInf) != values.end();
+  };
+  return options.lower_bound && std::none_of(graph.factors().begin(), graph.factors().end(), has_zeros);
+}
+
+MiniBucketPlan choose_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space,
+                                       const MiniBucketOptions& options) {
+  const bool with_lower = has_lower_plan(graph, options);
+  const auto most = static_cast<double>(options.bytes);
+  const double limit = options.i_bound ? most : std::min(most, static_cast<double>(options.wanted_bytes));
+  // A cluster of i + 1 variables has at least 2^(i + 1) entries: larger i need not be planned, which takes long in
+  // wide models.
+  const int largest_i = static_cast<int>(std::log2(std::max(limit / sizeof(double), 2.0)));
+  int i_bound = options.i_bound.value_or(std::min(space.width(), largest_i));
+  int most_states = 2;
+  for (const Level& level : space.levels) most_states = std::max(most_states, level.num_states);
+  while (true) {
+    MiniBucketPlan plan = make_mini_bucket_plan(graph, space, i_bound, options.should_stop);
+    const double bytes = plan.needed_bytes(with_lower);
+    if (bytes <= limit || (i_bound == 0 && bytes <= most)) return plan;
+    if (options.i_bound || i_bound == 0) {
+      throw Error(ErrorCode::kResource,
+                  fmt::format("WeightedMiniBucket: mini-buckets with i-bound {} need {:.0f} bytes, allowed are {}",
+                              i_bound, bytes, options.bytes));
+    }
+    // Every i-bound that holds the largest cluster gives this same plan. One less makes tables smaller by a factor of
+    // most_states at most, so that several that cannot fit are passed over.
+    std::size_t largest = 0;
+    for (const MiniBucketPlan::Cluster& cluster : plan.clusters) largest = std::max(largest, cluster.scope.size());
+    const double step = std::floor(std::log(bytes / std::max(limit, 1.0)) / std::log(most_states));
+    i_bound = std::max(0, std::min(i_bound, static_cast<int>(largest) - 1) - std::max(1, static_cast<int>(step)));
+  }
+}
+
+MiniBucketReport plan_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
+                                   const MiniBucketOptions& options) {
+  check_space("plan_mini_buckets", graph, space);
+  check_argument(graph.has_only_tables(), "plan_mini_buckets", "needs a model in which every factor is a table");
+  const MiniBucketPlan plan = choose_mini_bucket_plan(graph, space, options);
+  MiniBucketReport report;
+  report.i_bound = plan.i_bound;
+  report.num_clusters = static_cast<int>(plan.clusters.size());
+  report.is_exact = plan.is_exact();
+  report.bytes = static_cast<std::uint64_t>(plan.needed_bytes(has_lower_plan(graph, options)));
+  return report;
 }
 
 }  // namespace treesample

@@ -13,6 +13,7 @@
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 
@@ -48,10 +49,20 @@ struct MiniBucketPlan {
 
   // One cluster per bucket: plain elimination.
   [[nodiscard]] bool is_exact() const { return clusters.size() == buckets.size(); }
+  // The lower bound is made while the tables of the upper one are kept.
+  [[nodiscard]] double needed_bytes(bool with_lower) const {
+    return peak_bytes + (with_lower && !is_exact() ? kept_bytes : 0.0);
+  }
 };
 
 // `should_stop` ends with Error (kInterrupted).
 MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
                                      const ShouldStop& should_stop = {});
+
+// Whether there will be a lower bound: where it is asked for, of models without zeros.
+bool has_lower_plan(const FactorGraph& graph, const MiniBucketOptions& options);
+// With the i-bound that is asked for, or the largest that fits. Throws Error (kResource) where none does.
+MiniBucketPlan choose_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space,
+                                       const MiniBucketOptions& options);
 
 }  // namespace treesample

@@ -8,6 +8,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/space/varied_order.hpp"
 
 namespace treesample {
 namespace {
@@ -164,6 +165,17 @@ TEST(Separators, EqualNeighboursAtRemoval) {
       remove_by_definition(edges, v);
     }
   }
+}
+
+TEST(VariedOrder, FirstIsPlainAndSomeWeighVariablesByTheirStates) {
+  FactorGraph graph;
+  for (const int num_states : {2, 4, 16}) graph.add_variable(num_states);
+  EXPECT_EQ(varied_order(0, graph).noise, 0.0);
+  EXPECT_TRUE(varied_order(0, graph).weights.empty());
+  EXPECT_GT(varied_order(3, graph).noise, 0.0);
+  EXPECT_EQ(varied_order(3, graph).weights, (std::vector<int>{8, 16, 32}));
+  EXPECT_GT(varied_order(4, graph).noise, varied_order(3, graph).noise);
+  EXPECT_EQ(varied_order(9, graph).weights, varied_order(3, graph).weights);
 }
 
 TEST(Separators, RefusesWhatIsNotAPermutation) {

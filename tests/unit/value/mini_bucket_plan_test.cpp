@@ -6,6 +6,7 @@
 
 #include "support/random_models.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/value/plan_mini_buckets.hpp"
 
 namespace treesample {
 namespace {
@@ -85,6 +86,28 @@ TEST(MiniBucketPlan, SplitsAStarIntoPairs) {
   EXPECT_EQ(make_mini_bucket_plan(graph, space, 3).buckets[3].count, 1);
   // Exact: messages over 3, 2, 1 and 0 variables, nothing else.
   EXPECT_EQ(make_mini_bucket_plan(graph, space, 3).peak_bytes, 8.0 * (8 + 4 + 2 + 1));
+}
+
+// What is planned for an order is what it gets.
+TEST(MiniBucketPlan, TellsBeforehandWhatMiniBucketsWillBe) {
+  Random random(43);
+  int num_split = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const FactorGraph graph =
+        random_model(random, {.num_variables = 8, .num_factors = 14, .min_arity = 2, .max_arity = 3});
+    const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
+    for (const bool lower_bound : {false, true}) {
+      const MiniBucketOptions options{.wanted_bytes = 60U << (trial % 5), .passes = 1, .lower_bound = lower_bound};
+      const MiniBucketReport planned = plan_mini_buckets(graph, space, options);
+      const MiniBucketReport made = WeightedMiniBucket(graph, space, options).report();
+      EXPECT_EQ(planned.i_bound, made.i_bound);
+      EXPECT_EQ(planned.num_clusters, made.num_clusters);
+      EXPECT_EQ(planned.is_exact, made.is_exact);
+      EXPECT_EQ(planned.bytes, made.bytes);
+      num_split += planned.is_exact ? 0 : 1;
+    }
+  }
+  EXPECT_GT(num_split, 5);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// Probabilities of a variable given its context, made once and read for each of many samples.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+class ConditionalTables {
+ public:
+  // Tables that are larger, in entries, or beyond all of them together, are not made.
+  static constexpr double kMostEntries = 512.0;
+  static constexpr std::size_t kMostInAll = std::size_t{1} << 18;
+
+  explicit ConditionalTables(int num_levels = 0) : rows_(static_cast<std::size_t>(num_levels)) {}
+
+  // Of one level: `scope` has the context and then the variable; write(x, probs, log_probs) is called for all states of
+  // the context.
+  using Write = std::function<void(std::span<const int> x, std::span<double> probs, std::span<double> log_probs)>;
+  void make(const FactorGraph& graph, int level, std::span<const int> scope, const Write& write);
+
+  struct View {
+    std::span<const double> probs, log_probs;  // empty: there is no table
+  };
+  [[nodiscard]] View at(int level, std::span<const int> x) const {
+    const Row& row = rows_[static_cast<std::size_t>(level)];
+    if (row.num_states == 0) return {};
+    std::size_t place = row.first;
+    for (std::size_t s = row.first_stride; s < row.end_stride; ++s) {
+      place += static_cast<std::size_t>(x[strides_[s].first]) * strides_[s].second;
+    }
+    const double* const from = numbers_.data() + place;
+    return {{from, row.num_states}, {from + row.num_states, row.num_states}};
+  }
+
+ private:
+  struct Row {
+    std::size_t first = 0, num_states = 0, first_stride = 0, end_stride = 0;
+  };
+  std::vector<Row> rows_;                             // by level
+  std::vector<std::pair<int, std::size_t>> strides_;  // variable, and how many numbers apart its states are
+  std::vector<double> numbers_;                       // for each context the probabilities, then their logarithms
+};
+
+}  // namespace treesample
