@@ -15,7 +15,8 @@ import statistics
 
 COLUMNS = ["none", "mlp-single", "gnn-single", "gnn-20", "gnn-12", "gnn-16", "gnn-24"]
 HEADS = ["none", "MLP single", "GNN single", "GNN 20", "GNN 12", "GNN 16", "GNN 24"]
-TRAINERS = {"smc": "SMC", "ts": "TS", "exact": "exact values", "ts8": "TS, 8 iterations"}
+TRAINERS = {"smc": "SMC", "ts": "TS", "exact": "exact values", "ts8": "TS, 8 iterations",
+            "global": "TS, global value"}
 NUMBERS = {"phi": "delta_kl_phi", "search": "delta_kl", "telescoped": "delta_kl_telescoped"}
 PAPER = ["smc_phi", "smc_search", "ts_phi", "ts_search"]
 

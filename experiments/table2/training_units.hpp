@@ -54,7 +54,7 @@ struct Trainer {
   int steps_per_episode = TrainOptions{}.steps_per_episode;
   bool is_for_mlp = true;  // of other iterations a perceptron knows nothing
   bool is_for_gnn = true;
-  bool is_tuning = false;  // of section 4.2: in the column gnn-20 alone
+  bool is_for_20_alone = false;  // in the column gnn-20 and no other
 };
 const std::vector<Trainer>& table2_trainers();
 const std::vector<Trainer>& ablation_trainers();

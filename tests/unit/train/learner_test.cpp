@@ -18,8 +18,9 @@ ProblemSource small_source() {
   return ProblemSource(options);
 }
 
-// A replay of one row: every minibatch is that row again and again.
-Replay replay_of(const std::shared_ptr<const Problem>& problem, std::vector<int> x, int level) {
+// The first loss of a learner whose replay has one row: every minibatch is that row again and again.
+double first_loss(const Network& network, const LearnerOptions& options, const std::shared_ptr<const Problem>& problem,
+                  std::vector<int> x, int level) {
   auto experience = std::make_shared<Experience>();
   experience->problem = problem;
   experience->num_targets = 2;
@@ -29,7 +30,7 @@ Replay replay_of(const std::shared_ptr<const Problem>& problem, std::vector<int>
   experience->row_targets = {0.5F, -1.0F};
   Replay replay(10);
   replay.add(experience);
-  return replay;
+  return Learner(network, options).step(replay);
 }
 
 class LearnerBellman : public testing::TestWithParam<const char*> {};
@@ -51,7 +52,7 @@ TEST_P(LearnerBellman, LossHoldsTheSquaredResidualOfTheEdgeThatTheSampleTakes) {
     const double below = level == 5 ? 0.0 : problem->offsets[level + 1] + std::log(2.0);
     const double residual = reward.evaluate(level, x, unlimited) + below - problem->offsets[level];
     options.bellman_weight = 0.7;
-    const double error = Learner(network, options).step(replay_of(problem, x, level));
+    const double error = first_loss(network, options, problem, x, level);
     EXPECT_NEAR(error, 0.25 + 1.0 + 0.7 * residual * residual, 1e-5) << level;
   }
 }
@@ -67,7 +68,7 @@ TEST(Learner, ImpossibleEdgesHaveNoBellmanTerm) {
   Network network = make_network(learner, problems);
   for (float& value : parameters_of(network).values()) value = 0.0F;
   problems.plan_for(network);
-  EXPECT_NEAR(Learner(network, learner).step(replay_of(problems.problem(0), {0, 1}, 1)), 1.25, 1e-6);
+  EXPECT_NEAR(first_loss(network, learner, problems.problem(0), {0, 1}, 1), 1.25, 1e-6);
 }
 
 }  // namespace
