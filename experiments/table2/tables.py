@@ -5,7 +5,8 @@
     tables.py --into DIR FOLDER...    writes table2.csv, table2_runs.csv and table2_curves.csv of all folders together
 
 Runs of a trainer in a later folder replace those of an earlier one, so that a row that was run again, or on another
-machine, takes the place of the old one; those without network, which every folder has, only where they are not fewer. All cells follow from table2_runs.csv, as `reproduce` computes them.
+machine, takes the place of the old one; those without network, which every folder has, only where they are not fewer.
+All cells follow from table2_runs.csv, as `reproduce` computes them.
 """
 import argparse
 import csv
@@ -155,11 +156,12 @@ def print_kl(results, reading):
     print_table(["KL, medians", *HEADS[1:]], rows)
 
 
-def print_gains(results, reading):
-    def text(values):
-        error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-        return f"{statistics.mean(values):+.3f} ({error:.3f})"
+def mean_and_error(values):
+    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return f"{statistics.mean(values):+.3f} ({error:.3f})"
 
+
+def print_gains(results, reading):
     def gain(row, column):
         alone = results.paired(reading, row.split("_")[0] + "_phi", column)
         return [value - other for value, other in zip(results.paired(reading, row, column), alone)]
@@ -167,8 +169,20 @@ def print_gains(results, reading):
     rows = []
     for row in results.rows(reading):
         if not row.endswith("_phi"):
-            rows.append([results.title(reading, row), *cells(COLUMNS[1:], lambda c: gain(row, c), text)])
+            rows.append([results.title(reading, row), *cells(COLUMNS[1:], lambda c: gain(row, c), mean_and_error)])
     print_table(["search less Q_phi alone, mean (se)", *HEADS[1:]], rows)
+
+
+def print_against_paper_network(results, reading):
+    """Other graph networks less the paper's, both trained by TreeSample, run by run."""
+    def less(row, column):
+        paper = {run["run"]: value for value, run in results.of(reading, "ts_" + row.split("_")[1], column)}
+        return [value - paper[run["run"]] for value, run in results.of(reading, row, column)]
+
+    rows = [[results.title(reading, row), *cells(COLUMNS[2:], lambda c: less(row, c), mean_and_error)]
+            for row in results.rows(reading) if row.split("_")[0] in ("ts8", "global")]
+    if rows:
+        print_table(["less the paper's network, mean (se)", *HEADS[2:]], rows)
 
 
 def spread(values):
@@ -215,6 +229,7 @@ def main():
         print_medians(results, reading)
         print_kl(results, reading)
         print_gains(results, reading)
+        print_against_paper_network(results, reading)
 
 
 if __name__ == "__main__":
