@@ -42,7 +42,7 @@ struct Problem {
 
 FactorGraph read_problem(const std::string& word) {
   const std::size_t at = word.find('@');
-  const FactorGraph graph = read_model(word.substr(0, at));
+  FactorGraph graph = read_model(word.substr(0, at));
   if (at == std::string::npos) return graph;
   const Names names(graph);
   Evidence evidence;
@@ -107,7 +107,8 @@ void measure_all(const std::string& word, const std::string& network, const std:
   }
   for (const std::string& i : i_bounds) {
     for (const int passes : {1, 10}) {
-      measure(problem, fmt::format("mini-buckets, i = {}, {} passes", i, passes), "mini-bucket:" + i, 0.1, passes);
+      measure(problem, fmt::format("mini-buckets, i = {}, {} pass{}", i, passes, passes == 1 ? "" : "es"),
+              "mini-bucket:" + i, 0.1, passes);
     }
   }
   std::fflush(stdout);

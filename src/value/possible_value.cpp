@@ -41,7 +41,7 @@ void PossibleValue::q_values(int level, std::span<const int> prefixes, int count
 std::shared_ptr<const LeafValue> without_impossible(const FactorGraph& graph, const SearchSpace& space,
                                                     std::shared_ptr<const LeafValue> of,
                                                     const ShouldStop& should_stop) {
-  const auto factors = graph.factors();
+  const auto& factors = graph.factors();
   if (!std::all_of(factors.begin(), factors.end(), [](const Factor& factor) { return factor.is_table(); }) ||
       std::none_of(factors.begin(), factors.end(), has_zero)) {
     return of;
