@@ -1,11 +1,12 @@
 // Trained networks and mini-buckets as leaf values of the paper's search, at what each of them costs: CSV.
 //
-//   value_bench NETWORK I,I,... MODEL[@NAME=STATE,NAME=STATE,...] ...
+//   value_bench NETWORK I[:degree],... MODEL[@NAME=STATE,NAME=STATE,...] ...
 //
 // KL of P_X after 1,000 evaluations in the space `tree` and the given order, from 500 samples and the exact log Z, and
 // the processor time of all that a new problem takes: making the leaf value, the search, the samples. Mini-buckets have
-// one pass and ten. "elimination" is log Z by the best order that is found, all of which the others go without. The
-// share of samples that are impossible is not in their KL, which is infinite with them.
+// one pass and ten, and with `:degree` that order of the variables, for them and their search. "elimination" is log Z
+// by the best order that is found, all of which the others go without. The share of samples that are impossible is not
+// in their KL, which is infinite with them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -105,9 +106,16 @@ void measure_all(const std::string& word, const std::string& network, const std:
   for (const char* const method : {"network, absolute", "network, telescoped"}) {
     measure(problem, method, "net:" + network, 0.1, 1);
   }
-  for (const std::string& i : i_bounds) {
+  const SearchSpace given = problem.space;
+  const SearchSpace by_degree = make_search_space(
+      problem.graph, search_order(problem.graph, SpaceKind::kTree, {.kind = OrderKind::kDegree}), SpaceKind::kTree);
+  for (const std::string& word_of_i : i_bounds) {
+    const std::string i = word_of_i.substr(0, word_of_i.find(':'));
+    problem.space = i == word_of_i ? given : by_degree;
     for (const int passes : {1, 10}) {
-      measure(problem, fmt::format("mini-buckets, i = {}, {} pass{}", i, passes, passes == 1 ? "" : "es"),
+      measure(problem,
+              fmt::format("mini-buckets, i = {}{}, {} pass{}", i, i == word_of_i ? "" : ", order degree", passes,
+                          passes == 1 ? "" : "es"),
               "mini-bucket:" + i, 0.1, passes);
     }
   }
@@ -120,7 +128,7 @@ void measure_all(const std::string& word, const std::string& network, const std:
 int main(int count, char** arguments) {
   using namespace treesample;
   if (count < 4) {
-    fmt::print(stderr, "usage: value_bench NETWORK I,I,... MODEL[@NAME=STATE,...] ...\n");
+    fmt::print(stderr, "usage: value_bench NETWORK I[:degree],... MODEL[@NAME=STATE,...] ...\n");
     return 64;
   }
   try {
