@@ -5,8 +5,8 @@
     equal_cost.py                           prints its tables
 
 FOLDER/CASE holds the network of each case that the commands in docs/methods/networks.md train: store, ising,
-ising-local, majority. KL of P_X at 1,000 evaluations is the mean of log P_X - log gamma over 500 samples, plus the exact log Z; the
-processor time is that of the leaf value, the search and the samples.
+ising-local, majority. KL of P_X at 1,000 evaluations is the mean of log P_X - log gamma over 500 samples, plus the
+exact log Z; the processor time is that of the leaf value, the search and the samples.
 """
 import csv
 import json
