@@ -79,6 +79,8 @@ class TrainCommand final : public Command {
   std::int64_t batch_ = defaults_.learner.batch_size, steps_per_episode_ = defaults_.steps_per_episode;
   std::int64_t num_workers_ = 0, assess_every_ = defaults_.assess_every, seed_ = 0;
   std::int64_t checkpoint_every_ = defaults_.checkpoint_every, iterations_ = defaults_.learner.iterations;
+  std::int64_t global_after_ = defaults_.learner.global_after;
+  double bellman_ = defaults_.learner.bellman_weight;
   double c_ = defaults_.episode.c, epsilon_ = defaults_.episode.epsilon, ess_ = defaults_.episode.ess_threshold;
   double rate_ = defaults_.learner.adam.learning_rate, plain_c_ = defaults_.plain_c;
   bool is_single_ = false, is_deterministic_ = false, resume_ = false, is_quiet_ = false;
@@ -113,6 +115,10 @@ void TrainCommand::declare(CommandLine& line) {
       "The loss that learning minimises: the squared error of Q, as in the paper, or the KL of softmax Q from that of "
       "the targets (docs/methods/networks.md)");
   line.option("--iterations", iterations_, 1, 64, "Iterations of a graph network");
+  line.option("--bellman", bellman_, 0.0, 1e6,
+              "Weight of the squared Bellman residual along the samples, added to the loss; 0: none");
+  line.option("--global-after", global_after_, 0, 63,
+              "Give a graph network a value of the whole graph, read from all variables after this iteration; 0: none");
   line.option("--hidden", hidden_, "LIST", "Widths of a perceptron's layers, multiples of 16, with commas");
   line.option("--episodes", num_episodes_, 1, 1 << 30, "Episodes in all");
   line.option("--budget", budget_, 1, INT64_MAX, "Reward evaluations per episode");
@@ -181,6 +187,8 @@ TrainOptions TrainCommand::options() const {
   options.learner.hidden = parse_widths(hidden_);
   options.learner.batch_size = static_cast<int>(batch_);
   options.learner.loss = loss_ == "policy" ? Loss::kPolicy : Loss::kSquared;
+  options.learner.bellman_weight = bellman_;
+  options.learner.global_after = static_cast<int>(global_after_);
   options.learner.adam.learning_rate = rate_;
   options.learner.device = parse_device(device_);
   options.num_episodes = num_episodes_;

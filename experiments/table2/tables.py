@@ -5,7 +5,8 @@
     tables.py --into DIR FOLDER...    writes table2.csv, table2_runs.csv and table2_curves.csv of all folders together
 
 Runs of a trainer in a later folder replace those of an earlier one, so that a row that was run again, or on another
-machine, takes the place of the old one. All cells follow from table2_runs.csv, as `reproduce` computes them.
+machine, takes the place of the old one; those without network, which every folder has, only where they are not fewer.
+All cells follow from table2_runs.csv, as `reproduce` computes them.
 """
 import argparse
 import csv
@@ -15,7 +16,8 @@ import statistics
 
 COLUMNS = ["none", "mlp-single", "gnn-single", "gnn-20", "gnn-12", "gnn-16", "gnn-24"]
 HEADS = ["none", "MLP single", "GNN single", "GNN 20", "GNN 12", "GNN 16", "GNN 24"]
-TRAINERS = {"smc": "SMC", "ts": "TS", "exact": "exact values", "ts8": "TS, 8 iterations"}
+TRAINERS = {"smc": "SMC", "ts": "TS", "exact": "exact values", "ts8": "TS, 8 iterations",
+            "global": "TS, global value"}
 NUMBERS = {"phi": "delta_kl_phi", "search": "delta_kl", "telescoped": "delta_kl_telescoped"}
 PAPER = ["smc_phi", "smc_search", "ts_phi", "ts_search"]
 
@@ -57,7 +59,9 @@ class Results:
             for row in rows:
                 trainer = "" if row["column"] == "none" else row["trainer"]
                 new.setdefault((row["reading"], row["column"], trainer), []).append(row)
-            self.runs.update(new)
+            for key, runs in new.items():
+                if key[1] != "none" or len(runs) >= len(self.runs.get(key, [])):
+                    self.runs[key] = runs
             new = {}
             for row in read(folder / "table2_curves.csv")[1]:
                 new.setdefault((row["reading"], row["row"]), []).append(row)
@@ -72,6 +76,14 @@ class Results:
     def rows(self, reading):
         found = [t for t in TRAINERS if any(key[0] == reading and key[2] == t for key in self.runs)]
         return [f"{t}_{of}" for t in found for of in NUMBERS if not (t == "smc" and of == "telescoped")]
+
+    def title(self, reading, row):
+        """With the number of runs where that is not the one of the table's head."""
+        counts = {len(runs) for key, runs in self.runs.items() if key[0] == reading and key[2] == row.split("_")[0]}
+        return title(row) + ("" if counts == {self.count(reading)} else f" ({min(counts)} runs)")
+
+    def count(self, reading):
+        return max(len(runs) for key, runs in self.runs.items() if key[0] == reading)
 
     def of(self, reading, row, column):
         """(value, run) of each run; none where there is no such cell."""
@@ -117,7 +129,7 @@ def print_medians(results, reading):
         medians = cells(COLUMNS, lambda c: results.paired(reading, row, c), lambda v: signed(quantile(v, 0.5)))
         if row == "ts_search":
             medians[0] = "0"
-        rows.append([title(row), *medians])
+        rows.append([results.title(reading, row), *medians])
         if row in PAPER:
             paper = [results.paper.get((row, c), [""])[0] for c in COLUMNS]
             rows.append(["paper", *["-" if not p else "0" if float(p) == 0 else signed(float(p)) for p in paper]])
@@ -134,7 +146,7 @@ def print_kl(results, reading):
 
     rows = [["TS without value function", *cells(COLUMNS[1:], plain, median)]]
     for row in results.rows(reading):
-        rows.append([title(row), *cells(COLUMNS[1:], lambda c: results.kl(reading, row, c), median)])
+        rows.append([results.title(reading, row), *cells(COLUMNS[1:], lambda c: results.kl(reading, row, c), median)])
     for row in results.rows(reading):
         if not row.endswith("_phi"):
             continue
@@ -144,11 +156,12 @@ def print_kl(results, reading):
     print_table(["KL, medians", *HEADS[1:]], rows)
 
 
-def print_gains(results, reading):
-    def text(values):
-        error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-        return f"{statistics.mean(values):+.3f} ({error:.3f})"
+def mean_and_error(values):
+    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return f"{statistics.mean(values):+.3f} ({error:.3f})"
 
+
+def print_gains(results, reading):
     def gain(row, column):
         alone = results.paired(reading, row.split("_")[0] + "_phi", column)
         return [value - other for value, other in zip(results.paired(reading, row, column), alone)]
@@ -156,8 +169,20 @@ def print_gains(results, reading):
     rows = []
     for row in results.rows(reading):
         if not row.endswith("_phi"):
-            rows.append([title(row), *cells(COLUMNS[1:], lambda c: gain(row, c), text)])
+            rows.append([results.title(reading, row), *cells(COLUMNS[1:], lambda c: gain(row, c), mean_and_error)])
     print_table(["search less Q_phi alone, mean (se)", *HEADS[1:]], rows)
+
+
+def print_against_paper_network(results, reading):
+    """Other graph networks less the paper's, both trained by TreeSample, run by run."""
+    def less(row, column):
+        paper = {run["run"]: value for value, run in results.of(reading, "ts_" + row.split("_")[1], column)}
+        return [value - paper[run["run"]] for value, run in results.of(reading, row, column)]
+
+    rows = [[results.title(reading, row), *cells(COLUMNS[2:], lambda c: less(row, c), mean_and_error)]
+            for row in results.rows(reading) if row.split("_")[0] in ("ts8", "global")]
+    if rows:
+        print_table(["less the paper's network, mean (se)", *HEADS[2:]], rows)
 
 
 def spread(values):
@@ -200,11 +225,11 @@ def main():
         write(results, options.into)
         return
     for reading in results.readings():
-        count = max(len(runs) for key, runs in results.runs.items() if key[0] == reading)
-        print(f"### {reading} reading, {count} runs\n")
+        print(f"### {reading} reading, {results.count(reading)} runs\n")
         print_medians(results, reading)
         print_kl(results, reading)
         print_gains(results, reading)
+        print_against_paper_network(results, reading)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::int64_t kMaxBlocks = 40;
 
+constexpr double kBellmanWeight = 1.0;
+constexpr int kGlobalAfter = 2;
+
 // Mean of what was measured; +inf, which no comparison mistakes for a good result, when nothing was.
 class Mean {
  public:
@@ -127,6 +130,7 @@ const std::vector<Trainer>& table2_trainers() {
       {.word = "ts", .title = "TS"},
       {.word = "exact", .title = "exact values", .targets = TargetKind::kExact},
       {.word = "ts8", .title = "TS, 8 iterations", .iterations = 8, .is_for_mlp = false},
+      {.word = "global", .title = "TS, global value", .global_after = kGlobalAfter, .is_for_mlp = false},
   };
   return trainers;
 }
@@ -134,32 +138,47 @@ const std::vector<Trainer>& table2_trainers() {
 const std::vector<Trainer>& ablation_trainers() {
   static const std::vector<Trainer> trainers = {
       {.word = "base", .title = "as in the paper"},
-      {.word = "units", .title = "4 layers of 512", .hidden = {512, 512, 512, 512}, .is_for_gnn = false},
+      {.word = "units", .title = "4 layers of 384", .hidden = std::vector<int>(4, 384), .is_for_gnn = false},
       {.word = "layers", .title = "6 layers of 256", .hidden = std::vector<int>(6, 256), .is_for_gnn = false},
       {.word = "iterations-2", .title = "2 iterations", .iterations = 2, .is_for_mlp = false},
       {.word = "iterations-8", .title = "8 iterations", .iterations = 8, .is_for_mlp = false},
-      {.word = "exact", .title = "exact targets", .targets = TargetKind::kExact},
-      {.word = "exact-8",
-       .title = "exact targets, 8 iterations",
-       .targets = TargetKind::kExact,
-       .iterations = 8,
-       .is_for_mlp = false},
       {.word = "policy", .title = "loss policy", .loss = Loss::kPolicy},
+      {.word = "bellman", .title = "Bellman residual in the loss", .bellman_weight = kBellmanWeight},
+      {.word = "global", .title = "global value", .global_after = kGlobalAfter, .is_for_mlp = false},
+      {.word = "global-bellman",
+       .title = "global value, Bellman residual in the loss",
+       .bellman_weight = kBellmanWeight,
+       .global_after = kGlobalAfter,
+       .is_for_20_alone = true},
+      {.word = "exact", .title = "exact targets", .targets = TargetKind::kExact},
       {.word = "exact-policy",
        .title = "exact targets, loss policy",
        .targets = TargetKind::kExact,
-       .loss = Loss::kPolicy},
+       .loss = Loss::kPolicy,
+       .is_for_20_alone = true},
+      {.word = "exact-global",
+       .title = "exact targets, global value",
+       .targets = TargetKind::kExact,
+       .global_after = kGlobalAfter,
+       .is_for_mlp = false},
+      {.word = "exact-global-policy",
+       .title = "exact targets, global value, loss policy",
+       .targets = TargetKind::kExact,
+       .loss = Loss::kPolicy,
+       .global_after = kGlobalAfter,
+       .is_for_20_alone = true},
       // The tuning of section 4.2.
-      {.word = "c-0.03", .title = "c = 0.03", .c = 0.03, .is_for_mlp = false},
-      {.word = "c-0.3", .title = "c = 0.3", .c = 0.3, .is_for_mlp = false},
-      {.word = "c-1", .title = "c = 1", .c = 1.0, .is_for_mlp = false},
-      {.word = "steps-4", .title = "4 learner steps per episode", .steps_per_episode = 4, .is_for_mlp = false},
-      {.word = "steps-64", .title = "64 learner steps per episode", .steps_per_episode = 64, .is_for_mlp = false},
+      {.word = "c-0.03", .title = "c = 0.03", .c = 0.03, .is_for_20_alone = true},
+      {.word = "c-0.3", .title = "c = 0.3", .c = 0.3, .is_for_20_alone = true},
+      {.word = "c-1", .title = "c = 1", .c = 1.0, .is_for_20_alone = true},
+      {.word = "steps-4", .title = "4 learner steps per episode", .steps_per_episode = 4, .is_for_20_alone = true},
+      {.word = "steps-64", .title = "64 learner steps per episode", .steps_per_episode = 64, .is_for_20_alone = true},
   };
   return trainers;
 }
 
 bool goes_with(const Trainer& trainer, const TrainingColumn& column) {
+  if (trainer.is_for_20_alone && column.word != "gnn-20") return false;
   return column.architecture == "mlp" ? trainer.is_for_mlp : trainer.is_for_gnn;
 }
 
@@ -196,7 +215,9 @@ TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size) {
     options.episode.method = unit.trainer->method;
     options.episode.targets = unit.trainer->targets;
     options.learner.loss = unit.trainer->loss;
+    options.learner.bellman_weight = unit.trainer->bellman_weight;
     options.learner.iterations = unit.trainer->iterations;
+    options.learner.global_after = unit.trainer->global_after;
     options.learner.hidden = unit.trainer->hidden;
     options.episode.c = unit.trainer->c;
     options.steps_per_episode = unit.trainer->steps_per_episode;

@@ -46,12 +46,15 @@ struct Trainer {
   InferenceMethod method = InferenceMethod::kTreeSample;
   TargetKind targets = TargetKind::kPaper;
   Loss loss = Loss::kSquared;
+  double bellman_weight = LearnerOptions{}.bellman_weight;
   int iterations = GnnOptions{}.iterations;
+  int global_after = GnnOptions{}.global_after;
   std::vector<int> hidden = MlpOptions{}.hidden;
   double c = EpisodeOptions{}.c;
   int steps_per_episode = TrainOptions{}.steps_per_episode;
   bool is_for_mlp = true;  // of other iterations a perceptron knows nothing
   bool is_for_gnn = true;
+  bool is_for_20_alone = false;  // in the column gnn-20 and no other
 };
 const std::vector<Trainer>& table2_trainers();
 const std::vector<Trainer>& ablation_trainers();

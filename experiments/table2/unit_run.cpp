@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <mutex>
+#include <numeric>
+#include <utility>
 
 #include "treesample/error.hpp"
 
@@ -46,6 +50,20 @@ class EpisodeProgress {
   std::int64_t num_episodes_ = 0;
 };
 
+// About how long a unit takes, in no unit. Long ones go first, so that none of them is left alone at the end.
+double cost_of(const TrainingUnit& unit) {
+  if (unit.column == nullptr) return 0.0;
+  const Trainer& trainer = *unit.trainer;
+  const double steps = static_cast<double>(trainer.steps_per_episode) * (trainer.bellman_weight > 0.0 ? 2.0 : 1.0);
+  double size = 1.0;
+  if (unit.column->architecture == "mlp") {
+    for (const int width : trainer.hidden) size += static_cast<double>(width) * width / (4.0 * 256 * 256);
+  } else {
+    size = std::pow(trainer.iterations / 4.0, 2.0) * (trainer.global_after > 0 ? 2.0 : 1.0);
+  }
+  return size * (20.0 + steps);
+}
+
 }  // namespace
 
 TrainingSize size_of(const ExperimentOptions& options) {
@@ -70,23 +88,31 @@ Fingerprint shown_training(const std::string& experiment, const TrainingSize& si
 std::optional<std::vector<Numbers>> run_units(const std::string& experiment, const std::vector<TrainingUnit>& units,
                                               const ExperimentOptions& options, const RunControl& control) {
   const TrainingSize size = size_of(options);
+  std::vector<std::size_t> turn(units.size());
+  std::iota(turn.begin(), turn.end(), std::size_t{0});
+  std::stable_sort(turn.begin(), turn.end(),
+                   [&](std::size_t a, std::size_t b) { return cost_of(units[a]) > cost_of(units[b]); });
   std::vector<std::string> keys;
-  for (const TrainingUnit& unit : units) keys.push_back(key_of(unit));
+  for (const std::size_t u : turn) keys.push_back(key_of(units[u]));
   Fingerprint fingerprint = shown_training(experiment, size);
   fingerprint.emplace_back("training options", format_train_options(train_options({}, size)));
   RunStore store(run_file(options), fingerprint);
   EpisodeProgress progress(control, size.num_episodes);
   RunControl inner = control;
   inner.show_progress = [&](const RunProgress& now) { progress.on_unit(now); };
-  return run_instances(
+  std::optional<std::vector<Numbers>> numbers = run_instances(
       store, keys,
-      [&](int u) {
-        return run_training_unit(units[u], size, [&] {
+      [&](int t) {
+        return run_training_unit(units[turn[t]], size, [&] {
           progress.on_episode();
           return !control.is_interrupted();
         });
       },
       inner);
+  if (!numbers) return std::nullopt;
+  std::vector<Numbers> in_order(units.size());
+  for (std::size_t t = 0; t < turn.size(); ++t) in_order[turn[t]] = std::move((*numbers)[t]);
+  return in_order;
 }
 
 }  // namespace treesample::experiments

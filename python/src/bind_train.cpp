@@ -67,6 +67,8 @@ const std::map<std::string, Setter>& setters() {
       {"loss", set<Loss>("loss", [](Options& o) -> Loss& { return o.learner.loss; },
                          {{"squared", Loss::kSquared}, {"policy", Loss::kPolicy}})},
       {"iterations", set<int>([](Options& o) -> int& { return o.learner.iterations; })},
+      {"bellman", set<double>([](Options& o) -> double& { return o.learner.bellman_weight; })},
+      {"global_after", set<int>([](Options& o) -> int& { return o.learner.global_after; })},
       {"hidden", set<std::vector<int>>([](Options& o) -> auto& { return o.learner.hidden; })},
       {"budget", set<std::int64_t>([](Options& o) -> std::int64_t& { return o.episode.budget; })},
       {"samples", set<int>([](Options& o) -> int& { return o.episode.num_samples; })},

@@ -31,6 +31,18 @@ def test_a_family_is_learned_with_the_bits_of_the_program(tmp_path):
     assert trained.network.read_bytes() == (tmp_path / "program" / "network.safetensors").read_bytes()
 
 
+def test_the_global_value_and_the_bellman_residual_have_the_bits_of_the_program(tmp_path):
+    trained = ts.train("factor-graphs-2", tmp_path / "python", global_after=2, bellman=0.5, **QUICK)
+    flags = ["--episodes", "6", "--budget", "200", "--deterministic", "--assess-every", "3", "--quiet",
+             "--global-after", "2", "--bellman", "0.5"]
+    subprocess.run([os.environ["TREESAMPLE_PROGRAM"], "train", "--out", str(tmp_path / "program"), *flags], check=True,
+                   stdout=subprocess.DEVNULL)
+    assert trained.network.read_bytes() == (tmp_path / "program" / "network.safetensors").read_bytes()
+    assert b"global.weight" in trained.network.read_bytes()
+    with pytest.raises(ts.Error, match="global"):
+        ts.train("factor-graphs-2", tmp_path / "other", global_after=4, **QUICK)
+
+
 def test_models_of_any_source_are_learned_and_the_network_is_used(tmp_path):
     sources = {"one": chain_of(1), "many": [chain_of(i) for i in range(3)], "generated": chain_of}
     for name, problems in sources.items():

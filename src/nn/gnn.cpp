@@ -42,6 +42,10 @@ Gnn::Gnn(GnnOptions options, Random& random) : options_(std::move(options)) {
   }
   readout_weight_ = parameters_.add_weight("readout.weight", kPanel, options_.num_states, kPanel, random);
   readout_bias_ = parameters_.add_bias("readout.bias", options_.num_states, random);
+  if (options_.global_after > 0) {
+    // A quarter of the usual deviation: it weighs a sum over all variables.
+    global_weight_ = parameters_.add_weight("global.weight", kPanel, 1, kPanel * kPanel, random);
+  }
 }
 
 void Gnn::add_block(const std::string& name, const Block& shape, Random& random) {
@@ -139,8 +143,9 @@ double accumulate_gradient(const Gnn& network, std::span<const GnnSample> sample
   nn::transpose_blocks(network.parameters().values().data() + network.readout_weight(), kPanel, 1, out_panels,
                        memory.readout_transposed.data());
   double error = 0.0;
-  for (std::size_t first = 0; first < samples.size(); first += kChunk) {
-    const auto chunk = samples.subspan(first, std::min<std::size_t>(kChunk, samples.size() - first));
+  const std::size_t num_samples = nn::count_samples(samples);
+  for (std::size_t first = 0; first < samples.size(); first += memory.samples.size()) {
+    const auto chunk = nn::next_chunk(samples.subspan(first), kChunk);
     const int rows = static_cast<int>(chunk.size());
     memory.samples.clear();
     for (int r = 0; r < rows; ++r) {
@@ -150,15 +155,13 @@ double accumulate_gradient(const Gnn& network, std::span<const GnnSample> sample
     }
     nn::forward_pass(network, memory.tables, true, memory);
     memory.g_q.assign(memory.q.size(), 0.0F);
-    for (int r = 0; r < rows; ++r) {
-      error += nn::sample_error({.q = memory.q.data(),
-                                 .g = memory.g_q.data(),
-                                 .rows = rows,
-                                 .row = r,
-                                 .num_states = num_states,
-                                 .num_samples = samples.size()},
-                                chunk[r]);
-    }
+    error = nn::add_errors(error,
+                           {.q = memory.q.data(),
+                            .g = memory.g_q.data(),
+                            .rows = rows,
+                            .num_states = num_states,
+                            .num_samples = num_samples},
+                           chunk);
     nn::backward_pass(network, memory.tables, memory, gradient);
   }
   nn::backward_tables(network, memory.tables, memory.transposed, memory.table_gradients, gradient);

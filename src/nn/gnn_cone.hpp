@@ -2,7 +2,7 @@
 //
 // The network has a node per variable and per factor and two directed edges per (factor, variable of
 // its scope). It is read out at one variable node and has no global block, so only the backward cone
-// of that node counts. With T iterations:
+// of that node counts (with a global value after iteration t, all variable nodes from t down). With T iterations:
 //
 //     T        the read-out node, and the edges into it
 //     T - 1    what those read: their factors' nodes too, and the edges into these

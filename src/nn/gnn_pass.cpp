@@ -1,9 +1,11 @@
 #include "nn/gnn_pass.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "nn/kernels.hpp"
 #include "nn/panel_row.hpp"
+#include "nn/squared_error.hpp"
 
 namespace treesample::nn {
 namespace {
@@ -190,6 +192,54 @@ void scatter_nodes(const Step& step, const float* g_first, const float* g_x, con
   }
 }
 
+// The rows of a sample whose sum is read as the global value: all variables after iteration global_after.
+struct GlobalRows {
+  std::ptrdiff_t begin = 0;  // in `out` and `g_out`
+  int count = 0;
+};
+
+GlobalRows global_rows(const Gnn& network, int sample, const GnnMemory& memory) {
+  const GnnOptions& options = network.options();
+  const int step = step_of(options, options.global_after, variable_block(options));
+  return {.begin = static_cast<std::ptrdiff_t>(memory.start[sample * num_steps(options) + step]) * kPanel,
+          .count = memory.samples[sample].cone->step_size[step]};
+}
+
+std::array<float, kPanel> sum_rows(const GlobalRows& rows, const float* out) {
+  std::array<float, kPanel> sum = {};
+  for (int i = 0; i < rows.count; ++i) add_row(out + rows.begin + i * kPanel, sum.data());
+  return sum;
+}
+
+void add_global_values(const Gnn& network, GnnMemory& memory) {
+  const float* weight = network.parameters().values().data() + network.global_weight();
+  const int samples = static_cast<int>(memory.samples.size());
+  for (int k = 0; k < samples; ++k) {
+    const std::array<float, kPanel> sum = sum_rows(global_rows(network, k, memory), memory.out.data());
+    float value = 0.0F;
+    for (int i = 0; i < kPanel; ++i) value += sum[i] * weight[i * kPanel];
+    for (int a = 0; a < network.options().num_states; ++a) memory.q[panel_index(samples, k, a)] += value;
+  }
+}
+
+void backward_global_values(const Gnn& network, GnnMemory& memory, std::span<float> gradient) {
+  const float* weight = network.parameters().values().data() + network.global_weight();
+  float* g_weight = gradient.data() + network.global_weight();
+  const int samples = static_cast<int>(memory.samples.size());
+  for (int k = 0; k < samples; ++k) {
+    const GlobalRows rows = global_rows(network, k, memory);
+    const std::array<float, kPanel> sum = sum_rows(rows, memory.out.data());
+    float g = 0.0F;
+    for (int a = 0; a < network.options().num_states; ++a) g += memory.g_q[panel_index(samples, k, a)];
+    std::array<float, kPanel> g_row = {};
+    for (int i = 0; i < kPanel; ++i) {
+      g_weight[i * kPanel] += g * sum[i];
+      g_row[i] = g * weight[i * kPanel];
+    }
+    for (int i = 0; i < rows.count; ++i) add_row(g_row.data(), memory.g_out.data() + rows.begin + i * kPanel);
+  }
+}
+
 }  // namespace
 
 void forward_pass(const Gnn& network, const GnnTables& tables, bool keep, GnnMemory& memory) {
@@ -227,6 +277,7 @@ void forward_pass(const Gnn& network, const GnnTables& tables, bool keep, GnnMem
                  .weight_rows = kPanel,
                  .bias = parameters + network.readout_bias(),
                  .y = memory.q.data()});
+  if (options.global_after > 0) add_global_values(network, memory);
 }
 
 void backward_pass(const Gnn& network, const GnnTables& tables, GnnMemory& memory, std::span<float> gradient) {
@@ -248,6 +299,7 @@ void backward_pass(const Gnn& network, const GnnTables& tables, GnnMemory& memor
                  .x = memory.g_q.data(),
                  .weight = memory.readout_transposed.data(),
                  .y = memory.g_out.data() + readout});
+  if (options.global_after > 0) backward_global_values(network, memory, gradient);
   for (int s = num_steps(options) - 1; s >= 0; --s) {
     if (memory.step_rows[s] == 0) continue;
     const Step step = describe_step(network, s, memory);

@@ -86,6 +86,9 @@ class ConeBuilder {
     std::size_t next_node = 0;
     std::size_t next_edge = 0;
     for (int t = options.iterations; t >= 1; --t) {
+      if (t == options.global_after) {
+        for (int v = 0; v < topology_.num_variables; ++v) find_node(v);
+      }
       if (t > 1) {
         for (; next_node < nodes_.size(); ++next_node) {
           const int node = nodes_[next_node];
@@ -208,6 +211,7 @@ void GnnOptions::validate() const {
   check_range("GnnOptions", "number of kinds", num_kinds(), 1, 1 << 10);
   check_range("GnnOptions", "num_states", num_states, 1, 1 << 14);
   check_range("GnnOptions", "iterations", iterations, 1, 64);
+  check_range("GnnOptions", "global_after", global_after, 0, iterations - 1);
   for (const std::string& kind : kinds) {
     check_argument(!kind.empty(), "GnnOptions", "a kind has an empty name");
     check_argument(std::count(kinds.begin(), kinds.end(), kind) == 1, "GnnOptions",

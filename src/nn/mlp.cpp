@@ -188,8 +188,9 @@ double Mlp::accumulate_gradient(std::span<const MlpSample> samples, MlpScratch& 
   check_aligned("Mlp::accumulate_gradient", gradient);
   MlpScratch::Memory& memory = scratch.memory();
   double error = 0.0;
-  for (std::size_t first = 0; first < samples.size(); first += kChunkRows) {
-    const auto chunk = samples.subspan(first, std::min<std::size_t>(kChunkRows, samples.size() - first));
+  const std::size_t num_samples = nn::count_samples(samples);
+  for (std::size_t first = 0; first < samples.size(); first += static_cast<std::size_t>(memory.rows)) {
+    const auto chunk = nn::next_chunk(samples.subspan(first), kChunkRows);
     clear_rows(memory);
     for (const MlpSample& sample : chunk) {
       nn::check_mlp_sample("Mlp::accumulate_gradient", options_, sample.states, sample.variable);
@@ -200,15 +201,13 @@ double Mlp::accumulate_gradient(std::span<const MlpSample> samples, MlpScratch& 
     memory.g.assign(
         static_cast<std::size_t>(memory.rows) * static_cast<std::size_t>(panels_of(options_.num_states)) * kPanel,
         0.0F);
-    for (int r = 0; r < memory.rows; ++r) {
-      error += nn::sample_error({.q = q.data(),
-                                 .g = memory.g.data(),
-                                 .rows = memory.rows,
-                                 .row = r,
-                                 .num_states = options_.num_states,
-                                 .num_samples = samples.size()},
-                                chunk[r]);
-    }
+    error = nn::add_errors(error,
+                           {.q = q.data(),
+                            .g = memory.g.data(),
+                            .rows = memory.rows,
+                            .num_states = options_.num_states,
+                            .num_samples = num_samples},
+                           chunk);
     backward(memory, gradient);
   }
   return error;

@@ -47,6 +47,8 @@ class MetadataReader {
     return found->second;
   }
 
+  [[nodiscard]] bool has(const std::string& key) const { return metadata_.contains(key); }
+
   [[nodiscard]] int number(const std::string& key) const {
     const std::string& value = text(key);
     int result = 0;
@@ -96,6 +98,7 @@ std::int64_t count_parameters(const GnnOptions& options) {
     return (panels * kPanel + further_rows + 1) * kPanel + kTail;
   };
   std::int64_t count = block(2, options.num_states) + (kPanel + 1) * std::int64_t{options.num_states};
+  if (options.global_after > 0) count += kPanel;
   for (const std::string& kind : options.kinds) {
     const int encoding = kind == kTableKind ? kPanel : 0;
     count += 2 * block(3, options.num_states + encoding) + block(2, encoding);
@@ -136,12 +139,12 @@ TensorFile network_tensors(const Mlp& network, const Metadata& extra) {
 
 TensorFile network_tensors(const Gnn& network, const Metadata& extra) {
   const GnnOptions& options = network.options();
-  return make_file(network.parameters(),
-                   {{"architecture", "gnn"},
-                    {"num_states", std::to_string(options.num_states)},
-                    {"kinds", json_text(json(options.kinds))},
-                    {"iterations", std::to_string(options.iterations)}},
-                   extra);
+  Metadata own = {{"architecture", "gnn"},
+                  {"num_states", std::to_string(options.num_states)},
+                  {"kinds", json_text(json(options.kinds))},
+                  {"iterations", std::to_string(options.iterations)}};
+  if (options.global_after > 0) own["global_after"] = std::to_string(options.global_after);
+  return make_file(network.parameters(), own, extra);
 }
 
 NetworkFile parse_network(const TensorFile& file, const std::string& source) {
@@ -158,7 +161,8 @@ NetworkFile parse_network(const TensorFile& file, const std::string& source) {
   if (architecture == "gnn") {
     GnnOptions options = {.kinds = metadata.array<std::string>("kinds"),
                           .num_states = metadata.number("num_states"),
-                          .iterations = metadata.number("iterations")};
+                          .iterations = metadata.number("iterations"),
+                          .global_after = metadata.has("global_after") ? metadata.number("global_after") : 0};
     return {.network = build<Gnn>(std::move(options), file, source), .metadata = file.metadata};
   }
   fail(source, fmt::format("metadata 'architecture' is '{}', known are 'mlp' and 'gnn'", architecture));

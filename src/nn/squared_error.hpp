@@ -108,4 +108,63 @@ double sample_error(const ErrorRow& outputs, const Sample& sample) {
                                                              : squared_error(outputs, sample.target, sample.high);
 }
 
+// Throws kArgument, and kNumeric for a reward that is not finite.
+inline void check_bellman(const BellmanTerm& term, int num_states, bool has_next) {
+  check_argument(term.action >= 0 && term.action < num_states && term.num_next >= 0 && term.num_next <= num_states,
+                 "accumulate_gradient",
+                 fmt::format("a Bellman term has action {} and {} next states, the network {} states", term.action,
+                             term.num_next, num_states));
+  check_argument(has_next || term.num_next == 0, "accumulate_gradient", "a Bellman term has no row for its next state");
+  if (std::isfinite(term.reward) && std::isfinite(term.weight)) return;
+  throw Error(ErrorCode::kNumeric, fmt::format("accumulate_gradient: a Bellman term has reward {} and weight {}, "
+                                               "allowed are real numbers",
+                                               term.reward, term.weight));
+}
+
+// (1 / B) weight residual^2 of the edge from row `row` to the next one; `g` gets its derivatives added.
+inline double bellman_error(const ErrorRow& outputs, const BellmanTerm& term) {
+  check_bellman(term, outputs.num_states, outputs.row + 1 < outputs.rows);
+  if (term.weight == 0.0) return 0.0;
+  const std::size_t edge = panel_index(outputs.rows, outputs.row, term.action);
+  std::vector<double> next;
+  for (int a = 0; a < term.num_next; ++a) {
+    next.push_back(static_cast<double>(outputs.q[panel_index(outputs.rows, outputs.row + 1, a)]));
+  }
+  const double value = next.empty() ? 0.0 : softmax(next, next);
+  const double residual = term.reward + value - static_cast<double>(outputs.q[edge]);
+  const double scale = term.weight / static_cast<double>(outputs.num_samples);
+  outputs.g[edge] -= static_cast<float>(2.0 * scale * residual);
+  for (int a = 0; a < term.num_next; ++a) {
+    outputs.g[panel_index(outputs.rows, outputs.row + 1, a)] += static_cast<float>(2.0 * scale * residual * next[a]);
+  }
+  return scale * residual * residual;
+}
+
+// B: samples that are not there for the Bellman term of the one before.
+template <class Sample>
+std::size_t count_samples(std::span<const Sample> samples) {
+  return samples.size() - static_cast<std::size_t>(std::count_if(
+                              samples.begin(), samples.end(), [](const Sample& s) { return s.bellman.num_next > 0; }));
+}
+
+// The first `most` samples or one less: what belongs together stays together.
+template <class Sample>
+std::span<const Sample> next_chunk(std::span<const Sample> samples, std::size_t most) {
+  std::size_t size = std::min(most, samples.size());
+  if (size < samples.size() && samples[size - 1].bellman.num_next > 0) --size;
+  return samples.first(size);
+}
+
+// `error` and the loss of all rows of a chunk; `g` gets its derivatives.
+template <class Sample>
+double add_errors(double error, ErrorRow outputs, std::span<const Sample> chunk) {
+  for (outputs.row = 0; outputs.row < outputs.rows; ++outputs.row) {
+    error += sample_error(outputs, chunk[static_cast<std::size_t>(outputs.row)]);
+  }
+  for (outputs.row = 0; outputs.row < outputs.rows; ++outputs.row) {
+    error += bellman_error(outputs, chunk[static_cast<std::size_t>(outputs.row)].bellman);
+  }
+  return error;
+}
+
 }  // namespace treesample::nn

@@ -17,12 +17,26 @@ namespace {
 // times the learning rate, and finite parameters stay finite.
 constexpr float kLargestGradient = 1e18F;
 
-// Rows of the replay with their prefixes written out.
+// R_n(x_<=n) by the tables; x may hold later states too.
+double reward_of(const Problem& problem, int level, std::span<const int> x) {
+  double sum = 0.0;
+  for (const int m : problem.space.levels[level].factors) {
+    check_argument(problem.graph.factor(m).is_table(), "bellman_weight",
+                   fmt::format("factor {} of problem {} is a function, which the learner would have to evaluate in "
+                               "every step; allowed is 0",
+                               m, problem.id));
+    sum += problem.graph.log_value(m, x);
+  }
+  return sum;
+}
+
+// Rows of the replay with their prefixes written out, and behind each, where there is a Bellman term, the row of the
+// level after it: the sample that a row lies on has the state that leads there.
 struct Minibatch {
   std::vector<std::vector<int>> prefixes;
   std::vector<GnnSample> samples;  // without a plan where the problem has none, as for a perceptron
 
-  Minibatch(std::span<const ReplayEntry> batch, Loss loss) {
+  Minibatch(std::span<const ReplayEntry> batch, const LearnerOptions& options) {
     for (const auto& [experience, row] : batch) {
       experience->write_prefix(row, prefixes.emplace_back(experience->num_variables()));
       const std::optional<GnnPlan>& plan = experience->problem->plan;
@@ -31,8 +45,32 @@ struct Minibatch {
                          .variable = experience->variable(row),
                          .target = experience->target(row),
                          .high = experience->high(row),
-                         .loss = loss});
+                         .loss = options.loss});
+      if (options.bellman_weight > 0.0) add_bellman(*experience, row, options.bellman_weight);
     }
+  }
+
+ private:
+  // Nothing for an impossible edge: no residual of it is finite.
+  void add_bellman(const Experience& experience, int row, double weight) {
+    const Problem& problem = *experience.problem;
+    const int level = experience.row_levels[row];
+    const std::span<const int> x = experience.sample(experience.row_samples[row]);
+    double reward = reward_of(problem, level, x) - problem.offsets[level];
+    if (!std::isfinite(reward)) return;
+    const bool is_last = level + 1 == problem.space.num_levels();
+    if (!is_last) reward += problem.offsets[level + 1];
+    const int variable = problem.space.levels[level].variable;
+    samples.back().bellman = {.weight = weight,
+                              .action = x[variable],
+                              .reward = reward,
+                              .num_next = is_last ? 0 : problem.space.levels[level + 1].num_states};
+    if (is_last) return;
+    std::vector<int> next = prefixes.back();
+    next[variable] = x[variable];
+    prefixes.push_back(std::move(next));
+    samples.push_back(
+        {.plan = samples.back().plan, .states = prefixes.back(), .variable = problem.space.levels[level + 1].variable});
   }
 };
 
@@ -44,6 +82,11 @@ void LearnerOptions::validate() const {
   check_range("LearnerOptions", "batch_size", batch_size, 1, 1 << 16);
   check_argument(loss == Loss::kSquared || device == Device::kCpu, "LearnerOptions",
                  "the loss policy is computed on the processor: allowed is the device cpu");
+  check_at_least("LearnerOptions", "bellman_weight", bellman_weight, 0.0);
+  check_argument(bellman_weight == 0.0 || device == Device::kCpu, "LearnerOptions",
+                 "the Bellman residual is computed on the processor: allowed is the device cpu");
+  check_argument(global_after == 0 || architecture == "gnn", "LearnerOptions",
+                 "global_after needs the architecture gnn: a perceptron sees all variables anyway");
 }
 
 Network make_network(const LearnerOptions& options, const ProblemSource& problems) {
@@ -54,7 +97,10 @@ Network make_network(const LearnerOptions& options, const ProblemSource& problem
         {.num_variables = problems.num_variables(), .num_states = problems.max_states(), .hidden = options.hidden},
         random);
   }
-  return Gnn({.kinds = problems.network_kinds(), .num_states = problems.max_states(), .iterations = options.iterations},
+  return Gnn({.kinds = problems.network_kinds(),
+              .num_states = problems.max_states(),
+              .iterations = options.iterations,
+              .global_after = options.global_after},
              random);
 }
 
@@ -121,7 +167,7 @@ double Learner::step(const Replay& replay) {
 double Learner::device_step(std::span<const ReplayEntry> batch) {
   if (stale_ == Stale::kDevice) device_->write(parameters_of(network_).values(), adam_);
   stale_ = Stale::kNone;
-  const Minibatch minibatch(batch, options_.loss);
+  const Minibatch minibatch(batch, options_);
   const double error = device_->set_gradient(minibatch.samples);
   if (!std::isfinite(error) || !(device_->largest_gradient() <= kLargestGradient)) {
     device_->read_gradient(gradient_);
@@ -151,7 +197,7 @@ void Learner::check_step(double error) const {
 }
 
 double Learner::accumulate(std::span<const ReplayEntry> batch) {
-  const Minibatch minibatch(batch, options_.loss);
+  const Minibatch minibatch(batch, options_);
   const Mlp* const mlp = std::get_if<Mlp>(&network_);
   if (mlp == nullptr) return accumulate_gradient(std::get<Gnn>(network_), minibatch.samples, gnn_scratch_, gradient_);
   std::vector<MlpSample> samples;
@@ -160,7 +206,8 @@ double Learner::accumulate(std::span<const ReplayEntry> batch) {
                        .variable = sample.variable,
                        .target = sample.target,
                        .high = sample.high,
-                       .loss = sample.loss});
+                       .loss = sample.loss,
+                       .bellman = sample.bellman});
   }
   return mlp->accumulate_gradient(samples, mlp_scratch_, gradient_);
 }

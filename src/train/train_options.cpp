@@ -47,6 +47,14 @@ void visit_fields(Options& options, const Visit& visit) {
   visit("seed", options.seed);
 }
 
+// Younger fields, which are written only where they are not what they were before there was a choice: runs that were
+// begun then can be resumed.
+template <typename Options, typename Visit>
+void visit_younger_fields(Options& options, const Visit& visit) {
+  visit("bellman_weight", options.learner.bellman_weight, LearnerOptions{}.bellman_weight);
+  visit("global_after", options.learner.global_after, LearnerOptions{}.global_after);
+}
+
 }  // namespace
 
 void TrainOptions::validate() const {
@@ -71,6 +79,9 @@ void TrainOptions::validate() const {
 std::string format_train_options(const TrainOptions& options) {
   json fields;
   visit_fields(options, [&](const char* name, const auto& value) { fields[name] = value; });
+  visit_younger_fields(options, [&](const char* name, const auto& value, const auto& usual) {
+    if (value != usual) fields[name] = value;
+  });
   if (options.problems.generator) fields["generator"] = options.problems.generator_name;
   return json_text(fields);
 }
@@ -80,6 +91,9 @@ TrainOptions parse_train_options(const std::string& text) {
   const json fields = parse_json_text(text, "training options");
   try {
     visit_fields(options, [&](const char* name, auto& value) { fields.at(name).get_to(value); });
+    visit_younger_fields(options, [&](const char* name, auto& value, const auto&) {
+      if (fields.contains(name)) fields.at(name).get_to(value);
+    });
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kParse, fmt::format("training options: {}", error.what()));
   }

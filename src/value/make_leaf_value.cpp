@@ -9,6 +9,7 @@
 #include "treesample/error.hpp"
 #include "treesample/value/elbo_value.hpp"
 #include "treesample/value/network_value.hpp"
+#include "treesample/value/possible_value.hpp"
 
 namespace treesample {
 namespace {
@@ -54,7 +55,10 @@ std::shared_ptr<const LeafValue> make_leaf_value(const std::string& word, const 
                              : uniform_distributions(graph),
                          options.should_stop);
   }
-  if (has_prefix(word, kNetwork)) return load_network_value(word.substr(kNetwork.size()), graph, {}, space);
+  if (has_prefix(word, kNetwork)) {
+    return without_impossible(graph, space, load_network_value(word.substr(kNetwork.size()), graph, {}, space),
+                              options.should_stop);
+  }
   MiniBucketOptions buckets = options.mini_bucket;
   if (const std::optional<int> i_bound = i_bound_of(word)) buckets.i_bound = i_bound;
   return std::make_shared<WeightedMiniBucket>(graph, space, buckets);

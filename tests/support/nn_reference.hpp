@@ -25,6 +25,7 @@ class ReferenceTensors {
     for (const NamedTensor& tensor : tensors) values_[tensor.name].assign(tensor.values.begin(), tensor.values.end());
   }
   Vector& operator[](const std::string& name) { return values_.at(name); }
+  [[nodiscard]] const Vector& values(const std::string& name) const { return values_.at(name); }
 
   // x W + b of the layer `name`.
   [[nodiscard]] Vector affine(const std::string& name, const Vector& x) const {
@@ -96,6 +97,7 @@ inline Vector reference_gnn(const ReferenceTensors& tensors, const GnnOptions& o
       if (is_table) links.back().code = plain(nn::encode_edge(graph, factor, i));
     }
   }
+  double global_value = 0.0;
   for (int t = 0; t < options.iterations; ++t) {
     std::vector<Vector> into_variable(variables.size(), Vector(16, 0.0));
     std::vector<Vector> into_factor(factors.size(), Vector(16, 0.0));
@@ -121,8 +123,14 @@ inline Vector reference_gnn(const ReferenceTensors& tensors, const GnnOptions& o
       factors[m] = tensors.perceptron("node.factor." + model.kinds[m] + ".layer",
                                       concatenate({into_factor[m], factors[m], code}), kLayers);
     }
+    if (t + 1 != options.global_after) continue;
+    for (const Vector& features : variables) {
+      for (int i = 0; i < 16; ++i) global_value += features[i] * tensors.values("global.weight")[i];
+    }
   }
-  return tensors.affine("readout", variables[variable]);
+  Vector q = tensors.affine("readout", variables[variable]);
+  for (double& value : q) value += global_value;
+  return q;
 }
 
 }  // namespace treesample::test

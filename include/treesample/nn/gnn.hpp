@@ -14,6 +14,11 @@
 // x_{n+1}; we read at the variable to be assigned next, which needs no order and whose node sees the
 // relevant factors (two neighbours in the order need not share any).
 //
+// With `global_after` = t > 0 a global value is added to all of them, w . sum over the variables of their hidden
+// features after iteration t. Most of the error is in the value that all states of a variable share, which depends on
+// factors farther away than the read-out sees. A sum, because log Z of parts that do not touch is one. Not in the
+// paper.
+//
 // Evaluation is pruned and exact: only what the read-out depends on is computed (src/nn/gnn_cone.hpp),
 // and all that depends on parameters and one state alone comes from tables (src/nn/gnn_tables.hpp).
 #pragma once
@@ -58,6 +63,7 @@ class Gnn {
   [[nodiscard]] const Block& block(int index) const { return blocks_[index]; }
   [[nodiscard]] std::size_t readout_weight() const { return readout_weight_; }
   [[nodiscard]] std::size_t readout_bias() const { return readout_bias_; }
+  [[nodiscard]] std::size_t global_weight() const { return global_weight_; }
 
  private:
   void add_block(const std::string& name, const Block& shape, Random& random);
@@ -67,6 +73,7 @@ class Gnn {
   std::vector<Block> blocks_;  // in the order of src/nn/gnn_cone.hpp
   std::size_t readout_weight_ = 0;
   std::size_t readout_bias_ = 0;
+  std::size_t global_weight_ = 0;  // only with options().global_after
 };
 
 // Working memory of one thread; grows on use and can be shared by networks and graphs of any size.
@@ -109,6 +116,7 @@ struct GnnSample {
   std::span<const float> target;     // at most num_states
   std::span<const float> high = {};  // as many, where targets are intervals that begin at `target`
   Loss loss = Loss::kSquared;
+  BellmanTerm bellman = {};
 };
 
 // Adds the gradient of the mean loss of the samples, such as (1 / B) sum over all B of them and over a of

@@ -23,6 +23,7 @@ struct GnnOptions {
   std::vector<std::string> kinds = {};  // of factors, any names; FACTOR GRAPHS 2 has "not" and "majority"
   int num_states = 2;                   // the largest number of states of a variable
   int iterations = 4;
+  int global_after = 0;  // the iteration that a value of the whole graph is read after, below `iterations`; 0: none
 
   // Throws kArgument.
   void validate() const;

@@ -40,6 +40,7 @@ struct MlpSample {
   std::span<const float> target;     // at most num_states
   std::span<const float> high = {};  // as many, where targets are intervals that begin at `target`
   Loss loss = Loss::kSquared;
+  BellmanTerm bellman = {};
 };
 
 // Working memory of one thread; grows on use and can be shared by networks of any size.

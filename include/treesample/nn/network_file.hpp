@@ -9,6 +9,7 @@
 //   num_variables      mlp: N
 //   hidden             mlp: widths of the hidden layers, a JSON array
 //   kinds, iterations  gnn: kinds of factors, a JSON array; number of iterations
+//   global_after       gnn with a global value: the iteration that it is read after
 // and whatever the writer adds (training options, episodes, ...). Tensors are named after their block
 // and layer ("edge.not.to_factor.layer0.weight") and have the shape [inputs, outputs].
 #pragma once

@@ -1,4 +1,4 @@
-// The learner: minibatches from the replay, the squared error of the paper's section 3.3, Adam.
+// The learner: minibatches from the replay, the squared error of the paper's section 3.3 or another loss, Adam.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,13 @@ namespace treesample {
 struct LearnerOptions {
   std::string architecture = "gnn";               // or "mlp", for problems that all have the same variables
   int iterations = GnnOptions{}.iterations;       // of a graph network
+  int global_after = GnnOptions{}.global_after;   // of a graph network: its global value, 0: none
   std::vector<int> hidden = MlpOptions{}.hidden;  // of a perceptron: the widths of its layers
   int batch_size = 128;
   Loss loss = Loss::kSquared;
+  // Of the squared Bellman residual of the edge that the sample takes from each row (nn/loss.hpp); 0: none. The learner
+  // evaluates the rewards of these edges: for models of tables only. About twice the time per step.
+  double bellman_weight = 0.0;
   AdamOptions adam = {};
   std::uint64_t seed = 0;        // of the first parameters and of the minibatches
   Device device = Device::kCpu;  // where its steps are computed

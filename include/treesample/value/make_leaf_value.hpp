@@ -5,7 +5,7 @@
 //   elbo             the ELBO of independent variables; by mean field with mean_field_sweeps > 0
 //   maxima           the maxima of the factors
 //   mini-bucket[:I]  weighted mini-buckets, of i-bound I or of the largest that is wanted
-//   net:FILE         a trained network
+//   net:FILE         a trained network, without the states that the tables exclude (value/possible_value.hpp)
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct LeafValueOptions {
   int mean_field_sweeps = 0;
   ShouldStop should_settle = {};  // of the sweeps
   std::uint64_t seed = 0;         // of the sweeps
-  ShouldStop should_stop = {};    // of elbo and maxima
+  ShouldStop should_stop = {};    // of elbo, maxima and net
 };
 
 // The words, as they are shown to a user.

@@ -145,6 +145,9 @@ std::unique_ptr<DeviceNetwork> make_device_network(const Mlp& network, Device de
 }
 
 std::unique_ptr<DeviceNetwork> make_device_network(const Gnn& network, Device device) {
+  check_argument(network.options().global_after == 0, "make_device_network",
+                 "a graph network with a global value (global_after) is computed on the processor: allowed is the "
+                 "device cpu");
   return std::make_unique<DeviceNetworkOf<nn::GnnRows>>(
       make_engine(shape_of(network), device),
       [options = network.options()](std::span<const GnnSample> samples) {

@@ -170,6 +170,8 @@ TEST(DeviceNetwork, RefusesWhatTheProcessorRefuses) {
   EXPECT_THROW(device->set_gradient({}), Error);
   EXPECT_THROW(make_device_network(network, Device::kCpu), Error);
   EXPECT_THROW(parse_device("gpu"), Error);
+  const Gnn global({.kinds = {"not"}, .num_states = 2, .iterations = 2, .global_after = 1}, random);
+  EXPECT_THROW(make_device_network(global, Device::kKernels), Error);
 }
 
 TEST(DeviceNetwork, ANetworkThatHasDivergedIsNoticed) {

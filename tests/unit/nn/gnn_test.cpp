@@ -7,9 +7,11 @@
 #include <memory>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "support/nn_reference.hpp"
 #include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/nn/adam.hpp"
 
@@ -58,12 +60,15 @@ std::vector<float> evaluate(const GnnEvaluator& evaluator, int num_states, int v
   return q;
 }
 
-class GnnIterations : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Counts, GnnIterations, testing::Values(1, 2, 3, 4, 6));
+class GnnIterations : public testing::TestWithParam<std::pair<int, int>> {};  // and the global value's
+INSTANTIATE_TEST_SUITE_P(Counts, GnnIterations,
+                         testing::Values(std::pair(1, 0), std::pair(2, 0), std::pair(3, 0), std::pair(4, 0),
+                                         std::pair(6, 0), std::pair(2, 1), std::pair(4, 2), std::pair(4, 3)));
 
 TEST_P(GnnIterations, PrunedEqualsDense) {
   Random random(1, "gnn");
-  const GnnOptions options = three_kinds(GetParam());
+  GnnOptions options = three_kinds(GetParam().first);
+  options.global_after = GetParam().second;
   for (int trial = 0; trial < 4; ++trial) {
     const KindedGraph model = random_graph(9, 3 + 3 * trial, random);
     const auto network = std::make_shared<const Gnn>(options, random);
@@ -199,23 +204,72 @@ Batch random_batch(const GnnOptions& options, int count, Random& random, int siz
   return batch;
 }
 
+// A Bellman term for each sample: all but every fourth, which is a last one, get a row for what comes after them.
+void add_bellman_terms(Batch& batch, double weight, Random& random) {
+  const std::vector<GnnSample> samples = std::exchange(batch.samples, {});
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    GnnSample sample = samples[i];
+    const FactorGraph& graph = batch.models[i % 3].graph;
+    const int next = (sample.variable + 1) % graph.num_variables();
+    sample.bellman = {.weight = weight,
+                      .action = static_cast<int>(sample.target.size()) - 1,
+                      .reward = random.normal(),
+                      .num_next = i % 4 == 3 ? 0 : graph.num_states(next)};
+    batch.samples.push_back(sample);
+    if (i % 4 == 3) continue;
+    batch.states.emplace_back(sample.states.begin(), sample.states.end());
+    batch.states.back()[sample.variable] = sample.bellman.action;
+    batch.states.back()[next] = -1;
+    batch.samples.push_back({.plan = sample.plan, .states = batch.states.back(), .variable = next});
+  }
+}
+
 double reference_error(const ReferenceTensors& tensors, const GnnOptions& options, const Batch& batch) {
+  const auto q_of = [&](const GnnSample& sample) {
+    const KindedGraph& model = batch.models[sample.plan - batch.plans.data()];
+    return test::reference_gnn(tensors, options, model, sample.states, sample.variable);
+  };
   double error = 0.0;
+  double count = 0.0;
   for (std::size_t i = 0; i < batch.samples.size(); ++i) {
     const GnnSample& sample = batch.samples[i];
-    const auto q = test::reference_gnn(tensors, options, batch.models[i % 3], sample.states, sample.variable);
+    if (sample.target.empty()) continue;
+    count += 1.0;
+    const auto q = q_of(sample);
     for (std::size_t a = 0; a < sample.target.size(); ++a) {
       if (!std::isinf(sample.target[a])) error += std::pow(q[a] - static_cast<double>(sample.target[a]), 2.0);
     }
+    const BellmanTerm& term = sample.bellman;
+    double value = 0.0;
+    if (term.num_next > 0) {
+      test::Vector next = q_of(batch.samples[i + 1]);
+      next.resize(static_cast<std::size_t>(term.num_next));
+      value = log_sum_exp(next);
+    }
+    error += term.weight * std::pow(term.reward + value - q[term.action], 2.0);
   }
-  return error / static_cast<double>(batch.samples.size());
+  return error / count;
 }
 
-TEST(Gnn, GradientEqualsFiniteDifferencesInEveryLayer) {
+struct GradientCase {
+  int iterations = 4;
+  int global_after = 0;
+  double bellman_weight = 0.0;
+};
+class GnnGradient : public testing::TestWithParam<GradientCase> {};
+INSTANTIATE_TEST_SUITE_P(Losses, GnnGradient,
+                         testing::Values(GradientCase{}, GradientCase{.bellman_weight = 0.7},
+                                         GradientCase{.global_after = 1}, GradientCase{.global_after = 3},
+                                         GradientCase{.iterations = 3, .global_after = 2, .bellman_weight = 1.5}));
+
+TEST_P(GnnGradient, EqualsFiniteDifferencesInEveryLayer) {
   Random random(5, "gnn");
-  const GnnOptions options = three_kinds();
+  GnnOptions options = three_kinds(GetParam().iterations);
+  options.global_after = GetParam().global_after;
   const Gnn network(options, random);
-  const Batch batch = random_batch(options, 9, random);
+  Batch batch = random_batch(options, 9, random);
+  batch.states.reserve(2 * batch.states.size());
+  if (GetParam().bellman_weight > 0.0) add_bellman_terms(batch, GetParam().bellman_weight, random);
   FloatBuffer gradient(network.parameters().size(), 0.0F);
   GnnScratch scratch;
   const double error = accumulate_gradient(network, batch.samples, scratch, gradient);
@@ -241,6 +295,27 @@ TEST(Gnn, GradientEqualsFiniteDifferencesInEveryLayer) {
           << tensor.name << " entry " << entry;
     }
   }
+}
+
+// More rows than a chunk has, so that some chunk would end between a row and the one after it.
+TEST(Gnn, RowsOfABellmanTermStayTogether) {
+  Random random(9, "gnn");
+  const GnnOptions options = three_kinds();
+  const Gnn network(options, random);
+  Batch batch = random_batch(options, 30, random);
+  batch.states.reserve(2 * batch.states.size());
+  add_bellman_terms(batch, 1.0, random);
+  ASSERT_GT(batch.samples.size(), 48U);
+  FloatBuffer gradient(network.parameters().size(), 0.0F);
+  GnnScratch scratch;
+  const double error = accumulate_gradient(network, batch.samples, scratch, gradient);
+  const ReferenceTensors tensors(network.parameters().to_tensors(network.parameters().values()));
+  EXPECT_NEAR(error, reference_error(tensors, options, batch), 1e-5 * error);
+  batch.samples.pop_back();
+  ASSERT_GT(batch.samples.back().bellman.num_next, 0);
+  EXPECT_THROW(accumulate_gradient(network, batch.samples, scratch, gradient), Error);
+  batch.samples.back().bellman = {.weight = 1.0, .reward = -HUGE_VAL};
+  EXPECT_THROW(accumulate_gradient(network, batch.samples, scratch, gradient), Error);
 }
 
 TEST(Gnn, GradientIsAddedAndChunksAgree) {
@@ -335,6 +410,7 @@ TEST(Gnn, RefusesWhatItCannotRead) {
   EXPECT_THROW(GnnOptions({.kinds = {"a", "a"}}).validate(), Error);
   EXPECT_THROW(GnnOptions({.kinds = {}}).validate(), Error);
   EXPECT_THROW(GnnOptions({.kinds = {"a"}, .iterations = 0}).validate(), Error);
+  EXPECT_THROW(GnnOptions({.kinds = {"a"}, .iterations = 4, .global_after = 4}).validate(), Error);
   FactorGraph single;
   single.add_variable(2);
   const GnnPlan plan(single, {}, options);

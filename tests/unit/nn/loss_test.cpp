@@ -53,5 +53,36 @@ TEST(PolicyLoss, HardlyAsksForTheValueThatActionsShare) {
   EXPECT_EQ(nn::policy_error(row.outputs(3), unknown), 0.0);
 }
 
+// Two rows of 4 and 3 states, and the edge between them.
+TEST(BellmanLoss, GradientEqualsFiniteDifferences) {
+  Random random(5);
+  for (const int num_next : {0, 3}) {
+    std::vector<float> q(2 * kPanel, 0.0F), g;
+    for (int a = 0; a < 4; ++a) q[a] = static_cast<float>(random.normal());
+    for (int a = 0; a < 4; ++a) q[kPanel + a] = static_cast<float>(random.normal());
+    const BellmanTerm term = {.weight = 0.7, .action = 2, .reward = 0.9, .num_next = num_next};
+    const auto error = [&] {
+      g.assign(q.size(), 0.0F);
+      return nn::bellman_error({.q = q.data(), .g = g.data(), .rows = 2, .row = 0, .num_states = 4, .num_samples = 4},
+                               term);
+    };
+    double value = 0.0;
+    for (int a = 0; a < num_next; ++a) value += std::exp(static_cast<double>(q[kPanel + a]));
+    const double residual = 0.9 + (num_next > 0 ? std::log(value) : 0.0) - static_cast<double>(q[2]);
+    EXPECT_NEAR(error(), 0.7 * residual * residual / 4.0, 1e-6);
+    const std::vector<float> gradient = g;
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      constexpr float kStep = 1e-2F;
+      const float saved = q[i];
+      q[i] = saved + kStep;
+      const double above = error();
+      q[i] = saved - kStep;
+      const double below = error();
+      q[i] = saved;
+      EXPECT_NEAR(gradient[i], (above - below) / (2.0 * kStep), 1e-4) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace treesample

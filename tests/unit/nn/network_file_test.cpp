@@ -45,6 +45,21 @@ TEST(NetworkFile, GnnRoundTrip) {
   EXPECT_TRUE(std::ranges::equal(loaded.parameters().values(), network.parameters().values()));
 }
 
+TEST(NetworkFile, AGlobalValueIsKeptAndFilesWithoutOneSayNothingOfIt) {
+  EXPECT_FALSE(network_tensors(small_gnn()).metadata.contains("global_after"));
+  Random random(4, "file");
+  const Gnn network({.kinds = {"not"}, .num_states = 2, .iterations = 3, .global_after = 2}, random);
+  TensorFile file = network_tensors(network);
+  EXPECT_EQ(file.metadata.at("global_after"), "2");
+  const NetworkFile back = parse_network(parse_safetensors(write_safetensors(file), "memory"), "memory");
+  EXPECT_EQ(std::get<Gnn>(back.network).options(), network.options());
+  EXPECT_TRUE(std::ranges::equal(std::get<Gnn>(back.network).parameters().values(), network.parameters().values()));
+  file.metadata["global_after"] = "3";  // there is nothing after the last iteration
+  EXPECT_THROW(parse_network(file, "memory"), Error);
+  file.metadata.erase("global_after");
+  EXPECT_THROW(parse_network(file, "memory"), Error);
+}
+
 TEST(NetworkFile, MlpRoundTrip) {
   const Mlp network = small_mlp();
   const TensorFile tensors = parse_safetensors(write_safetensors(network_tensors(network)), "memory");

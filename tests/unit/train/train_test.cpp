@@ -355,8 +355,22 @@ TEST(TrainOptions, TextGivesTheOptionsBack) {
   EXPECT_THROW(parse_train_options("nonsense"), Error);
 }
 
+TEST(TrainOptions, YoungerFieldsAreWrittenWhereTheyMatter) {
+  TrainOptions options;
+  EXPECT_EQ(format_train_options(options).find("bellman_weight"), std::string::npos);
+  options.learner.bellman_weight = 0.5;
+  options.learner.global_after = 2;
+  const TrainOptions back = parse_train_options(format_train_options(options));
+  EXPECT_EQ(back.learner.bellman_weight, 0.5);
+  EXPECT_EQ(back.learner.global_after, 2);
+}
+
 TEST(TrainOptions, ContradictionsAreRefused) {
   TrainOptions options;
+  options.learner.device = Device::kKernels;
+  options.learner.bellman_weight = 1.0;
+  EXPECT_THROW(options.validate(), Error);
+  options.learner = {};
   options.learner.architecture = "mlp";
   EXPECT_THROW(options.validate(), Error);  // many graphs
   options.problems.is_single_graph = true;
