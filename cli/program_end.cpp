@@ -1,5 +1,6 @@
 #include "program_end.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,8 +22,9 @@ int end_program(int code) {
 }  // namespace treesample::cli
 
 #if !defined(TREESAMPLE_CHECKED)
-// Once the user has asked for the end no memory is given back. Searches, tables and reduced models of many small pieces
-// are destroyed before the answer is shown, and putting these pieces in order again takes most of that time.
+// Once the user has asked for the end small pieces of memory are not given back: searches and reduced models have
+// millions of them, and are destroyed before the answer is shown. Large pieces are, because what still has to be made
+// uses them again, and new memory takes longer than used one.
 void* operator new(std::size_t bytes) {
   for (;;) {
     if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
@@ -33,7 +35,8 @@ void* operator new(std::size_t bytes) {
 }
 
 void operator delete(void* memory) noexcept {
-  if (!treesample::cli::Interruption::is_asked()) std::free(memory);
+  constexpr std::size_t kLargePiece = 4096;
+  if (!treesample::cli::Interruption::is_asked() || malloc_usable_size(memory) >= kLargePiece) std::free(memory);
 }
 
 void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }

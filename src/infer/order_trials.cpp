@@ -118,7 +118,7 @@ SearchSpace OrderTrials::choose() {
   const SearchSpace first = first_order();
   if (is_near(first.log_exact_cost()) || is_late_()) return first;
   const std::vector<Candidate> kept = plan(first);
-  const TellShare tell = task_.run.phase("orders tried with mini-buckets", policy::kTrialShare, policy::kOrderSeconds);
+  const TellShare tell = task_.run.phase("orders in trial", policy::kTrialShare, policy::kOrderSeconds);
   std::size_t num_tried = 0;
   if (tell) {
     trial_.progress = [&](double share) {

@@ -33,7 +33,7 @@ inline constexpr int kEliminationRestarts = 4096;  // at most: fewer where elimi
 inline constexpr double kCostShare = 0.04;         // for the order
 // What the prediction of the time rests on: bucket entries, summed, by one thread; by several, so many to this power
 // times as many; what marginals take, in the time of log Z; and memory that was not in use before.
-inline constexpr double kEntriesPerSecond = 1e9;
+inline constexpr double kEntriesPerSecond = 6e8;
 inline constexpr double kThreadsPower = 0.85;
 inline constexpr double kMarginalsWork = 4.0;
 inline constexpr double kNewBytesPerSecond = 1e9;

@@ -66,7 +66,9 @@ TEST(PossibleValue, TelescopedSearchesGiveImpossibleConfigurationsNoMass) {
     const TreeSearchResult result =
         tree_sample(graph, space, {.estimate = made.value}, {.budget = 60 - made.spent.reward_evaluations}, options);
     testing::for_each_configuration(graph, [&](const Assignment& x) {
-      if (graph.log_density(x) == kNegInf) EXPECT_EQ(result.approximation.log_prob(x), kNegInf);
+      if (graph.log_density(x) == kNegInf) {
+        EXPECT_EQ(result.approximation.log_prob(x), kNegInf);
+      }
     });
   }
 }
