@@ -115,7 +115,7 @@ std::vector<Candidate> OrderTrials::plan(const SearchSpace& first) {
 }
 
 SearchSpace OrderTrials::choose() {
-  const SearchSpace first = first_order();
+  SearchSpace first = first_order();
   if (is_near(first.log_exact_cost()) || is_late_()) return first;
   const std::vector<Candidate> kept = plan(first);
   const TellShare tell = task_.run.phase("orders in trial", policy::kTrialShare, policy::kOrderSeconds);
