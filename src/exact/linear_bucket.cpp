@@ -38,14 +38,14 @@ TS_INLINE void add_entries(double* out, std::size_t size, double constant, const
   const double *const a = first.values, *const b = second.values;
   const std::uint32_t *const a_index = first.index, *const b_index = second.index;
   if constexpr (kA == Shape::kTwice || (kHasB && kB == Shape::kTwice)) {
-#pragma GCC ivdep
+    TS_INDEPENDENT_ROUNDS
     for (std::size_t j = 0; j < size / 2; ++j) {
       const double even = constant * entry<kA>(a, a_index, j, 0), odd = constant * entry<kA>(a, a_index, j, 1);
       out[2 * j] = sum_with<kIsFirst>(out[2 * j], kHasB ? even * entry<kB>(b, b_index, j, 0) : even);
       out[2 * j + 1] = sum_with<kIsFirst>(out[2 * j + 1], kHasB ? odd * entry<kB>(b, b_index, j, 1) : odd);
     }
   } else {
-#pragma GCC ivdep
+    TS_INDEPENDENT_ROUNDS
     for (std::size_t i = 0; i < size; ++i) {
       const double with_a = constant * entry<kA>(a, a_index, 0, i);
       out[i] = sum_with<kIsFirst>(out[i], kHasB ? with_a * entry<kB>(b, b_index, 0, i) : with_a);

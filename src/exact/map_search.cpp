@@ -81,7 +81,7 @@ class MapSearch {
   LogBounds value_of_leaf(double f);
   void offer_leaf(double f);
   void offer_configuration(const Assignment& x);
-  void offer(std::vector<int> states, const LogBounds& value);
+  void offer(std::vector<int> y, const LogBounds& value);
   [[nodiscard]] double threshold() const;
   [[nodiscard]] double widened(double f) const;
   [[nodiscard]] bool can_improve(double f);

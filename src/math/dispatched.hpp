@@ -16,3 +16,12 @@
 #else
 #define TS_INLINE inline
 #endif
+
+// Before a loop: no round of it reads what an earlier one wrote.
+#if defined(__clang__)
+#define TS_INDEPENDENT_ROUNDS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define TS_INDEPENDENT_ROUNDS _Pragma("GCC ivdep")
+#else
+#define TS_INDEPENDENT_ROUNDS
+#endif

@@ -46,7 +46,7 @@ TS_INLINE void set_entries(double* to, std::size_t size, double constant, const 
   const double *const a = one.values, *const b = other.values;
   const std::uint32_t *const a_index = one.index, *const b_index = other.index;
   const double a_shift = one.shift, b_shift = other.shift;
-#pragma GCC ivdep
+  TS_INDEPENDENT_ROUNDS
   for (std::size_t i = 0; i < size; ++i) {
     to[i] = (constant + (entry<kA>(a, a_index, i) - a_shift)) + (entry<kB>(b, b_index, i) - b_shift);
   }
