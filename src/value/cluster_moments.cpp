@@ -13,13 +13,13 @@
 namespace treesample {
 namespace {
 
-// Moments are linear on their way down: what underflows counts as this, so that only a zero of the
-// model itself makes a moment vanish.
+// Moments are not kept as logarithms on the way down. One that underflows counts as this, so that only a zero of the
+// model makes a moment vanish.
 constexpr double kTinyMoment = 1e-300;
-// Terms of a sum of exponentials may exceed what they are taken relative to by this much.
+// How far a term of a sum of exponentials may lie above the number that the terms are taken relative to.
 constexpr double kMostAbove = 64.0;
 
-// Each number as often as a row has entries.
+// Writes each number row_size times.
 TS_DISPATCHED void spread(const double* rows, std::size_t num_rows, std::size_t row_size, double* to) {
   if (row_size == 2) {
     for (std::size_t r = 0; r < num_rows; ++r) to[2 * r] = to[2 * r + 1] = rows[r];
@@ -37,7 +37,7 @@ TS_DISPATCHED void scale_each(double* block, std::size_t size, double scale) {
   for (std::size_t i = 0; i < size; ++i) block[i] *= scale;
 }
 
-// block = exp((block - message) / w) above, and message = what each entry adds to the entropy.
+// block = exp((block - message) / w) * above, where scale = 1 / w; message = what each entry adds to the entropy.
 TS_DISPATCHED void weigh(double* block, std::size_t size, double scale, double* message, const double* above) {
   for (std::size_t i = 0; i < size; ++i) {
     const double log_prob = above[i] == 0.0 ? 0.0 : (block[i] - message[i]) * scale;
@@ -49,7 +49,7 @@ TS_DISPATCHED void weigh(double* block, std::size_t size, double scale, double* 
   }
 }
 
-// log of a moment, less lambda / w.
+// log mu(x_sep) - lambda / w.
 TS_DISPATCHED void log_above(const double* above, const double* message, std::size_t size, double scale, double* to) {
   for (std::size_t i = 0; i < size; ++i) {
     const double moment = above[i] > kTinyMoment ? above[i] : kTinyMoment;
@@ -58,13 +58,13 @@ TS_DISPATCHED void log_above(const double* above, const double* message, std::si
   }
 }
 
-// Sums of exponentials, each as a number to take them relative to and the sum of exp(term - that number). The number
-// is a term itself, at most kMostAbove below the largest: most blocks need not look at the sums so far again.
+// Sums of exponentials, each stored as a reference and the sum of exp(term - reference). The reference is itself a
+// term, at most kMostAbove below the largest, so that few blocks have to rescale the sums of the blocks before.
 class LogSums {
  public:
   LogSums(int target, std::size_t size) : target_(target), highest_(size), reference_(size) {}
 
-  // The sums at these entries get those of a block, which is overwritten.
+  // Adds the sums of a block, which is overwritten. `relative_to` has the references.
   void add(const BlockWalk& walk, std::span<double> block, double* relative_to, double* sums, bool is_first) {
     const std::size_t size = highest_.size();
     std::fill(highest_.begin(), highest_.end(), kNegInf);
@@ -90,7 +90,7 @@ class LogSums {
   std::vector<double> highest_, reference_;
 };
 
-// One out of all copies: log of the sum of exp(relative_to) sums. The copies are overwritten.
+// Merges the copies: log of the sum over the copies of exp(relative_to) * sums. Overwrites the references.
 void merge_copies(std::span<double> relative_to, std::span<const double> sums, std::size_t first, std::size_t last,
                   std::span<double> to) {
   const std::size_t num_copies = relative_to.size() / to.size();
@@ -175,7 +175,7 @@ std::optional<double> send_moments(const ClusterView& cluster, const SentMoments
   if (sent.from_above != nullptr) sent.from_above->resize(sent.above.size());
   const double scale = 1.0 / cluster.weight;
   const std::size_t row_size = cluster.num_states(), size = walk.block_size(), num_rows = size / row_size;
-  std::vector<double> entropies(walk.num_blocks(), 0.0);  // by block, whoever made it
+  std::vector<double> entropies(walk.num_blocks(), 0.0);  // by block, so that the total does not depend on the threads
   struct Own {
     std::vector<double> block, message, above;
   };

@@ -1,4 +1,4 @@
-// Probabilities of a variable given its context, made once and read for each of many samples.
+// Probabilities of a variable given its context, computed once and read for many samples.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@ namespace treesample {
 
 class ConditionalTables {
  public:
-  // Tables that are larger, in entries, or beyond all of them together, are not made.
+  // A table is not made if it has more than kMostEntries entries, or if all tables together would have more than
+  // kMostInAll.
   static constexpr double kMostEntries = 512.0;
   static constexpr std::size_t kMostInAll = std::size_t{1} << 18;
 
   explicit ConditionalTables(int num_levels = 0) : rows_(static_cast<std::size_t>(num_levels)) {}
 
-  // Of one level: `scope` has the context and then the variable; write(x, probs, log_probs) is called for all states of
-  // the context.
+  // Makes the table of one level. `scope` is the context followed by the variable; write(x, probs, log_probs) is called
+  // for every assignment of the context.
   using Write = std::function<void(std::span<const int> x, std::span<double> probs, std::span<double> log_probs)>;
   void make(const FactorGraph& graph, int level, std::span<const int> scope, const Write& write);
 
   struct View {
-    std::span<const double> probs, log_probs;  // empty: there is no table
+    std::span<const double> probs, log_probs;  // empty where there is no table
   };
   [[nodiscard]] View at(int level, std::span<const int> x) const {
     const Row& row = rows_[static_cast<std::size_t>(level)];
@@ -43,7 +44,7 @@ class ConditionalTables {
     std::size_t first = 0, num_states = 0, first_stride = 0, end_stride = 0;
   };
   std::vector<Row> rows_;                             // by level
-  std::vector<std::pair<int, std::size_t>> strides_;  // variable, and how many numbers apart its states are
+  std::vector<std::pair<int, std::size_t>> strides_;  // variable, and the distance between its states in numbers_
   std::vector<double> numbers_;                       // for each context the probabilities, then their logarithms
 };
 

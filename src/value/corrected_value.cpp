@@ -34,7 +34,7 @@ void CorrectedValue::q_values(int level, std::span<const int> prefixes, int coun
   }
 }
 
-// Ridge regression in its dual form: as many unknowns as samples, whatever the number of levels.
+// Ridge regression in its dual form: it has one unknown per sample, whatever the number of levels.
 std::vector<std::vector<double>> fit_shifts(const SearchSpace& space, std::span<const Innovations> samples) {
   samples = samples.first(std::min<std::size_t>(samples.size(), kMostCorrectingSamples));
   std::vector<std::vector<double>> shifts;

@@ -21,7 +21,7 @@ ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space)
     std::vector<int> scope = factor.scope();
     if (scope.empty()) continue;
     std::sort(scope.begin(), scope.end(), [&](int a, int b) { return level_of[a] < level_of[b]; });
-    int next_level = 0;  // the first level at which no more than the first j variables are assigned
+    int next_level = 0;  // the first level that has no mean of this factor yet
     for (std::size_t j = 0; j < scope.size(); ++j) {
       PartialMean mean;
       mean.variables.assign(scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(j));
@@ -41,7 +41,7 @@ ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space)
           if (found != mean.variables.end()) index += states[s] * mean.strides[found - mean.variables.begin()];
         }
         mean.values[index] += value * size / static_cast<double>(table.size());
-        for (std::size_t s = states.size(); s-- > 0;) {  // the last variable is the fastest
+        for (std::size_t s = states.size(); s-- > 0;) {  // the last variable runs fastest
           if (++states[s] < graph.num_states(factor.scope()[s])) break;
           states[s] = 0;
         }

@@ -10,7 +10,7 @@
 namespace treesample {
 namespace {
 
-// The sum of the negative log-probabilities, 0 log 0 = 0.
+// -sum of p log p, with 0 log 0 = 0.
 double entropy(std::span<const double> probs) {
   double sum = 0.0;
   for (const double p : probs) sum -= p > 0.0 ? p * std::log(p) : 0.0;
@@ -31,7 +31,7 @@ void check_distributions(const char* function, const FactorGraph& graph, const L
   check_argument(is_fitting, function, "the distributions are not one per variable with a number for each state");
 }
 
-// Independent variables below a value that is a sum of reduced tables.
+// A sum of reduced tables as the value, and independent variables as the distribution.
 class ProductValue final : public LeafValue {
  public:
   ProductValue(const SearchSpace& space, LocalDistributions distributions, ReducedTables tables, double widen)
@@ -67,14 +67,14 @@ class ProductValue final : public LeafValue {
  private:
   const LocalDistributions distributions_;
   const ReducedTables tables_;
-  const double widen_;  // -1 for lower bounds, 1 for upper ones
+  const double widen_;  // -1 for a lower bound, 1 for an upper one
 };
 
 }  // namespace
 
 LeafValue::LeafValue(const SearchSpace& space) : space_(without_contexts(space)) {}
 
-// Where states are only counted, a search asks once for each node that it creates: the same number without Q-values.
+// UniformValue needs no Q-values: a search asks for its value once per node.
 double LeafValue::log_value(int level, std::span<const int> x) const {
   const Level& here = space_.levels[level];
   if (counts_states()) return here.log_states_below + std::log(here.num_states);
@@ -127,7 +127,7 @@ double LeafValue::sample_below(int level, std::span<int> x, Random& random) cons
 }
 
 double LeafValue::log_prob_below(int level, std::span<const int> x) const {
-  // Q-values may see the variables before a level only.
+  // The Q-values of a level may depend only on the variables before it.
   Assignment prefix(x.begin(), x.end());
   for_each_below(space_, level, [&](int n) { prefix[space_.levels[n].variable] = -1; });
   double log_prob = 0.0;

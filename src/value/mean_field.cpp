@@ -8,8 +8,8 @@
 namespace treesample {
 namespace {
 
-// A zero of the model costs this much in the updates: far more than any finite factor, so that states which
-// need it die out, and still a number.
+// The log-value that replaces -inf in the updates: far below any finite factor, so that states which need a zero of the
+// model die out, but still a number.
 constexpr double kZeroCost = -1e6;
 constexpr double kLeastProbability = 1e-9;
 
@@ -40,7 +40,7 @@ LocalDistributions mean_field(const FactorGraph& graph, int sweeps, std::uint64_
   Random random(seed, "mean field");
   LocalDistributions q = uniform_distributions(graph);
   for (std::vector<double>& probs : q) {
-    for (double& p : probs) p *= 1.0 + 0.01 * random.uniform();  // symmetric models need a side to fall to
+    for (double& p : probs) p *= 1.0 + 0.01 * random.uniform();  // breaks the symmetry of symmetric models
     double sum = 0.0;
     for (const double p : probs) sum += p;
     for (double& p : probs) p /= sum;

@@ -29,7 +29,7 @@ constexpr const char* kFunction = "WeightedMiniBucket";
 struct WeightedMiniBucket::State {
   State(FactorGraph model, SearchSpace search_space) : graph(std::move(model)), space(std::move(search_space)) {}
 
-  const FactorGraph graph;  // a copy shares the tables, so the bounds can outlive the caller's
+  const FactorGraph graph;  // a copy, which shares the tables, so that the bounds can outlive the caller's graph
   const SearchSpace space;
   MiniBucketPlan plan;
   std::unique_ptr<MiniBucketPasses> upper;
@@ -44,11 +44,12 @@ struct WeightedMiniBucket::State {
   TableLookups sampler_rows;           // by level: the part of q_rows that depends on x_n
   TableLookups sent_rows;              // by level: the messages of its clusters, which bound the sum of that part
 
-  // By level, where nothing is split and tables are small; made when the first sample is drawn.
+  // By level, where no bucket below is split and the table is small; made when the first sample is drawn.
   ConditionalTables conditionals;
   std::once_flag conditionals_made;
 
-  // By level: the constant messages from there down, and the rounding of all messages from there down.
+  // By level: the sum of the constant messages sent from it or below, and the rounding error of all messages from
+  // there.
   struct Constants {
     std::vector<double> messages;
     std::vector<double> rounding;
@@ -65,7 +66,7 @@ struct WeightedMiniBucket::State {
   template <typename Choose>
   double visit_below(int level, std::span<const int> x, Choose choose) const;
   struct Visit {
-    double log_q = 0.0, log_total = 0.0;  // of the choice; of all of them
+    double log_q = 0.0, log_total = 0.0;  // of the chosen state; of all states
   };
   template <typename Choose>
   Visit visit(int n, std::span<const int> x, std::span<double> values, std::span<double> weights, Choose choose) const;
@@ -103,7 +104,7 @@ WeightedMiniBucket::State::Constants WeightedMiniBucket::State::constants(const 
   return result;
 }
 
-// By level j: the clusters from j down whose messages go to a level before j.
+// By level j: the clusters at j or below whose messages go to a level before j.
 std::vector<std::vector<int>> WeightedMiniBucket::State::passing_messages(StopCheck& stop) const {
   std::vector<std::vector<int>> passing(plan.buckets.size());
   for (int c = 0; c < static_cast<int>(plan.clusters.size()); ++c) {
@@ -149,7 +150,7 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
     for (const int j : level.children) {
       for (const int c : passing[j]) {
         q_rows.add(graph, message(*upper, c));
-        // What passes by on its way up is the same for all x_n: it cancels in their probabilities.
+        // A message that only passes this level is the same for all x_n and cancels in their probabilities.
         if (plan.clusters[plan.clusters[c].parent].level == n) sampler_rows.add(graph, message(*upper, c));
       }
     }
@@ -265,8 +266,8 @@ int WeightedMiniBucket::table_reads(int level) const {
   return static_cast<int>(here.factors.size()) * here.num_states;
 }
 
-// Walks down from the level; `choose` gets a variable and weights proportional to its probabilities and returns its
-// state. Sampling spends its time here: no memory is allocated per level, and exp and log are the inlined ones.
+// Visits the level and all levels below it. `choose` gets a variable and weights proportional to its probabilities, and
+// returns its state. Sampling spends its time here: no memory is allocated per level, and exp and log are inlined.
 template <typename Choose>
 double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x, Choose choose) const {
   std::vector<int> open = {level};
@@ -304,14 +305,14 @@ WeightedMiniBucket::State::Visit WeightedMiniBucket::State::visit(int n, std::sp
     weights[a] = q[a] == kNegInf ? 0.0 : exp_one(q[a] - largest);
     total += weights[a];
   }
-  // Not the log of the weight, which may have underflowed: bounds hold for all x.
+  // log q is not the logarithm of the weight, which may have underflowed: the bound on the weights must hold for all x.
   const int state = choose(here.variable, std::span<const double>(weights.data(), q.size()));
   const double log_total = log_one(total);
   return {q[state] - largest - log_total, is_possible ? largest + log_total : kNegInf};
 }
 
-// Three quarters of the levels of pedigree models: a sample then needs one look-up for each instead of several tables,
-// exponentials and a logarithm.
+// Three quarters of the levels of pedigree models get a table. A sample then needs one look-up per level instead of
+// sums over several tables, exponentials and a logarithm.
 void WeightedMiniBucket::State::make_conditionals() {
   conditionals = ConditionalTables(space.num_levels());
   std::vector<double> values(most_states), weights(most_states);
@@ -365,7 +366,7 @@ double WeightedMiniBucket::log_prob_below(int level, std::span<const int> x) con
 
 void WeightedMiniBucket::probabilities(int level, std::span<const int> x, std::span<double> probs) const {
   q_values(level, x, 1, probs);
-  // Where nothing is possible q is uniform.
+  // q is uniform where no state is possible.
   if (softmax(probs, probs) == kNegInf) std::fill(probs.begin(), probs.end(), 1.0 / static_cast<double>(probs.size()));
 }
 

@@ -20,7 +20,7 @@ using Levels = std::vector<int>;  // a scope as ascending levels
 constexpr const char* kFunction = "make_mini_bucket_plan";
 constexpr std::size_t kMatchesPerCluster = 8;
 
-// A factor, or the message of a cluster, that waits in a bucket.
+// A factor, or the message of a cluster, that waits in a bucket to be put into a cluster.
 struct Item {
   Levels scope;
   int factor = -1;
@@ -91,8 +91,8 @@ class Planner {
   MiniBucketPlan plan_;
 };
 
-// The first cluster of this bucket that has room for the item, or -1. (Choosing the one that shares
-// most variables with it gave looser bounds on 12 of 15 models, a tighter one on 1.)
+// The first cluster of this bucket that has room for the item, or -1. (The cluster that shares the most variables with
+// the item gave looser bounds on 12 of 15 models and a tighter one on 1.)
 int Planner::cluster_for(const Item& item, int first) {
   for (int c = first; c < static_cast<int>(scopes_.size()); ++c) {
     stop_.go_on(kFunction, static_cast<std::int64_t>(16 * item.scope.size()));
@@ -104,8 +104,8 @@ int Planner::cluster_for(const Item& item, int first) {
 
 void Planner::split_bucket(int level) {
   std::vector<Item>& items = waiting_[level];
-  if (items.empty()) items.push_back(Item{.scope = {level}});  // no factor at all: it counts its states
-  // Large ones first: what fits into an existing scope then costs nothing.
+  if (items.empty()) items.push_back(Item{.scope = {level}});  // no factor: the cluster counts the states
+  // Large scopes first: an item that fits into an existing scope then costs nothing.
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& a, const Item& b) { return a.scope.size() > b.scope.size(); });
   const int first = static_cast<int>(plan_.clusters.size());
@@ -134,8 +134,8 @@ void Planner::split_bucket(int level) {
   }
 }
 
-// Each different intersection of two scopes is matched in all clusters that hold it, small ones first.
-// (Only the pairs of a spanning tree: looser, by 2.5 on a grid of log Z = 3021.)
+// Every distinct intersection of two scopes is matched in all clusters that contain it, small ones first. (Only the
+// pairs of a spanning tree: looser, by 2.5 on a grid with log Z = 3021.)
 void Planner::find_matches(int level) {
   MiniBucketPlan::Bucket& bucket = plan_.buckets[level];
   const int end = bucket.first + bucket.count;
@@ -147,7 +147,7 @@ void Planner::find_matches(int level) {
   std::sort(scopes.begin(), scopes.end(),
             [](const Levels& a, const Levels& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
   scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());
-  // Buckets of a hundred clusters occur: their thousands of pairs cost more than they tighten.
+  // Some buckets have a hundred clusters: matching all of their thousands of pairs costs more than it gains.
   const std::size_t num_kept = std::min(scopes.size(), kMatchesPerCluster * static_cast<std::size_t>(bucket.count));
   scopes.erase(scopes.begin(), scopes.end() - static_cast<std::ptrdiff_t>(num_kept));
 
@@ -165,9 +165,9 @@ void Planner::find_matches(int level) {
   for (int c = bucket.first; c < end; ++c) plan_.clusters[c].shift_scope = variables(shift[c - bucket.first]);
 }
 
-// Kept are the messages. While the passes run there are also the shifts of this and of the best pass,
-// the moments that came from above, and either moments on their way down, with the copies that they are added up in
-// (value/block_fold.hpp), or those of one bucket, which are counted as if they had as many entries as its clusters.
+// The messages are kept. While the passes run there are also the shifts of the current and of the best pass, the
+// moments from above, and the larger of two: the moments sent down together with the copies that they are summed in
+// (value/block_fold.hpp), or the moments of one bucket, counted as if they had as many entries as its clusters.
 void Planner::count_bytes() {
   double messages = 0.0;
   double shifts = 0.0;
@@ -217,8 +217,8 @@ MiniBucketPlan choose_mini_bucket_plan(const FactorGraph& graph, const SearchSpa
   const bool with_lower = has_lower_plan(graph, options);
   const auto most = static_cast<double>(options.bytes);
   const double limit = options.i_bound ? most : std::min(most, static_cast<double>(options.wanted_bytes));
-  // A cluster of i + 1 variables has at least 2^(i + 1) entries: larger i need not be planned, which takes long in
-  // wide models.
+  // A cluster of i + 1 variables has at least 2^(i + 1) entries. Larger i are not planned, because plans of wide models
+  // take long.
   const int largest_i = static_cast<int>(std::log2(std::max(limit / sizeof(double), 2.0)));
   int i_bound = options.i_bound.value_or(std::min(space.width(), largest_i));
   int most_states = 2;
@@ -232,8 +232,8 @@ MiniBucketPlan choose_mini_bucket_plan(const FactorGraph& graph, const SearchSpa
                   fmt::format("WeightedMiniBucket: mini-buckets with i-bound {} need {:.0f} bytes, allowed are {}",
                               i_bound, bytes, options.bytes));
     }
-    // Every i-bound that holds the largest cluster gives this same plan. One less makes tables smaller by a factor of
-    // most_states at most, so that several that cannot fit are passed over.
+    // Every i-bound that admits the largest cluster gives this same plan. Lowering it by one divides the tables by at
+    // most most_states, so several i-bounds that cannot fit are skipped at once.
     std::size_t largest = 0;
     for (const MiniBucketPlan::Cluster& cluster : plan.clusters) largest = std::max(largest, cluster.scope.size());
     const double step = std::floor(std::log(bytes / std::max(limit, 1.0)) / std::log(most_states));

@@ -1,9 +1,9 @@
-// Which tables weighted mini-buckets are made of, decided from the scopes alone.
+// Which tables weighted mini-buckets consist of, decided from the scopes alone.
 //
-// The bucket of level n holds the factors of M_n and the messages that were sent to n. It is split
-// into clusters (mini-buckets) of at most i + 1 variables; a factor or message that is larger by
-// itself has a cluster of its own. A cluster sums out the variable of its level and sends a message
-// over the rest of its scope to the deepest level there, so the clusters form a forest.
+// The bucket of level n holds the factors of M_n and the messages that were sent to n. It is split into clusters
+// (mini-buckets) of at most i + 1 variables; a factor or message that is larger by itself has a cluster of its own. A
+// cluster sums out the variable of its level and sends a message over the rest of its scope to the deepest level there,
+// so the clusters form a forest.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct MiniBucketPlan {
   struct Cluster {
     int level = 0;
     int parent = -1;               // the cluster that gets the message; -1 for a constant
-    std::vector<int> scope;        // variables by ascending level: that of `level` is the last
+    std::vector<int> scope;        // variables by ascending level; the last is that of `level`
     std::vector<int> factors;      // of M_n
     std::vector<int> children;     // clusters whose messages come here
-    std::vector<int> shift_scope;  // the variables that cost shifts may depend on; empty: no shifts
+    std::vector<int> shift_scope;  // the variables that the cost shift may depend on; empty: no shift
 
     [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
   };
-  // Clusters of one bucket whose scopes have `scope` in common: their moments on it should agree.
+  // Clusters of one bucket whose scopes all contain `scope`: their moments on it should agree.
   struct Match {
     std::vector<int> scope;
     std::vector<int> clusters;
@@ -42,14 +42,14 @@ struct MiniBucketPlan {
   int i_bound = 0;
   std::vector<Cluster> clusters;  // in the order of elimination: from the last level to the first
   std::vector<Bucket> buckets;    // by level
-  // Of all tables that are alive at the same time while one bound is made, and of those that stay.
-  // Doubles, because they can be astronomical.
+  // Bytes of all tables that exist at the same time while one bound is made, and of those that stay. Doubles, because
+  // they can exceed every integer.
   double peak_bytes = 0.0;
   double kept_bytes = 0.0;
 
   // One cluster per bucket: plain elimination.
   [[nodiscard]] bool is_exact() const { return clusters.size() == buckets.size(); }
-  // The lower bound is made while the tables of the upper one are kept.
+  // The lower bound is made while the tables of the upper bound are kept.
   [[nodiscard]] double needed_bytes(bool with_lower) const {
     return peak_bytes + (with_lower && !is_exact() ? kept_bytes : 0.0);
   }
@@ -59,9 +59,9 @@ struct MiniBucketPlan {
 MiniBucketPlan make_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space, int i_bound,
                                      const ShouldStop& should_stop = {});
 
-// Whether there will be a lower bound: where it is asked for, of models without zeros.
+// Whether there will be a lower bound: it must be asked for, and the model must have no zeros.
 bool has_lower_plan(const FactorGraph& graph, const MiniBucketOptions& options);
-// With the i-bound that is asked for, or the largest that fits. Throws Error (kResource) where none does.
+// The plan for the requested i-bound, or for the largest one that fits. Throws Error (kResource) where none does.
 MiniBucketPlan choose_mini_bucket_plan(const FactorGraph& graph, const SearchSpace& space,
                                        const MiniBucketOptions& options);
 

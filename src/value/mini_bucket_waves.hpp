@@ -1,4 +1,4 @@
-// Which buckets and clusters do not need each other.
+// Which buckets and clusters are independent of each other.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,9 @@
 
 namespace treesample {
 
-// Buckets of the same height do not need each other's messages, clusters of the same depth not each other's moments.
-// One thread goes through them in the order of the plan, where what is next is still in the cache.
+// Buckets of the same height need none of each other's messages, and clusters of the same depth none of each other's
+// moments. With one thread every bucket and cluster is a wave of its own, in the order of the plan: what comes next is
+// then often still in the cache.
 struct MiniBucketWaves {
   MiniBucketWaves() = default;
   MiniBucketWaves(const FactorGraph& graph, const MiniBucketPlan& plan, int num_threads);

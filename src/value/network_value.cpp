@@ -14,8 +14,8 @@
 namespace treesample {
 namespace {
 
-// Per thread and not per object: a const leaf value is then safe to share, and a search that makes
-// a new object per episode takes no new memory.
+// Per thread and not per object: a const leaf value is then safe to share, and a search that makes a new object for
+// each episode allocates no new memory.
 struct Scratch {
   MlpScratch mlp;
   GnnScratch gnn;
@@ -42,7 +42,7 @@ bool is_binary(const FactorGraph& graph, const Factor& factor) {
   return std::all_of(factor.scope().begin(), factor.scope().end(), [&](int v) { return graph.num_states(v) == 2; });
 }
 
-// Does the table hold `scale` where the condition on (entry) holds and 0 elsewhere?
+// True if every entry of the table is `scale` where holds(entry number), and 0 elsewhere.
 template <typename Condition>
 bool is_scaled(const std::vector<double>& table, double scale, const Condition& holds) {
   const double tolerance = 1e-9 * std::max(1.0, std::abs(scale));
@@ -58,13 +58,13 @@ bool is_not(const std::vector<double>& table, int arity) {
 }
 
 bool is_majority(const std::vector<double>& table, int arity) {
-  const double scale = table.back();  // all variables in state 1: the condition holds
+  const double scale = table.back();  // of all variables in state 1, where the condition holds
   return is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) >= arity; }) ||
          is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) > arity; });
 }
 
-// Kinds of factors over binary variables that are recognised by their entries. A new one is a row here, and what makes
-// such factors.
+// Kinds of factors over binary variables, recognised by their entries. A new kind needs a row here and the code that
+// makes such factors.
 struct FactorKind {
   const char* name;
   bool (*fits)(const std::vector<double>& table, int arity);

@@ -9,8 +9,8 @@
 namespace treesample {
 namespace {
 
-// Entries of a factor with its variables in the order of `scope`, the last one fastest. x is 0 for all variables,
-// before and after.
+// The entries of a factor with its variables in the order of `scope`, the last one fastest. x must be all 0, and is so
+// again afterwards.
 std::vector<double> entries_in_order(const FactorGraph& graph, const Factor& factor, std::span<const int> scope,
                                      Assignment& x) {
   std::vector<double> entries(num_table_entries(graph, scope));
@@ -28,7 +28,7 @@ std::vector<double> magnitudes_of(std::vector<double> values) {
   return values;
 }
 
-// Takes out the last variable of a table, the fastest one.
+// Reduces the last, fastest variable of a table.
 void reduce_rows(const ReducedTables::ReduceRow& reduce, int variable, std::size_t num_states,
                  std::vector<double>& entries) {
   for (std::size_t row = 0; row < entries.size() / num_states; ++row) {
@@ -37,23 +37,23 @@ void reduce_rows(const ReducedTables::ReduceRow& reduce, int variable, std::size
   entries.resize(entries.size() / num_states);
 }
 
-// The rounding errors of sums over a level and everything below it.
+// Bounds on the rounding errors of the sums over a level and all levels below it.
 class RoundingErrors {
  public:
   explicit RoundingErrors(const SearchSpace& space) : space_(space), levels_(space.levels.size()) {}
 
-  // A term of `level` and all levels above it; `num_added` numbers were added up to make it.
+  // Adds a term of `level` and of all levels above it, which is itself the sum of `num_added` numbers.
   void add_from(int level, double magnitude, int num_added) { levels_[level].below.add(magnitude, num_added); }
-  // A term of one level.
+  // Adds a term of this level alone.
   void add_at(int level, double magnitude, int num_added) { levels_[level].here.add(magnitude, num_added); }
 
-  // Once all terms are known, from the last level to the first.
+  // Called once all terms are known, from the last level to the first.
   void hand_up(int level) {
-    levels_[level].below.num_terms += 1.0;  // its own
+    levels_[level].below.num_terms += 1.0;  // its constant
     const int parent = space_.levels[level].parent;
     if (parent >= 0) levels_[parent].below.add(levels_[level].below);
   }
-  // Adding up t numbers is off by at most t 2^-53 times the sum of their magnitudes.
+  // A sum of t numbers is off by at most about t 2^-53 times the sum of their magnitudes.
   [[nodiscard]] double bound(int level, double constant) const {
     Sums sums = levels_[level].below;
     sums.add(levels_[level].here);
@@ -88,8 +88,8 @@ std::vector<int> depths_of(const SearchSpace& space) {
 
 }  // namespace
 
-// Reduces one factor after the other. What its tables add to the rounding of the levels they are for is in
-// `magnitudes`; what is one number goes to `constants`, where the levels above get it too.
+// Reduces the factors one after the other. A reduced table serves a range of levels, to whose rounding errors it adds
+// `Range::magnitude`; a factor that is reduced to one number goes to `constants_`, which the levels above inherit.
 class ReducedTables::Builder {
  public:
   Builder(ReducedTables& target, const FactorGraph& graph, const SearchSpace& space, const Reduction& reduction)
@@ -110,10 +110,10 @@ class ReducedTables::Builder {
       for (const int m : space_.levels[n].factors) reduce(n, graph_.factor(m));
     }
     const bool is_walked = num_row_terms() > kMostTermsPerTable * static_cast<double>(ranges_.size()) + kFewTerms;
-    std::vector<std::vector<int>> tables_of(space_.levels.size());  // by level: what its row adds up
+    std::vector<std::vector<int>> tables_of(space_.levels.size());  // by level: the tables that its row adds up
     for (std::size_t t = 0; t < ranges_.size(); ++t) {
       const Range& range = ranges_[t];
-      if (is_walked) {  // more than it is: what is above gets it too
+      if (is_walked) {  // counts too much: the levels above `until` inherit it too
         errors_.add_from(range.from, range.magnitude, range.num_added);
         continue;
       }
@@ -140,10 +140,10 @@ class ReducedTables::Builder {
 
  private:
   static constexpr const char* kFunction = "ReducedTables";
-  // Beyond this rows would take far more than the model itself.
+  // Beyond this, rows would take far more memory than the model itself.
   static constexpr double kMostTermsPerTable = 32.0, kFewTerms = 1 << 21;
 
-  // A table is for the levels from `from` up to `until`, without it.
+  // A table serves the levels from `from` up to, but not including, `until`.
   struct Range {
     int from = 0, until = -1;
     double magnitude = 0.0;

@@ -1,8 +1,8 @@
-// The factors that a sub-problem still has to pay, reduced to what its ancestors' states say of them.
+// The factors that a sub-problem has not paid for yet, reduced to functions of its ancestors' states.
 //
-// For a factor over levels l_1 < ... < l_s and a sub-problem at level n, l_k < n <= l_(k+1), the states of
-// l_1..l_k are known. Its entry at them is the maximum, or the mean under independent distributions, over the
-// states of l_(k+1)..l_s: tables T_k, each made of T_(k+1) by taking out its deepest variable.
+// For a factor over levels l_1 < ... < l_s and a sub-problem at level n, l_k < n <= l_(k+1), the states of l_1..l_k are
+// known. The reduced table T_k has the maximum, or the mean under independent distributions, over the states of
+// l_(k+1)..l_s. It is made from T_(k+1) by reducing its deepest variable.
 #pragma once
 
 #include <functional>
@@ -20,25 +20,25 @@ namespace treesample {
 
 class ReducedTables {
  public:
-  // The value of a variable's row of entries, one per state.
+  // Reduces the entries of a variable, one per state, to one number.
   using ReduceRow = std::function<double(int variable, std::span<const double> entries)>;
-  // Rows are reduced to weighted sums, whose rounding errors are those of their terms, or to one of their entries.
+  // Whether the number is a weighted sum of the entries, which adds rounding errors, or one of the entries.
   enum class Rows { kSummed, kPicked };
   struct Reduction {
     ReduceRow reduce;
     Rows rows = Rows::kPicked;
     std::vector<double> own;      // own[n] is added for level n and all levels above it
-    ShouldStop should_stop = {};  // Error (kInterrupted)
+    ShouldStop should_stop = {};  // throws Error (kInterrupted)
   };
-  // Functions count as their declared maximum. Takes time and memory linear in the model: where a level has to do with
-  // very many factors, as in a long path, its sum is collected when it is asked for.
+  // A function counts as its declared maximum. Time and memory are linear in the model: where levels share very many
+  // tables, as in a long path, a sum is collected when it is asked for.
   ReducedTables(const FactorGraph& graph, const SearchSpace& space, const Reduction& reduction);
 
-  // The sum over the factors of level n and below of T_k at x, and of `own` there.
+  // The sum of T_k at x over the factors of level n and below, plus the sum of `own` over these levels.
   [[nodiscard]] double sum(int level, std::span<const int> x) const {
     return walk_ ? walk_->sum(level, x) : rows_.sum(level, x);
   }
-  // The same for all states of the variable of the parent level, whatever it is in x.
+  // The same for every state of the parent level's variable, whose state in x is ignored.
   void sum_each(int level, std::span<const int> x, std::span<double> values) const {
     if (walk_) {
       walk_->sum_each(level, x, values);
@@ -46,7 +46,7 @@ class ReducedTables {
       rows_.sum_each(level, x, values);
     }
   }
-  // A bound of the rounding error of sum(level, .).
+  // A bound on the rounding error of sum(level, .).
   [[nodiscard]] double rounding(int level) const { return rounding_[level]; }
 
  private:

@@ -1,8 +1,8 @@
-// Sums of table look-ups that are collected when they are asked for, by going up from a level through its ancestors.
+// Sums of table look-ups that are collected when they are asked for, by walking from a level up through its ancestors.
 //
-// Rows that name the tables of each level (value/table_lookups.hpp) are quicker to add up, but a table that is for many
-// levels is in all of their rows: in a path of N variables that can be N^2 entries. Here a table is stored once, at the
-// level below which it begins.
+// Rows that name the tables of each level (value/table_lookups.hpp) are faster to add up, but a table that serves many
+// levels is in all of their rows: in a path of N variables that can be N^2 entries. Here each table is stored once, at
+// the level `until` above which it no longer applies.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@ class TableWalk {
       levels_[n] = {level.parent, n, level.variable, 0, 1};
     }
     for (int n = space.num_levels() - 1; n >= 0; --n) {
-      if (levels_[n].parent >= 0) levels_[levels_[n].parent].end += levels_[n].end;  // sizes, so far
+      if (levels_[n].parent >= 0) levels_[levels_[n].parent].end += levels_[n].end;  // sizes at first, ends below
     }
-    // Every sub-tree is an interval of places: parents first, then one child after the other.
-    std::vector<int> next(space.levels.size() + 1, 0);  // by parent; the last one is above the roots
+    // Every subtree is an interval of places: the parent first, then one child after the other.
+    std::vector<int> next(space.levels.size() + 1, 0);  // by parent; the last entry is for the roots
     for (int n = 0; n < space.num_levels(); ++n) {
       int& place = next[levels_[n].parent >= 0 ? levels_[n].parent : space.num_levels()];
       const int size = levels_[n].end;
@@ -39,14 +39,14 @@ class TableWalk {
     }
   }
 
-  // A table of the levels from `from` up to `until`, without it; its scope has the variable of `until`.
+  // Adds a table that serves the levels from `from` up to, but not including, `until`, whose variable is in its scope.
   void add(const FactorGraph& graph, int from, int until, const TableView& table) {
     lookups_.begin_row(0.0, levels_[until].variable);
     lookups_.add(graph, table);
     starts_.push_back({until, from, static_cast<int>(starts_.size())});
     levels_[from].highest = std::min(levels_[from].highest, until);
   }
-  // After the last table.
+  // To be called after the last table.
   void finish() {
     std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.until < b.until; });
     for (const Start& start : starts_) ++first_[start.until + 1];
@@ -63,7 +63,7 @@ class TableWalk {
                       [&](const Start& start) { result += lookups_.sum(start.table, x); });
     return result;
   }
-  // For all states of the variable of the parent level, whatever it is in x.
+  // The same for every state of the parent level's variable, whose state in x is ignored.
   void sum_each(int level, std::span<const int> x, std::span<double> values) const {
     const int parent = levels_[level].parent;
     double others = constants_[level];
@@ -86,12 +86,12 @@ class TableWalk {
   };
   struct LevelFacts {
     int parent = -1;
-    int highest = 0;  // the first level at which a table of this level begins; itself when there is none
+    int highest = 0;  // the least `until` of the tables that serve this level; the level itself when there is none
     int variable = 0;
-    int place = 0, end = 1;  // of its sub-tree
+    int place = 0, end = 1;  // the interval of places of its subtree
   };
 
-  // The tables that begin at `ancestor` and are for the level.
+  // Visits the tables stored at `ancestor` that serve the level.
   template <typename Visit>
   void for_each_at(int level, int ancestor, Visit visit) const {
     for (std::int64_t s = first_[ancestor]; s < first_[ancestor + 1]; ++s) {
@@ -105,9 +105,9 @@ class TableWalk {
   }
 
   std::vector<double> constants_;    // by level
-  std::vector<std::int64_t> first_;  // by level: in starts_
+  std::vector<std::int64_t> first_;  // by level: its first place in starts_
   std::vector<LevelFacts> levels_;
-  std::vector<Start> starts_;  // by level at which they begin
+  std::vector<Start> starts_;  // sorted by `until`
   TableLookups lookups_;       // one row per table
 };
 

@@ -14,7 +14,7 @@
 namespace treesample {
 namespace {
 
-// Moves one row so that its log sum exp is `value`; one that is impossible stays so.
+// Shifts one row so that its log sum exp is `value`; an impossible row stays impossible.
 void move_to(std::span<double> q, double value) {
   const double now = log_sum_exp(q);
   for (double& entry : q) entry = now == kNegInf || value == kNegInf ? kNegInf : entry - now + value;
@@ -27,8 +27,8 @@ double root_value_of(const LeafValue& value, const SearchSpace& space) {
   return log_sum_exp(q);
 }
 
-// V(root) = log Z - KL of what the samples are from, without those that are impossible: of q / s where these have the
-// share 1 - s. None where all are.
+// An estimate of V(root) = log Z - KL(q' || P*) for the distribution q' of the possible samples: q' = q / s where q
+// gives the impossible ones probability 1 - s. Nothing where no sample is possible.
 std::optional<double> value_of_samples(std::span<const double> log_weights) {
   double sum = 0.0;
   int count = 0;
@@ -41,8 +41,8 @@ std::optional<double> value_of_samples(std::span<const double> log_weights) {
   return sum / count + std::log(static_cast<double>(count) / static_cast<double>(log_weights.size()));
 }
 
-// The mean square, over samples and levels, of V(x_<n) as the search would have it less what the sample made of it,
-// sum of R_m - log q(x_m | x_<m) over the levels m from n on: one sample of V^q(x_<n).
+// The mean square, over samples and levels, of the difference between V(x_<n) as the search would have it and the sum
+// of R_m - log q(x_m | x_<m) over the levels m >= n, which is one sample of V^q(x_<n).
 double squared_error(std::span<const WeighedSample> samples, const Calibration& calibration) {
   double sum = 0.0;
   std::size_t count = 0;
@@ -61,7 +61,7 @@ double squared_error(std::span<const WeighedSample> samples, const Calibration& 
   return count > 0 ? sum / static_cast<double>(count) : 0.0;
 }
 
-// The trust that foretells the samples best; 0 where there are few of them.
+// The trust that predicts the samples best; 0 where there are few of them.
 double fitted_trust(std::span<const WeighedSample> samples, Calibration calibration) {
   constexpr std::size_t kFewSamples = 8;
   if (samples.size() < kFewSamples) return 0.0;
@@ -76,7 +76,7 @@ double fitted_trust(std::span<const WeighedSample> samples, Calibration calibrat
   return best;
 }
 
-// The weights of those that were paid for in full.
+// The weights of the samples that were paid for in full.
 std::vector<double> weights_of(std::span<const WeighedSample> samples) {
   std::vector<double> weights;
   for (const WeighedSample& sample : samples) {
@@ -177,7 +177,7 @@ Telescoped telescope(const FactorGraph& graph, const SearchSpace& space, std::sh
     const bool are_possible = std::find(weights.begin(), weights.end(), kNegInf) == weights.end();
     result.sampled_kl = are_possible ? log_mean - *value : HUGE_VAL;
   }
-  // Where no sample was possible the leaf value's own is as good as any.
+  // Where no sample was possible, the leaf value's own root value is as good as any.
   const double own = root_value_of(*of, space);
   Calibration calibration{.root_value = value.value_or(own), .shift = 0.0, .trust = 0.0};
   if (value && own != kNegInf) {

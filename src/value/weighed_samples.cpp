@@ -8,7 +8,8 @@
 namespace treesample {
 namespace {
 
-// A network answers several rows in a fraction of the time, and no more than these are drawn in vain.
+// A network answers several rows in little more time than one; at most this many are drawn in vain when the budget
+// ends.
 constexpr int kRows = 16;
 
 std::vector<WeighedSample> drawn(const SearchSpace& space, const LeafValue& of, int count, Random& random) {

@@ -1,4 +1,5 @@
-// Samples of a leaf value with their weights, rewards paid for: what is learned of it before a search begins.
+// Samples of a leaf value with their weights, for which rewards are paid: what is learned about it before a search
+// begins.
 #pragma once
 
 #include <cmath>
@@ -17,25 +18,25 @@
 
 namespace treesample {
 
-// Rewards that were paid for, as a tree of prefixes: samples share them.
+// Rewards that were paid for, as a tree of prefixes which the samples share.
 class PaidRewards {
  public:
   // Keeps references to graph and space.
   PaidRewards(const FactorGraph& graph, const SearchSpace& space, const Budget& budget)
       : space_(space), reward_(graph, space), budget_(budget) {}
 
-  // R_n at x, whose reward at the level before was asked last (level 0: any); none when the budget ends or a function
-  // fails.
+  // R_n at x. The previous call must have been for the level before at the same x, except at level 0. Nothing when the
+  // budget ends or a function fails.
   std::optional<KnownPath::Step> at(int level, std::span<const int> x);
   [[nodiscard]] const Spending& spent() const { return budget_.spent(); }
-  // At most this much in all, in the unit of the budget, until the next call.
+  // Limits the total spending, in the unit of the budget, until the next call.
   void spend_up_to(double most) {
     most_ = most;
     is_over_ = false;
   }
-  // How many samples could be paid for if they shared nothing; at least 1.
+  // The number of samples that could be paid for if they shared nothing; at least 1.
   [[nodiscard]] int most_samples() const;
-  // No sample can be paid for any more.
+  // True when no further sample can be paid for.
   [[nodiscard]] bool is_over() const { return is_over_; }
 
  private:
@@ -54,14 +55,14 @@ class PaidRewards {
 
 // A sample x of q, the softmax of the Q-values of a leaf value.
 struct WeighedSample {
-  KnownPath path;                    // of what was paid for
+  KnownPath path;                    // with the rewards that were paid for
   std::vector<double> values;        // by level: V_phi(x_<n), log sum over a of exp Q_phi
   std::vector<double> log_probs;     // by level: log q(x_n | x_<n)
   std::vector<double> innovations;   // by level and state a: 1[x_n = a] - q(a | x_<n)
   std::optional<double> log_weight;  // log gamma(x) / q(x); none where the budget ended before the last reward
 };
 
-// Up to `count` samples; fewer where the rewards end, and the last of them is then without weight.
+// Up to `count` samples; fewer where the budget ends, and the last of them may then have no weight.
 std::vector<WeighedSample> weighed_samples(const SearchSpace& space, const LeafValue& of, int count,
                                            PaidRewards& rewards, Random& random);
 
