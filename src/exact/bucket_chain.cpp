@@ -8,14 +8,15 @@
 namespace treesample {
 namespace {
 
-// Two blocks and the lists of places of a few tables stay in the first-level cache. Blocks become smaller from the last
-// bucket of a chain to the first. Measured with one thread on a grid, ns per entry: 0.46 for chains of one bucket, 0.44
-// of two and of three, 0.46 of four, 0.52 of five; longer ones move less memory, which several threads share.
+// Two blocks and the lists of places of a few tables must stay in the first-level cache. Blocks shrink from the last
+// bucket of a chain to the first. Measured with one thread on a grid, in ns per entry: 0.46 for chains of one bucket,
+// 0.44 for two and for three, 0.46 for four, 0.52 for five. Longer chains move less memory, whose bandwidth several
+// threads share.
 constexpr std::size_t kMostBlockEntries = 1024, kMostChainBlockEntries = 2048;
 constexpr std::size_t kMostBuckets = 4;  // of a chain
-// Messages below are left to the caches, blocks below cost more than what they save.
+// Smaller messages are left to the caches; smaller blocks cost more than they save.
 constexpr std::size_t kLeastMessage = std::size_t{1} << 15, kLeastBlock = 64;
-// Blocks of the first bucket for one of the last.
+// The most blocks of the first bucket that one block of the last may need.
 constexpr std::size_t kMostJointStates = 32;
 
 bool contains(std::span<const int> scope, int v) { return std::find(scope.begin(), scope.end(), v) != scope.end(); }
@@ -29,8 +30,8 @@ std::size_t num_inner_variables(const FactorGraph& graph, std::span<const int> s
   return num_inner;
 }
 
-// How many of the last variables of `below` are within a block of the bucket after it; none where the two do not fit
-// together.
+// The number of last variables of `below` that are within a block of the next bucket; nothing where the two buckets
+// cannot be chained.
 std::optional<std::size_t> num_inner_below(const FactorGraph& graph, std::span<const int> below,
                                            std::span<const int> separator, std::size_t num_inner) {
   const std::size_t num_outer = separator.size() - num_inner;
@@ -47,7 +48,7 @@ std::optional<std::size_t> num_inner_below(const FactorGraph& graph, std::span<c
   return num_below;
 }
 
-// All of these variables as one chain.
+// All of these variables as one chain; nothing where they do not form one.
 std::optional<BucketChain> chain_of(const FactorGraph& graph, const BucketTree& tree, std::span<const int> variables) {
   BucketChain chain{{variables.begin(), variables.end()}, std::vector<std::size_t>(variables.size())};
   chain.num_inner.back() = num_inner_variables(graph, tree.buckets[variables.back()].separator, kMostChainBlockEntries);

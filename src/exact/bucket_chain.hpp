@@ -1,16 +1,17 @@
-// Successive buckets that are eliminated in one loop: the message of all but the last one is made block by block, used
-// by the next bucket while it is in the first-level cache, and never stored.
+// Successive buckets that are eliminated in one loop: the message of every bucket but the last is made block by block,
+// used by the next bucket while it is in the first-level cache, and never stored.
 //
 //   bucket of v:  m(x_S) = sum over x_v ...        bucket of w, the first of S:  out(x_T) = sum over x_w of m(x_S) ...
 //
-// A block of `out` has all states of the last variables of T. It needs, for each state of w, one block of m: all states
-// of those of these variables that are in S, which are the last ones there too. Blocks of `out` need different blocks
-// of m if every variable of T that is not in S is within the block; then nothing is computed twice.
+// A block of `out` has all states of the last variables of T. For each state of w it needs one block of m, which has
+// all states of those of these variables that are in S; they are the last ones of S too. If every variable of T that is
+// not in S is within the block, then different blocks of `out` need different blocks of m, and nothing is computed
+// twice.
 //
-// Bytes from and to memory per entry of the first bucket, where T is as large as S and each message has K states for
-// the variable that is summed out: stored, m is written (and its lines read for that) and read, out is written. Of two
-// buckets of a grid with two states, 8 B for reading the message below, 2 x 8 B for m, 8 B for reading it, 2 x 8 B for
-// out: 48 B for four entries, 12 B each. In a chain of k buckets 24 B for 2 k entries: 12 / k B each.
+// Memory traffic per entry of a bucket, on a grid with two states per variable, where all messages have the same size.
+// Stored, a message is written, which also reads its cache lines (2 x 8 B), and read again (8 B): 24 B for each bucket,
+// which has two entries per entry of its message, hence 12 B per entry. A chain of k buckets moves 24 B for 2 k
+// entries: 12 / k B per entry.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +25,15 @@ namespace treesample {
 
 struct BucketChain {
   std::vector<int> variables;          // in the order of removal
-  std::vector<std::size_t> num_inner;  // variables of each separator, its last ones, that a block has all states of
+  std::vector<std::size_t> num_inner;  // how many last variables of each separator a block has all states of
 };
 
-// Of the last variables of a separator, as many as make a block of at most so many entries, and one at least.
+// The number of last variables of a separator that make up a block: as many as fit into kMostBlockEntries entries, at
+// least one.
 std::size_t num_inner_variables(const FactorGraph& graph, std::span<const int> separator);
 
-// The longest chain that begins with the first variable of `order`; at least this one. No message of it is larger than
-// the one before, so that it takes no more memory than one bucket after the other does.
+// The longest chain that begins with the first variable of `order`, or this variable alone. No message of the chain is
+// larger than the one before it, so the chain takes no more memory than eliminating one bucket after the other.
 BucketChain longest_chain(const FactorGraph& graph, const BucketTree& tree, std::span<const int> order);
 
 }  // namespace treesample

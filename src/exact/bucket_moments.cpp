@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// Entries of which sharing them is worth it, and parts for each thread that make about equal shares.
+// Fewer entries are not shared between threads. Parts per thread that make about equal shares.
 constexpr std::size_t kLeastShared = std::size_t{1} << 14, kPartsPerThread = 2;
 
 }  // namespace
@@ -67,7 +67,7 @@ void BucketMoments::add(std::span<const std::size_t> groups, EntryWatch& watch) 
   std::vector<std::optional<Own>> owns(static_cast<std::size_t>(team_.size()));
   const std::size_t num_entries = num_pieces * piece_entries;
   std::atomic<bool> is_stopped = false;
-  std::size_t num_done = 0;  // as the calling thread sees it, which is the one that asks
+  std::size_t num_done = 0;  // estimated by the calling thread, the only one that reports progress
   StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(num_done)); });
   const auto add_piece = [&](std::size_t piece, Own& own, bool is_caller) {
     const std::size_t state = piece / parts.size();

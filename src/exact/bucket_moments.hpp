@@ -1,9 +1,10 @@
-// The downward step of elimination at one bucket: p(x_v, x_S) is made block by block and added into the tables of the
-// bucket's children, by several threads, with the same bits for any number of them.
+// The downward step of elimination at one bucket: p(x_v, x_S) is computed block by block and added into the tables of
+// the bucket's children, by several threads, with the same bits for any number of them.
 //
-// All children have v and variables of S. Blocks that differ in a variable that all of them have go to different
-// entries, and are worked on side by side; the blocks of one part come in their order. Where the children have too few
-// variables in common, there is a pass for each of them: p is made several times, but no thread waits.
+// All children contain v and variables of S. Blocks that differ in a variable which all children contain go to
+// different entries, and are processed in parallel; the blocks within one part are processed in order. Where the
+// children have too few variables in common, each gets a pass of its own: p is computed several times, but no thread
+// waits.
 #pragma once
 
 #include <span>
@@ -18,7 +19,7 @@ namespace treesample {
 
 class BucketMoments {
  public:
-  // p = ratio(x_S) times the product of the bucket. All are the caller's.
+  // p = ratio(x_S) times the product of the bucket. All arguments must outlive the object.
   BucketMoments(LinearBucket& product, std::span<const double> ratio, SeparatorSums& sums, ThreadTeam& team);
 
   // Returns the sum of p for each state of v. Throws Error (kInterrupted) when asked to end.

@@ -1,4 +1,5 @@
-// What belongs to which bucket when variables are eliminated in an order (treesample/exact/elimination.hpp).
+// The separator, factors and children of each bucket, for a given order of elimination
+// (treesample/exact/elimination.hpp).
 #pragma once
 
 #include <span>
@@ -10,11 +11,11 @@ namespace treesample {
 
 struct BucketTree {
   struct Bucket {
-    std::vector<int> separator;  // first removed first
-    std::vector<int> factors;    // that belong to v: the first of their scope to be removed
+    std::vector<int> separator;  // in the order of removal
+    std::vector<int> factors;    // of v: those whose first variable to be removed is v
     std::vector<int> children;   // the variables whose messages go to v
 
-    // The last removed variable first, v itself last.
+    // The separator from the last removed variable to the first, then v.
     [[nodiscard]] std::vector<int> scope_ending_with(int v) const {
       std::vector<int> scope(separator.rbegin(), separator.rend());
       scope.push_back(v);

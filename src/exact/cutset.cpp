@@ -15,11 +15,11 @@
 namespace treesample {
 namespace {
 
-constexpr int kRestarts = 2;  // orders after each variable
-// A variable that is all but certain costs nothing in mass, and still a place in the cutset. Of 0.1, 0.02 and 0.005 the
-// last two made the same lower bounds on pedigree models, the first one worse ones.
+constexpr int kRestarts = 2;  // orders tried after each choice of variables
+// Added to every entropy: fixing an all but certain variable loses no mass, but still takes a place in the cutset. Of
+// 0.1, 0.02 and 0.005 the last two gave the same lower bounds on pedigree models, the first worse ones.
 constexpr double kLeastEntropy = 0.02;
-constexpr double kBitsPerRound = 16.0;  // too many by which one more variable is fixed before orders are made again
+constexpr double kBitsPerRound = 16.0;  // of work above the limit for which a round fixes one more variable
 
 double entropy(std::span<const double> probs) {
   double sum = 0.0;
@@ -29,7 +29,7 @@ double entropy(std::span<const double> probs) {
   return std::max(0.0, sum);
 }
 
-// By variable: the share of the work that would be saved if it were fixed, in this order.
+// By variable: the share of the work in this order that fixing it would save.
 std::vector<double> saved_shares(const ModelSizes& sizes, const EliminationCost& cost, const ShouldStop& should_stop) {
   constexpr double kNegligible = 1e-6;
   const auto separator_of = separators(sizes.adjacency, cost.order, should_stop);
@@ -46,7 +46,7 @@ std::vector<double> saved_shares(const ModelSizes& sizes, const EliminationCost&
   return shares;
 }
 
-// The best ones first.
+// At most `most` variables, those with the largest reduction of the log of the work per entropy first.
 std::vector<int> worth_fixing(const std::vector<double>& shares, const std::vector<double>& entropies,
                               std::size_t most) {
   std::vector<int> found;
@@ -68,8 +68,9 @@ class CutsetChoice {
   CutsetChoice(const ModelSizes& sizes, const std::vector<double>& entropies, const CutsetOptions& options)
       : sizes_(sizes), entropies_(entropies), options_(options) {}
 
-  // Greedy, each step by the better one of two new orders and the last one. A good order of the whole model is no good
-  // start: of a pedigree model the best of 2000 led to a cutset with a tenth of the mass that one greedy order led to.
+  // Greedy: each round uses the best of two new orders and the last one. A good order of the whole model is no good
+  // start: on a pedigree model the best of 2000 orders led to a cutset with a tenth of the mass that one greedy order
+  // led to.
   [[nodiscard]] Cutset made_by(int index, const ShouldStop& should_stop) const;
   [[nodiscard]] double entropy_of(const Cutset& cutset) const {
     double sum = 0.0;
@@ -91,7 +92,7 @@ Cutset CutsetChoice::made_by(int index, const ShouldStop& should_stop) const {
   orders.keep_messages = false;
   EliminationCost& rest = cutset.rest;
   rest = best_order(sizes, orders, should_stop);
-  // A variable has at least one entry.
+  // The work cannot fall below one entry per variable.
   const double most = std::max(options_.most_entries, static_cast<double>(entropies_.size()));
   while (rest.num_entries > most) {
     const auto count = static_cast<std::size_t>(1.0 + std::log2(rest.num_entries / most) / kBitsPerRound);

@@ -1,4 +1,4 @@
-// Joint states of a cutset, eliminated side by side.
+// Sums over joint states of a cutset, which are eliminated in parallel.
 #include <fmt/format.h>
 
 #include <optional>
@@ -16,9 +16,9 @@ namespace treesample {
 namespace {
 
 constexpr const char* kFunction = "CutsetSum";
-constexpr int kStatesPerThread = 4;  // between two looks at what there is: one that takes longer keeps no other waiting
+constexpr int kStatesPerThread = 4;  // in a batch; several, so that a slow one keeps few threads waiting
 
-// One thread's own.
+// What each thread has for itself.
 struct Worker {
   explicit Worker(double most_bytes) : pool(std::make_shared<TablePool>(most_bytes)) {}
 
@@ -48,7 +48,7 @@ struct CutsetSum::State {
     return states;
   }
   [[nodiscard]] Mass mass_of(const JointState& states, Worker& worker, const Observer& observer) const;
-  // False when it was ended before all of them were done.
+  // Returns false when it was stopped before all of them were done.
   bool add_batch(std::span<const JointState> batch, const Observer& observer);
 
   FactorGraph graph;

@@ -53,8 +53,8 @@ class Passes {
 
  private:
   struct Bucket {
-    std::vector<int> scope;                // the last removed variable first, v itself last
-    std::vector<int> factors;              // that belong to v
+    std::vector<int> scope;                // from the last removed variable to the first, then v
+    std::vector<int> factors;              // of v: those whose first variable to be removed is v
     std::vector<int> children;             // the variables whose messages go to v
     std::vector<double> message, outside;  // over the separator
 
@@ -68,7 +68,8 @@ class Passes {
     }
   }
 
-  // The log of the sum of the bucket's product over all but `kept`, without the input whose values are `left_out`.
+  // The log of the sum over all variables but `kept` of the bucket's product, without the input whose values are
+  // `left_out`.
   [[nodiscard]] std::vector<double> summed(const Bucket& bucket, std::span<const int> kept,
                                            const double* left_out) const {
     std::vector<TableView> inputs;
@@ -88,7 +89,7 @@ class Passes {
       product.fill(0.0, block);
       walk.accumulate_max(id, block, largest.data());
     } while (walk.next());
-    // Less the largest of each, so that nothing overflows.
+    // The largest entry of each sum is subtracted, so that nothing overflows.
     std::vector<double> shift(size);
     for (std::size_t i = 0; i < size; ++i) shift[i] = largest[i] == kNegInf ? 0.0 : -largest[i];
     do {
@@ -114,7 +115,7 @@ class Passes {
     }
   }
 
-  // The product of all other parts that are not connected, and of the constants.
+  // The product of the constants and of all other connected components.
   [[nodiscard]] double outside_of_root(int v) const {
     double sum = log_constant_;
     for (const int u : order_) {
@@ -153,12 +154,12 @@ TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evi
     check_argument(graph.factor(m).is_table(), kFunction, fmt::format("factor {} is a function", m));
   }
   const EliminationCost cost = elimination_cost(graph, options, observer.should_stop);
-  constexpr double kTables = 2.0;  // messages up and down
+  constexpr double kTables = 2.0;  // for the messages up and down
   if (kTables * cost.bytes > static_cast<double>(limits.bytes)) {
     throw Error(ErrorCode::kResource, fmt::format("{}: {:.4g} bytes are needed for messages (width {}), allowed are {}",
                                                   kFunction, kTables * cost.bytes, cost.width, limits.bytes));
   }
-  // What was observed as tables, behind those of the model.
+  // Evidence is added as tables after those of the model.
   FactorGraph observed = graph;
   const Assignment states = observed_states(graph, evidence);
   for (int v = 0; v < graph.num_variables(); ++v) {

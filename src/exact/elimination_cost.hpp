@@ -1,5 +1,5 @@
-// The sizes of an elimination in a given order, and the variables to fix where they are too large; the best order is
-// elimination_cost() of treesample/exact/elimination.hpp.
+// The sizes of an elimination in a given order, and the choice of variables to fix where they are too large. The best
+// order is found by elimination_cost() of treesample/exact/elimination.hpp.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace treesample {
 
-// Sizes end here, so that sums and differences of them stay finite.
+// Sizes are cut off here, so that their sums and differences stay finite.
 inline constexpr double kMaxLog2Size = 1000.0;
 
-// A model as far as its sizes go.
+// What the sizes of an elimination depend on.
 struct ModelSizes {
   explicit ModelSizes(const FactorGraph& graph);
 
@@ -25,18 +25,18 @@ struct ModelSizes {
   std::vector<double> log2_num_states;
 };
 
-// Of one slice; num_entries of all of them. `cost` has the order and the slices.
+// Sets the sizes for the order and the slices of `cost`: those of one slice, but num_entries of all slices together.
 void set_sizes(EliminationCost& cost, const ModelSizes& whole, bool keep_messages, const ShouldStop& should_stop = {});
 
-// The best of options.restarts orders, as one slice.
+// The best of options.restarts orders, with a single slice.
 EliminationCost best_order(const ModelSizes& sizes, const EliminationOptions& options, const ShouldStop& should_stop);
 
-// The memory that counts for a goal.
+// The memory that is limited for a goal.
 double bytes_for(const EliminationCost& cost, EliminationGoal goal);
 
-// Fixes variables, one after the other, until what counts is within options.most_bytes: each time the one with which
-// the work is least for the memory that is left too much. The slices are not chosen where that takes more than
-// options.most_entries; the cost is then infinite.
+// Fixes variables one after the other until bytes_for() is at most options.most_bytes. Each time it takes the variable
+// that costs the least work for the memory it saves. Where the slices would need more than options.most_entries, they
+// are not chosen and the cost is infinite.
 void slice(EliminationCost& cost, const ModelSizes& whole, const EliminationOptions& options,
            const ShouldStop& should_stop = {});
 

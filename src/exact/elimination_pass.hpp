@@ -1,8 +1,8 @@
-// One elimination of a whole model in a given order: what comes up the buckets, and what can be had on the way down.
+// One elimination of a whole model in a given order: messages up the buckets, and what can be computed on the way down.
 //
-// Two kinds. In the linear domain an entry costs a nanosecond, but entries that are 240 orders of magnitude below the
-// largest of their table are lost: where that may matter, which the pass knows (linear_error.hpp), the one in the log
-// domain takes its place, slower and without such limits.
+// There are two kinds. In the linear domain an entry costs a nanosecond, but entries 240 orders of magnitude below the
+// largest of their table are lost. Where that may matter, which the pass finds out (linear_error.hpp), it is replaced
+// by the pass in the log domain, which is slower and has no such limit.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace treesample {
 
 class TablePool;
 
-// Tells the observer the share of all bucket entries that are done.
+// Reports to the observer the share of all bucket entries that are done.
 class EntryWatch {
  public:
   EntryWatch(const Observer& observer, double num_entries) : observer_(&observer), num_entries_(num_entries) {}
@@ -27,7 +27,7 @@ class EntryWatch {
   void add(double num_entries) { num_done_ += num_entries; }
   [[nodiscard]] double num_done() const { return num_done_; }
   void set_bounds(const LogBounds& log_z) { log_z_ = log_z; }
-  // Tells, then asks; `num_entries` are done beyond those that were added.
+  // Reports progress, then asks whether to stop; `num_entries` are done beyond those that were added.
   [[nodiscard]] bool is_asked_to_stop(double num_entries = 0.0) const {
     if (observer_->progress) {
       observer_->progress({.phase = "elimination",
@@ -47,7 +47,7 @@ class EntryWatch {
 };
 
 struct PassOptions {
-  bool keep_messages = true;  // else only log Z is known
+  bool keep_messages = true;  // otherwise only log Z is known
   ThreadTeam* team = nullptr;
   std::shared_ptr<TablePool> pool;
 };
@@ -60,9 +60,9 @@ class EliminationPass {
   // |log_z() - log Z| is at most this.
   [[nodiscard]] double error() const { return error_ + log_z_.rounding(); }
 
-  // The rest needs kept messages. [variable][state]; Z must not be 0.
+  // The functions below need kept messages. [variable][state]; Z must not be 0.
   [[nodiscard]] virtual Marginals marginals(EntryWatch& watch) const = 0;
-  // p(x_v | x_sep): of a variable given the states in x of those that are eliminated after it.
+  // p(x_v | x_sep): of a variable given the states in x of the variables eliminated after it.
   virtual void conditional(int v, std::span<const int> x, std::span<double> probabilities) const = 0;
 
  protected:
@@ -70,13 +70,13 @@ class EliminationPass {
   double error_ = 0.0;
 };
 
-// Null where too much may have been lost for an error of log Z below kMostLost.
+// Null where the loss may make an error of log Z above kMostLost.
 inline constexpr double kMostLost = 1e-10;
 std::shared_ptr<const EliminationPass> linear_pass(const FactorGraph& graph, const std::vector<int>& order,
                                                    const PassOptions& options, EntryWatch& watch);
 std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const std::vector<int>& order,
                                                 const PassOptions& options, EntryWatch& watch);
-// The first of them, or the second where that is not enough.
+// The linear pass, or the one in the log domain where that is not accurate enough.
 std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
                                                  const PassOptions& options, EntryWatch& watch);
 

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// The number of configurations, or the refusal that names it.
+// The number of configurations; throws an Error that names it where it is too large.
 std::size_t checked_num_configurations(const FactorGraph& graph) {
   std::int64_t count = 1;
   for (int v = 0; v < graph.num_variables(); ++v) {
@@ -46,7 +46,7 @@ Enumeration enumerate(const FactorGraph& graph) {
   for (int v = 0; v < graph.num_variables(); ++v) {
     result.marginals.emplace_back(static_cast<std::size_t>(graph.num_states(v)), 0.0);
   }
-  if (result.log_z == kNegInf) return result;  // -inf - -inf is not a number
+  if (result.log_z == kNegInf) return result;  // marginals would be -inf - -inf
   for (double& log_prob : result.log_probs) {
     log_prob -= result.log_z;
     const double probability = std::exp(log_prob);

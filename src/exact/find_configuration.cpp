@@ -46,7 +46,7 @@ class ConfigurationFinder::Search {
   LocalScores scores_of_;
   std::vector<int> constrained_, unconstrained_;
   std::size_t next_unconstrained_ = 0;
-  std::vector<double> weights_;  // per variable: the weights of its factors
+  std::vector<double> weights_;  // by variable: the sum of the weights of its factors
   std::vector<Decision> decisions_;
   std::vector<int> states_;     // scratch
   std::vector<double> scores_;  // scratch
@@ -64,7 +64,7 @@ FindResult ConfigurationFinder::Search::find(const FindOptions& options) {
   last_conflict_ = -1;
   next_unconstrained_ = 0;
   std::vector<char> is_given(weights_.size(), 0);
-  domains_.undo(0);  // what the last call left, even when a callback threw
+  domains_.undo(0);  // of the last call, also when a callback threw
   bool is_possible = domains_.is_consistent();
   const Assignment given = observed_states(graph_, options.given);
   for (int v = 0; v < graph_.num_variables() && is_possible; ++v) {
@@ -89,8 +89,8 @@ FindResult ConfigurationFinder::Search::find(const FindOptions& options) {
   return std::move(result_);
 }
 
-// From where the domains stand: no decisions yet. A restart leaves them there again, but for what was
-// learnt without any decision.
+// Starts from the domains without any decision. A restart returns to them, except for what was learned without a
+// decision.
 ConfigurationFinder::Search::RunEnd ConfigurationFinder::Search::run(std::int64_t max_contradictions) {
   const std::int64_t last = result_.num_contradictions + max_contradictions;
   while (true) {
@@ -111,7 +111,7 @@ ConfigurationFinder::Search::RunEnd ConfigurationFinder::Search::run(std::int64_
   }
 }
 
-// Takes back the last decision and excludes its state; goes further back while that is contradictory too.
+// Undoes the last decision and excludes its state; goes back further while that leads to a contradiction.
 bool ConfigurationFinder::Search::go_back() {
   while (!decisions_.empty()) {
     const auto [mark, variable, state] = decisions_.back();
@@ -146,7 +146,7 @@ int ConfigurationFinder::Search::choose_variable() {
     }
   }
   if (chosen >= 0) return chosen;
-  // They are decided one after the other: no contradiction comes from them, and none is taken back.
+  // Variables without constraints are decided one after the other: they cause no contradiction and are never undone.
   while (next_unconstrained_ < unconstrained_.size() && domains_.is_fixed(unconstrained_[next_unconstrained_])) {
     ++next_unconstrained_;
   }
@@ -162,7 +162,7 @@ int ConfigurationFinder::Search::choose_state(int variable) {
   } else {
     scores_of_.within_domains(domains_, variable, states_, scores_);
   }
-  if (options_->temperature > 0.0) {  // the largest score with Gumbel noise is a draw from the softmax
+  if (options_->temperature > 0.0) {  // Gumbel-max: the largest noisy score is a draw from the softmax
     for (double& score : scores_) {
       const double uniform = std::max(random_.uniform(), 0x1.0p-54);
       score -= options_->temperature * std::log(-std::log(uniform));

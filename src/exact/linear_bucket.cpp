@@ -12,7 +12,7 @@
 namespace treesample {
 namespace {
 
-// Of a table in a block that are worth spreading out, where the next block needs the same ones.
+// A table with at most this many entries in a block is spread out over it, if the next block needs the same entries.
 constexpr std::size_t kFewEntries = 16;
 
 using Shape = BlockOperand::Shape;
@@ -30,8 +30,8 @@ TS_INLINE double sum_with(double so_far, double term) {
   return kIsFirst ? term : so_far + term;
 }
 
-// out (+)= constant * a, times b where there is one. An operand may be `out` itself. Two entries at a time where one is
-// there twice: it is then loaded once.
+// out (+)= constant * a, times b where there is one. An operand may be `out` itself. With an operand of kTwice the loop
+// takes two entries at a time, so that their common factor is loaded once.
 template <bool kIsFirst, Shape kA, bool kHasB, Shape kB>
 TS_INLINE void add_entries(double* out, std::size_t size, double constant, const BlockOperand& first,
                            const BlockOperand& second) {
@@ -79,7 +79,7 @@ TS_INLINE void add(double* out, std::size_t size, double constant, const BlockOp
   }
 }
 
-// out (+)= constant times the product of the operands, which are overwritten. More than two go by way of the buffer.
+// out (+)= constant times the product of the operands, which are overwritten. More than two operands use the buffer.
 TS_DISPATCHED void add_product(double* out, std::size_t size, double constant, BlockOperand* operands,
                                std::size_t count, double* buffer, bool is_first) {
   if (count > 2) {
@@ -102,19 +102,19 @@ TS_DISPATCHED void add_product(double* out, std::size_t size, double constant, B
 TS_DISPATCHED void add_each(double* to, std::size_t size, const double* from) {
   for (std::size_t i = 0; i < size; ++i) to[i] += from[i];
 }
-// As if one after the other.
+// The same bits as one addition after the other.
 TS_DISPATCHED void add_pairs(double* to, std::size_t size, const double* from) {
   for (std::size_t j = 0; j < size; ++j) to[j] = (to[j] + from[2 * j]) + from[2 * j + 1];
 }
 
-// Numbers >= 0 are in the order of their bits, whose largest and least vectorise.
+// The bits of numbers >= 0 have the same order as the numbers, and integer minima and maxima vectorise.
 TS_DISPATCHED void extent_of(double* block, std::size_t size, std::uint64_t* largest, std::uint64_t* least_but_one) {
   std::uint64_t most = *largest, fewest = *least_but_one;
   for (std::size_t i = 0; i < size; ++i) {
     const double value = block[i];
     const auto bits = std::bit_cast<std::uint64_t>(value);
     most = std::max(most, bits);
-    fewest = std::min(fewest, bits - 1);  // 0 becomes the largest of all
+    fewest = std::min(fewest, bits - 1);  // 0 wraps around to the largest number, so that it never is the least
     block[i] = value < LinearError::kTiny ? 0.0 : value;
   }
   *largest = most;
@@ -158,7 +158,7 @@ LinearBucket::LinearBucket(const FactorGraph& graph, int v, std::span<const int>
   for (const LinearTable* table : tables) subsets.emplace_back(table->scope);
   if (below != nullptr) subsets.emplace_back(below->separator_);
   for (const ScopeGroup& group : group_scopes(graph, scope, subsets)) {
-    if (group.members.front() == std::ssize(tables)) {  // too large for a group
+    if (group.members.front() == std::ssize(tables)) {  // the message below, which is too large for a group
       TS_ASSERT(group.members.size() == 1);
       place_below_ = values_.size();
       add_place(below->separator_);
@@ -267,7 +267,7 @@ void LinearBucket::Cursor::next() {
   }
 }
 
-// A table with few entries in the block as one that has all of them: most blocks after this one need the same.
+// A table with few entries in the block, spread out to all entries of the block: most later blocks need the same ones.
 const double* LinearBucket::Cursor::spread(std::size_t table, std::size_t state, const double* values) {
   if (spreads_.empty()) spreads_.resize(bucket_->values_.size() * bucket_->num_states_);
   Spread& spread = spreads_[table * bucket_->num_states_ + state];
@@ -280,7 +280,7 @@ const double* LinearBucket::Cursor::spread(std::size_t table, std::size_t state,
   return spread.block.data();
 }
 
-// Of this state of v; returns the product of those that are constant in the block.
+// Collects the operands for this state of v and returns the product of the tables that are constant in the block.
 double LinearBucket::Cursor::gather_operands(std::size_t state) {
   operands_.clear();
   double constant = 1.0;
@@ -298,7 +298,7 @@ double LinearBucket::Cursor::gather_operands(std::size_t state) {
       }
     }
   }
-  // What is multiplied by 0 need not be known, unless it is stored.
+  // A message that is multiplied by 0 need not be computed, unless it is stored.
   if (bucket_->below_ == nullptr || (constant == 0.0 && bucket_->message_below_ == nullptr)) return constant;
   for (BlockOperand& operand : operands_) {
     if (operand.values == nullptr) operand.values = block_below(state);

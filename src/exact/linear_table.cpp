@@ -36,7 +36,7 @@ TablePool::Block TablePool::take(std::size_t bytes) {
   bytes = (bytes + unit - 1) / unit * unit;
   const auto fits = std::lower_bound(waiting_.begin(), waiting_.end(), bytes,
                                      [](const Block& block, std::size_t wanted) { return block.bytes < wanted; });
-  // A block that is much too large would take its memory from others.
+  // A block that is much too large would take memory from other tables.
   if (fits != waiting_.end() && fits->bytes <= bytes + bytes / 2) {
     const Block block = *fits;
     waiting_.erase(fits);
@@ -117,7 +117,7 @@ LinearTable linear_table(const FactorGraph& graph, const Factor& factor, std::sp
   do {
     walk.add(id, factor.log_values().data(), values.subspan(walk.first_entry(), walk.block_size()), log_largest);
   } while (walk.next());
-  constexpr double kLeastLog = -550.0;  // above that of kTiny
+  constexpr double kLeastLog = -550.0;  // a little above log kTiny
   double least = 0.0;
   bool is_lossy = false;
   for (double& value : values) {
@@ -132,7 +132,7 @@ LinearTable linear_table(const FactorGraph& graph, const Factor& factor, std::sp
   if (is_lossy) table.error.absolute = std::exp(kLeastLog);
   table.largest = 1.0;
   table.least = std::exp(least) * (1.0 - 1e-9);
-  exp_each(values);  // what is -inf comes out at the end of its range
+  exp_each(values);  // -inf becomes a tiny number, which the next line sets to 0
   for (double& value : values) value = value < LinearError::kTiny ? 0.0 : value;
   return table;
 }

@@ -12,20 +12,20 @@
 
 namespace treesample {
 
-// Large tables, in large pages where the system has them, are used again when they are given back: new memory costs as
-// much as computing its entries, because the system clears it. Not for several threads at once.
+// Memory for large tables, in huge pages where the system has them, which is reused after it is given back: new memory
+// costs as much time as computing its entries, because the system clears it. Not thread-safe.
 class TablePool {
  public:
-  // What is in use and what waits for being used again together take no more than this, if what is in use does not.
+  // Used and waiting blocks together take at most this much, unless the used ones alone take more.
   explicit TablePool(double most_bytes) : most_bytes_(most_bytes) {}
   ~TablePool() { release(); }
   TablePool(const TablePool&) = delete;
   TablePool& operator=(const TablePool&) = delete;
 
-  // Of what waits.
+  // Frees the waiting blocks.
   void release() { release_down_to(0.0); }
 
-  static constexpr std::size_t kLeastBytes = std::size_t{1} << 16;  // smaller ones are not worth it
+  static constexpr std::size_t kLeastBytes = std::size_t{1} << 16;  // reuse does not pay for smaller tables
 
  private:
   friend class TableMemory;
@@ -41,11 +41,11 @@ class TablePool {
   std::vector<Block> waiting_;  // smallest first
 };
 
-// Not set to anything.
+// The numbers of a table, uninitialised.
 class TableMemory {
  public:
   TableMemory() = default;
-  // The pool is for large ones.
+  // Large tables come from the pool.
   TableMemory(std::size_t num_entries, const std::shared_ptr<TablePool>& pool);
   ~TableMemory();
   TableMemory(TableMemory&& other) noexcept { swap(other); }
@@ -67,23 +67,23 @@ class TableMemory {
 
   TablePool::Block block_;
   std::size_t size_ = 0;
-  std::shared_ptr<TablePool> pool_;  // null of a small one
+  std::shared_ptr<TablePool> pool_;  // null for a small table
 };
 
-// Stands for 2^exponent times its entries.
+// A table that stands for 2^exponent times its entries.
 struct LinearTable {
-  std::vector<int> scope;  // first removed first; the last one is the fastest in memory
+  std::vector<int> scope;  // in the order of removal; the last variable is the fastest in memory
   TableMemory values;
   double largest = 0.0;                                    // entry
-  double least = std::numeric_limits<double>::infinity();  // entry above 0, or less
+  double least = std::numeric_limits<double>::infinity();  // lower bound on the entries above 0
   LinearError error;
   int exponent = 0;
 
-  // Brings the largest entry into [1/2, 1).
+  // Scales the largest entry into [1/2, 1).
   void normalise();
 };
 
-// exp(f - largest of f), with the variables in the order of removal. All entries are 0 when all of f are -inf.
+// exp(f - largest of f), with the variables in the order of removal. All entries are 0 where all of f are -inf.
 LinearTable linear_table(const FactorGraph& graph, const Factor& factor, std::span<const int> time);
 
 }  // namespace treesample

@@ -31,7 +31,7 @@ void LocalScores::add_factor(const Propagator& domains, int factor, int variable
   constexpr std::size_t kMostEntries = 1 << 14;
   const std::vector<int>& scope = graph_.factor(factor).scope();
   const std::vector<double>& values = graph_.factor(factor).log_values();
-  // Offsets of all x of the other variables, built up one variable after the other.
+  // Offsets of all joint states of the other variables, built up variable by variable.
   offsets_.assign(1, 0);
   std::size_t stride = 0;
   for (std::size_t i = 0; i < scope.size(); ++i) {
@@ -63,7 +63,7 @@ bool LocalScores::improve(std::span<int> x, int variable) const {
   const int old_state = x[variable];
   int best_state = old_state;
   double best = kNegInf;
-  for (int s = -1; s < graph_.num_states(variable); ++s) {  // the old state first: only better ones replace it
+  for (int s = -1; s < graph_.num_states(variable); ++s) {  // the old state first: only a better one replaces it
     if (s == old_state) continue;
     x[variable] = s < 0 ? old_state : s;
     double sum = 0.0;
@@ -82,7 +82,7 @@ bool LocalScores::improve(std::span<int> x, int variable) const {
 
 void LocalScores::climb(std::span<int> x, const std::vector<char>& is_kept, const ShouldStop& should_stop) const {
   StopCheck stop(should_stop);
-  constexpr int kMostPasses = 50;  // rounding could otherwise go round in circles
+  constexpr int kMostPasses = 50;  // rounding could otherwise make it cycle
   std::vector<char> is_settled = is_kept;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     bool is_changed = false;

@@ -1,4 +1,4 @@
-// What the factors around one variable say about its states.
+// How the factors of one variable rate its states.
 #pragma once
 
 #include <span>
@@ -12,15 +12,15 @@ namespace treesample {
 
 class LocalScores {
  public:
-  // For a model of tables, which must outlive it.
+  // For a model of tables, which must outlive the object.
   explicit LocalScores(const FactorGraph& graph);
 
-  // scores[i] = sum over the factors m of v of log sum of exp psi_m(x) over the x within the domains that
-  // have x_v = states[i]. A factor with more such x than a fixed limit is left out.
+  // scores[i] = the sum over the factors m of v of the log of the sum of exp psi_m(x), over the x within the domains
+  // that have x_v = states[i]. A factor with too many such x is left out.
   void within_domains(const Propagator& domains, int variable, std::span<const int> states, std::span<double> scores);
 
-  // Changes one variable at a time to its best state given all others, except where `is_kept`, until no
-  // change raises the density, or `should_stop`. The density of x must be positive.
+  // Changes one variable at a time to its best state given all others, except where `is_kept`, until no change raises
+  // the density, or `should_stop`. The density of x must be positive.
   void climb(std::span<int> x, const std::vector<char>& is_kept, const ShouldStop& should_stop) const;
 
   [[nodiscard]] const std::vector<int>& factors_of(int variable) const { return factors_of_[variable]; }

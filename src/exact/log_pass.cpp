@@ -1,4 +1,4 @@
-// Elimination in the log domain: neither 1e4 nor -inf among the log-values needs care.
+// Elimination in the log domain, for log-values of any magnitude.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -26,18 +26,18 @@ class LogPass final : public EliminationPass {
 
  private:
   struct Bucket {
-    std::vector<int> scope;       // the last removed variable first, v itself last
-    std::vector<int> factors;     // that belong to v: the first of their scope to be removed
+    std::vector<int> scope;       // from the last removed variable to the first, then v
+    std::vector<int> factors;     // of v: those whose first variable to be removed is v
     std::vector<int> children;    // the variables whose messages go to v
-    std::vector<double> message;  // less log_max: its largest entry is 0
-    double log_max = kNegInf;     // of the message as it was
+    std::vector<double> message;  // with log_max subtracted: its largest entry is 0
+    double log_max = kNegInf;     // the largest entry of the message before that
     MessageError error;           // of the message
 
     [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
   };
 
   void eliminate(int v, EntryWatch& watch);
-  // log p(x_sep, x_v) of a bucket is a product of these, up to a constant. All are at most 0.
+  // Visits the tables whose product is p(x_sep, x_v), up to a constant. All entries are at most 0 in the log domain.
   template <typename Visit>
   void for_each_input(const Bucket& bucket, Visit visit) const;
   [[nodiscard]] TableProduct product(const Bucket& bucket) const;
@@ -57,8 +57,8 @@ LogPass::LogPass(const FactorGraph& graph, const std::vector<int>& order, const 
     : graph_(graph), order_(order), options_(options), buckets_(order.size()) {
   const BucketTree tree(graph, order);
   for (const int v : order) {
-    // With the variable that is removed next in the last place of the message, the message and the
-    // bucket that receives it run over memory in the same order.
+    // With the variable that is removed next in the last place, the message and the bucket that receives it run over
+    // memory in the same order.
     buckets_[v].scope = tree.buckets[v].scope_ending_with(v);
     buckets_[v].factors = tree.buckets[v].factors;
     buckets_[v].children = tree.buckets[v].children;
@@ -141,7 +141,8 @@ void LogPass::conditional(int v, std::span<const int> x, std::span<double> proba
   softmax(probabilities, probabilities);
 }
 
-// The downward step at v: consumes p(x_sep(v)), hands its children theirs, returns the marginal of v.
+// The downward step at v: consumes p(x_sep(v)), passes each child the distribution over its separator, and returns the
+// marginal of v.
 std::vector<double> LogPass::sum_bucket(int v, std::vector<TableMemory>& separator_probs, EntryWatch& watch) const {
   const Bucket& bucket = buckets_[v];
   const TableMemory separator_prob = std::move(separator_probs[v]);
@@ -189,7 +190,7 @@ Marginals LogPass::marginals(EntryWatch& watch) const {
     }
     result[*v] = sum_bucket(*v, separator_probs, watch);
     watch.add(num_entries(*v));
-    // Takes off the rounding of the chain of buckets above.
+    // Removes the rounding errors of the buckets above.
     const double total = std::accumulate(result[*v].begin(), result[*v].end(), 0.0);
     for (double& p : result[*v]) p /= total;
   }

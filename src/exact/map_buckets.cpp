@@ -45,7 +45,7 @@ std::vector<int> united(const std::vector<int>& a, const std::vector<int>& b) {
   return {all.begin(), all.end()};
 }
 
-// What is left of the graph between the variables of M once all others are gone.
+// The graph between the variables of M after all others are eliminated.
 Adjacency map_graph(const Adjacency& adjacency, const std::vector<int>& others, const std::vector<int>& map,
                     const ShouldStop& should_stop) {
   std::vector<int> place(adjacency.size(), -1);
@@ -105,7 +105,7 @@ std::vector<int> map_order(const FactorGraph& graph, const std::vector<char>& is
       try_order();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kInterrupted) throw;
-      break;  // the ones before will do
+      break;  // the orders so far suffice
     }
   }
   return best;
@@ -187,10 +187,10 @@ MapBuckets::MapBuckets(const FactorGraph& graph, std::vector<int> order, const s
     levels_.push_back(*v);
     level_error_ += kEps * static_cast<double>(buckets_[*v].inputs.size() + buckets_[*v].outputs.size() + 1);
   }
-  error_ *= 2.0;  // of second order
+  error_ *= 2.0;  // covers terms of second order
 }
 
-// The largest entry of the product of some tables for each state of v.
+// The largest entry of the product of these tables, for each state of v.
 std::vector<double> MapBuckets::largest_by_state(int v, const std::vector<int>& scope,
                                                  const std::vector<int>& members) const {
   std::vector<TableView> inputs;
@@ -208,7 +208,7 @@ std::vector<double> MapBuckets::largest_by_state(int v, const std::vector<int>& 
   return largest;
 }
 
-// Over the scope without v, which is its last variable: the maximum for weight 0, else the weighted sum.
+// The message over the scope without v, its last variable: the maximum for weight 0, otherwise the weighted sum.
 std::vector<double> MapBuckets::message(const std::vector<int>& scope, const std::vector<int>& members,
                                         const std::vector<double>& shift, double weight,
                                         const ShouldStop& should_stop) const {
@@ -274,7 +274,7 @@ void MapBuckets::eliminate(int v, bool is_max, double max_entries, const ShouldS
       cluster_scopes[c] = united(cluster_scopes[c], scopes[i]);
     }
     if (!clusters[c].empty()) cluster_scopes[c] = without(std::move(cluster_scopes[c]), v);
-    // What is eliminated next in the last place.
+    // The variable eliminated next is in the last place.
     std::sort(cluster_scopes[c].begin(), cluster_scopes[c].end(), [&](int a, int b) { return time_[a] > time_[b]; });
     cluster_scopes[c].push_back(v);
   }
@@ -285,13 +285,13 @@ void MapBuckets::eliminate(int v, bool is_max, double max_entries, const ShouldS
       shifts[c] = largest_by_state(v, cluster_scopes[c], members[c]);
       for (std::size_t s = 0; s < num_states; ++s) mean[s] += shifts[c][s] / static_cast<double>(num_clusters);
     }
-    // A state that one cluster excludes is excluded from all.
+    // A state that one cluster excludes is excluded from all of them.
     for (std::vector<double>& shift : shifts) {
       for (std::size_t s = 0; s < num_states; ++s) shift[s] = mean[s] == kNegInf ? kNegInf : mean[s] - shift[s];
     }
   }
   const double num_terms = static_cast<double>(buckets_[v].inputs.size() + 4 * num_clusters + num_states) + 16.0;
-  // Once for the tables, and once for the level of the search that takes them off and adds its own.
+  // Once for the tables, and once for the level of the search, which subtracts the outputs and adds the inputs.
   error_ += 2.0 * num_terms * kEps * (1.0 + 2.0 * magnitude);
   const double weight = is_max ? 0.0 : 1.0 / static_cast<double>(num_clusters);
   for (std::size_t c = 0; c < num_clusters; ++c) {

@@ -1,4 +1,4 @@
-// Mini-buckets for map_search: upper bounds of what is left once some of the last eliminated variables have states.
+// Mini-buckets for map_search: upper bounds on what remains once some of the last eliminated variables have states.
 #pragma once
 
 #include <span>
@@ -9,30 +9,30 @@
 
 namespace treesample {
 
-// First eliminated first, the variables of M last: the cheaper of a few greedy orders.
+// An order that eliminates the variables of M last: the cheapest of a few greedy orders.
 std::vector<int> map_order(const FactorGraph& graph, const std::vector<char>& is_map, std::uint64_t seed,
                            const ShouldStop& should_stop);
 
 class MapBuckets {
  public:
-  // A cluster has at most so many entries, but for one that a single factor or message needs. The graph must outlive
-  // it.
+  // A cluster has at most max_entries entries, unless a single factor or message needs more. The graph must outlive the
+  // object.
   MapBuckets(const FactorGraph& graph, std::vector<int> order, const std::vector<char>& is_map, double max_entries,
              const ShouldStop& should_stop);
-  // Bytes of all messages for that limit, before anything is made.
+  // Bytes of all messages for this limit, computed from the scopes alone.
   static double bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries,
                           const ShouldStop& should_stop);
 
-  // The variables of M as the search takes them: last eliminated first.
+  // The variables of M in the order of the search: the last eliminated first.
   [[nodiscard]] int num_levels() const { return static_cast<int>(levels_.size()); }
   [[nodiscard]] int variable(int level) const { return levels_[level]; }
   [[nodiscard]] double root() const { return constant_; }
-  // f for each state of the level's variable, from the f of the states before it, which is not -inf.
+  // f for each state of the level's variable, given f of the prefix before it, which must not be -inf.
   void children(int level, std::span<const int> x, double parent, std::span<double> values) const;
 
   [[nodiscard]] bool is_exact() const { return is_exact_; }              // no bucket was split
-  [[nodiscard]] bool has_exact_sums() const { return has_exact_sums_; }  // none of a variable outside of M
-  // Of an f whose magnitude, and that of those above it, is at most this.
+  [[nodiscard]] bool has_exact_sums() const { return has_exact_sums_; }  // no bucket of a variable outside M was split
+  // The error of an f, if the magnitudes of f and of those above it in the search are at most this.
   [[nodiscard]] double error(double magnitude) const { return error_ + 2.0 * magnitude * level_error_; }
 
  private:
@@ -43,7 +43,7 @@ class MapBuckets {
   };
   struct Bucket {
     std::vector<int> inputs;   // in tables_
-    std::vector<int> outputs;  // messages, in tables_
+    std::vector<int> outputs;  // the messages that it sends, in tables_
   };
 
   static std::vector<std::vector<int>> clusters_of(const FactorGraph& graph,
@@ -61,7 +61,7 @@ class MapBuckets {
   std::vector<Bucket> buckets_;  // by variable
   std::vector<int> levels_;
   double constant_ = 0.0, error_ = 0.0;
-  double level_error_ = 0.0;  // of the additions along a path, relative to what is added up
+  double level_error_ = 0.0;  // of the additions along a path, relative to the terms
   bool is_exact_ = true, has_exact_sums_ = true;
 };
 

@@ -19,9 +19,9 @@ namespace treesample {
 namespace {
 
 constexpr const char* kFunction = "map_search";
-constexpr std::size_t kMostBucketShare = 2;  // of the memory for buckets; the rest is for the search
+constexpr std::size_t kMostBucketShare = 2;  // buckets get at most the memory divided by this, the search the rest
 constexpr int kExpansionsBetweenLooks = 16;
-constexpr std::int64_t kFirstDives = 8;  // then at ever longer intervals
+constexpr std::int64_t kFirstDives = 8;  // expansions before the first dive; then 3/2 of the last number
 
 class MapSearch {
  public:
@@ -54,7 +54,7 @@ class MapSearch {
     }
     for (const Assignment& x : options_.first) offer_configuration(x);
     push(-1, 0, buckets_->root());
-    dive(0, buckets_->root());  // there is something, however little time there is
+    dive(0, buckets_->root());  // so that there is an answer, however little time there is
     search();
     return std::move(result_);
   }
@@ -63,7 +63,7 @@ class MapSearch {
   struct Node {
     int parent = -1;  // in nodes_
     int state = 0;    // of the variable of the level before
-    int level = 0;    // how many have states
+    int level = 0;    // number of variables that have states
   };
   struct Open {
     double f = 0.0;
@@ -98,15 +98,15 @@ class MapSearch {
   std::size_t max_nodes_ = 0;
   std::vector<Node> nodes_;
   std::vector<Open> open_;                       // a heap
-  Assignment x_;                                 // of the whole model; what has no state yet means nothing
-  std::map<std::vector<int>, LogBounds> known_;  // y that were looked at
-  double tied_upper_ = kNegInf;                  // of those that were left as ties
-  double leaf_upper_ = kNegInf;                  // of those whose value is not exact, and of what was cut short
+  Assignment x_;                                 // of the whole model; variables that have no state yet are meaningless
+  std::map<std::vector<int>, LogBounds> known_;  // assignments of M that were evaluated
+  double tied_upper_ = kNegInf;                  // of those that were dismissed as ties
+  double leaf_upper_ = kNegInf;  // of those whose value is not exact, and of searches that were cut short
   bool is_stopped_ = false;
   MapResult result_;
 };
 
-// The largest clusters whose messages fit: the memory is found by halving.
+// Chooses the largest clusters whose messages fit into the memory, by bisection.
 void MapSearch::make_buckets() {
   const std::vector<int> order =
       options_.order.empty() ? map_order(graph_, is_map_, options_.seed, observer_.should_stop) : options_.order;
@@ -134,7 +134,7 @@ double MapSearch::widened(double f) const {
   return f + buckets_->error(std::abs(buckets_->root()) + std::abs(f) + known);
 }
 
-// What rounding alone could put above what is known is a tie, of which models with symmetries have a great many.
+// A node that only rounding could put above the known values is a tie. Models with symmetries have a great many.
 bool MapSearch::can_improve(double f) {
   if (f == kNegInf) return false;
   const double upper = widened(f);
@@ -159,7 +159,7 @@ void MapSearch::push(int parent, int state, double f, int level) {
   std::push_heap(open_.begin(), open_.end());
 }
 
-// The states of a node.
+// Writes the states of a node into x_.
 void MapSearch::load(int node) {
   for (; nodes_[node].parent >= 0; node = nodes_[node].parent) {
     x_[buckets_->variable(nodes_[node].level - 1)] = nodes_[node].state;
@@ -174,7 +174,7 @@ std::vector<int> MapSearch::states() const {
 
 void MapSearch::search() {
   std::int64_t next_dive = kFirstDives;
-  double left = kNegInf;  // f of what was not gone through to the end
+  double left = kNegInf;  // f of the best node that was not searched to the end
   while (!open_.empty()) {
     const Open top = open_.front();
     if (!can_improve(top.f)) break;
@@ -208,7 +208,7 @@ void MapSearch::search() {
   const double first = result_.best.empty() ? kNegInf : result_.best.front().log_value.upper;
   const double rest = left == kNegInf ? threshold() : widened(left);
   result_.log_upper = std::max({first, rest, leaf_upper_, tied_upper_});
-  // Values that are not exact: nobody knows which is the best.
+  // Where the values are not exact, the best one is not known.
   if (leaf_upper_ > (result_.best.empty() ? kNegInf : result_.best.front().log_value.lower) + MapResult::kTolerance) {
     result_.is_done = false;
   }
@@ -219,12 +219,12 @@ void MapSearch::expand(const Open& open) {
   std::vector<double> values(static_cast<std::size_t>(graph_.num_states(buckets_->variable(level))));
   buckets_->children(level, x_, open.f, values);
   for (std::size_t a = 0; a < values.size(); ++a) {
-    const double f = std::min(values[a], open.f);  // rounding apart it is no larger
+    const double f = std::min(values[a], open.f);  // larger only by rounding
     if (can_improve(f)) push(open.node, static_cast<int>(a), f, level + 1);
   }
 }
 
-// Takes the best state of each level that is left.
+// Takes the best state at each remaining level.
 void MapSearch::dive(int node, double f) {
   for (int level = nodes_[node].level; level < buckets_->num_levels() && f != kNegInf; ++level) {
     const int v = buckets_->variable(level);
@@ -257,7 +257,7 @@ void MapSearch::descend(int level, double f) {
   }
 }
 
-// log S of the states in x_, all of M.
+// log S of the states in x_, where all variables of M have one.
 LogBounds MapSearch::value_of_leaf(double f) {
   if (result_.variables.size() == is_map_.size()) {
     CompensatedSum density;

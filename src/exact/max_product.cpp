@@ -20,10 +20,10 @@ namespace treesample {
 namespace {
 
 constexpr const char* kFunction = "most_probable";
-constexpr double kUnit = kEpsilon / 2.0;  // of one operation, relative to its result
-constexpr double kLargestSum = 1e307;     // further up sums of factors might overflow
+constexpr double kUnit = kEpsilon / 2.0;  // rounding error of one operation, relative to its result
+constexpr double kLargestSum = 1e307;     // sums of larger factors might overflow
 
-// The largest finite magnitude in a table; -inf stays -inf without any rounding.
+// The largest finite magnitude in a table; sums with -inf have no rounding errors.
 double largest_magnitude(std::span<const double> values) {
   double largest = 0.0;
   for (const double value : values) {
@@ -41,7 +41,7 @@ void max_rows(std::span<const double> block, std::size_t num_states, double* out
   }
 }
 
-// How much better than x anything may be, if nothing is above `upper`.
+// x with a bound on how much better another configuration can be, if none is above `upper`.
 MostProbable certified(const FactorGraph& graph, Assignment x, double upper) {
   Configuration best;
   best.x = std::move(x);
@@ -53,7 +53,7 @@ MostProbable certified(const FactorGraph& graph, Assignment x, double upper) {
   return {std::move(best), std::nextafter(upper, HUGE_VAL), gap};
 }
 
-// What of all slices this one is, for the share that is done.
+// The place of this slice among all slices, for the share that is done.
 struct Part {
   double first = 0.0, count = 1.0;
 };
@@ -70,7 +70,7 @@ class MaxProduct {
     build_buckets();
   }
 
-  // False when no configuration is possible.
+  // Returns false when no configuration is possible.
   bool eliminate_all() {
     double num_done = 0.0;
     for (const int v : order_) {
@@ -89,8 +89,8 @@ class MaxProduct {
     return log_max_.value() != kNegInf;
   }
 
-  // No configuration is above this. Errors count twice, for the rounding of what is computed from them; those of the
-  // input are in the density's error() alone.
+  // No configuration is above this. The errors count twice, to cover the rounding of this sum; those of the input also
+  // enter the error() of the density alone.
   [[nodiscard]] double upper() const { return log_max_.value() + 2.0 * (error_ + input_error_ + log_max_.rounding()); }
   [[nodiscard]] Assignment decode() const {
     Assignment x(buckets_.size(), 0);
@@ -108,8 +108,8 @@ class MaxProduct {
 
  private:
   struct Bucket {
-    std::vector<int> scope;     // the last removed variable first, v itself last
-    std::vector<int> factors;   // that belong to v: the first of their scope to be removed
+    std::vector<int> scope;     // from the last removed variable to the first, then v
+    std::vector<int> factors;   // of v: those whose first variable to be removed is v
     std::vector<int> children;  // the variables whose messages go to v
     std::vector<double> message;
 
@@ -185,7 +185,7 @@ class MaxProduct {
   double input_error_ = 0.0;     // of the log-values
 };
 
-// The order and, where that does not fit, slices in which all messages do.
+// An order in which all messages fit into the memory, with slices where that needs them.
 EliminationCost cost_within(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
                             const ShouldStop& should_stop) {
   const auto most_bytes = static_cast<double>(limits.bytes);
@@ -206,7 +206,7 @@ EliminationCost cost_within(const FactorGraph& graph, const Limits& limits, cons
                           kFunction, cost.bytes, cost.width, limits.bytes));
 }
 
-// The best of the slices. Those that are impossible, which zeros show in most cases, cost nothing.
+// The best of all slices. Most impossible slices are recognised by their zeros and cost nothing.
 std::optional<MostProbable> best_slice(const FactorGraph& graph, const EliminationCost& cost,
                                        const Observer& observer) {
   std::optional<Configuration> best;

@@ -1,10 +1,10 @@
-// How far the tables of an elimination may be off, given that the factors' entries, and the numbers that they are
-// logarithms of, are known to one unit in their last place, eps = 2^-52.
+// A bound on the errors of the tables of an elimination in the log domain, given that the entries of factors, and the
+// numbers of which they are logarithms, are known to one unit in the last place, eps = 2^-52.
 //
-// All tables enter a bucket with their largest entry taken off: numbers t <= 0, so that no partial sum of a bucket
-// exceeds the sum itself, and
+// Every table enters a bucket with its largest entry subtracted: numbers t <= 0, so that no partial sum of a bucket
+// exceeds the sum itself in magnitude, and
 //
-//   |t as computed - t| <= constant + slope |t|         for every entry that is not -inf; -inf is always right.
+//   |t as computed - t| <= constant + slope |t|         for every entry that is not -inf; -inf is always exact.
 //
 // A factor: its entries are off by eps (1 + |entry|), and t = entry - largest by eps |t|, so that
 //   constant = eps (1 + |largest|), slope = 2 eps.
@@ -12,15 +12,16 @@
 // A sum of n tables: the constants add up, the sum of slope_i |t_i| is at most the largest slope times |t|, and each
 // addition is off by eps |t|.
 //
-// log sum exp over K entries t_a that are off by f(t_a) = constant + slope |t_a|: the result is off by at most
-// log sum_a p_a exp f(t_a), p = softmax(t). With t_a = t_max - d_a, E exp(slope d) <= K^slope (log E exp(s d) is convex
-// in s, 0 at s = 0 and at most log K at s = 1) and |t_max| <= |result| + log K, this is at most
+// log sum exp over K entries t_a with errors f(t_a) = constant + slope |t_a|: the result is off by at most log sum_a
+// p_a exp f(t_a), p = softmax(t). With t_a = t_max - d_a, E exp(slope d) <= K^slope (log E exp(s d) is convex in s, 0
+// at s = 0 and at most log K at s = 1) and |t_max| <= |result| + log K, this is at most
 //   constant + slope |result| + 2 slope log K,
 // and exponentials, their sum and the logarithm add eps (K + 16) and eps |result|.
 //
-// Largest entry taken off: slope |largest| becomes constant, and the subtraction adds eps |t|.
+// Subtracting the largest entry: slope |largest| becomes part of the constant, and the subtraction adds eps |t|.
 //
-// Where all entries are within a few nats the slope becomes constant too: in a chain it would grow with every step.
+// Where all entries are within a few nats, the slope is turned into a constant too: in a chain it would grow with every
+// step.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ struct MessageError {
 
   static MessageError of_factor(double largest) { return {kEpsilon * (1.0 + std::abs(largest)), 2.0 * kEpsilon}; }
 
-  // Of a sum of tables that are added one by one.
+  // Adds a table to the sum.
   void add(const MessageError& table) {
     constant += table.constant;
     slope = std::max(slope, table.slope);
@@ -47,11 +48,11 @@ struct MessageError {
     constant += 2.0 * slope * std::log(num_states) + kEpsilon * (num_states + 16.0);
     slope += kEpsilon;
   }
-  // `least` of those that are not -inf, after the largest is taken off.
+  // `least` is the least entry that is not -inf, after the largest is subtracted.
   void take_off(double largest, double least) {
     constexpr double kFewNats = 64.0, kLargestSlope = 1e-3;
     constant += slope * std::abs(largest);
-    // The derivation drops what is of second order, far below a hundredth while slopes are small.
+    // The derivation drops terms of second order, which are far below one per cent while slopes are small.
     if (slope > kLargestSlope) constant = std::numeric_limits<double>::infinity();
     slope += kEpsilon;
     if (least >= -kFewNats) {
@@ -59,7 +60,7 @@ struct MessageError {
       slope = 0.0;
     }
   }
-  // Of a message that is one number, 0 now.
+  // The error of a message that is one number, which is now 0.
   [[nodiscard]] double of_number() const { return 1.01 * constant; }
 
   int num_tables = 0;  // that were added up

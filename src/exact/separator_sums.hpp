@@ -1,7 +1,7 @@
-// From the distribution p over a bucket to those over the separators of its children.
+// Sums the distribution p over a bucket onto the separators of its children.
 //
-// Children with small separators share a pass over p, by way of a table over the union of their scopes: a clique of 20
-// variables with 20 children is gone through twice, not 20 times.
+// Children with small separators share a pass over p, through a table over the union of their scopes: for a clique of
+// 20 variables with 20 children, p is traversed twice and not 20 times.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace treesample {
 
 class SeparatorSums {
  public:
-  // Separators have the order of the bucket's scope, and must stay where they are. The sums of
-  // the groups are not set to anything: the caller makes them 0.
+  // Separators are in the order of the bucket's scope and must outlive the object. The sums of the groups are
+  // uninitialised: the caller sets them to 0.
   SeparatorSums(const FactorGraph& graph, std::span<const int> bucket_scope,
                 std::vector<std::span<const int>> separators, const std::shared_ptr<TablePool>& pool)
       : graph_(graph),
@@ -33,7 +33,7 @@ class SeparatorSums {
   [[nodiscard]] const std::vector<ScopeGroup>& groups() const { return groups_; }
   [[nodiscard]] std::span<double> of_group(std::size_t group) { return sums_[group].span(); }
 
-  // Calls take(separator index, its distribution) for each of them.
+  // Calls take(separator index, its distribution) for each separator.
   template <typename Take>
   void hand_out(Take take) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {

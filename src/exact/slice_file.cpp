@@ -31,7 +31,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// Of all numbers of the model, evidence and all that was taken off it included.
+// Covers all numbers of the graph that is eliminated, which is the model after evidence and reductions.
 std::uint64_t hash_of(const FactorGraph& graph) {
   std::uint64_t hash = mixed(1, static_cast<std::uint64_t>(graph.num_variables()));
   for (int v = 0; v < graph.num_variables(); ++v) hash = mixed(hash, static_cast<std::uint64_t>(graph.num_states(v)));
@@ -45,7 +45,7 @@ std::uint64_t hash_of(const FactorGraph& graph) {
 
 std::string bits_of(double value) { return fmt::format("{:016x}", std::bit_cast<std::uint64_t>(value)); }
 
-// The words of a line one after the other; nothing once one is not what it should be.
+// Reads the words of a line one after the other; nothing more once a word is malformed.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -63,7 +63,7 @@ class Words {
     const auto bits = number<std::uint64_t>(16);
     return bits ? std::optional(std::bit_cast<double>(*bits)) : std::nullopt;
   }
-  // Different numbers below `most`, after their count.
+  // A count, then as many distinct numbers below `most`.
   std::optional<std::vector<int>> list(int most) {
     const auto count = number<int>(10);
     if (!count || *count < 0 || *count > most) return {};
@@ -83,7 +83,7 @@ class Words {
   std::string_view rest_;
 };
 
-// The line without its checksum; nothing where that is wrong.
+// The line without its checksum; nothing where the checksum is wrong.
 std::optional<std::string_view> checked(std::string_view line) {
   const std::size_t end = line.rfind(' ');
   if (end == std::string_view::npos) return {};

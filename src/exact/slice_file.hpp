@@ -1,13 +1,14 @@
-// The slices of an elimination that are done, in a file that survives the end of the program, whatever ends it.
+// The finished slices of an elimination, in a file that survives the end of the program, whatever ends it.
 //
-// Lines of text, each with a checksum; a number is written by its bits, so that what is read is what was computed:
+// Lines of text, each with a checksum. Numbers are written as their bits, so that what is read is exactly what was
+// computed:
 //
 //   treesample-slices 1 MODEL N ORDER... K VARIABLES... CHECKSUM      what is eliminated, and how it is cut
 //   SLICE LOWER UPPER ESTIMATE CHECKSUM                               one line per slice, from the first on
 //
-// A line is on the disk before the next slice begins. A last line without its end was being written when the program
-// was killed, and is taken off; everything else that is not as it was written is refused. Order and variables are in
-// the file because looking for them again, for as long as the clock allows, may find others.
+// A line is on the disk before the next slice begins. An incomplete last line, left by a program that was killed, is
+// removed; any other damage is refused. The order and the variables are in the file because a new search for them, for
+// as long as the clock allows, might find others.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ class SliceFile {
     double estimate = 0.0;
   };
 
-  // Opens the file, or makes it. Throws Error naming it: kIo where it cannot be opened or another run uses it, kParse
-  // where it is damaged or something else, kArgument where it is of another model.
+  // Opens the file, or creates it. Throws an Error that names it: kIo where it cannot be opened or another run uses it,
+  // kParse where it is damaged or another kind of file, kArgument where it belongs to another model.
   SliceFile(std::filesystem::path path, const FactorGraph& graph);
   ~SliceFile();
   SliceFile(const SliceFile&) = delete;
@@ -40,9 +41,9 @@ class SliceFile {
   [[nodiscard]] const std::vector<int>& slice_variables() const { return slice_variables_; }
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }  // of the first slices
 
-  // Of a new file, before its first row.
+  // Writes the header of a new file; to be called before its first row.
   void begin(const EliminationCost& cost);
-  // Of the next slice. On the disk when it returns; kWrite.
+  // Writes the row of the next slice, which is on the disk when this returns. Throws Error (kWrite).
   void add(const Row& row);
 
  private:

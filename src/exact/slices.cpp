@@ -61,7 +61,7 @@ void LogSum::add(const LogBounds& log_value, double estimate) {
   }
 }
 
-// Each addition of logarithms is off by a few units in the last place of the result, and of 1.
+// Each addition of logarithms is off by a few units in the last place of the result and of 1.
 LogBounds LogSum::bounds() const { return sum_.widened(4.0 * kEpsilon * count_ * (1.0 + magnitude_)); }
 
 }  // namespace treesample

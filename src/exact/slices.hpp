@@ -2,8 +2,8 @@
 //
 //   Z = sum over slices s of Z_s,      p(x_v) = sum over s of (Z_s / Z) p_s(x_v)
 //
-// What a slice makes impossible is taken out of it (reduce/simplify.hpp): its tables are smaller than the plan says,
-// and many slices of a model with zeros are nothing at all.
+// States that a slice makes impossible are removed from it (reduce/simplify.hpp): its tables are smaller than planned,
+// and many slices of a model with zeros are impossible and cost nothing.
 #pragma once
 
 #include <cstddef>
@@ -21,23 +21,23 @@ namespace treesample {
 struct Slice {
   ReducedModel model;
   std::vector<int> order;                       // of its variables
-  std::shared_ptr<const EliminationPass> pass;  // of the model; null when it is impossible
+  std::shared_ptr<const EliminationPass> pass;  // null when the slice is impossible
   LogBounds log_z;
   double estimate = 0.0;  // of log_z
 };
 
-// The part of a model in which some variables have the states of `fixed`, and the order of those that it has left.
+// The part of a model in which some variables have the states of `fixed`, and the order of its remaining variables.
 struct SlicedModel {
   ReducedModel model;
   std::vector<int> order;
-  double log_error = 0.0;  // of the log density of a configuration, at most
+  double log_error = 0.0;  // bound on the error of the log density of a configuration
   bool is_impossible = false;
 };
 SlicedModel cut_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order);
-// Of slice number `index`.
+// The states of the fixed variables in slice number `index`.
 Evidence slice_states(const FactorGraph& graph, const EliminationCost& cost, std::size_t index);
 
-// The part of the model in which the variables of `fixed` have these states; the order is of all variables.
+// Eliminates the part of the model in which the variables of `fixed` have these states; the order is of all variables.
 Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
                 const PassOptions& options, EntryWatch& watch);
 
@@ -47,7 +47,7 @@ class Slices {
 
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(cost_.num_slices); }
   [[nodiscard]] const EliminationCost& cost() const { return cost_; }
-  // Eliminates one of them; the entries that it turned out to have less than planned count as done.
+  // Eliminates one slice. Planned entries that it turns out not to have count as done.
   [[nodiscard]] Slice run(std::size_t index, const PassOptions& options, EntryWatch& watch) const;
 
  private:
@@ -55,7 +55,7 @@ class Slices {
   EliminationCost cost_;
 };
 
-// The sum of numbers that are known by bounds of their logarithms.
+// A sum of numbers that are known by bounds on their logarithms.
 class LogSum {
  public:
   void add(const LogBounds& log_value, double estimate);
