@@ -42,7 +42,7 @@ void BoundStore::Pool::grow() {
 }
 
 bool BoundStore::Pool::set_capacity(std::uint64_t capacity) {
-  // realloc moves pages instead of bytes once a level is large.
+  // realloc remaps the pages of a large level instead of copying its bytes.
   const std::ptrdiff_t offset = items_ - memory_.get();
   auto* const moved = static_cast<std::byte*>(std::realloc(memory_.get(), capacity * item_bytes_ + kLineBytes));
   if (moved == nullptr) return false;
@@ -122,7 +122,7 @@ void BoundStore::create_expansion(int level, BoundNode& node) {
 
 NodeIndex& BoundStore::find_or_insert(int level, std::span<const int> x) {
   ContextTable& table = levels_[level].contexts;
-  if (table.is_blank()) table = ContextTable(*space_, level);  // not before: contexts can be large, and levels many
+  if (table.is_blank()) table = ContextTable(*space_, level);  // only now: contexts can be large and levels many
   const std::size_t bytes_before = table.num_bytes();
   NodeIndex& node = table.find_or_insert(x);
   used_bytes_ += table.num_bytes() - bytes_before;
@@ -137,7 +137,7 @@ void BoundStore::give_back_expansion(LevelStore& store, BoundNode& node) {
 }
 
 void BoundStore::collapse(const std::vector<std::vector<bool>>& is_marked, std::span<const Extent> kept) {
-  // Parents before children: what is not reached any more gives everything back.
+  // Parents before children: a node that is no longer reached gives everything below it back.
   std::vector<std::vector<bool>> is_reached(levels_.size());
   for (std::size_t n = 0; n < levels_.size(); ++n) is_reached[n].resize(levels_[n].nodes.size());
   for (std::size_t n = 0; n < kept.size(); ++n) std::fill_n(is_reached[n].begin(), kept[n].nodes, true);
@@ -195,7 +195,8 @@ std::shared_ptr<BoundStore> BoundStore::copy() const {
   return result;
 }
 
-// Indices as they will be in a store that has `base` before it takes what is here beyond the common part.
+// Changes the indices to those in a store that has the extents `base` before it takes what this one has beyond
+// `common`.
 void BoundStore::relink(std::size_t level, std::span<const Extent> common, std::span<const Extent> base) {
   const auto moved = [](NodeIndex i, NodeIndex from, NodeIndex to) { return i < from ? i : i - from + to; };
   const auto moved_expansion = [&](std::size_t n, std::uint32_t e) {

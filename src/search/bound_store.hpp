@@ -1,18 +1,19 @@
-// Where a search with bounds keeps its nodes: storage and identity, no policy.
+// The nodes of a search with bounds: storage and identity, no policy.
 //
-// A node is a sub-problem (level, context) with its three values; it exists from the moment when an edge
-// above it is evaluated. Its expansion, once it has one, is a block of the level's second array:
+// A node is a sub-problem (level, context) with its three values; it is created when an edge above it is evaluated. Its
+// expansion, once it has one, is a block of the level's second array:
 //
 //   uint32    choice          the action that the next traversal takes
 //   uint32    hint[K]         expansion of the grandchild behind an edge, see Expansion::hint; not at all levels
 //   uint32    link[K][C]      node of each child level below an edge; none where R = -inf
 //   uint32    visits[K]
 //   double    factor[K]       exp(R), see factor_of_reward
-//   double    q_phi[K]        only for a rule that looks at it
+//   double    q_phi[K]        only for a rule that reads it
 //
-// (per binary edge in a tree 56 bytes: 32 of the child, 24 here). All edges of an expansion are evaluated. Their values
-// are not stored: they are the factor times the children's, which lie side by side when only this edge leads to
-// them. A collapsed node gives its expansion back and stays, with its bounds, as if it had never been searched.
+// In a tree an edge of a binary node takes 56 bytes: 32 for the child, 24 here. All edges of an expansion are
+// evaluated. Their values are not stored: they are the factor times the children's values, which are adjacent in memory
+// when only this edge leads to them. A collapsed node gives its expansion back and keeps its bounds, as if it had never
+// been searched.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +34,14 @@ struct BoundNode : BoundValues {
   static constexpr std::uint32_t kNoExpansion = (1U << 28) - 1;
 
   [[nodiscard]] bool is_expanded() const { return expansion != kNoExpansion; }
-  // Can the search go there?
+  // True when the search can go there.
   [[nodiscard]] bool is_open() const { return !is_complete && !is_pending; }
   void set_values(const BoundValues& values) { static_cast<BoundValues&>(*this) = values; }
 
   std::uint32_t expansion : 28 = kNoExpansion;
-  bool is_complete : 1 = false;    // solved: nothing below is left to search
-  bool was_collapsed : 1 = false;  // its values are better than leaf values
-  bool is_given_back : 1 = false;  // by collapse; the memory waits for another node
+  bool is_complete : 1 = false;    // nothing is left to search below
+  bool was_collapsed : 1 = false;  // its bounds are better than the leaf values
+  bool is_given_back : 1 = false;  // by collapse; the memory is free for another node
   bool is_pending : 1 = false;     // nothing below can be chosen until rewards arrive
 };
 static_assert(sizeof(BoundNode) == 32);
@@ -58,7 +59,7 @@ struct ExpansionLayout {
 // A view of an expansion. Valid until one of the same level is created.
 class Expansion {
  public:
-  // Rewards up to this are kept as exp(R), which times_factor of BoundValues takes.
+  // Larger rewards are not kept as exp(R), because times_factor of BoundValues has a limited range.
   static constexpr double kMostReward = 128.0;
 
   Expansion(std::byte* block, const ExpansionLayout& layout) : block_(block), layout_(&layout) {}
@@ -67,8 +68,8 @@ class Expansion {
   [[nodiscard]] NodeIndex* links(int action) const {
     return at<NodeIndex>(layout_->links) + static_cast<std::ptrdiff_t>(action) * layout_->num_children;
   }
-  // The expansion that a traversal through an edge comes to after the child's, by the child's choice when it was last
-  // visited through this edge: for fetching ahead. In a tree the next traversal comes to it, unless it is collapsed.
+  // For prefetching: the expansion that a traversal through the edge reaches after the child's, by the child's choice
+  // when it was last visited through this edge. In a tree the next traversal reaches it, unless it is collapsed.
   [[nodiscard]] bool has_hints() const { return layout_->has_hints; }
   [[nodiscard]] std::uint32_t& hint(int action) const { return at<std::uint32_t>(4)[action]; }
 
@@ -98,13 +99,13 @@ class BoundStore {
   explicit BoundStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi = false);
 
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
-  // What an expansion of a level takes.
+  // The bytes of an expansion of the level.
   [[nodiscard]] std::size_t expansion_bytes(int level) const { return facts_[level].layout.size; }
   [[nodiscard]] BoundNode& node(int level, NodeIndex index) const { return facts_[level].nodes[index]; }
   [[nodiscard]] Expansion expansion(int level, const BoundNode& node) const {
     return {block(facts_[level], node.expansion), facts_[level].layout};
   }
-  // The space's, near to the nodes.
+  // Copied from the space, to be close to the nodes.
   [[nodiscard]] int num_states(int level) const { return facts_[level].layout.num_states; }
   [[nodiscard]] int variable(int level) const { return facts_[level].variable; }
   [[nodiscard]] std::span<const int> children(int level) const {
@@ -115,21 +116,21 @@ class BoundStore {
     if (facts_[level].layout.num_children != 1) return BoundNode::kNoExpansion;
     return node(facts_[level].children[0], *expansion.links(static_cast<int>(expansion.choice()))).expansion;
   }
-  // For a traversal that follows an edge and knows, or guesses, the expansion of its only child: asks for the nodes
-  // after the child, for the expansion that comes after the child's, and returns the latter.
+  // For a traversal that follows an edge and knows, or guesses, the expansion of its only child: prefetches the nodes
+  // after the child and the expansion that follows the child's, and returns the latter.
   std::uint32_t fetch_ahead(int level, const Expansion& expansion, int action, std::uint32_t child_expansion) const;
   // One past the largest index in use.
   [[nodiscard]] NodeIndex end_index(int level) const { return levels_[level].nodes.size(); }
 
-  // Both throw kResource when 32 bits (28 for expansions) or memory do not suffice. A new expansion is all 0, without
-  // links.
+  // Both throw kResource when 32 bits (28 for expansions) or the memory do not suffice. A new expansion is all 0,
+  // without links.
   NodeIndex create_node(int level);
   void create_expansion(int level, BoundNode& node);
-  // For shared levels: the node of the context that x gives it, kNoNode if there is none.
+  // For shared levels: the node of the context in x; kNoNode if there is none yet.
   NodeIndex& find_or_insert(int level, std::span<const int> x);
 
-  // For a search by several threads (search_team.hpp), in which each has a copy: how much of each level copies have in
-  // common, with the same indices.
+  // For a search by several threads (search_team.hpp), each of which has a copy: the part of each level that all copies
+  // have in common, with the same indices.
   struct Extent {
     NodeIndex nodes = 0, expansions = 0;
   };
@@ -137,15 +138,15 @@ class BoundStore {
     int level = 0;
     NodeIndex index = kNoNode;
   };
-  // Gives back the expansions of nodes for which `is_marked[level][index]` holds and everything that can then no longer
-  // be reached, but for nodes that `kept` covers.
+  // Gives back the expansions of the nodes for which `is_marked[level][index]` holds, and everything that can then no
+  // longer be reached, except for nodes that `kept` covers.
   void collapse(const std::vector<std::vector<bool>>& is_marked, std::span<const Extent> kept = {});
 
   [[nodiscard]] std::vector<Extent> extents() const;
   [[nodiscard]] std::shared_ptr<BoundStore> copy() const;
-  // Takes what a copy of this store has made beyond the common part: the nodes at these places of that part, which had
-  // no expansions then, get the copy's. False, and nothing is taken, when there is no room for it. Contexts are not
-  // taken.
+  // Takes what a copy of this store has made beyond the common part: the nodes at these places of the common part,
+  // which had no expansions when it was copied, get the copy's. Returns false and takes nothing when there is no room.
+  // Contexts are not taken.
   bool take(BoundStore&& other, std::span<const Extent> common, std::span<const Place> places);
 
   // The virtual edge above the roots: one node per root.
@@ -154,17 +155,17 @@ class BoundStore {
 
   [[nodiscard]] std::uint64_t num_nodes() const { return num_nodes_; }
   [[nodiscard]] std::uint64_t num_expansions() const { return num_expansions_; }
-  // Memory in use, without what was given back by collapse.
+  // Memory in use, without the free items that collapse left.
   [[nodiscard]] std::size_t used_bytes() const { return used_bytes_; }
 
  private:
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
-  // Equal items that can be given back and are then used again first. They begin at a line of the cache.
+  // Items of equal size. Those given back are used again first. The items begin at a cache line.
   class Pool {
    public:
-    // Of items that are numbered from 0 to below `end`.
+    // Items are numbered from 0 to end - 1.
     Pool(std::size_t item_bytes, NodeIndex end) : item_bytes_(item_bytes), end_(end) {}
     [[nodiscard]] NodeIndex size() const { return size_; }
     [[nodiscard]] std::size_t item_bytes() const { return item_bytes_; }
@@ -172,13 +173,13 @@ class BoundStore {
     [[nodiscard]] std::size_t num_free() const { return free_.size(); }
     NodeIndex create();
     void give_back(NodeIndex index) { free_.push_back(index); }
-    // A copy has no more room than it needs.
+    // A copy has no spare room.
     Pool(const Pool& other);
     Pool(Pool&&) = default;
     Pool& operator=(Pool&&) = default;
-    // Room for the items of another pool from `first` on. False when there is none.
+    // Makes room for the items of another pool from `first` on. Returns false when there is none.
     bool make_room(const Pool& other, NodeIndex first);
-    // Pre: room was made. Post: the other one is empty.
+    // Pre: there is room. Post: the other pool is empty.
     void take(Pool& other, NodeIndex first);
 
    private:
@@ -191,13 +192,13 @@ class BoundStore {
     NodeIndex size_ = 0, capacity_ = 0, end_;
     std::vector<NodeIndex> free_;
   };
-  // What a traversal needs to know about a level, close together.
+  // What a traversal needs to know about a level, in adjacent memory.
   struct LevelFacts {
     BoundNode* nodes = nullptr;
     std::byte* expansions = nullptr;
     const int* children = nullptr;
     int variable = 0;
-    int grandchild = -1;  // the level after the only child's, if that has an only child
+    int grandchild = -1;  // the level after the only child, if that has an only child too
     ExpansionLayout layout;
   };
   struct LevelStore {
@@ -221,7 +222,7 @@ class BoundStore {
   std::size_t used_bytes_ = 0;
 };
 
-// Not inlined at once, it would be optimised away: g++ 12 counts fetching ahead as no effect.
+// Always inlined: g++ 12 takes a function that only prefetches for one without effect, and removes its calls.
 [[gnu::always_inline]] inline std::uint32_t BoundStore::fetch_ahead(int level, const Expansion& expansion, int action,
                                                                     std::uint32_t child_expansion) const {
   const LevelFacts& facts = facts_[level];

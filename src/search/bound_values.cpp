@@ -11,11 +11,11 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kLargest = 0x1.fffffffffffffp383;  // of the mantissas
-constexpr double kMostLog = 1e10;                   // beyond it no exponent fits anyway
+constexpr double kLargest = 0x1.fffffffffffffp383;  // mantissa
+constexpr double kMostLog = 1e10;                   // larger logarithms fit no exponent
 constexpr int kMaxUnit = INT16_MAX, kMinUnit = INT16_MIN;
 
-// log(a / b), 0 for 0 / 0.
+// log(a / b), with 0 / 0 = 1.
 double log_ratio(const WideNumber& a, const WideNumber& b) {
   if (b.mantissa == 0.0) return a.mantissa == 0.0 ? 0.0 : kInf;
   if (a.mantissa == kInf) return kInf;
@@ -41,7 +41,7 @@ WideNumber WideNumber::of_log(double log_value) {
   return normalised(mantissa, static_cast<int>(exponent));
 }
 
-// Of the exponential, and of reducing a logarithm that is not small already.
+// The error of the exponential, and of reducing the argument of a logarithm that is not small.
 double WideNumber::of_log_error(double log_value) {
   const double magnitude = std::isinf(log_value) ? 0.0 : std::min(std::abs(log_value), kMostLog);
   return kEpsilon * (4.0 + (magnitude < 256.0 ? 0.0 : 4.0 * magnitude));
@@ -110,22 +110,22 @@ void BoundValues::tighten_slowly(BoundValues backup, bool is_estimate_free) {
   *this = BoundValues(lower, upper, estimate);
 }
 
-// Why no sum of aligned values is on the wrong side, given that tighten() then moves L down and U up by at least
-// 8 2^-52 of themselves. Let e be the exponent of a number and E that of its sum's unit; mantissas m, if neither 0 nor
-// inf, are 2^-576 .. 2^576 (times_factor), and the number is m 2^(768 (e - E)) of its unit.
+// Why no sum of aligned values is on the wrong side, given that tighten() then moves L down and U up by at least 8
+// 2^-52 of themselves. Let e be the exponent of a number and E the exponent of the unit of its sum. A mantissa m that
+// is neither 0 nor inf is in 2^-576 .. 2^576 (times_factor), and the number is m 2^(768 (e - E)) in its unit.
 //
-//   U    One inf makes the sum inf, whatever the others become. Else E is the largest e, and it fits, because each e
-//        does: no number is moved down but those with e < E, each by less than 2^-190 (e = E - 1, where the quotient
-//        may be below the normal numbers, by 2^-1075) or 2^-960 (e < E - 1) in a sum of at least 2^-576; relatively
-//        by less than 2^-380 each.
-//   L    E is the largest e of L unless U or V, which are finite for all summands then, are further away than a
-//        BoundValues can say: down from there L becomes 0, and where E is less than e the number is at least
-//        2^-576 2^768 = 2^192 of its unit. If e = E + 1 it is m 2^768, or less where that exceeds kLargest; if e is
-//        larger it is at least 2^960, and becomes kLargest < 2^384. Both are moved down or not at all. What e < E
-//        moves up (by 2^-1075) or down is as little of the sum as above.
+//   U    One inf makes the sum inf, whatever the others become. Otherwise E is the largest e, which fits because every
+//        e does: only numbers with e < E are moved down, each by less than 2^-190 (e = E - 1, where the quotient may be
+//        below the normal numbers, by 2^-1075) or 2^-960 (e < E - 1) in a sum of at least 2^-576; relative to the sum
+//        that is less than 2^-380 each.
+//   L    E is the largest e of L, unless U or V, which are then finite for all summands, are further away than a
+//        BoundValues can express. Below that L becomes 0; where E is less than e, the number is at least
+//        2^-576 2^768 = 2^192 in its unit. If e = E + 1 it is m 2^768, or less where that exceeds kLargest; if e is
+//        larger it is at least 2^960, and becomes kLargest < 2^384. Both are moved down or not at all. The numbers with
+//        e < E move up (by 2^-1075) or down by as small a part of the sum as above.
 //   V    as L; it is no bound.
 void BoundValues::align(std::span<BoundValues> values) {
-  WideNumber lower, upper, estimate;  // of the units that the sums need
+  WideNumber lower, upper, estimate;  // in the units that the sums need
   const auto raise = [](WideNumber& most, const WideNumber& value) {
     if (value.mantissa == 0.0 || most.mantissa == kInf) return;
     if (value.mantissa == kInf) {
@@ -148,7 +148,7 @@ void BoundValues::align(std::span<BoundValues> values) {
     return units == 1 ? std::min(value.mantissa * WideNumber::kUnit, most) : most;
   };
   const int unit = common.unit();
-  const bool has_lower = common.lower_ > 0.0;  // else it is too far down
+  const bool has_lower = common.lower_ > 0.0;  // otherwise it is too small for the common unit
   for (BoundValues& value : values) {
     value.lower_ = has_lower ? in_units(value.lower(), unit - common.units_below(), kLargest) : 0.0;
     value.upper_ = in_units(value.upper(), unit, kInf);

@@ -1,15 +1,16 @@
-// L, U and V of a sub-problem or of an edge as numbers, not as logarithms: backing up is then products and sums.
+// L, U and V of a sub-problem or of an edge as numbers, not as logarithms: backing up then takes only products and
+// sums.
 //
-// Each of them is m 2^(768 e) with 2^-384 <= m < 2^384, or 0, or inf. Changing e is exact, a number has one such
-// form, and 768 bits are 532 nats, so that the values of a node and its children nearly always have equal exponents:
-// the search works on the mantissas m and looks at the exponents only to see that they are equal. The three
-// exponents fit into 32 bits, because L and V are where U is:
+// Each is m 2^(768 e) with 2^-384 <= m < 2^384, or 0, or inf. This form is unique, and changing e is exact. 768 bits
+// are 532 nats, so that the values of a node and its children nearly always have equal exponents: the search works on
+// the mantissas m and only checks that the exponents are equal. The three exponents fit into 32 bits, because L and V
+// are close to U:
 //
 //   bits 0..15   e of U, signed; of V where U is inf, of L where both are
 //   bits 16..23  that minus e of L:   L may be 135,000 nats below U
 //   bits 24..31  e of V minus that:   V may be 68,000 nats off U
 //
-// What does not fit is moved away from the truth, L down (to 0) and U up (to inf); V, an estimate, is moved to the
+// A value that does not fit is moved away from the truth: L down to 0, U up to inf. V, an estimate, is moved to the
 // nearest number that fits.
 #pragma once
 
@@ -50,7 +51,7 @@ struct WideNumber {
   [[nodiscard]] bool is_special() const { return !(mantissa > 0.0 && mantissa < kMost); }
 };
 
-// Factors that move bounds outward by an error of at most `error` < 1 of their logarithms.
+// Factors that move bounds outward, for logarithms with an error of at most `error` < 1.
 struct Outward {
   Outward() = default;
   explicit Outward(double error) : down(1.0 - error), up(1.0 / (1.0 - error)) {}
@@ -59,16 +60,16 @@ struct Outward {
 
 class BoundValues {
  public:
-  // All 0: a sub-problem that is impossible.
+  // All 0: an impossible sub-problem.
   BoundValues() = default;
-  // L = U = V, a mantissa. Rounding is left to the caller.
+  // L = U = V = a mantissa. The caller accounts for rounding.
   explicit BoundValues(double value) : lower_(value), upper_(value), estimate_(value) {}
   BoundValues(const WideNumber& lower, const WideNumber& upper, const WideNumber& estimate);
-  // L and U moved outward by the rounding errors.
+  // L and U are moved outward by the rounding errors.
   static BoundValues of_logs(double log_lower, double log_upper, double log_estimate);
 
   [[nodiscard]] bool is_dead() const { return upper_ == 0.0; }
-  // Is log L = -inf: is nothing known to be possible?
+  // True when log L = -inf: nothing is known to be possible.
   [[nodiscard]] bool has_no_lower() const { return lower_ == 0.0; }
 
   [[nodiscard]] WideNumber lower() const { return {lower_, lower_ == 0.0 ? 0 : unit() - units_below()}; }
@@ -81,20 +82,21 @@ class BoundValues {
   [[nodiscard]] double log_upper_gap() const;
   [[nodiscard]] double log_estimate_gap() const;
 
-  // log V less that of its unit: to compare values that have the same units.
+  // log V relative to its unit, to compare values with the same units.
   [[nodiscard]] double log_estimate_in_unit() const {
     if (is_number(estimate_)) [[likely]]
       return log_one(estimate_);
     return estimate_ == 0.0 ? -std::numeric_limits<double>::infinity() : estimate_;
   }
 
-  // V in its unit, and whether that is a number, neither 0 nor inf.
+  // V in its unit, and whether that is neither 0 nor inf.
   [[nodiscard]] double estimate_in_unit() const { return estimate_; }
   [[nodiscard]] bool has_estimate() const { return is_number(estimate_); }
 
   void set_log_estimate(double log_estimate);
 
-  // Product of all three. Pre: the mantissas are in their range, and nothing is dead. Rounding is left to the caller.
+  // The product of each of the three. Pre: the mantissas are in their range, and neither side is dead. The caller
+  // accounts for rounding.
   BoundValues& operator*=(const BoundValues& other) {
     if (units_ != 0 && other.units_ != 0) [[unlikely]]
       return multiply_slowly(other);
@@ -104,13 +106,13 @@ class BoundValues {
       normalise();
     return *this;
   }
-  // A factor of 2^-192 .. 2^192 times the values, for a sum: mantissas may leave their range.
+  // A factor of 2^-192 .. 2^192 times the values, as a summand: mantissas may leave their range.
   [[nodiscard]] BoundValues times_factor(double factor) const {
     BoundValues result;
     result.set_product(*this, factor);
     return result;
   }
-  // The same in place, number by number: a copy of the whole would wait for numbers that were just written.
+  // The same in place, number by number: a copy of the whole would have to wait for numbers that were just written.
   void set_product(const BoundValues& values, double factor) {
     lower_ = values.lower_ * factor;
     upper_ = values.upper_ * factor;
@@ -119,16 +121,16 @@ class BoundValues {
   }
 
   [[nodiscard]] bool has_units_of(const BoundValues& other) const { return units_ == other.units_; }
-  // Pre: the same units.
+  // Pre: both have the same units.
   void add(const BoundValues& other) {
     lower_ += other.lower_;
     upper_ += other.upper_;
     estimate_ += other.estimate_;
   }
-  // Gives all of them the same units, for a sum. What is too small to be seen in it becomes 0.
+  // Gives all values the same units, for a sum. Numbers too small to matter in it become 0.
   static void align(std::span<BoundValues> values);
 
-  // L := max(L, L of the backup), U := min(U, U of the backup), V := that of the backup, at least L and, unless it is
+  // L := max(L, L of the backup), U := min(U, U of the backup), V := V of the backup, at least L and, unless it is
   // free, at most U. The backup is a sum; its L and U are moved outward first.
   void tighten(BoundValues backup, const Outward& outward, bool is_estimate_free) {
     backup.lower_ *= outward.down;
@@ -140,7 +142,7 @@ class BoundValues {
     lower_ = backup.lower_ > lower_ ? backup.lower_ : lower_;
     upper_ = backup.upper_ < upper_ ? backup.upper_ : upper_;
     estimate_ = is_estimate_free || backup.estimate_ < upper_ ? backup.estimate_ : upper_;
-    if (units_below() == 0 && estimate_ < lower_) estimate_ = lower_;  // else V is larger by its unit
+    if (units_below() == 0 && estimate_ < lower_) estimate_ = lower_;  // in another unit V is larger anyway
   }
 
   // exp(U) - exp(L) in units of U.

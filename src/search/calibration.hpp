@@ -1,4 +1,4 @@
-// When the estimates of a search are learned, and when its nodes must be told what was learned.
+// When the learned estimates of a search are updated in its nodes.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace treesample {
 
-// Estimates made earlier lack what was seen since then. Bringing all of them up to date is a pass over the store,
-// done whenever there are a tenth more rewards than the last time. A level that is seen for the first time must be
-// in all estimates at once, or those that lack it would compare wrongly with those that have it: without
-// that a search of few evaluations goes wrong (KL 8.7 instead of 2.6 on chains after 100).
+// Older estimates lack the rewards seen since. Updating all of them takes a pass over the store, which is made whenever
+// the number of rewards has grown by a tenth. A level that is seen for the first time must enter all estimates at once;
+// otherwise those with and those without it could not be compared, and a search of few evaluations goes wrong (a KL of
+// 8.7 instead of 2.6 nats on chains after 100 evaluations).
 class Calibration {
  public:
   // From now on the search learns.
@@ -28,7 +28,7 @@ class Calibration {
     value_->add(level, reward);
     ++num_rewards_;
   }
-  // True at most once for the same rewards.
+  // True when an update is due; at most once for the same rewards.
   bool is_due() {
     if (!is_on() || (value_->num_known_levels() == num_levels_then_ && num_rewards_ < next_)) return false;
     num_levels_then_ = value_->num_known_levels();

@@ -13,7 +13,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kCompleteShare = 1e-3;
 
-// Shares of a node's mass by the logarithms of its edges' values; those that are infinite share it evenly.
+// Turns the logarithms of the edges' values into shares of the node's mass; infinite ones share it evenly.
 void share_mass(std::vector<double>& log_values) {
   if (std::find(log_values.begin(), log_values.end(), kInf) != log_values.end()) {
     for (double& value : log_values) value = value == kInf ? 0.0 : kNegInf;
@@ -78,7 +78,7 @@ void collapse_least(BoundStore& store, double share, std::span<const BoundStore:
     for (std::size_t i = first; i < mass[n].size(); ++i) is_marked[n][i] = mass[n][i] <= *cut;
     mass[n] = {};
   }
-  // The roots are what every answer starts from.
+  // The roots stay, because every answer starts from them.
   for (std::size_t r = 0; r < space.roots.size(); ++r) is_marked[space.roots[r]][store.root_links()[r]] = false;
   store.collapse(is_marked, kept);
 }

@@ -37,7 +37,7 @@ bool ContextTable::has_key(const std::uint32_t* slot, const std::uint64_t* key) 
   return i == words_;
 }
 
-// That has the key, or the free one where it belongs.
+// The slot that has the key, or the free one where it belongs.
 std::uint32_t* ContextTable::slot_of(const std::uint64_t* key) {
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < words_; ++i) {
@@ -91,7 +91,7 @@ void ContextTable::erase_if(const std::function<bool(NodeIndex)>& is_dead) {
     slots_[i] = kNoNode;
     --count_;
   }
-  rebuild(capacity_);  // open addressing: what is left may have to move up
+  rebuild(capacity_);  // open addressing: the remaining keys may have to move
 }
 
 }  // namespace treesample

@@ -1,4 +1,4 @@
-// Depth-first parts of the search with bounds: dives, and following a configuration that is known.
+// Depth-first parts of the search with bounds: dives, and following a known configuration.
 #include "math/ties.hpp"
 #include "search/search_state.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -6,13 +6,13 @@
 namespace treesample {
 namespace {
 
-// Expansions that one dive may make, per level of the space.
+// The most expansions of one dive, per level of the space.
 constexpr std::int64_t kDiveFuelPerLevel = 4;
 
 }  // namespace
 
-// Expands the nodes that a configuration passes from a root down. Neither this nor a dive calls itself: paths can have
-// hundreds of thousands of levels.
+// Expands the nodes on the path of a configuration, from a root down. Neither this function nor dive() is recursive:
+// paths can have hundreds of thousands of levels.
 void SearchState::follow(int root, NodeIndex root_index, const Assignment& x) {
   struct Frame {
     Step node;
@@ -43,9 +43,9 @@ void SearchState::follow(int root, NodeIndex root_index, const Assignment& x) {
   }
 }
 
-// Where nothing is known to be possible, every few traversals. The mass rule comes to complete configurations by
-// itself, unless impossible states are in the way. Dives evaluate one node after the other, and must not meet one that
-// is pending.
+// Dives are made every few traversals below a node where nothing is known to be possible. The mass rule reaches
+// complete configurations by itself, unless it meets impossible states. Dives evaluate one node after the other and
+// must not meet a pending one.
 bool SearchState::is_dive_due(int level, NodeIndex index) const {
   if (options_.dive_interval == 0 || num_traversals_ % options_.dive_interval != 0 || !pending_.empty()) return false;
   if (rule_->goes_by_estimates() && (!has_zeros_ || !has_no_lower(*store_))) return false;
@@ -58,8 +58,8 @@ void SearchState::dive(int level, NodeIndex index) {
   dive(level, index, kDiveFuelPerLevel * space_.num_levels());
 }
 
-// Depth-first below a node until its L is finite or it is dead, or the fuel is used up. A dive that stopped short below
-// has nothing left for other edges either. Going on would walk what is expanded already, once for every path, of which
+// Depth-first below a node until its L is finite, it is dead, or the fuel is used up. If the dive stops short below one
+// edge, it does not try the others either: it would walk through what is expanded already once for every path, and
 // shared nodes have exponentially many. Pre: x_ holds the path down to the node.
 void SearchState::dive(int top_level, NodeIndex top_index, std::int64_t fuel) {
   struct Frame {
@@ -69,7 +69,7 @@ void SearchState::dive(int top_level, NodeIndex top_index, std::int64_t fuel) {
     bool has_action = false, is_out_of_fuel = false;
   };
   std::vector<Frame> open;
-  bool is_reached = true;  // of the node that was left last: it is done
+  bool is_reached = true;  // whether the node left last was finished
   const auto is_done = [&](const Step& step) {
     const BoundNode& node = store_->node(step.level, step.index);
     return node.is_complete || !node.has_no_lower();
@@ -120,7 +120,7 @@ SearchState::Step SearchState::child_of(const Step& step, int action, std::size_
   return {space_.levels[step.level].children[child], expansion.links(action)[child]};
 }
 
-// The incomplete edge with the largest V of those that were not tried, the lowest of equals; -1 when there is none.
+// The incomplete edge with the largest V among those not tried, the lowest of equals; -1 when there is none.
 int SearchState::next_dive_action(int level, const BoundNode& node, std::vector<bool>& is_tried) {
   edges_.gather(*store_, level, node);
   int chosen = -1;

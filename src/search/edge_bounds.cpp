@@ -12,9 +12,9 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kMostError = 0.5;  // of a backup that says anything
-// Masses and gaps this close, relatively, are equal: which one is larger is then a matter of rounding, and a constant
-// added to a factor must not decide it.
+constexpr double kMostError = 0.5;  // beyond which a backup says nothing
+// Masses and gaps this close, relatively, count as equal: rounding alone decides which is larger, and a constant added
+// to a factor must not.
 constexpr double kTie = 1e-9;
 
 double finite_magnitude(double value) { return std::isfinite(value) ? std::abs(value) : 0.0; }
@@ -36,9 +36,9 @@ EdgeBounds::EdgeBounds(const SearchSpace& space, bool has_free_estimates)
   is_open_.resize(most_states);
 }
 
-// Adding up m numbers is off by at most m 2^-53 times the sum of their magnitudes, and that is a relative error of the
-// exponential. Where the sum R is small, positive and negative numbers have about the same sum, so that of their
-// magnitudes is at most |R| and twice the lesser of what either can reach.
+// A sum of m numbers is off by at most m 2^-53 times the sum of their magnitudes, and this is a relative error of the
+// exponential. The sum of the magnitudes is |R| plus twice the smaller one of the sums of the positive and of the
+// negative numbers, hence at most |R| plus twice the smaller one of what these two can reach.
 void EdgeBounds::Rounding::update() {
   error = kEpsilon *
           (num_terms + num_factors + (num_factors + 1.0) * (most_reward + 2.0 * (cancelling + cancelling_functions)));
@@ -65,7 +65,7 @@ void EdgeBounds::see_factors(const FactorGraph& graph, const SearchSpace& space)
   }
 }
 
-// Rewards that are not kept as exponentials have the error in their bounds, see exp_reward.
+// Rewards that are not kept as exponentials have this error in their own bounds, see exp_reward.
 void EdgeBounds::see_reward(int level, double reward, double magnitude) {
   if (reward == kNegInf) return;
   Rounding& here = rounding_[level];
@@ -151,7 +151,7 @@ void EdgeBounds::gather_edge(const BoundStore& store, const Expansion& expansion
 }
 
 void EdgeBounds::back_up(BoundNode& node) {
-  int first = 0;  // that is not dead: those may have other units
+  int first = 0;  // the first that is not dead: dead ones may have other units
   while (first < num_states_ - 1 && values_[first].is_dead()) ++first;
   bool is_aligned = true;
   for (int a = first + 1; a < num_states_; ++a) {
@@ -165,12 +165,13 @@ void EdgeBounds::back_up(BoundNode& node) {
   }
   BoundValues sum = summands_[first];
   for (int a = first + 1; a < num_states_; ++a) sum.add(summands_[a]);
-  // Where factors of 1e14 nats cancel nothing is known but what the node had, unless all its edges are dead.
+  // Where factors of 1e14 nats cancel, the sum says nothing and the node keeps its bounds, unless all its edges are
+  // dead.
   const Rounding& rounding = rounding_[level_];
   if (rounding.error < kMostError || sum.is_dead()) [[likely]] {
     node.tighten(sum, rounding.outward, has_free_estimates_);
   }
-  // Not written without need: whoever reads the word with the flags next would have to wait.
+  // Written only if it changes: the next read of the word with the flags would have to wait for the store.
   if (node.is_complete != is_complete_) node.is_complete = is_complete_;
 }
 
@@ -205,10 +206,10 @@ bool EdgeBounds::back_up_pair(const BoundStore& store, int level, BoundNode& nod
   return true;
 }
 
-// Which edge is wider is hard to predict: selections, in integers, instead of branches.
+// Which edge is wider is hard to predict: conditional moves of integers instead of branches.
 int EdgeBounds::widest() const {
   int chosen = -1;
-  auto most = std::bit_cast<std::int64_t>(-1.0);  // that a mass must exceed
+  auto most = std::bit_cast<std::int64_t>(-1.0);  // the mass to exceed
   for (int a = 0; a < num_states_; ++a) {
     const double mass = std::max(0.0, summands_[a].unresolved_mass());
     const auto least = std::bit_cast<std::int64_t>(mass * (1.0 + kTie));
@@ -258,7 +259,7 @@ LogBounds root_bounds(const BoundStore& store) {
     lower.add(values.lower);
     has_upper = has_upper && values.upper < kInf;
     if (has_upper) upper.add(values.upper);
-    // Of the logarithms, see WideNumber.
+    // The errors of the logarithms, see WideNumber.
     error += 2.0 * kEpsilon * (1.0 + finite_magnitude(values.lower) + finite_magnitude(values.upper));
   }
   return {LogBounds::around(lower.value(), error + lower.rounding()).lower,
@@ -270,7 +271,7 @@ double root_estimate(const BoundStore& store) {
   double sum = space.log_constant;
   for (std::size_t r = 0; r < space.roots.size() && sum != kNegInf; ++r) {
     const BoundNode& root = store.node(space.roots[r], store.root_links()[r]);
-    if (root.is_dead()) return kNegInf;  // whatever the others are, inf too
+    if (root.is_dead()) return kNegInf;  // even if another root has inf
     sum += root.log_estimate();
   }
   return sum;

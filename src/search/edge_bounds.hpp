@@ -2,9 +2,9 @@
 //
 //   exp X(c, a) = exp R(c, a) prod over the children j of exp X(c_j),     exp X(c) = sum_a exp X(c, a)      X = L, U, V
 //
-// in numbers, without a logarithm (search/bound_values.hpp). All roundings together are bounded by one factor per
-// level, see see_reward(): L and U are moved outward by it. The rewards' factors are taken to be known to one unit in
-// their last place.
+// in numbers, without a logarithm (search/bound_values.hpp). One factor per level bounds all rounding errors together,
+// see see_reward(): L and U are moved outward by it. The entries of factors are taken to be known to one unit in the
+// last place.
 #pragma once
 
 #include <vector>
@@ -16,52 +16,52 @@ namespace treesample {
 
 class EdgeBounds {
  public:
-  // Estimates that are learned stay free above: while a level is unknown, they lack what U has of it.
+  // Learned estimates may exceed U: as long as a level is unknown, they lack what U has of it.
   explicit EdgeBounds(const SearchSpace& space, bool has_free_estimates = false);
 
-  // Before edges are backed up their rewards must have been seen, and of tables what they can add up to. `magnitude`
-  // is that of the sum of the tables and those of the functions, added up; 0 where there are none.
+  // Before edges are backed up, their rewards must have been seen, and the tables for what they can add up to.
+  // `magnitude` is the sum of the magnitudes of the tables' sum and of the functions; 0 where there are no functions.
   void see_factors(const FactorGraph& graph, const SearchSpace& space);
   void see_reward(int level, double reward, double magnitude);
-  // What another one, of the same space and factors, has seen.
+  // Takes over what another object, for the same space and factors, has seen.
   void see_rewards(const EdgeBounds& other);
-  // By level: what cancels adds this much to the rounding error of a reward.
+  // By level: the rounding error of a reward that comes from cancellation.
   [[nodiscard]] std::vector<double> reward_rounding() const;
   // The edges of an expanded node.
   void gather(const BoundStore& store, int level, const BoundNode& node);
-  // X(c) from the edges gathered last: L and U widened by their rounding error, and never worse than what
-  // the node has already; V within them, or free above. Sets the complete flag.
+  // X(c) from the edges gathered last: L and U are moved outward by their rounding error and never become worse than
+  // the node's; V is within them, or free above. Sets the complete flag.
   void back_up(BoundNode& node);
-  // Both steps for the most common node: two edges with one child each, whose values have the same units. Nothing is
-  // read from memory that was just written to it. False, and nothing was done, for any other node.
+  // Both steps for the most common node: two edges with one child each, whose values have the same units. Reads nothing
+  // from memory that was just written. Returns false and does nothing for any other node.
   bool back_up_pair(const BoundStore& store, int level, BoundNode& node);
 
   [[nodiscard]] int num_states() const { return num_states_; }
-  // Neither complete nor waiting for rewards: the search can go there.
+  // The edge is neither complete nor waiting for rewards.
   [[nodiscard]] bool is_open(int action) const { return is_open_[action] != 0; }
   [[nodiscard]] int num_open() const { return num_open_; }
-  // -1 when none is.
+  // -1 when no edge is open.
   [[nodiscard]] int last_open() const { return last_open_; }
   [[nodiscard]] const BoundValues& values(int action) const { return values_[action]; }
 
-  // After back_up: log V of an edge, up to a constant that all edges share.
+  // After back_up: log V of an edge, up to a constant common to all edges.
   [[nodiscard]] double relative_log_estimate(int action) const { return summands_[action].log_estimate_in_unit(); }
-  // After back_up: an edge, in units that all edges share.
+  // After back_up: the values of an edge, in units common to all edges.
   [[nodiscard]] const BoundValues& summand(int action) const { return summands_[action]; }
 
-  // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal
-  // up to rounding. Pre: one is open.
+  // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal up
+  // to rounding. Pre: an edge is open.
   [[nodiscard]] int widest() const;
 
  private:
-  // The relative error of a level's sums of products: exponentials of rewards, products, sums, and the rewards, which
-  // are sums of factors themselves.
+  // The relative error of a level's sums of products: from the exponentials of rewards, the products, the sums, and the
+  // rewards, which are sums of factors themselves.
   struct Rounding {
     double num_terms = 0.0;
     double num_factors = 0.0;
-    double cancelling = 0.0;            // at most this much, twice, cancels when the tables of a reward are added up
-    double cancelling_functions = 0.0;  // the same for that sum and the functions that were evaluated
-    double most_reward = 0.0;           // |R| of those that are kept as exponentials
+    double cancelling = 0.0;            // half of what can cancel when the tables of a reward are added up
+    double cancelling_functions = 0.0;  // the same when the functions are added to that sum
+    double most_reward = 0.0;           // the largest |R| that is kept as an exponential
     double error = 0.0;
     Outward outward;
 
@@ -81,28 +81,28 @@ class EdgeBounds {
   int num_states_ = 0;
   bool is_complete_ = false;  // all edges are
   std::vector<BoundValues> values_, aligned_;
-  const BoundValues* summands_ = nullptr;  // one of these two
+  const BoundValues* summands_ = nullptr;  // values_ or aligned_
   std::vector<char> is_open_;
   int num_open_ = 0, last_open_ = -1;
 };
 
-// Largest U - L first, or V - L; of equal ones, such as infinite ones, the component with the fewest variables. -1 when
-// all are complete or pending.
+// Chooses the component with the largest U - L, or V - L; among equal ones, such as infinite ones, that with the fewest
+// variables. -1 when all are complete or pending.
 class ComponentRule {
  public:
   ComponentRule(const SearchSpace& space, bool has_upper);
   [[nodiscard]] int choose(const BoundStore& store, std::span<const int> levels, const NodeIndex* links) const;
 
  private:
-  std::vector<int> num_below_;  // variables, by level
+  std::vector<int> num_below_;  // number of variables, by level
   bool has_upper_;
 };
 
-// Log of the product of the roots' values and the constant; widened outward.
+// The log of the product of the roots' values and the constant, rounded outward.
 LogBounds root_bounds(const BoundStore& store);
 double root_estimate(const BoundStore& store);
 bool is_solved(const BoundStore& store);
-// Is nothing known to be possible?
+// True when nothing is known to be possible.
 bool has_no_lower(const BoundStore& store);
 
 }  // namespace treesample

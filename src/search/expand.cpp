@@ -1,4 +1,4 @@
-// Expanding a node of the search: its edges, and the nodes below them with their leaf values.
+// Expands a node of the search: makes its edges, and the nodes below them with their leaf values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-// Evaluates all edges of a node. False when a factor failed.
+// Evaluates all edges of a node. Returns false when a factor failed.
 bool SearchState::expand(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   edge_rewards_.assign(here.num_states, 0.0);
@@ -34,7 +34,7 @@ bool SearchState::expand(int level, NodeIndex index) {
 }
 
 // Gives a node the edges whose rewards are in edge_rewards_. Their children are new nodes, or known ones where the
-// context was met before.
+// context occurred before.
 void SearchState::add_edges(int level, NodeIndex index) {
   const Level& here = space_.levels[level];
   BoundNode& node = store_->node(level, index);
@@ -49,7 +49,7 @@ void SearchState::add_edges(int level, NodeIndex index) {
     expansion.set_reward(a, reward);
     edges_.see_reward(level, reward, edge_magnitudes_[a]);
     has_zeros_ = has_zeros_ || reward == kNegInf;
-    if (!here.factors.empty()) calibration_.add(level, reward);  // an empty sum teaches nothing
+    if (!here.factors.empty()) calibration_.add(level, reward);  // an empty sum carries no information
     for (std::size_t j = 0; j < here.children.size() && reward != kNegInf; ++j) {
       expansion.links(a)[j] = child_node(here, j);
     }
@@ -57,7 +57,7 @@ void SearchState::add_edges(int level, NodeIndex index) {
   x_[here.variable] = -1;
 }
 
-// The node of a child level below the edge that x_ holds.
+// The node of a child level below the edge in x_.
 NodeIndex SearchState::child_node(const Level& here, std::size_t child) {
   const int level = here.children[child];
   if (!space_.levels[level].is_shared) return create_node(level, leaf_of(here, child));
@@ -66,9 +66,9 @@ NodeIndex SearchState::child_node(const Level& here, std::size_t child) {
   return known;
 }
 
-// What the leaf values say of a child level. Those of a node's edges have most look-ups in common, so all are made when
-// one is needed; a network then has one question instead of several. Estimates that are being learned change from edge
-// to edge.
+// The leaf values of a child level. Those of a node's edges share most look-ups, so all are made when one is needed; a
+// network then gets one question instead of several. Learned estimates are asked one by one, because they change from
+// edge to edge.
 SearchState::Leaf SearchState::leaf_of(const Level& here, std::size_t child) {
   LeafRow& row = leaf_rows_[child];
   const int level = here.children[child];
@@ -91,7 +91,7 @@ SearchState::Leaf SearchState::leaf_of(const Level& here, std::size_t child) {
   return leaf;
 }
 
-// A node with its leaf values.
+// Creates a node with these leaf values.
 NodeIndex SearchState::create_node(int level, Leaf leaf) {
   const NodeIndex index = store_->create_node(level);
   BoundNode& node = store_->node(level, index);

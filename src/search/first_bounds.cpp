@@ -8,8 +8,8 @@
 namespace treesample {
 namespace {
 
-// A sum of logarithms, each of them and the numbers they belong to right to a few units in the last place, and what it
-// can be off by.
+// A sum of logarithms with a bound on its error. The logarithms, and the numbers they belong to, are right to a few
+// units in the last place.
 class RoundedSum {
  public:
   void add(double term) {
@@ -17,7 +17,7 @@ class RoundedSum {
     magnitudes_ += std::isfinite(term) ? std::abs(term) : 0.0;
     num_terms_ += 1.0;
   }
-  // Adding up t numbers is off by at most t 2^-53 times the sum of their magnitudes.
+  // A sum of t numbers is off by at most t 2^-53 times the sum of their magnitudes.
   [[nodiscard]] double lower() const { return sum_ - error(); }
   [[nodiscard]] double upper() const { return sum_ + error(); }
 
@@ -43,7 +43,7 @@ LogBounds first_bounds(const FactorGraph& graph, const std::optional<Configurati
       jensen.add(kNegInf);
       continue;
     }
-    // The mean of a table of e entries is itself a sum, of e terms.
+    // The mean of a table with e entries is itself a sum of e terms.
     RoundedSum entries;
     for (const double value : factor.log_values()) entries.add(value);
     jensen.add(entries.lower() / static_cast<double>(factor.log_values().size()));

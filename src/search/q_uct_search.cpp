@@ -22,7 +22,7 @@ QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, cons
   rule.ties = options.ties;
   rule.seed = options.seed;
   rule.dive_interval = 0;
-  rule.seconds_per_node = 0.5e-6;  // for the sampler, which goes once through all nodes
+  rule.seconds_per_node = 0.5e-6;  // for the sampler, which passes once over all nodes
   if (options.observer_interval > 0) rule.observer_interval = options.observer_interval;
   const SearchResult result = search(graph, space, with_estimate, limits, rule, observer);
   try {

@@ -17,8 +17,8 @@ constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-// The values that a sampler attains, children before parents. Leaf values need the states of the path, so this
-// goes depth-first; a shared node is valued once.
+// Computes the values that a sampler attains, children before parents. Leaf values need the states of the path, so the
+// pass is depth-first; a shared node is valued once.
 class SamplerView::Builder {
  public:
   Builder(SamplerView& target, const std::vector<double>& reward_rounding, const ShouldStop& should_stop)
@@ -54,8 +54,9 @@ class SamplerView::Builder {
     return target_.values_[root][root_index];
   }
 
-  // The largest error of a level, added up over the levels: of the sum of rewards and of log-probabilities along any
-  // path that can be drawn, against the sum of its factors as they are known (to one unit in the last place).
+  // A bound on the rounding error along any path that can be drawn, of the sum of rewards and log-probabilities,
+  // against the sum of the factors, which are known to one unit in the last place: the largest error of each level,
+  // summed over the levels.
   [[nodiscard]] double rounding() const { return std::accumulate(rounding_.begin(), rounding_.end(), 0.0); }
 
  private:
@@ -77,7 +78,7 @@ class SamplerView::Builder {
   struct Frame {
     int level = 0;
     NodeIndex index = 0;
-    std::int64_t next_edge = 0;  // action times children, plus child
+    std::int64_t next_edge = 0;  // action times number of children, plus child
   };
 
   void enter(int level, NodeIndex index) {
@@ -193,7 +194,7 @@ void SamplerView::read_facts(int level, NodeIndex index, std::vector<EdgeFacts>&
   }
 }
 
-// Where U is exact its sampler is the target's.
+// Where U is exact, its sampler draws from the target.
 const LeafValue* SamplerView::below(int level) const {
   const bool is_exact = leaves_.upper && leaves_.upper->is_exact(level);
   if (kind_ == SamplerKind::kLower && !is_exact) return leaves_.lower.get();

@@ -11,12 +11,12 @@ namespace treesample {
 
 class SamplerView final : public StoreView {
  public:
-  // What was evaluated, without a sampler: children and rewards can be read.
+  // Without a sampler: only children and rewards can be read.
   explicit SamplerView(const SearchResult& result) : store_(result.store) {}
-  // Goes once through all nodes; `should_stop` ends with Error (kInterrupted).
+  // Passes once over all nodes; `should_stop` ends it with Error (kInterrupted).
   SamplerView(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop);
 
-  // X(root) with its rounding: at least what P_L attains, at most what the weights of P_U are.
+  // X(root) including its rounding: P_L attains at least this; the weights of P_U are at most this.
   [[nodiscard]] double log_value() const { return log_value_; }
 
   [[nodiscard]] const SearchSpace& space() const override { return store_->space(); }

@@ -19,7 +19,7 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-// Part of the memory limit at which nodes are given back; the rest is for looking which, and for the samplers.
+// The share of the memory limit at which nodes are given back; the rest is for choosing them, and for the samplers.
 constexpr double kFullShare = 0.75;
 // A traversal can be as long as the space is deep.
 constexpr int kLevelsBetweenLooks = 1 << 16;
@@ -132,7 +132,7 @@ bool SearchState::search(SearchReport& report, std::int64_t last_traversal) {
     }
     if (failure_) {
       if (failure_->code() == ErrorCode::kInterrupted) return true;
-      // Something that was declared is wrong, and so may be every bound that was made of it.
+      // A declared property is wrong, so every bound made from it may be wrong.
       if (failure_->code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, failure_->what());
       report.stop = StopReason::kFactorFailed;
       report.error = failure_;
@@ -152,8 +152,8 @@ bool SearchState::search(SearchReport& report, std::int64_t last_traversal) {
   }
 }
 
-// One traversal or, when all workers are busy or nothing is left to submit, the rewards of earlier ones. Before
-// nodes are given back nothing may be pending.
+// Makes one traversal or, when all workers are busy or nothing can be submitted, takes the rewards of earlier ones.
+// Nodes are given back only when none is pending.
 SearchState::Outcome SearchState::step() {
   const bool is_full = store_->used_bytes() > full_bytes();
   bool can_submit = !is_full;
@@ -166,7 +166,7 @@ SearchState::Outcome SearchState::step() {
   return wait_for_rewards(can_submit);
 }
 
-// Until there are some or, if more can be submitted, until a worker is free.
+// Waits until there are rewards or, if more can be submitted, until a worker is free.
 SearchState::Outcome SearchState::wait_for_rewards(bool can_submit) {
   std::vector<RewardAnswer> answers;
   try {
@@ -179,7 +179,7 @@ SearchState::Outcome SearchState::wait_for_rewards(bool can_submit) {
     Pending pending = std::move(pending_.extract(answer.id).mapped());
     if (answer.error) {
       failure_ = std::move(answer.error);
-      continue;  // the others are paid for
+      continue;  // the other answers are paid for
     }
     const auto [level, index] = pending.node;
     path_ = std::move(pending.path);
@@ -196,10 +196,10 @@ SearchState::Outcome SearchState::wait_for_rewards(bool can_submit) {
   return failure_ ? Outcome::kFailed : Outcome::kProgress;
 }
 
-// From the roots along the chosen edges to a node without expansion, which gets one, and so on below it. Post: the
-// bounds of the path are up to date; kBudgetSpent only if not one expansion could be paid for, kBlocked if all roots
-// are pending. With the mass rule kBudgetSpent as soon as one could not: levels that cost nothing are on the way to
-// more of those that do than can be tried.
+// Goes from the roots along the chosen edges to a node without expansion, expands it, and continues below it. Post: the
+// bounds of the path are up to date; kBudgetSpent only if no expansion could be paid for, kBlocked if all roots are
+// pending. With the mass rule, kBudgetSpent as soon as one expansion could not be paid for: free levels lead to more
+// paid ones than can be tried.
 SearchState::Outcome SearchState::traverse() {
   path_.clear();
   Outcome outcome = Outcome::kBlocked;
@@ -207,7 +207,7 @@ SearchState::Outcome SearchState::traverse() {
   int num_left = by_estimates ? 1 : options_.expansions_per_traversal;
   std::span<const int> levels = space_.roots;
   const NodeIndex* links = store_->root_links().data();
-  std::uint32_t ahead = BoundNode::kNoExpansion;  // of the node after the next one
+  std::uint32_t ahead = BoundNode::kNoExpansion;  // prefetched: of the node after the next one
   while (true) {
     bool is_new = false;
     const int component = levels.size() == 1 ? 0 : components_.choose(*store_, levels, links);
@@ -215,7 +215,7 @@ SearchState::Outcome SearchState::traverse() {
     const int level = levels[component];
     const NodeIndex index = links[component];
     const auto is_closed = [&] { return !store_->node(level, index).is_open(); };
-    if (is_closed()) break;  // by another path
+    if (is_closed()) break;  // closed through another path
     if (!store_->node(level, index).is_expanded()) {
       if (num_left == 0) break;
       const Outcome begun = begin_expansion(level, index);
@@ -231,7 +231,7 @@ SearchState::Outcome SearchState::traverse() {
       if (num_left == 0 || is_closed()) break;
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
-    // The edges that were backed up last are those of a new node.
+    // edges_ are still those of a new node.
     const int action = is_new ? rule_->choose_at_new(edges_, expansion) : static_cast<int>(expansion.choice());
     ahead = store_->fetch_ahead(level, expansion, action, ahead);
     expansion.add_visit(action);
@@ -245,7 +245,7 @@ SearchState::Outcome SearchState::traverse() {
   return failure_ ? Outcome::kFailed : outcome;
 }
 
-// Evaluates the edges of the node below the path, or asks for them: it is pending then.
+// Evaluates the edges of the node below the path, or submits them, which makes the node pending.
 SearchState::Outcome SearchState::begin_expansion(int level, NodeIndex index) {
   if (!can_expand(level)) return Outcome::kBudgetSpent;
   if (!rewards_ || is_free(level)) return expand(level, index) ? Outcome::kProgress : Outcome::kFailed;
@@ -261,11 +261,11 @@ SearchState::Outcome SearchState::begin_expansion(int level, NodeIndex index) {
   return Outcome::kProgress;
 }
 
-// Values go up the path at once; choices, on which no value depends, are made for all its nodes together.
+// Values go up the path one by one; choices, on which no value depends, are made for all its nodes together.
 void SearchState::back_up_path() {
   for (std::size_t i = path_.size(); i-- > 0;) back_up_values(path_[i], true);
   rule_->choose_noted();
-  std::uint32_t ahead = BoundNode::kNoExpansion;  // where the choice of the node below leads to
+  std::uint32_t ahead = BoundNode::kNoExpansion;  // where the choice of the node below leads
   for (std::size_t i = path_.size(); i-- > 0;) {
     const auto [level, index] = path_[i];
     const BoundNode& node = store_->node(level, index);
@@ -279,7 +279,7 @@ void SearchState::back_up_path() {
 
 void SearchState::back_up(int level, NodeIndex index) { back_up_values({level, index}, false); }
 
-// With the choice, which may wait for choose_noted() of the rule.
+// Backs up a node and makes its choice, unless that may wait for choose_noted() of the rule.
 void SearchState::back_up_values(const Step& step, bool may_wait) {
   BoundNode& node = store_->node(step.level, step.index);
   if (!edges_.back_up_pair(*store_, step.level, node)) {
@@ -300,7 +300,7 @@ void SearchState::back_up_values(const Step& step, bool may_wait) {
   }
 }
 
-// Rewards have arrived: nodes that were pending because of them, over whatever path, may be chosen again.
+// Rewards have arrived: nodes that were pending because of them, over any path, may be chosen again.
 void SearchState::release_blocked() {
   std::vector<Step> blocked = std::exchange(blocked_, {});
   std::stable_sort(blocked.begin(), blocked.end(), [](const Step& a, const Step& b) { return a.level > b.level; });
@@ -313,8 +313,8 @@ std::size_t SearchState::full_bytes() const {
   return static_cast<std::size_t>(kFullShare * static_cast<double>(limits_.bytes));
 }
 
-// Gives back half of the memory. False when that is not possible, or when all that it was good for since the last time
-// were levels that cost nothing: it would go on for ever.
+// Gives back half of the memory. Returns false when that is not possible, or when only free levels were expanded since
+// the last time: it would go on for ever.
 bool SearchState::make_room() {
   const std::size_t before = store_->used_bytes();
   const std::int64_t num_evaluations = budget_.spent().reward_evaluations;
@@ -329,8 +329,8 @@ bool SearchState::make_room() {
   return store_->used_bytes() < before - before / 10;
 }
 
-// What is left is what the outward rounding of a backup per level adds up to. With the mass rule the answer is P_V,
-// which knows nothing of bounds that have closed.
+// True when the gap is no larger than the sum of the outward roundings of one backup per level. Never with the mass
+// rule: its answer is P_V, for which closed bounds mean nothing.
 bool SearchState::is_closed_up_to_rounding() const {
   if (!std::isfinite(bounds_.upper) || rule_->goes_by_estimates()) return false;
   const double rounding = 0x1.0p-50 * space_.num_levels() * (1.0 + std::abs(bounds_.upper));

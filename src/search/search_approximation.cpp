@@ -49,7 +49,7 @@ std::shared_ptr<const SearchApproximation> SearchApproximation::upper(const Sear
 }
 
 void check_below_upper(double log_density, double log_z_upper) {
-  // Sums of many terms are rounded, bounds are not rounded inward.
+  // Sums of many terms are rounded, while bounds are only rounded outward.
   const double rounding = 1e-9 * (1.0 + std::abs(log_density));
   if (!(log_density > log_z_upper + rounding)) return;
   throw Error(ErrorCode::kNumeric,

@@ -3,7 +3,7 @@
 
 namespace treesample {
 
-// In calls, what is known already is free.
+// In the unit of calls, a call whose answer is known is free.
 bool SearchState::can_expand(int level) {
   if (is_free(level)) return true;
   Spending price = reward_.price(level).times(space_.levels[level].num_states);

@@ -1,4 +1,4 @@
-// One of the threads that search together: what it hears and tells between its rounds.
+// One of several threads that search together: how it exchanges bounds between its rounds.
 #include <algorithm>
 
 #include "search/search_state.hpp"
@@ -14,7 +14,7 @@ Limits share_of(const Limits& limits, double seconds_passed, int num_members) {
 }
 
 SearchOptions share_of(SearchOptions options, int num_members) {
-  options.seconds_per_node *= num_members;  // what follows goes over the nodes of all
+  options.seconds_per_node *= num_members;  // the passes at the end go over the nodes of all members
   return options;
 }
 
@@ -44,7 +44,7 @@ SearchState::SearchState(const SearchState& first, std::shared_ptr<BoundStore> s
       shared_(&shared),
       member_(member) {}
 
-// The nodes of others are pending here: nothing below them may be chosen.
+// The nodes of other members are pending here: nothing below them may be chosen.
 void SearchState::hear(std::span<const CutNews> news) {
   for (std::size_t k = 0; k < news.size(); ++k) {
     BoundNode& node = store_->node(shared_->cut[k].level, shared_->cut[k].index);
@@ -57,12 +57,12 @@ void SearchState::hear(std::span<const CutNews> news) {
   back_up_above(*shared_);
 }
 
-// Nodes without an expansion are in the cut themselves.
+// Every node above the cut has an expansion; nodes without one are in the cut.
 void SearchState::back_up_above(const SharedPart& shared) {
   for (const auto [level, index] : shared.above) {
     if (!store_->node(level, index).is_complete) back_up(level, index);
   }
-  // Those above the cut are backed up the next time; others are not blocked for long.
+  // Nodes above the cut are backed up in every round anyway; others are not blocked for long.
   std::erase_if(blocked_, [&](const Step& step) {
     const std::vector<bool>& is_above = shared.is_above[step.level];
     return step.index < is_above.size() && is_above[step.index];
@@ -71,7 +71,7 @@ void SearchState::back_up_above(const SharedPart& shared) {
 
 bool SearchState::expand_below(const Path& path) {
   const auto [level, index, no_action] = path.back();
-  if (store_->node(level, index).is_expanded()) return true;  // by another path
+  if (store_->node(level, index).is_expanded()) return true;  // through another path
   path_.clear();
   for (const PathStep& step : path) {
     x_[store_->variable(step.level)] = step.action;
@@ -105,7 +105,7 @@ void SearchState::absorb(SearchState& member, std::span<const BoundStore::Place>
     }
     const bool is_taken = takes_nodes && store_->take(std::move(*member.store_), shared.common, places);
     for (const BoundStore::Place& place : places) {
-      // Bounds stay, samples are drawn as if these had not been searched.
+      // The bounds stay; samples are drawn as if the node had not been searched.
       BoundNode& node = store_->node(place.level, place.index);
       if (!is_taken && !node.is_expanded()) node.was_collapsed = true;
     }

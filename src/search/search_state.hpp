@@ -1,9 +1,9 @@
 // The state of a search with bounds, and which file has which part of it.
 //
-// Where the graph's queue has several workers, expansions are submitted and the search goes on: the node that
-// waits for its rewards is pending, and so is a node all of whose open edges lead to pending ones. Visits are
-// counted on the way down and pending nodes are not chosen, so that traversals spread. When the rewards
-// arrive, the path that asked for them is backed up.
+// Where the graph's queue has several workers, expansions are submitted and the search goes on: the node that waits for
+// its rewards is pending, and so is a node all of whose open edges lead to pending nodes. Visits are counted on the way
+// down and pending nodes are not chosen, so that traversals spread. When the rewards arrive, the path that asked for
+// them is backed up.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,15 @@
 
 namespace treesample {
 
-// Of a search by several threads: what their stores have in common. Every path from a root down meets the cut, at a
-// node that is one thread's alone.
+// What the stores of several threads have in common. Every path from a root down meets the cut, at a node that belongs
+// to one thread alone.
 struct SharedPart {
   std::vector<BoundStore::Extent> common;   // by level
-  std::vector<BoundStore::Place> above;     // the cut, children before parents
+  std::vector<BoundStore::Place> above;     // nodes above the cut, children before parents
   std::vector<std::vector<bool>> is_above;  // by level and node of the common part
   std::vector<BoundStore::Place> cut;
   std::vector<int> owner;           // by node of the cut
-  std::int64_t num_traversals = 0;  // before there were several
+  std::int64_t num_traversals = 0;  // before the search was shared
 };
 struct CutNews {
   BoundValues values;
@@ -53,10 +53,11 @@ class SearchState {
   // search_member.cpp: one of several threads, each with a state and a store of its own, see search_team.hpp.
   SearchState(const SearchState& first, std::shared_ptr<BoundStore> store, const SharedPart& shared, int member,
               int num_members, const ShouldStop& should_stop);
-  // What the others know of their nodes of the cut, before a round, and what this one knows of its own, after it.
+  // Takes the others' values of their nodes of the cut, before a round; gives the values of its own, after it.
   void hear(std::span<const CutNews> news);
   void tell(std::span<CutNews> news) const;
-  // What a member has found out, with its expansions of these nodes, or its bounds alone. Its store is gone then.
+  // Takes the results of a member: its bounds and, if `takes_nodes`, its expansions at these places. The member's store
+  // is gone afterwards.
   void absorb(SearchState& member, std::span<const BoundStore::Place> places, bool takes_nodes);
 
  private:
@@ -68,7 +69,7 @@ class SearchState {
     NodeIndex index = kNoNode;
   };
 
-  // From a root down, with the states that lead from node to node; the last one has none.
+  // A node on a path from a root down and the action taken there; the last node has none.
   struct PathStep {
     int level = 0;
     NodeIndex index = kNoNode;
@@ -79,21 +80,21 @@ class SearchState {
   // An expansion that waits for its rewards.
   struct Pending {
     std::vector<Step> path;
-    Assignment x;  // of the path
+    Assignment x;  // the states on the path
     Step node;
   };
 
-  // What is known of a node before it is searched.
+  // The leaf values of a node.
   struct Leaf {
     double lower = 0.0, upper = 0.0;
-    std::optional<double> estimate = {};  // where it has been asked for
+    std::optional<double> estimate = {};  // where it was asked for
   };
-  // The same for all edges of a node.
+  // The leaf values for all edges of a node.
   struct LeafRow {
     bool is_known = false;
     std::vector<double> lower, upper, estimate;
   };
-  // The logarithms that a level's last new node had, as numbers: most leaf values say the same of many nodes.
+  // The leaf values of a level's last new node, and the same as numbers: many nodes have equal leaf values.
   struct LastLeaf {
     double lower = NAN, upper = NAN, estimate = NAN;
     BoundValues values;
@@ -101,19 +102,20 @@ class SearchState {
 
   // search.cpp
   void follow_first_configurations();
-  // True when there is a reason to stop, which goes into the report; false once there were so many traversals, or when
-  // nothing is left that may be searched here.
+  // Returns true when there is a reason to stop, which goes into the report; false after `last_traversal` traversals,
+  // or when nothing is left that may be searched here.
   bool search(SearchReport& report, std::int64_t last_traversal = INT64_MAX);
-  // What the passes after the search will take.
+  // The time that the passes after the search will take.
   [[nodiscard]] double seconds_after() const {
     return options_.seconds_per_node * static_cast<double>(store_->num_nodes());
   }
-  // Between expansions: by the clock or by the observer.
+  // Asks the clock and the observer, between expansions.
   bool is_asked_to_stop() { return stop_.is_asked(kStepsPerExpansion); }
   Outcome step();
   Outcome wait_for_rewards(bool can_submit);
   Outcome traverse();
-  // Free levels of a rule that goes by estimates, and those at which its traversals end; pre of the latter: not free.
+  // For a rule that goes by estimates: the free levels, and those at which its traversals end (pre of the latter: not
+  // free).
   [[nodiscard]] bool is_free(int level) const { return rule_->goes_by_estimates() && reward_.num_factors(level) == 0; }
   [[nodiscard]] bool is_asking(int level) const { return !has_functions_ || !reward_.functions(level).empty(); }
   Outcome begin_expansion(int level, NodeIndex index);
@@ -148,7 +150,7 @@ class SearchState {
 
   // search_member.cpp
   void back_up_above(const SharedPart& shared);
-  // The last node of a path gets an expansion, as in a traversal that comes there. False when that cannot be.
+  // Expands the last node of a path, as a traversal would. Returns false when that is impossible.
   bool expand_below(const Path& path);
 
   // sweep.cpp
@@ -156,7 +158,7 @@ class SearchState {
   void recalibrate();
   void refit();
   [[nodiscard]] bool has_time_to_sweep() const;
-  // False when it was asked to stop: estimates are then older for some nodes than for others.
+  // Returns false when it was asked to stop: the estimates of some nodes are then older than those of others.
   template <typename LeafEstimate>
   bool sweep(LeafEstimate leaf_estimate);
 
@@ -174,24 +176,24 @@ class SearchState {
   ComponentRule components_;
   Assignment x_;  // by variable; -1 off the current path
   std::vector<Step> path_;
-  // Of the node that is being expanded; Reward::magnitude() of each reward.
+  // For the node that is being expanded; magnitudes are Reward::magnitude() of each reward.
   std::vector<double> edge_rewards_, edge_magnitudes_;
   std::vector<LeafRow> leaf_rows_;           // by child level
   std::vector<LastLeaf> last_leaves_;        // by level
-  std::unique_ptr<RewardQueue> rewards_;     // with several workers
+  std::unique_ptr<RewardQueue> rewards_;     // null with one worker
   std::map<std::int64_t, Pending> pending_;  // by id in that queue
   std::vector<Step> blocked_;                // expanded nodes that are pending
   std::optional<Error> failure_;
-  LogBounds bounds_;        // of log Z, the best so far
+  LogBounds bounds_;        // the best bounds on log Z so far
   bool has_zeros_ = false;  // an impossible state was met
   const bool has_functions_;
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
-  std::int64_t num_evaluations_then_ = 0;  // when memory was given back last
-  int clock_interval_;                     // traversals between looks at the clock; a function may take seconds
+  std::int64_t num_evaluations_then_ = 0;  // when memory was last given back
+  int clock_interval_;                     // traversals between two looks at the clock; a function may take seconds
   static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
   StopCheck stop_;
-  double sweep_seconds_per_node_ = 0.0;  // as the last one took
-  const SharedPart* shared_ = nullptr;   // of a member
+  double sweep_seconds_per_node_ = 0.0;  // measured in the last sweep
+  const SharedPart* shared_ = nullptr;   // null unless this is a member
   int member_ = 0;
 };
 

@@ -11,20 +11,21 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostOfShare = 1.0 / 4.0;  // that a node of the cut has of a member's equal share, if it has edges
-constexpr int kMostAttempts = 16;           // to cut
-constexpr double kMostUneven = 1.5;         // the most that a member gets, of an equal share
-// Rounds grow from some ten milliseconds to less than a tenth of a second: at first there is much to hear, later a
-// thread that was not given a processor for a while should not keep the others waiting.
+constexpr double kMostOfShare = 1.0 / 4.0;  // of an equal share: the most mass of an expanded node of the cut
+constexpr int kMostAttempts = 16;           // attempts to find a cut
+constexpr double kMostUneven = 1.5;         // of an equal share: the most that a member gets
+// Rounds grow from about ten milliseconds to less than a tenth of a second: at first there is much to exchange; later,
+// a thread that the system suspends for a while should not keep the others waiting for long.
 constexpr std::int64_t kLooksPerRound = 16;
-constexpr std::int64_t kMostRounds = 8;  // in one
-// Whoever interrupts waits for the answer: samples then come from the parts that are put together in time.
+constexpr std::int64_t kMostRounds = 8;  // the longest round, in first rounds
+// After an interruption somebody waits for the answer: the nodes of members with more than this are not merged, and
+// samples come from the rest.
 constexpr std::uint64_t kMostNodesInterrupted = 1 << 21;
 constexpr std::int64_t kGrowth = 16;  // a round grows by this part of itself
 
 }  // namespace
 
-// What estimates are made by may be a function of the caller's, for one thread.
+// Estimates may come from a function of the caller's that is made for one thread.
 bool SearchTeam::can_search(const SearchState& first) {
   return first.limits_.threads > 1 && first.options_.select == SelectRule::kGap && !first.has_functions_ &&
          first.limits_.budget == Limits::kUnlimited && !first.leaves_.estimate;
@@ -49,11 +50,11 @@ void SearchTeam::search(SearchReport& report) {
   }
 }
 
-// By one thread, until there is something to share. True when there is a reason to stop before that.
+// Searches with one thread until there is something to share. Returns true when there is a reason to stop before that.
 bool SearchTeam::begin(SearchReport& report) {
   const std::int64_t step = std::min<std::int64_t>(first_.clock_interval_, traversals_per_round_);
   while (!first_.search(report, first_.num_traversals_ + step)) {
-    if (first_.num_collapses_ > 0) return first_.search(report);  // there is no memory for copies
+    if (first_.num_collapses_ > 0) return first_.search(report);  // no memory for copies
     if (first_.store_->num_expansions() < num_expansions_to_split_) continue;
     num_expansions_to_split_ = 2 * first_.store_->num_expansions();
     const bool has_memory = first_.store_->used_bytes() * threads_.size() < first_.full_bytes() / 2;
@@ -62,7 +63,7 @@ bool SearchTeam::begin(SearchReport& report) {
   return true;
 }
 
-// A node without an expansion may have more of the mass than a member should get. Then it gets one, and so do its
+// A node without an expansion may have more mass than a member should get. It is then expanded, and so are those of its
 // children that have too much, until the shares are about equal.
 bool SearchTeam::split() {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
@@ -80,9 +81,9 @@ bool SearchTeam::split() {
   return false;
 }
 
-// Finds the nodes of the cut, neighbours beside each other, and those above it. Returns the unresolved masses of the
-// former, and the paths to those that should be expanded before there is a cut. A cut at one depth would be simpler,
-// but where one node keeps most of the mass it is far down.
+// Finds the nodes of the cut, neighbours side by side, and the nodes above it. Returns the unresolved masses of the
+// cut, and in `heavy` the paths to nodes that must be expanded before there is a good cut. A cut at one depth would be
+// simpler, but where one node keeps most of the mass, the cut is far down.
 std::vector<double> SearchTeam::cut(std::vector<SearchState::Path>& heavy) {
   const BoundStore& store = *first_.store_;
   const std::vector<std::vector<float>> mass = masses(store);
@@ -94,8 +95,8 @@ std::vector<double> SearchTeam::cut(std::vector<SearchState::Path>& heavy) {
   shared_.is_above = is_seen;
   struct Open {
     BoundStore::Place place;
-    std::size_t num_before = 0;  // nodes on the path to it
-    int action = -1;             // of the last of them
+    std::size_t num_before = 0;  // number of nodes on the path to it
+    int action = -1;             // at the last of them
   };
   std::vector<Open> open;
   SearchState::Path path;
@@ -135,7 +136,7 @@ std::vector<double> SearchTeam::cut(std::vector<SearchState::Path>& heavy) {
   return weights;
 }
 
-// Equal shares of the unresolved mass. False where they cannot be about equal.
+// Gives every member an equal share of the unresolved mass. Returns false where the shares cannot be about equal.
 bool SearchTeam::give_out(const std::vector<double>& weights) {
   double total = 0.0;
   for (const double weight : weights) total += weight;
@@ -161,7 +162,7 @@ void SearchTeam::make_members() {
   next_news_ = news_;
   std::vector<std::shared_ptr<BoundStore>> stores = {first_.store_};
   while (std::ssize(stores) < threads_.size()) stores.push_back(first_.store_->copy());
-  // Who watches is asked by the thread that was called, within its rounds too.
+  // Only the calling thread asks the observer, also within its rounds.
   const ShouldStop should_stop = [this, caller = std::this_thread::get_id()] {
     if (std::this_thread::get_id() == caller && first_.watch_.is_asked_to_stop()) is_asked_to_stop_ = true;
     return is_asked_to_stop_.load();
@@ -191,7 +192,7 @@ SearchTeam::RoundEnd SearchTeam::work_round(SearchReport& report) {
   return look_at_members(report);
 }
 
-// Bounds of a member are bounds of log Z, so one that is exact, or near enough, ends the search.
+// The bounds of every member are bounds of log Z, so one that is exact, or close enough, ends the search.
 SearchTeam::RoundEnd SearchTeam::look_at_members(SearchReport& report) {
   report.stop = StopReason::kInterrupted;
   tell_progress();
@@ -216,7 +217,7 @@ SearchTeam::RoundEnd SearchTeam::look_at_members(SearchReport& report) {
   return is_dry ? RoundEnd::kIsDry : RoundEnd::kGoesOn;
 }
 
-// Putting together and copying what there is costs little beside what was searched since the last time.
+// True when merging and copying costs little compared with what was searched since the last time.
 bool SearchTeam::can_split_again() const {
   std::uint64_t num_expansions = 0;
   std::size_t bytes = 0;
@@ -254,8 +255,8 @@ void SearchTeam::merge(bool is_interrupted) {
   first_.blocked_.clear();
 }
 
-// By member: the nodes of the common part whose expansion should be its, because it is complete there or has the
-// tightest bounds. Those of the cut are their owners', who know all that is known of them.
+// By member: the nodes of the common part that get their expansion from it, because it is complete there or has the
+// lowest U. Nodes of the cut get it from their owners, who know all that is known about them.
 std::vector<std::vector<BoundStore::Place>> SearchTeam::best_expansions() const {
   std::vector<std::vector<int>> owners;
   for (const BoundStore::Extent& extent : shared_.common) owners.emplace_back(extent.nodes, -1);

@@ -1,16 +1,16 @@
-// The search with bounds by several threads: the simplest that is right whatever the threads do.
+// The search with bounds by several threads, in the simplest way that is right whatever the threads do.
 //
-// One thread begins. Once it has enough to share, its store is copied for each thread (a member) and cut where nodes
-// have a small enough part of the unresolved mass: the nodes there, and those without an expansion above, are given to
-// the members, neighbours to the same one. A member
-// runs the search as it is, from the roots, in its own store; the others' nodes of the cut are pending there, so that
-// it never goes below them. It works in rounds of so many traversals. Before a round it hears the bounds of the others'
-// nodes, after it it tells those of its own. Bounds that are out of date are right, so those of every member's roots
-// are certified at any time. No memory is shared while a round runs, but for what nobody changes. At the end the parts
-// below the cut are put together into one store, and samplers and passes see what one thread might have made.
+// One thread begins. Once it has enough to share, each thread (a member) gets a copy of its store. The store is cut
+// where nodes have a small enough part of the unresolved mass; the nodes of the cut, which include the nodes without an
+// expansion above it, are divided among the members, neighbours to the same one. A member runs the ordinary search from
+// the roots in its own store. The others' nodes of the cut are pending there, so that it never goes below them. It
+// works in rounds of a fixed number of traversals: before a round it receives the bounds of the others' nodes, after it
+// it sends those of its own. Outdated bounds are still bounds, so those of every member's roots are certified at any
+// time. While a round runs, only constant memory is shared. At the end the parts below the cut are merged into one
+// store, and samplers and passes see a store as one thread might have made it.
 //
-// What it costs: sub-problems below nodes of several members are searched by each of them. Results depend on the number
-// of threads; for the same number they have the same bits, unless the clock ends the search.
+// The price: a sub-problem below nodes of several members is searched by each of them. Results depend on the number of
+// threads; for the same number they have the same bits, unless the clock ends the search.
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,11 @@ namespace treesample {
 
 class SearchTeam {
  public:
-  // By the gap rule, with tables alone, without a budget, and where more than one thread was asked for.
+  // True for the gap rule with tables alone, no estimates, no budget and more than one thread.
   static bool can_search(const SearchState& first);
   explicit SearchTeam(SearchState& first);
 
-  // Until there is a reason to stop, which goes into the report.
+  // Searches until there is a reason to stop, which goes into the report.
   void search(SearchReport& report);
 
  private:

@@ -22,7 +22,7 @@ double num_visits(const EdgeBounds& edges, const Expansion& expansion) {
   return visits;
 }
 
-// The open edge with the highest score; of equals the lowest, or any of them if there is a stream to draw from.
+// The open edge with the highest score; among equals the lowest, or any of them if there is a stream to draw from.
 template <class Score>
 int highest(const EdgeBounds& edges, Score score, Random* ties = nullptr) {
   int chosen = -1;
@@ -47,19 +47,19 @@ class GapRule final : public SelectionRule {
   int choose(int /*level*/, const EdgeBounds& edges, const Expansion& /*expansion*/) override { return edges.widest(); }
 };
 
-// Binary nodes side by side, for eq. 7 in vectors.
+// Binary nodes in columns, for eq. 7 in vectors.
 struct BinaryColumns {
   static constexpr std::size_t kMost = 64;
 
   std::size_t count = 0;
-  double values[2][kMost] = {};  // exp V, numbers
+  double values[2][kMost] = {};  // exp V, not logarithms
   double visits[2][kMost] = {};
   double scales[2][kMost] = {};  // max(Q_phi, epsilon)
   std::uint64_t is_second[kMost] = {};
   std::uint32_t* choices[kMost] = {};
 };
 
-// The same operations as those of QUctRule::choose, and so the same bits.
+// The same operations as QUctRule::choose, and therefore the same bits.
 TS_DISPATCHED void compare(BinaryColumns& columns, double c) {
   const std::size_t count = columns.count;
   for (std::size_t i = 0; i < count; ++i) {
@@ -132,14 +132,14 @@ class MassRule final : public SelectionRule {
     const double bonus = bonus_ * std::sqrt(num_visits(edges, expansion));
     return highest(edges, [&](int a) { return log_unresolved(edges.values(a)) + bonus / (1.0 + expansion.visits(a)); });
   }
-  // With probability proportional to exp V - exp L. Going the same way everywhere, such as to the lowest of equals,
-  // would show the search one corner of the model.
+  // Drawn with probability proportional to exp V - exp L. A fixed choice, such as the lowest of equals, would show the
+  // search only one corner of the model.
   int choose_at_new(const EdgeBounds& edges, const Expansion& /*expansion*/) override {
     std::vector<double> weights(edges.num_states(), kNegInf);
     for (int a = 0; a < edges.num_states(); ++a) {
       if (edges.is_open(a)) weights[a] = log_unresolved(edges.values(a));
     }
-    // Estimates that are all resolved, by rounding: any of the open ones.
+    // Where rounding leaves no unresolved estimate: any open edge.
     if (*std::max_element(weights.begin(), weights.end()) == kNegInf) {
       for (int a = 0; a < edges.num_states(); ++a) weights[a] = edges.is_open(a) ? 0.0 : kNegInf;
     }

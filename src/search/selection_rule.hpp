@@ -6,8 +6,8 @@
 //
 // with n_a the visits of an edge and n those of the node. Q_phi are the Q-values of the leaf value `estimate` before
 // the node was expanded; log_states_below for the paper's default, and without an estimate. In the mass rule L is the
-// mass of complete configurations, so what was searched to the end counts for nothing; an estimate can be too low where
-// a bound cannot, and the bonus, in nats, sees to it that every edge is looked at now and then.
+// mass of complete configurations, so what is searched to the end counts for nothing. An estimate can be too low where
+// a bound cannot; the bonus, in nats, makes sure that every edge is tried now and then.
 //
 // A new rule is a class here, a word in SelectRule and a line in make_rule.
 #pragma once
@@ -24,21 +24,21 @@ class SelectionRule {
  public:
   virtual ~SelectionRule() = default;
 
-  // Of the edges that were backed up last, at an expanded node of the level. Pre: several are open.
+  // Chooses among the edges that were backed up last, at an expanded node of the level. Pre: several are open.
   virtual int choose(int level, const EdgeBounds& edges, const Expansion& expansion) = 0;
-  // The same for nodes that may wait for each other, such as those of a path: note() takes one down and returns true,
-  // or leaves it to choose(); choose_noted() then sets the choices of all of them, which is quicker than one by one.
+  // The same for nodes whose choices may wait, such as those of a path: note() stores one and returns true, or returns
+  // false and leaves it to choose(); choose_noted() then sets the choices of all, faster than one by one.
   virtual bool note(int /*level*/, const EdgeBounds& /*edges*/, const Expansion& /*expansion*/) { return false; }
   virtual void choose_noted() {}
-  // The same at a node that this very traversal expanded. Pre: one is open.
+  // The same at a node that this traversal has just expanded. Pre: an edge is open.
   virtual int choose_at_new(const EdgeBounds& /*edges*/, const Expansion& expansion) {
     return static_cast<int>(expansion.choice());
   }
-  // Goes by estimates, for want of upper bounds: components are compared by V - L, estimates are learned where none are
-  // given, levels without factors cost nothing, a traversal goes on until a factor was asked, and bounds that have
-  // closed end nothing.
+  // True for a rule that has estimates instead of upper bounds: components are compared by V - L, estimates are learned
+  // where none is given, levels without factors cost nothing, a traversal goes on until a factor was asked, and closed
+  // bounds end nothing.
   [[nodiscard]] virtual bool goes_by_estimates() const { return false; }
-  // Expansions keep the Q-values of the leaf value `estimate`.
+  // True when expansions must keep the Q-values of the leaf value `estimate`.
   [[nodiscard]] virtual bool looks_at_q_phi() const { return false; }
 };
 

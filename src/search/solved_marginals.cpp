@@ -10,7 +10,7 @@
 namespace treesample {
 namespace {
 
-// The sub-problems of one level that are not in the store, with the probability that the sampler comes to them.
+// The sub-problems of one level that are not in the store, with the probability that the sampler reaches them.
 struct OffStore {
   ContextTable places;
   std::vector<int> states;  // of the context, one row per sub-problem
@@ -23,14 +23,14 @@ std::vector<std::vector<int>> contexts_of(const SearchSpace& space) {
   return contexts;
 }
 
-// Parents before children, in the store and, with equal contexts merged, below it.
+// Visits parents before children, in the store and below it, where equal contexts are merged.
 class MarginalPass {
  public:
   MarginalPass(const SearchApproximation& sampler, const SolvedMarginalsOptions& options)
       : view_(sampler.view()),
         space_(sampler.space()),
         options_(options),
-        // In `tree` a context is the whole prefix, and an estimate says nothing of what is below it.
+        // In `tree` a context is the whole prefix, and an estimate has no sampler below the store.
         goes_below_(space_.kind != SpaceKind::kTree && sampler.kind() == SamplerKind::kUpper),
         contexts_(space_, contexts_of(space_)),
         pass_(view_, StoreView::Read::kWeights),
@@ -61,7 +61,7 @@ class MarginalPass {
   }
 
  private:
-  // Of what comes through a node or a sub-problem of a level; send(action, child) hands it on.
+  // Adds the probability that passes through a node or a sub-problem of the level; send(action, child) passes it on.
   template <class Send>
   bool pass_on(int level, double prob, std::span<const double> probs, Send send) {
     const Level& here = space_.levels[level];
@@ -75,7 +75,7 @@ class MarginalPass {
     return is_within_limits();
   }
 
-  // At a child level below an edge of a node with this context.
+  // Probability reaches a child level through an edge of a node with this context.
   bool arrive(int level, NodeIndex index, double prob, std::span<const int> parent, int action) {
     if (index != kNoNode) {
       contexts_.make_room(level, pass_.nodes().size(level));
@@ -90,7 +90,7 @@ class MarginalPass {
     return true;
   }
 
-  // To the sub-problem of the level with the states in context_.
+  // Adds to the sub-problem of the level with the states in context_.
   void add(int level, double prob) {
     OffStore& here = off_store_[level];
     const std::vector<int>& context = space_.levels[level].context;

@@ -1,4 +1,5 @@
-// Passes over all nodes of the search with bounds: late news for shared nodes, and estimates that were learned.
+// Passes over all nodes of the search with bounds: for values of shared nodes that are out of date, and for learned
+// estimates.
 #include <algorithm>
 #include <type_traits>
 
@@ -6,7 +7,7 @@
 
 namespace treesample {
 
-// Nodes that several edges lead to were backed up along one of them only.
+// Nodes with several edges above them were backed up along only one of them.
 void SearchState::settle() {
   const bool has_shared =
       std::any_of(space_.levels.begin(), space_.levels.end(), [](const Level& level) { return level.is_shared; });
@@ -22,13 +23,13 @@ void SearchState::recalibrate() {
   sweep([this](int level) { return calibration_.value().log_value(level, x_); });
 }
 
-// The search is over: P_V is uniform below the nodes that were not searched, so that is what they are worth now.
+// The search is over: P_V is uniform below the nodes that were not searched, and this is what they are worth to it.
 void SearchState::refit() {
   if (calibration_.is_on()) sweep([this](int level) { return calibration_.value().log_elbo(level); });
 }
 
-// Children before parents: all nodes from their edges, and those without any from leaf_estimate(level) if there is
-// such a function. What was collapsed knows more than that.
+// Backs up all nodes, children before parents. Nodes without edges get leaf_estimate(level) if there is such a
+// function, except for collapsed ones, whose values are better.
 template <typename LeafEstimate>
 bool SearchState::sweep(LeafEstimate leaf_estimate) {
   const double start = watch_.seconds();
@@ -52,7 +53,7 @@ bool SearchState::sweep(LeafEstimate leaf_estimate) {
 
 template bool SearchState::sweep<std::nullptr_t>(std::nullptr_t);
 
-// Whether one sweep more would be done before the time is over.
+// True if another sweep would finish in time.
 bool SearchState::has_time_to_sweep() const {
   const double expected = sweep_seconds_per_node_ * static_cast<double>(store_->num_nodes());
   return !watch_.is_time_over(seconds_after() + expected);
