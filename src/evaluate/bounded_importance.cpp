@@ -18,10 +18,9 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Sums of weights, of their squares and of both per state of a variable, in units of the largest weight so far. A state
-// counts with its indicator: p(x_v | the other variables) in its place made errors 15 % smaller per sample on a
-// pedigree model, but a sample took 1.5 times as long, so that after the same time they were larger on two models of
-// three.
+// Sums of weights and of their squares, in total and per state of each variable, in units of the largest weight so far.
+// A state counts by its indicator: with p(x_v | the other variables) instead, errors were 15 % smaller per sample on a
+// pedigree model, but a sample took 1.5 times as long, so that at equal time they were larger on two models of three.
 class WeightSums {
  public:
   explicit WeightSums(const FactorGraph& graph) {
@@ -45,7 +44,7 @@ class WeightSums {
     }
   }
 
-  // The rest needs a weight above 0.
+  // What follows needs a weight above 0.
   [[nodiscard]] bool is_empty() const { return total_.weights == 0.0; }
   [[nodiscard]] double log_sum() const { return log_unit_ + std::log(total_.weights); }
   [[nodiscard]] double ess() const { return total_.weights * total_.weights / total_.squares; }
@@ -58,8 +57,8 @@ class WeightSums {
     }
     return result;
   }
-  // By variable. Delta method for a ratio of sums: w^2 (1 - p)^2 summed where the state occurs, w^2 p^2 where not. A
-  // state that never occurred may still have a probability of about 1 / ess, or `least`.
+  // By variable. Delta method for a ratio of sums: w^2 (1 - p)^2 summed over the samples with the state, w^2 p^2 over
+  // the others. A state that never occurred may still have a probability of about 1 / ess, or `least`.
   [[nodiscard]] std::vector<double> largest_errors(double least) const {
     std::vector<double> errors(first_.size() - 1, std::max(1.0 / ess(), least));
     for (std::size_t v = 0; v < errors.size(); ++v) {
@@ -94,8 +93,8 @@ class WeightSums {
   double log_unit_ = kNegInf;
 };
 
-// A density is a sum over M factors, off by M 2^-53 times the sum S of their magnitudes; a probability is a product
-// over the variables, whose logarithms come from bounds that have magnitudes up to S and that of the bound of log Z.
+// A density is a sum over M factors, off by M 2^-53 times the sum S of their magnitudes. A probability is a product
+// over the variables; its logarithms come from bounds with magnitudes of up to S plus that of the bound on log Z.
 double weight_rounding(const FactorGraph& graph, double log_bound) {
   double magnitude = 0.0;
   for (const Factor& factor : graph.factors()) {
@@ -118,7 +117,7 @@ LogBounds log_limits(double log_bound, const MeanLimits& mean, double rounding) 
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
-// The limits of log Z where a part of it is known.
+// Adds the known part of Z to the limits of the rest.
 LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_bound) {
   const LogBounds sum{log_add_exp(known.log_mass.lower, rest.lower), log_add_exp(known.log_mass.upper, rest.upper)};
   const LogBounds wider = sum.widened(4.0 * kEpsilon *
@@ -127,10 +126,10 @@ LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_b
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
-// The weights that tell log Z: all of them, or those of what is not known.
+// Estimates log Z from the weights of all samples, or of those outside the known part.
 class Estimator {
  public:
-  // `rounding` is that of a weight's logarithm.
+  // `rounding` is the error of the logarithm of a weight.
   Estimator(const BoundedImportanceOptions& options, double log_bound, double rounding)
       : known_(options.known.value_or(KnownPart())),
         log_bound_(log_bound),
@@ -148,14 +147,14 @@ class Estimator {
     return known_.holds ? with_known(rest, known_, log_bound_) : rest;
   }
   [[nodiscard]] double log_z() const { return log_add_exp(known_.estimate, log_rest()); }
-  // Relative, by the variance of the weights.
+  // The relative standard error, by the variance of the weights.
   [[nodiscard]] double error() const {
     if (rest_.is_empty()) return 0.0;
     const double share = std::exp(log_rest() - log_z());
     return share * std::sqrt(variance() / (count_ - 1.0));
   }
-  // Weights below which samples may be given up: that adds at most `least` times the mean to the variance. (More,
-  // where it is the bound that makes the interval long, cost too much of the estimate.)
+  // The weight below which samples may be given up: this adds at most `least` times the mean to the variance, a third
+  // of it. (Giving up more, where the bound makes the interval long, cost too much of the estimate.)
   [[nodiscard]] double least() const {
     return rest_.is_empty() ? 0.0 : kMoreVariance * variance() * std::exp(log_rest() - log_bound_);
   }
@@ -163,7 +162,7 @@ class Estimator {
  private:
   static constexpr double kMoreVariance = 1.0 / 3.0;
 
-  // Of a weight over the mean.
+  // The variance of a weight divided by the mean.
   [[nodiscard]] double variance() const { return std::max(0.0, count_ / rest_.ess() - 1.0); }
   [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
 
@@ -173,7 +172,7 @@ class Estimator {
   WeightSums rest_{FactorGraph()};
 };
 
-// How many samples are expected: asked for now and then.
+// How many samples are expected in all; asked for now and then.
 class ExpectedSamples {
  public:
   explicit ExpectedSamples(const BoundedImportanceOptions& options)
@@ -192,7 +191,7 @@ class ExpectedSamples {
   double expected_;
 };
 
-// Empty when standard errors mean something.
+// Why standard errors would mean nothing; empty where they mean something.
 std::string why_no_error(const BoundedImportance& result, double log_bound) {
   const double log_ratio = std::max(0.0, log_bound - result.log_z);
   if (static_cast<double>(result.num_samples) < kFewestHits * std::exp(log_ratio)) {
@@ -274,8 +273,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
   result.no_error = why_no_error(result, log_bound);
   if (!result.no_error.empty()) return result;
-  // What n samples miss has a probability of about 1 / n under P_U and weights between 0 and n / r times the mean,
-  // which it moves by up to 1 / r.
+  // With r = num_hits, what n samples miss has a probability of about 1 / n under P_U and weights of up to n / r times
+  // the mean, which it changes by up to 1 / r.
   result.std_error = std::max(estimator.error(), 1.0 / num_hits);
   result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);

@@ -22,7 +22,7 @@ struct MeanAndError {
   double error = 0.0;
 };
 
-// -inf among the values makes the mean -inf without doubt.
+// A value of -inf makes the mean exactly -inf.
 MeanAndError mean_and_error(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   MeanAndError result;
@@ -35,7 +35,7 @@ MeanAndError mean_and_error(const std::vector<double>& values) {
   return result;
 }
 
-// The sum of logarithms counts exactly enough: half a configuration decides.
+// The sum of logarithms is accurate enough: the threshold is half a configuration away.
 bool has_at_most(const FactorGraph& graph, std::int64_t num_configurations) {
   return graph.log_num_configurations() < std::log(static_cast<double>(num_configurations) + 0.5);
 }
@@ -44,7 +44,7 @@ void check_is_distribution(bool is_distribution, const char* function) {
   check_argument(is_distribution, function, "no configuration has positive probability (Z = 0)");
 }
 
-// What is there unless Z = 0.
+// The value, which is missing only where Z = 0.
 template <class T>
 T value_of(std::optional<T> value, const char* function) {
   check_is_distribution(value.has_value(), function);
@@ -77,7 +77,7 @@ Divergence enumerated_divergence(const FactorGraph& graph, const Approximation& 
     const double log_prob = approximation.log_prob(x);
     if (log_prob == kNegInf) continue;
     is_distribution = true;
-    const double probability = std::max(std::exp(log_prob), std::numeric_limits<double>::min());  // see MomentPass
+    const double probability = std::max(std::exp(log_prob), std::numeric_limits<double>::min());  // see kLeastReach
     result.energy += probability * charged_log_density(graph, x, result.spent);
     result.entropy -= probability * log_prob;
   }

@@ -5,7 +5,7 @@
 namespace treesample {
 namespace {
 
-// All entries of a factor, row-major over `order`, which lists the positions of its scope slowest first.
+// All entries of a factor, row-major over `order`, the positions of its scope from slowest to fastest.
 std::vector<double> entries_in_order(const FactorGraph& graph, int factor_index, const std::vector<int>& order) {
   const Factor& factor = graph.factor(factor_index);
   const std::vector<int>& scope = factor.scope();
@@ -17,7 +17,7 @@ std::vector<double> entries_in_order(const FactorGraph& graph, int factor_index,
   }
   std::vector<double> entries(num_entries);
   std::vector<int> states(scope.size(), 0);
-  std::size_t index = 0;  // of `states` in the factor's own table
+  std::size_t index = 0;  // of `states`, in the factor's own table
   for (double& entry : entries) {
     entry = factor.is_table() ? factor.log_values()[index] : checked_function_value(graph, factor_index, states);
     for (auto p = order.rbegin(); p != order.rend(); ++p) {

@@ -20,7 +20,7 @@ OffStoreEnergy::OffStoreEnergy(const SearchSpace& space, std::vector<FactorMeans
   make_terms();
 }
 
-// Children before parents: what a child depends on, and what the level's own factors read, less itself.
+// Children before parents: the contexts of the children and the scopes of the level's own factors, without the level.
 void OffStoreEnergy::make_contexts() {
   for (int n = space_.num_levels() - 1; n >= 0; --n) {
     std::vector<int>& context = plans_[n].context;
@@ -35,9 +35,9 @@ void OffStoreEnergy::make_contexts() {
   }
 }
 
-// A factor belongs to the deepest level of its scope. It is a term of that level's own row and of the
-// row of every edge on the way up to its first level, with the part of the scope assigned there; above
-// its first level it is a constant.
+// A factor belongs to the deepest level of its scope. It is a term of that level's own row and of the row of every edge
+// on the way up to its first level, with the part of the scope that is assigned there; above its first level it is a
+// constant.
 void OffStoreEnergy::make_terms() {
   const auto add_term = [&](int level, std::size_t row, const FactorMeans& factor, std::size_t num_assigned) {
     Term term;

@@ -1,4 +1,4 @@
-// Expected sums of factors where a search ends: uniform below, given the context of a node.
+// Expected sums of factors where a search ends: under uniform variables, given the context of a node.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ class OffStoreEnergy {
  public:
   OffStoreEnergy(const SearchSpace& space, std::vector<FactorMeans> means);
 
-  // By level, the levels whose states identify a node here, ascending. In `tree` too, where the search has none.
+  // By level: the levels whose states identify a node here, ascending. Also in `tree`, where the search has no
+  // contexts.
   [[nodiscard]] std::vector<std::vector<int>> contexts() const;
 
   // Computes all rows of a node: row 0 is own, row 1 + j is below[j], each with one value per action.

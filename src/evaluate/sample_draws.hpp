@@ -26,10 +26,10 @@ struct Draw {
   std::optional<Error> error;
 };
 
-// Samples, one after the other. Each few of them have a stream of random numbers of their own, so that it does not
-// matter who draws them. Several threads draw ahead, as many as take some hundredths of a second; one draws what is
-// asked for. Which weights are small enough to be given up, `find_least` says, is looked at again after four times as
-// many samples: those before have then all been asked for, so that the next ones may depend on them.
+// Samples, one after the other. Each block of kBlock samples has a random stream of its own, so that it does not matter
+// which thread draws it. Several threads draw ahead, for about kRoundSeconds; a single one draws what is asked for.
+// `find_least` says which weights are small enough to be given up. It is asked again whenever the number of samples has
+// grown fourfold: all earlier samples have then been handed out, so that the next ones may depend on them.
 class Draws {
  public:
   Draws(const FactorGraph& graph, const BoundedSampler& sampler, const BoundedImportanceOptions& options,
@@ -50,7 +50,7 @@ class Draws {
   }
 
  private:
-  static constexpr double kGivenUp = std::numeric_limits<double>::infinity();  // log_prob of a sample
+  static constexpr double kGivenUp = std::numeric_limits<double>::infinity();  // log_prob of a sample that was given up
   static constexpr std::size_t kBlock = 8;                                     // samples with one stream
   static constexpr std::size_t kMostBlocks = 64;
   static constexpr std::uint64_t kFirstLook = 32;  // blocks
@@ -74,7 +74,7 @@ class Draws {
     into.log_density = log_density_if_answered(graph_, into.x, into.spent, into.error);
     into.is_known = into.log_density && known_.holds && known_.holds(into.x);
   }
-  // Giving up takes some time too: it is left where it does not come to much.
+  // Giving up takes some time too, so it ends where it is rare.
   void look() {
     can_give_up_ = can_give_up_ && (least_ == kTiniest || num_given_up_ > kFewGivenUp * num_drawn_);
     least_ = std::clamp(find_least_(), kTiniest, 1.0);
@@ -96,7 +96,7 @@ class Draws {
     is_round_begun_ = false;
     std::swap(ahead_, coming_);
     if (clock_->seconds() < kRoundSeconds) num_blocks_ = std::min(2 * num_blocks_, kMostBlocks);
-    // The others go on while these are looked at, unless it depends on them how.
+    // The other threads go on while these samples are used, unless the next look depends on them.
     if (block_ != next_look_ && block_ * kBlock < most_samples_) begin_round();
   }
   void begin_round() {
@@ -116,23 +116,23 @@ class Draws {
   }
 
   const FactorGraph& graph_;
-  static constexpr double kTiniest = 1e-300;  // gives up what is impossible
+  static constexpr double kTiniest = 1e-300;  // gives up only impossible samples
   static constexpr double kFewGivenUp = 0.1;
   const KnownPart known_;
   const std::function<double()> find_least_;
-  bool can_give_up_ = graph_.has_only_tables();  // calls of programs are too dear
+  bool can_give_up_ = graph_.has_only_tables();  // a program's calls are too expensive to be given up
   double num_drawn_ = 0.0, num_given_up_ = 0.0;  // since the last look
   double least_ = kTiniest;
   std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;
-  std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // of a round and thread
+  std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // num_blocks_: per thread in one round
   const std::uint64_t most_samples_;
-  std::vector<BoundedSampler> samplers_;  // by worker: they may have memory of their own
+  std::vector<BoundedSampler> samplers_;  // by thread: they may have memory of their own
   std::optional<Random> random_;
-  std::vector<Draw> ahead_, coming_;  // to be looked at; being drawn
+  std::vector<Draw> ahead_, coming_;  // handed out; being drawn
   std::optional<RunWatch> clock_;     // of the round
   bool is_round_begun_ = false;
   ThreadTeam::Work draw_blocks_;
-  ThreadTeam team_;  // last: it ends before what it works on does
+  ThreadTeam team_;  // last, so that it ends before what it uses
 };
 
 }  // namespace treesample

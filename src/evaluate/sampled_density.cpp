@@ -24,7 +24,7 @@ double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spe
 
 std::optional<double> log_density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
                                               std::optional<Error>& error) {
-  graph.check_assignment(x, kFunction);  // a sampler of another model is no failure of a factor
+  graph.check_assignment(x, kFunction);  // a sampler of another model is not a failing factor
   try {
     return charged_log_density(graph, x, spent);
   } catch (const Error& failure) {
@@ -37,7 +37,7 @@ std::optional<Assignment> sample_if_possible(const Approximation& approximation,
   try {
     return approximation.sample(random);
   } catch (const Error& error) {
-    // By the contract of Approximation::sample this code says Z = 0 and nothing else.
+    // By the contract of Approximation::sample, this code means only Z = 0.
     if (error.code() != ErrorCode::kArgument) throw;
     return std::nullopt;
   }

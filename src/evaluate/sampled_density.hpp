@@ -9,15 +9,15 @@
 
 namespace treesample {
 
-// log gamma_hat(x), stopping at the first -inf, with what that costs added to `spent`: one reward per
-// variable and the factors that were read. Constants are free, as in the search.
+// log gamma_hat(x), stopping at the first -inf. Adds the cost to `spent`: one reward per variable and the factors that
+// were read. Constants are free, as in the search.
 double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spending& spent);
 
-// The same; nothing when a factor failed for good, whose error is kept, or the evaluation was interrupted.
+// The same; nothing when a factor failed permanently, whose error is kept, or the evaluation was interrupted.
 std::optional<double> log_density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
                                               std::optional<Error>& error);
 
-// One sample, or none when the approximation says that there is no state of positive probability.
+// One sample; nothing when the approximation says that no configuration has positive probability.
 std::optional<Assignment> sample_if_possible(const Approximation& approximation, Random& random);
 
 }  // namespace treesample

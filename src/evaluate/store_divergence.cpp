@@ -14,13 +14,14 @@
 namespace treesample {
 namespace {
 
-// A possible edge keeps some probability, however deep: an impossible factor below it must be seen.
+// A possible edge keeps some probability, however deep it is, so that an impossible factor below it makes the energy
+// -inf.
 constexpr double kLeastReach = std::numeric_limits<double>::min();
 
-// Energy and entropy, parents before children. A node's context is known from any of the edges that lead to it.
+// Sums energy and entropy, parents before children. Any edge that leads to a node determines its context.
 class MomentPass {
  public:
-  // `off_store` is null for a complete store, where no mass leaves it.
+  // `off_store` is null for a complete store, which no probability leaves.
   MomentPass(const StoreView& view, OffStoreEnergy* off_store)
       : space_(view.space()),
         has_values_(view.has_values()),
@@ -83,7 +84,7 @@ class MomentPass {
     }
   }
 
-  // The level and everything below it are uniform from here on.
+  // Below the store, the level and all its descendants are uniform.
   void leave_store(int level, double mass, double mean_energy) {
     energy_ += mass * mean_energy;
     entropy_ += mass * (std::log(space_.levels[level].num_states) + space_.levels[level].log_states_below);

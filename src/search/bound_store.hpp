@@ -59,7 +59,7 @@ struct ExpansionLayout {
 // A view of an expansion. Valid until one of the same level is created.
 class Expansion {
  public:
-  // Larger rewards are not kept as exp(R), because times_factor of BoundValues has a limited range.
+  // Rewards of a larger magnitude are not kept as exp(R), because times_factor of BoundValues has a limited range.
   static constexpr double kMostReward = 128.0;
 
   Expansion(std::byte* block, const ExpansionLayout& layout) : block_(block), layout_(&layout) {}
