@@ -8,7 +8,7 @@ namespace treesample {
 namespace {
 
 constexpr double kFirstNoticeSeconds = 5.0;
-constexpr double kMostNoticeSeconds = 60.0;  // between two notices, which double at first
+constexpr double kMostNoticeSeconds = 60.0;  // between two notices; the first ones come at doubling intervals
 constexpr double kRefusalSeconds = 10.0;
 constexpr std::size_t kMostNames = 1000;
 
@@ -26,7 +26,7 @@ void Arrivals::accept(const std::string& worker) {
 
 void Arrivals::refuse(const std::string& worker, const std::string& reason) {
   ++num_refused_;
-  // Names come from outside: their number is limited.
+  // Names come from outside, so their number is limited.
   const bool has_room = refused_.size() < kMostNames || refused_.contains(worker);
   const std::int64_t of_worker = ++refused_[has_room ? worker : "other workers"];
   last_reason_ = fmt::format("{}: {}", worker, reason);

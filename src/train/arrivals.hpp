@@ -1,4 +1,4 @@
-// What has come from the workers and what has not, for people: who sent episodes, whose were refused and why, and how
+// Keeps account of what the workers send, for people to read: who sent episodes, whose were refused and why, and how
 // long none has come.
 #pragma once
 
@@ -16,12 +16,12 @@ class Arrivals {
   explicit Arrivals(std::function<void(const std::string&)> remark) : remark_(std::move(remark)) {}
 
   void accept(const std::string& worker);
-  // Counted; the first is told at once, and then one in kRefusalSeconds.
+  // Counts a refusal. Reports the first at once, later ones at most every kRefusalSeconds.
   void refuse(const std::string& worker, const std::string& reason);
-  // Tells, at growing intervals, that nothing comes. `state` says how far the run is.
+  // Reports at growing intervals that nothing comes. `state` says how far the run is.
   void tell_when_waiting(const std::string& state);
 
-  // Since the last accepted episode, or the beginning.
+  // Since the last accepted episode, or the start.
   [[nodiscard]] double seconds_without() const;
   [[nodiscard]] const std::map<std::string, std::int64_t>& refused_by_worker() const { return refused_; }
   [[nodiscard]] const std::string& last_reason() const { return last_reason_; }

@@ -29,7 +29,7 @@ void append_array(TensorFile& file, const std::string& prefix, const Parameters&
   }
 }
 
-// Takes the tensors whose names begin with the prefix out of the file, and the prefix out of their names.
+// Takes the tensors whose names begin with the prefix out of the file, and removes the prefix from their names.
 std::vector<NamedTensor> take_tensors(TensorFile& file, const std::string& prefix) {
   const auto first = std::stable_partition(file.tensors.begin(), file.tensors.end(),
                                            [&](const NamedTensor& tensor) { return !tensor.name.starts_with(prefix); });
@@ -39,7 +39,7 @@ std::vector<NamedTensor> take_tensors(TensorFile& file, const std::string& prefi
   return taken;
 }
 
-// Indices and states are exact in float32; anything else becomes an index that Experience::validate refuses.
+// Indices and states are exact in float32; any other number becomes an index that Experience::validate refuses.
 int to_index(float value) { return value >= 0.0F && value <= 0x1p24F ? static_cast<int>(value) : -1; }
 
 NamedTensor matrix(std::string name, std::size_t rows, std::size_t columns) {
@@ -50,7 +50,7 @@ NamedTensor matrix(std::string name, std::size_t rows, std::size_t columns) {
   return tensor;
 }
 
-// The rows of one experience that are still in the replay, `count` from `first` on.
+// Appends the rows of one experience that are still in the replay: `count` rows from `first` on.
 void append_experience(TensorFile& file, int index, const Experience& experience, int first, int count) {
   NamedTensor samples =
       matrix(fmt::format("replay/{}/samples", index), experience.num_samples(), experience.num_variables());
@@ -110,7 +110,7 @@ void restore_replay(TensorFile& file, const json& problem_numbers, const Trainin
   }
 }
 
-// Names the first option that differs.
+// Throws an Error that names the first option that differs.
 void check_options(const std::string& source, const std::string& stored, const TrainOptions& options) {
   const json old_fields = parse_json_text(stored, source + ": the options");
   const json new_fields = parse_json_text(format_train_options(options), source + ": the options");
@@ -132,7 +132,7 @@ void check_counters(const std::string& source, const RunCounters& counters, std:
                                              counters.num_episodes, counters.num_rejected, num_steps));
 }
 
-// Adam takes its square root: one that is negative would turn the parameters into NaN at the next step.
+// Adam takes its square root: a negative one would turn the parameters into NaN at the next step.
 void check_second_moment(const std::string& source, const Adam& adam) {
   const auto found = std::find_if(adam.second_moment.begin(), adam.second_moment.end(), [](float v) { return v < 0; });
   if (found == adam.second_moment.end()) return;

@@ -20,11 +20,11 @@ namespace {
 constexpr int kStepsPerPoll = 8;
 constexpr int kPollsPerPublication = 4;
 constexpr double kWaitSeconds = 0.2;
-constexpr double kRestoreSeconds = 5.0;  // without an episode; then again after twice the time, and so on
+constexpr double kRestoreSeconds = 5.0;  // without an episode; then twice the time waited, and so on
 
 class DistributedLearner {
  public:
-  // The lease comes first: a learner that is refused has touched nothing, neither keys nor files.
+  // The lease comes first: a learner that is refused has changed neither keys nor files.
   DistributedLearner(const TrainOptions& options, const RedisOptions& redis, const TrainObserver& observer,
                      const RunCallbacks& callbacks)
       : redis_(redis),
@@ -61,8 +61,8 @@ class DistributedLearner {
   }
 
  private:
-  // What a worker, an accident or somebody else has done to the keys is put right and the work tried again, until it
-  // has failed for as long as the patience.
+  // Repairs what a worker, an accident or another program has done to the keys and tries the work again, until it has
+  // failed for as long as the patience lasts.
   template <typename Work>
   void patiently(const Work& work) {
     RedisClient& client = channel_.client();
@@ -70,15 +70,15 @@ class DistributedLearner {
       client.pause(kWaitSeconds);
       try {
         restore();
-      } catch (const RedisTrouble&) {  // still; work() will say so
+      } catch (const RedisTrouble&) {  // still in trouble; work() will report it
       }
     };
     try_patiently(
         redis_.patience_seconds, work, [&](const std::string& trouble) { client.remark(trouble); }, put_right);
   }
 
-  // Everything on the server as it should be: after the start, when the server was away and may have come back empty,
-  // and when nothing comes.
+  // Puts everything on the server in order: at the start, after the server was away and may have come back empty, and
+  // when no episodes come.
   void restore() {
     lease_.renew(true);
     std::string& position = run_.counters().stream_position;
@@ -90,7 +90,7 @@ class DistributedLearner {
     num_connections_ = channel_.client().num_connections();
   }
 
-  // The version is part of what is sealed, so that it cannot be changed on the way.
+  // The version is part of the sealed content, so that it cannot be changed on the way.
   void publish_parameters() {
     const ParameterBoard::Posted now = run_.parameters();
     const Metadata metadata = {{"steps", fmt::format("{}", now.version)}};
@@ -121,7 +121,7 @@ class DistributedLearner {
     if (++num_polls_ % kPollsPerPublication == 0) publish_parameters();
   }
 
-  // Steps and checkpoints may take long: the lease is asked for between any two.
+  // Steps and checkpoints may take long: the lease is renewed between any two.
   void renew_lease() {
     if (!lease_.renew()) is_lease_lost_ = true;
   }
@@ -155,7 +155,7 @@ class DistributedLearner {
 
   struct RefusedEpisode {
     std::string reason;
-    bool is_number_wrong = false;  // then the counter may be
+    bool is_number_wrong = false;  // the counter on the server may then be wrong
   };
 
   // Sets `worker` once it is known. Throws RefusedEpisode.
@@ -170,7 +170,7 @@ class DistributedLearner {
       throw RefusedEpisode{error.what()};
     }
     const RunCounters& counters = run_.counters();
-    if (counters.taken.contains(episode.problem)) {  // sent twice, because the answer to the first got lost
+    if (counters.taken.contains(episode.problem)) {  // sent twice, because the answer to the first was lost
       throw RefusedEpisode{fmt::format("number {} was taken before", episode.problem), true};
     }
     if (episode.problem > counters.next_number + kMostNumbersAhead) {
@@ -193,7 +193,7 @@ class DistributedLearner {
   std::string text_;
   Arrivals arrivals_;
   std::vector<std::string> taken_positions_;  // since the last checkpoint
-  bool is_lease_lost_ = false;                // for a while; the server may have lost everything
+  bool is_lease_lost_ = false;                // temporarily; the server may have lost everything
   std::int64_t num_connections_ = 0;
   std::int64_t num_polls_ = 0;
   double next_restore_ = kRestoreSeconds;
@@ -211,7 +211,7 @@ TrainReport train_distributed(const TrainOptions& options, const RedisOptions& r
   try {
     return DistributedLearner(options, redis, observer, callbacks).work();
   } catch (const RedisInterrupted&) {
-    return {};  // before the run began
+    return {};  // the run has not begun
   }
 }
 

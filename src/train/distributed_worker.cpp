@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWaitSeconds = 0.2;
-constexpr double kTellSeconds = 5.0;  // without a learner
+constexpr double kTellSeconds = 5.0;  // without a learner, before the user is told
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -54,7 +54,7 @@ class DistributedWorker {
   }
 
  private:
-  // The learner puts right what is wrong on the server; until then, and as long as the patience lasts, a worker tries
+  // The learner repairs what is wrong on the server. Until then, and as long as the patience lasts, a worker tries
   // again and keeps what it has.
   template <typename Work>
   auto patiently(const Work& work) -> decltype(work()) {
@@ -65,18 +65,19 @@ class DistributedWorker {
         [&] { client.pause(kWaitSeconds); });
   }
 
-  // Waits for a learner, then brings options and parameters up to what its head tells.
+  // Waits for a learner, then brings options and parameters up to date with its head.
   RunChannel::Head join() {
     while (true) {
       const std::optional<RunChannel::Head> head = channel_.head();
       watch_learner(head.has_value() && (head->has_learner || head->is_done));
-      // A run that is done and has a learner is about to end, or a new one of that name to begin.
+      // A run that is done but still has a learner is about to end, or a new run of that name to begin.
       if (head && (head->is_done ? !head->has_learner : is_up_to_date(*head))) return *head;
       channel_.client().pause(kWaitSeconds);
     }
   }
 
-  // A run without learner goes on for a while: it may be resumed, and the newest episodes wait for it on the server.
+  // A worker goes on for a while without a learner: the run may be resumed, and the newest episodes wait for it on the
+  // server.
   void watch_learner(bool is_there) {
     if (is_there) {
       if (has_told_) channel_.client().remark(fmt::format("run '{}' has a learner", redis_.run));
@@ -84,7 +85,7 @@ class DistributedWorker {
       has_told_ = false;
       return;
     }
-    if (!missed_since_) missed_since_ = Clock::now();  // an episode may have taken longer than the patience
+    if (!missed_since_) missed_since_ = Clock::now();  // from now: an episode may have taken longer than the patience
     const double absent = seconds_since(*missed_since_);
     if (absent > redis_.patience_seconds) {
       throw Error(ErrorCode::kIo, fmt::format("redis: the run '{}' has had no learner for {:g} s (treesample train "
@@ -97,7 +98,7 @@ class DistributedWorker {
                     redis_.run, redis_.patience_seconds));
   }
 
-  // False when the learner is just changing them. RedisTrouble when they cannot be used.
+  // Returns false while the learner is changing them. Throws RedisTrouble when they cannot be used.
   bool is_up_to_date(const RunChannel::Head& head) {
     if (head.library_version != TREESAMPLE_VERSION) {
       throw Error(ErrorCode::kIo,
@@ -141,7 +142,7 @@ class DistributedWorker {
   std::uint64_t fingerprint_ = 0;
   std::unique_ptr<TrainingProblems> problems_;
   ParameterBoard::Posted parameters_;
-  std::optional<Clock::time_point> missed_since_;  // the first look without a learner
+  std::optional<Clock::time_point> missed_since_;  // when a learner was first found missing
   bool has_told_ = false;
 };
 

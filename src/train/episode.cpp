@@ -50,7 +50,7 @@ double mean_delta_kl(const Problem& problem, const TreeApproximation::SampleBatc
   return sum / static_cast<double>(batch.log_probs.size());
 }
 
-// The search, and its values along samples: as rows, or within certified bounds.
+// Runs the search; its values along samples become rows, clamped to `bounds` where these are given.
 Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
                        const EpisodeOptions& options, std::uint64_t seed, const BoundTargets* bounds = nullptr) {
   const TreeSearchResult result = tree_sample(problem->graph, problem->space, {.estimate = prior},
@@ -76,7 +76,8 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
   return {experience, delta_kl};
 }
 
-// Exact values along exact samples; none of the inference is run where the problem is solved.
+// Exact values along exact samples, without any search, where the problem can be solved; otherwise targets within
+// bounds.
 Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
                        const EpisodeOptions& options, std::uint64_t seed) {
   const BoundTargets bounds(*problem, BoundTargets::kBytes, options.targets == TargetKind::kExact ? 1 : 10);
@@ -95,7 +96,7 @@ Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std:
     experience->samples.insert(experience->samples.end(), x.begin(), x.end());
     bounds.add_rows(x, i, {}, *experience);
   }
-  experience->row_highs.clear();  // both ends are the same
+  experience->row_highs.clear();  // both ends are equal
   return {experience, -bounds.log_z()};
 }
 
@@ -145,9 +146,9 @@ NetworkQuality network_quality(const Problem& problem, const std::shared_ptr<con
   const int num_variables = problem.graph.num_variables();
   Random random(seed, "network samples");
   Reward reward(problem.graph, problem.space);
-  Budget unlimited(INT64_MAX, BudgetUnit::kReward);  // a measurement, no part of any inference
+  Budget unlimited(INT64_MAX, BudgetUnit::kReward);  // a measurement, not part of an inference
   std::vector<int> states(static_cast<std::size_t>(num_samples) * num_variables, -1);
-  std::vector<double> q, edges(num_samples, 0.0);  // edges: Q of the edge taken last, less its reward
+  std::vector<double> q, edges(num_samples, 0.0);  // edges: Q of the last edge taken, minus its reward
   double sum = 0.0, squares = 0.0;
   std::int64_t count = 0;
   const auto add_residual = [&](double residual) {

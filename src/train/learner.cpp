@@ -13,11 +13,11 @@
 namespace treesample {
 namespace {
 
-// Squares of gradients up to here, and so Adam's moments, are finite in float32; its step is then at most a few
+// The squares of gradients up to this, and so Adam's moments, are finite in float32; its step is then at most a few
 // times the learning rate, and finite parameters stay finite.
 constexpr float kLargestGradient = 1e18F;
 
-// R_n(x_<=n) by the tables; x may hold later states too.
+// R_n(x_<=n) from the tables; x may contain later states too.
 double reward_of(const Problem& problem, int level, std::span<const int> x) {
   double sum = 0.0;
   for (const int m : problem.space.levels[level].factors) {
@@ -30,8 +30,8 @@ double reward_of(const Problem& problem, int level, std::span<const int> x) {
   return sum;
 }
 
-// Rows of the replay with their prefixes written out, and behind each, where there is a Bellman term, the row of the
-// level after it: the sample that a row lies on has the state that leads there.
+// Rows of the replay with their prefixes written out. Where there is a Bellman term, each is followed by the row of the
+// next level: the sample of a row has the state that leads there.
 struct Minibatch {
   std::vector<std::vector<int>> prefixes;
   std::vector<GnnSample> samples;  // without a plan where the problem has none, as for a perceptron
@@ -51,7 +51,7 @@ struct Minibatch {
   }
 
  private:
-  // Nothing for an impossible edge: no residual of it is finite.
+  // Adds nothing for an impossible edge, whose residual is not finite.
   void add_bellman(const Experience& experience, int row, double weight) {
     const Problem& problem = *experience.problem;
     const int level = experience.row_levels[row];
@@ -123,7 +123,7 @@ Learner::Learner(Network network, const LearnerOptions& options)
   }
 }
 
-// Parameters and moments come back only when somebody looks at them.
+// Parameters and moments are copied from the device only when they are read.
 void Learner::fetch() const {
   if (stale_ != Stale::kHere) return;
   device_->read(parameters_of(network_).values(), adam_);

@@ -1,5 +1,5 @@
 // A set of numbers that come nearly in order, kept as ranges: the episodes that a run has taken, so that none counts
-// twice. A run of a million episodes needs as many ranges as numbers were lost.
+// twice. The number of ranges grows only with the numbers that were lost.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace treesample {
 
 class NumberSet {
  public:
-  // False when the number was there already. Numbers are below 2^63.
+  // Returns false when the number was already there. Numbers are below 2^63.
   bool insert(std::uint64_t number);
   [[nodiscard]] bool contains(std::uint64_t number) const;
 
-  // "0-17 19 21-30", and back. Throws kParse.
+  // "0-17 19 21-30", and back. parse() throws kParse.
   [[nodiscard]] std::string text() const;
   static NumberSet parse(const std::string& text);
 

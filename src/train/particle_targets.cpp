@@ -23,7 +23,7 @@ ParticleTargets::ParticleTargets(const Problem& problem, const ParticleApproxima
 void ParticleTargets::add_rows(std::span<const int> x, int sample, Experience& experience) {
   std::vector<int> agreeing(particles_.num_atoms());
   for (int i = 0; i < particles_.num_atoms(); ++i) agreeing[i] = i;
-  Budget unlimited(INT64_MAX, BudgetUnit::kReward);  // these rewards have been paid for
+  Budget unlimited(INT64_MAX, BudgetUnit::kReward);  // these rewards are paid for already
   double log_prefix = problem_.space.log_constant;
   std::vector<double> q;
   for (int n = 0; n < problem_.space.num_levels(); ++n) {

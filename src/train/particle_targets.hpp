@@ -10,7 +10,7 @@
 
 namespace treesample {
 
-// Appends Q_n( . | prefix of sample) to the rows, relative to the problem's offset.
+// Appends a row Q_n( . | prefix of the sample), relative to the problem's offset.
 void add_row(Experience& experience, int sample, int level, std::span<const double> q);
 
 class ParticleTargets {
@@ -18,7 +18,7 @@ class ParticleTargets {
   // Keeps references to both arguments. The particles must not be empty.
   ParticleTargets(const Problem& problem, const ParticleApproximation& particles, double log_z);
 
-  // All levels of x, which must be one of the atoms.
+  // Adds a row for each level of x, which must be one of the atoms.
   void add_rows(std::span<const int> x, int sample, Experience& experience);
 
  private:

@@ -17,11 +17,11 @@
 namespace treesample {
 namespace {
 
-constexpr std::uint64_t kNumFirstLooks = 16;  // at what a generator makes, before there is a network for it
+constexpr std::uint64_t kNumFirstLooks = 16;  // problems of a generator that are inspected before its network is made
 
 }  // namespace
 
-// A model of the options, and what its evidence is drawn from.
+// A model of the options, and the distribution that its evidence is drawn from.
 struct ProblemSource::KnownModel {
   FactorGraph graph;
   std::vector<int> evidence_variables = {};
@@ -62,7 +62,7 @@ void ProblemSource::read_models() {
   }
 }
 
-// The model given a sample's states of the variables that are observed.
+// The model, given a sample's states of the evidence variables.
 FactorGraph ProblemSource::observed(const KnownModel& model, std::uint64_t id) const {
   if (model.evidence_variables.empty()) return model.graph;
   Random random(options_.seed, fmt::format("evidence/{}", id));
@@ -110,7 +110,7 @@ int ProblemSource::max_states() const {
 }
 
 void ProblemSource::plan_for(const Network& network) {
-  plan_network(network, first_->graph, first_->factor_kinds);  // does it fit?
+  plan_network(network, first_->graph, first_->factor_kinds);  // throws where the network does not fit
   gnn_options_.reset();
   if (const Gnn* const gnn = std::get_if<Gnn>(&network)) gnn_options_ = gnn->options();
   auto first = std::make_shared<Problem>(*first_);

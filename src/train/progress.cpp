@@ -19,14 +19,14 @@ namespace {
 constexpr const char* kHeader =
     "episode,problem,version,steps,loss,rows,delta_kl,delta_kl_phi,delta_kl_plain,delta_kl_telescoped,bellman_residual,"
     "log_z\n";
-// Loss; delta-KL with inference, of Q_phi alone and with telescoped values, all less that of the plain search.
+// The loss; delta-KL with inference, of Q_phi alone and with telescoped values, each minus that of the plain search.
 constexpr int kNumCurves = 4;
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6f}", *value) : ""; }
 std::string loss_cell(const std::optional<double>& loss) { return loss ? fmt::format("{:.6g}", *loss) : ""; }
 
-// Means over blocks of episodes: single ones scatter too much to be seen. delta-KL is shown relative to the
-// search without value function on the same problem, as in the paper's Table 2.
+// Means over blocks of episodes, because single episodes scatter too much. delta-KL is shown relative to the search
+// without value function on the same problem, as in the paper's Table 2.
 struct Block {
   double episode = 0.0;
   std::array<double, kNumCurves> sums = {};
@@ -77,7 +77,7 @@ std::string gnuplot_script(const std::vector<Block>& blocks) {
     script += '\n';
   }
   script += "EOD\n";
-  // Without a step there is no loss, and gnuplot refuses an axis without values.
+  // Without a learner step there is no loss, and gnuplot refuses an axis without values.
   const bool has_loss =
       std::any_of(blocks.begin(), blocks.end(), [](const Block& block) { return block.counts[0] > 0; });
   if (has_loss) script += "set y2label 'loss'\nset ytics nomirror\nset y2tics\nset logscale y2\n";

@@ -1,4 +1,4 @@
-// progress.csv and the figure made of it.
+// progress.csv and the figure made from it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace treesample {
 
-// Appends a row per episode and flushes it, so that the file can be watched while the run goes on.
+// Appends one row per episode and flushes it, so that the file can be watched during the run.
 class ProgressFile {
  public:
-  // Keeps the header and the first `num_rows` rows of an existing file: rows after the checkpoint that a
-  // run goes on from belong to episodes that will be done again. Throws kIo.
+  // Keeps the header and the first `num_rows` rows of an existing file: rows after the checkpoint that a run resumes
+  // from belong to episodes that will be run again. Throws kIo.
   ProgressFile(const std::filesystem::path& path, std::int64_t num_rows);
   void append(const EpisodeRecord& record);
 
@@ -22,7 +22,7 @@ class ProgressFile {
   std::ofstream stream_;
 };
 
-// Writes progress.gp beside the CSV file and lets gnuplot make progress.svg and progress.png of it. False
+// Writes progress.gp beside the CSV file and lets gnuplot make progress.svg and progress.png from it. Returns false
 // when gnuplot is not installed or fails, or there is nothing to draw.
 bool draw_progress(const std::filesystem::path& csv);
 

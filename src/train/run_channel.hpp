@@ -12,46 +12,46 @@
 
 namespace treesample {
 
-// Numbers of episodes are drawn one by one, so that one this far beyond the highest that came is no number of this run.
+// Numbers of episodes are drawn one by one, so a number this far beyond the highest one received is not of this run.
 inline constexpr std::uint64_t kMostNumbersAhead = std::uint64_t{1} << 20;
 
 class RunChannel : public SealedChannel {
  public:
   using SealedChannel::SealedChannel;
 
-  // The learner's side. `reset` forgets an older run of that name.
+  // The learner's side. `reset` deletes an older run of that name.
   void reset();
   void publish_options(const std::string& text);
   void publish_parameters(const std::string& network, std::int64_t version);
-  // Workers get numbers from this one on; a counter that is further stays where it is. What is no such number, or
-  // further than kMostNumbersAhead, is replaced.
+  // Workers get numbers from this one on. A counter that is already further stays, unless it is no number or more than
+  // kMostNumbersAhead further, in which case it is replaced.
   void start_numbers_at(std::uint64_t number);
-  // Makes the stream such that workers can add to it. Returns the position to read from, `position` or the beginning.
+  // Makes sure that workers can add to the stream. Returns the position to read from, `position` or the beginning.
   std::string repair_episodes(const std::string& position) {
     return repair_stream(client(), key("episodes"), position);
   }
-  // Tells workers to leave, and the server to drop the keys after an hour.
+  // Tells the workers to leave, and the server to drop the keys after an hour.
   void announce_end();
   // At most `max` entries after the position, sealed; waits up to `wait_seconds` for the first.
   std::vector<StreamEntry> read_episodes(const std::string& position, int max, double wait_seconds) {
     return read_stream(client(), key("episodes"), position, max, wait_seconds);
   }
-  // Entries that a checkpoint holds need no room on the server.
+  // Entries in a checkpoint need no room on the server.
   void forget(const std::vector<std::string>& positions) { delete_entries(client(), key("episodes"), positions); }
 
-  // The worker's side. Nothing when no learner has published the key.
+  // The worker's side. These return nothing when no learner has published the key.
   struct Head {
     std::string library_version;
     std::uint64_t fingerprint = 0;
     std::int64_t version = 0;
     bool is_done = false;
-    bool has_learner = false;  // is there a lease?
+    bool has_learner = false;  // whether there is a lease
   };
   std::optional<Head> head();
   std::optional<std::string> options_text() { return get("options"); }
   std::optional<std::string> parameters() { return get("parameters"); }
   std::uint64_t draw_number();
-  void submit(const std::string& episode);  // of encode_episode
+  void submit(const std::string& episode);  // as encoded by encode_episode
 
  private:
   void set_head(const char* state);

@@ -13,10 +13,10 @@
 namespace treesample {
 namespace {
 
-// Learner steps between two hand-overs of parameters. Copying a perceptron takes a tenth of a step.
+// Learner steps between two publications of the parameters. Copying a perceptron takes a tenth of a step.
 constexpr int kStepsPerPublication = 4;
 
-// What the workers have finished and the learner has not yet taken.
+// Finished episodes that the learner has not yet taken.
 class Inbox {
  public:
   void put(FinishedEpisode episode) {
@@ -29,7 +29,7 @@ class Inbox {
     error_ = std::move(error);
     is_filled_.notify_one();
   }
-  // All of them; with `wait`, at least one. Throws what a worker has thrown.
+  // Takes all of them; with `wait`, at least one. Rethrows the error of a worker.
   std::vector<FinishedEpisode> take(bool wait) {
     std::unique_lock lock(mutex_);
     if (wait) is_filled_.wait(lock, [&] { return !episodes_.empty() || error_; });
@@ -44,7 +44,7 @@ class Inbox {
   std::exception_ptr error_;
 };
 
-// Threads that run episodes until told to stop; joined at the end of their life.
+// Threads that run episodes until the object is destroyed, which joins them.
 class WorkerThreads {
  public:
   WorkerThreads(const TrainingRun& run, std::uint64_t first_number, const ParameterBoard& board, Inbox& inbox)
@@ -60,7 +60,7 @@ class WorkerThreads {
   WorkerThreads(const WorkerThreads&) = delete;
   WorkerThreads& operator=(const WorkerThreads&) = delete;
 
-  // Those below are started; after a crash the unfinished ones among them are lost.
+  // Episodes below this number have been started; after a crash, the unfinished ones among them are lost.
   [[nodiscard]] std::uint64_t next_number() const { return next_number_; }
 
  private:

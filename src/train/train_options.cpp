@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// One place names every field; writing and reading go through it.
+// Names every field in one place, for writing and reading.
 template <typename Options, typename Visit>
 void visit_fields(Options& options, const Visit& visit) {
   auto& problems = options.problems;
@@ -47,8 +47,7 @@ void visit_fields(Options& options, const Visit& visit) {
   visit("seed", options.seed);
 }
 
-// Younger fields, which are written only where they are not what they were before there was a choice: runs that were
-// begun then can be resumed.
+// Newer fields are written only where they differ from their old fixed value, so that older runs can be resumed.
 template <typename Options, typename Visit>
 void visit_younger_fields(Options& options, const Visit& visit) {
   visit("bellman_weight", options.learner.bellman_weight, LearnerOptions{}.bellman_weight);

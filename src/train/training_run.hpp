@@ -1,5 +1,5 @@
-// The learner's side of a training run: replay, parameters, records and files. Both ways of running
-// workers (threads, Redis) drive one of these; it is used by one thread.
+// The learner's side of a training run: replay, parameters, records and files. Both ways of running workers (threads,
+// Redis) use it, from one thread.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace treesample {
 
 class TrainingRun {
  public:
-  // New, or from the checkpoint in the folder.
+  // A new run, or one resumed from the checkpoint in the folder.
   TrainingRun(const TrainOptions& options, TrainObserver observer);
 
   [[nodiscard]] const TrainOptions& options() const { return options_; }
@@ -24,25 +24,25 @@ class TrainingRun {
   [[nodiscard]] bool is_finished() const { return counters_.num_episodes >= options_.num_episodes; }
   // True when the observer has ended the run.
   [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
-  // False while the replay is empty, and when its rows were gone through many times since the last episode
-  // came: more steps would only wear them in. The learner then waits for the next episode.
+  // False while the replay is empty, and when its rows were used many times since the last episode came: more steps
+  // would only overfit them. The learner then waits for the next episode.
   [[nodiscard]] bool has_work() const { return replay_.size() > 0 && steps_without_news_ < max_steps_without_news(); }
 
-  // The first checkpoint of a new run, so that one that ends before its first episode can be resumed.
+  // Writes the first checkpoint of a new run, so that a run that ends before its first episode can be resumed.
   void begin();
-  // Into the replay; then, after the learner steps that belong to it, into the records.
+  // take() puts an episode into the replay; record() adds it to the records, after the learner steps that belong to it.
   void take(const FinishedEpisode& episode);
   void record(const FinishedEpisode& episode);
   void learn(int num_steps);
 
   [[nodiscard]] ParameterBoard::Posted parameters() const;
-  // When one is due, or `always`. Right after record(), so that no loss is pending.
+  // Writes a checkpoint when one is due, or `always`. To be called right after record(), so that no loss is pending.
   void checkpoint(bool always = false);
-  // Are there episodes that no checkpoint holds yet, and one will?
+  // True when there are episodes that no checkpoint has yet but one will have.
   [[nodiscard]] bool has_unstored() const {
     return !options_.folder.empty() && counters_.num_episodes > last_checkpoint_;
   }
-  // Checkpoint, network and figure.
+  // Writes checkpoint, network and figure.
   TrainReport finish();
 
  private:

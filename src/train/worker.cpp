@@ -20,12 +20,12 @@ std::uint64_t episode_seed(const TrainOptions& options, std::uint64_t number, co
   return Random(options.seed, fmt::format("{}/{}", what, number)).bits();
 }
 
-// Only finite values are measurements: an approximation that gives mass to the impossible has none.
+// Only finite values are measurements: an approximation that gives mass to impossible configurations has none.
 std::optional<double> measured(double delta_kl) {
   return std::isfinite(delta_kl) ? std::optional<double>(delta_kl) : std::nullopt;
 }
 
-// KL = delta-KL + log Z, where elimination takes a moment.
+// log Z for KL = delta-KL + log Z, where elimination is quick.
 std::optional<double> quick_log_z(const FactorGraph& graph) {
   constexpr double kMostEntries = 1e6;
   EliminationOptions options{.restarts = 1, .keep_messages = false, .most_entries = kMostEntries};
@@ -86,7 +86,7 @@ FinishedEpisode run_numbered_episode(const TrainOptions& options, const Training
   const std::shared_ptr<const Problem> test = problems.test(number, problem);
   const std::uint64_t seed = episode_seed(options, number, "test");
   finished.measured = measure(options, test, parameters.network, seed);
-  // Where the episode was an inference on the test problem, it is the one that is measured.
+  // Where the episode was an inference on the test problem, its own delta-KL is the measurement.
   const bool is_test = test == problem && options.episode.targets == TargetKind::kPaper;
   EpisodeOptions inference = options.episode;
   inference.targets = TargetKind::kPaper;

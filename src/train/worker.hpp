@@ -1,4 +1,4 @@
-// What a worker does, wherever it runs: one episode after the other, each measured.
+// What a worker does, in whatever process it runs: one episode after the other, each measured.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace treesample {
 
-// What a worker hands in.
+// The result of one episode.
 struct FinishedEpisode {
   std::string worker;  // host:pid; empty: a thread of the learner's process
   std::uint64_t problem = 0;
@@ -18,12 +18,12 @@ struct FinishedEpisode {
   Measurements measured = {};
 };
 
-// The problems that a run trains on and those that it is tested on, planned for its network.
+// The problems that a run is trained on and tested on, planned for its network.
 class TrainingProblems {
  public:
   explicit TrainingProblems(const TrainOptions& options);
 
-  // Both are the same object where the run has no test problems of its own.
+  // Both return the same object where the run has no test problems of its own.
   [[nodiscard]] std::shared_ptr<const Problem> training(std::uint64_t number) const {
     return training_.problem(number);
   }
@@ -37,7 +37,7 @@ class TrainingProblems {
   std::optional<ProblemSource> test_;
 };
 
-// Stateless: may be called by several threads at once. The result follows from the arguments alone.
+// Stateless: may be called by several threads at once. The result depends only on the arguments.
 FinishedEpisode run_numbered_episode(const TrainOptions& options, const TrainingProblems& problems,
                                      std::uint64_t number, const ParameterBoard::Posted& parameters);
 
