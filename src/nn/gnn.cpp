@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kEdgePanels = 3;  // edge, variable, factor
 constexpr int kNodePanels = 2;  // sum of incoming edges, self
-// Samples that go through the network together: enough rows per block to fill the tiles, few enough
-// for all activations to stay in the second-level cache.
+// Samples that go through the network together: enough rows per block to fill the tiles, few enough that all
+// activations stay in the second-level cache.
 constexpr int kChunk = 16;
 
 }  // namespace
@@ -43,7 +43,7 @@ Gnn::Gnn(GnnOptions options, Random& random) : options_(std::move(options)) {
   readout_weight_ = parameters_.add_weight("readout.weight", kPanel, options_.num_states, kPanel, random);
   readout_bias_ = parameters_.add_bias("readout.bias", options_.num_states, random);
   if (options_.global_after > 0) {
-    // A quarter of the usual deviation: it weighs a sum over all variables.
+    // A quarter of the usual standard deviation, because it weighs a sum over all variables.
     global_weight_ = parameters_.add_weight("global.weight", kPanel, 1, kPanel * kPanel, random);
   }
 }
@@ -110,7 +110,7 @@ void nn::check_gnn_sample(const char* function, const GnnOptions& options, const
 
 namespace {
 
-// memory.plans = the different plans of the samples, in order of appearance; returns which each sample has.
+// memory.plans = the distinct plans of the samples, in order of appearance; returns the index of each sample's plan.
 std::vector<int> collect_plans(std::span<const GnnSample> samples, nn::GnnMemory& memory) {
   std::vector<int> plan_of_sample;
   memory.plans.clear();

@@ -1,16 +1,16 @@
 // The inside of a GnnPlan: the rows that one evaluation of a graph network computes.
 //
-// The network has a node per variable and per factor and two directed edges per (factor, variable of
-// its scope). It is read out at one variable node and has no global block, so only the backward cone
-// of that node counts (with a global value after iteration t, all variable nodes from t down). With T iterations:
+// The network has a node per variable and per factor and two directed edges per (factor, variable of its scope). It is
+// read out at one variable node, so only the backward cone of that node is needed (with a global value after iteration
+// t, all variable nodes from iteration t down). With T iterations:
 //
 //     T        the read-out node, and the edges into it
-//     T - 1    what those read: their factors' nodes too, and the edges into these
+//     T - 1    what those read: also their factors' nodes, and the edges into these
 //     ...
 //     1        the largest set of nodes; edges come from tables (see gnn_tables.hpp)
 //
-// The sets only grow downwards. A cone lists them as rows ordered by step = (iteration, block): the
-// rows of one step go through one perceptron together and read rows of earlier steps only.
+// The sets grow from T down to 1. A cone lists them as rows ordered by step = (iteration, block): the rows of one step
+// go through one perceptron together and read only rows of earlier steps.
 #pragma once
 
 #include <array>
@@ -43,8 +43,8 @@ struct RowRef {
   int index = 0;
 };
 
-// Where the constant part of an edge's inputs is found: in row table_row + (state of the variable) of
-// the edge tables; the state is -1 when the variable is not assigned.
+// The place of the constant part of an edge's inputs: row table_row + (state of the variable) of the edge tables; the
+// state is -1 when the variable is not assigned.
 struct TableRef {
   int table_row = 0;
   int variable = 0;
@@ -74,9 +74,9 @@ struct Cone {
   std::vector<TableRef> first_edges;
 };
 
-// Classes. Edges of one kind and direction share their constant inputs, so there is a class per kind:
-// class c = kind. Edges of "table" factors each have their own encoding: classes num_kinds,
-// num_kinds + 1, ... of this plan. The same goes for factor nodes.
+// Classes. Edges of one kind and direction share their constant inputs, so there is a class per kind: class c = kind.
+// Every edge of a "table" factor has an encoding of its own: classes num_kinds, num_kinds + 1, ... of this plan. The
+// same holds for factor nodes.
 struct PlanData {
   GnnOptions options;
   int num_variables = 0;

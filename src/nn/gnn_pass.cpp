@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostPanels = 3;
 
-// A step of the pass at hand.
+// A step of the current pass.
 struct Step {
   int index = 0;
   int iteration = 1;
@@ -20,7 +20,7 @@ struct Step {
   bool is_node = false;
   bool is_variable = false;
   int rows = 0;
-  int in_panels = 0;  // iterations 1 and 2 have fewer: what is 0, or comes from tables, is left out
+  int in_panels = 0;  // iterations 1 and 2 have fewer: inputs that are 0, or come from tables, are left out
   float* x = nullptr;
   float* hidden = nullptr;
 };
@@ -39,7 +39,7 @@ Step describe_step(const Gnn& network, int index, GnnMemory& memory) {
   return step;
 }
 
-// The rows of the first weight in use: iteration 2 leaves out those of the edge itself.
+// The number of panels of the first weight that are skipped: iteration 2 leaves out those of the edge itself.
 int skipped_panels(const Step& step) { return !step.is_node && step.iteration == 2 ? 1 : 0; }
 
 // Assigns positions to all rows and memory to all steps.
@@ -136,7 +136,7 @@ void gather_nodes(const Step& step, const GnnTables& tables, GnnMemory& memory) 
   }
 }
 
-// The gradients of gather_edges and gather_nodes: `g_first` of the start, `g_x` of the inputs.
+// The gradients of gather_edges and gather_nodes: `g_first` of the start of the sums, `g_x` of the inputs.
 void scatter_edges(const Step& step, const float* g_first, const float* g_x, const GnnTables& tables,
                    GnnMemory& memory) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(step.rows) * kPanel;
@@ -192,7 +192,7 @@ void scatter_nodes(const Step& step, const float* g_first, const float* g_x, con
   }
 }
 
-// The rows of a sample whose sum is read as the global value: all variables after iteration global_after.
+// The rows of a sample whose sum gives the global value: all variables after iteration global_after.
 struct GlobalRows {
   std::ptrdiff_t begin = 0;  // in `out` and `g_out`
   int count = 0;
@@ -265,7 +265,7 @@ void forward_pass(const Gnn& network, const GnnTables& tables, bool keep, GnnMem
                         .hidden = step.hidden,
                         .out = out + static_cast<std::ptrdiff_t>(memory.start[s]) * kPanel});
   }
-  // The last iteration has one row per sample in the variables' step: the read-out nodes, in order.
+  // In the last iteration, the variables' step has one row per sample: the read-out nodes, in order.
   const int last = step_of(options, options.iterations, variable_block(options));
   const int out_panels = (options.num_states + kPanel - 1) / kPanel;
   memory.q.resize(memory.samples.size() * static_cast<std::size_t>(out_panels) * kPanel);

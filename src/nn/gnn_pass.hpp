@@ -1,8 +1,8 @@
-// One forward pass, and its backward pass, over the cones of a few samples at once.
+// One forward pass, and its backward pass, over the cones of several samples at once.
 //
-// The rows of a step are those of sample 0, then those of sample 1, ..., so that every block runs once
-// per iteration on all of them. Each step goes: gather the inputs of its rows, apply the perceptron;
-// backwards: apply its derivative, scatter the gradients of the inputs.
+// The rows of a step are those of sample 0, then those of sample 1, and so on: every block runs once per iteration on
+// all of them. Each step gathers the inputs of its rows and applies the perceptron; backwards, it applies the
+// derivative and scatters the gradients of the inputs.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ struct PassSample {
   PlanShift shift = {};
 };
 
-// Everything that one thread needs; the contents between calls mean nothing.
+// The memory of one thread; its contents mean nothing between calls.
 struct GnnMemory {
-  // The pass at hand.
+  // The current pass.
   std::vector<PassSample> samples;
   std::vector<int> start;              // per sample and step: position of its first row
   std::vector<int> step_rows;          // per step: rows of all samples
-  std::vector<std::size_t> step_work;  // per step: where inputs and hidden layers lie in `work`
+  std::vector<std::size_t> step_work;  // per step: start of its inputs and hidden layers in `work`
   FloatBuffer work;                    // per step: inputs (panels), hidden layers (3)
   FloatBuffer row_bias;
   FloatBuffer out;  // per position: the row's 16 outputs
@@ -37,7 +37,7 @@ struct GnnMemory {
   FloatBuffer g_work;  // two hidden layers, g_first, gradients of the inputs
   FloatBuffer readout_transposed;
 
-  // A training step.
+  // For a training step.
   GnnTables tables;
   TableGradients table_gradients;
   TransposedBlocks transposed;

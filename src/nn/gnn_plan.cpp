@@ -15,7 +15,7 @@ namespace {
 
 using nn::Direction;
 
-// One (factor, variable of its scope); its directed edges are 2 i and 2 i + 1 by Direction.
+// One (factor, variable of its scope); its directed edges are 2 i + Direction.
 struct Link {
   int factor = 0;
   int variable = 0;
@@ -48,7 +48,7 @@ struct Topology {
   }
 };
 
-// Finds the cone of one read-out after the other; the marks are reused.
+// Finds the cones of the read-out variables one by one; the marks are reused.
 class ConeBuilder {
  public:
   explicit ConeBuilder(const Topology& topology)
@@ -73,9 +73,8 @@ class ConeBuilder {
   }
 
  private:
-  // The nodes and edges of the cone in the order in which they are found, from iteration T down to 1.
-  // As the sets are nested, those of iteration t are a prefix, overall and within each block, and a
-  // row has the same index in the steps of all iterations.
+  // Finds the nodes and edges of the cone, from iteration T down to 1. As the sets are nested, those of iteration t are
+  // a prefix of this list, overall and within each block, and a row has the same index in the steps of all iterations.
   void collect(int readout) {
     const GnnOptions& options = topology_.options;
     members_.assign(nn::num_blocks(options), {});

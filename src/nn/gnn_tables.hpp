@@ -1,9 +1,9 @@
-// All of a graph network's sums that depend on the parameters, one state and one class of edges or
-// nodes alone (classes: see gnn_cone.hpp), computed once per version of the parameters.
+// All sums of a graph network that depend only on the parameters, one state and one class of edges or nodes (classes:
+// see gnn_cone.hpp), computed once per version of the parameters.
 //
-// Write W = (W_edge, W_variable, W_factor, W_state, W_encoding) for the first weight of an edge block
-// and b for its bias, and U = (U_sum, U_self, ...) for the node block at which the edge points. For a
-// class with encoding c and a variable in state s, or unset (W_state[s] is then 0):
+// Write W = (W_edge, W_variable, W_factor, W_state, W_encoding) for the first weight of an edge block and b for its
+// bias, and U = (U_sum, U_self, ...) for the node block that the edge points at. For a class with encoding c and a
+// variable in state s, or unset (W_state[s] is then 0):
 //
 //     edge_init    = b + W_state[s] + W_encoding c        start of the first layer's sum, iterations >= 3
 //     edge_first   = perceptron(edge_init)                the edge after iteration 1, where all else is 0
@@ -21,7 +21,7 @@
 
 namespace treesample::nn {
 
-// Rows of classes that belong to one plan begin behind those of the plans before it in a batch.
+// The rows of a plan's own classes come after those of the plans before it in the batch.
 struct PlanShift {
   int edge_rows = 0;
   int node_rows = 0;
@@ -29,7 +29,7 @@ struct PlanShift {
 
 struct GnnTables {
   int states_per_class = 0;  // K + 1
-  int shared_edge_rows = 0;  // rows before this one belong to kinds and are never shifted
+  int shared_edge_rows = 0;  // rows before this one belong to kinds and are not shifted
   int shared_node_rows = 0;
   std::vector<PlanShift> shifts;                // per plan
   std::vector<const Encoding*> edge_encodings;  // per class; null for a kind
@@ -38,7 +38,7 @@ struct GnnTables {
   FloatBuffer edge_first;
   FloatBuffer edge_second;
   FloatBuffer edge_sum;
-  FloatBuffer edge_hidden;    // of the perceptron above, for the backward pass
+  FloatBuffer edge_hidden;    // of the perceptron of edge_first, for the backward pass
   FloatBuffer node_init;      // factor nodes: bias + encoding, per class
   FloatBuffer variable_init;  // variable nodes: bias + state, row s + 1
 
@@ -74,7 +74,7 @@ struct TransposedBlocks {
   [[nodiscard]] const float* tail(const Gnn& network, int block) const;
 };
 
-// Carries the gradients of the tables on to the parameters.
+// Passes the gradients of the tables on to the parameters.
 void backward_tables(const Gnn& network, const GnnTables& tables, const TransposedBlocks& transposed,
                      const TableGradients& gradients, std::span<float> gradient);
 

@@ -22,8 +22,8 @@ using D = hn::CappedTag<float, kPanel>;
 using V = hn::Vec<D>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kVectors = kPanel / kLanes;  // vectors per panel row
-// Rows of a tile: 12 sums in flight hide the latency of the multiply-add and leave registers for the
-// operands; with 4 vectors per row there is only room for 2 rows.
+// Rows of a tile: 12 sums in flight hide the latency of the multiply-add and leave registers for the operands; with 4
+// vectors per row there is only room for 2 rows.
 constexpr int kMaxTileRows = kVectors == 1 ? 12 : kVectors == 2 ? 6 : 2;
 
 template <int kRows>
@@ -81,8 +81,8 @@ HWY_INLINE void forward_rows(const DenseLayer& layer, int p, int row, int rows) 
   forward_tile<kRows>(layer, p, row);
 }
 
-// One row against a large matrix is bound by reading the matrix: rows of W that meet a 0 (about half
-// of them after a ReLU) are skipped, and several panels run side by side to hide the latency.
+// With one row and a large matrix, the time goes into reading the matrix: rows of W that meet a 0 (about half of them
+// after a ReLU) are skipped, and several panels are processed side by side to hide the latency.
 HWY_NOINLINE void forward_single(const DenseLayer& layer) {
   const D d;
   constexpr int kMaxPanels = 4;
@@ -128,7 +128,7 @@ HWY_NOINLINE void forward_single(const DenseLayer& layer) {
 }
 
 HWY_INLINE void forward_tiles(const DenseLayer& layer) {
-  // Tiles of equal height: 13 rows are 7 + 6, not 12 + 1, since a tile of one row waits on its own sum.
+  // Tiles of equal height: 13 rows are 7 + 6, not 12 + 1, because a tile of one row waits for its own sum.
   const int tiles = (layer.rows + kMaxTileRows - 1) / kMaxTileRows;
   for (int p = 0; p < layer.out_panels; ++p) {
     int row = 0;

@@ -1,9 +1,9 @@
-// The arithmetic of the networks: products of blocks of 16 x 16, with one version per instruction set
-// chosen when the program runs. All matrices are in the panel layout of nn/parameters.hpp: panel q of a
-// matrix of R rows begins at q * R * kPanel.
+// The arithmetic of the networks: products of blocks of 16 x 16, with one version per instruction set, chosen at run
+// time. All matrices are in the panel layout of nn/parameters.hpp: panel q of a matrix of R rows begins at q * R *
+// kPanel.
 //
-// Each sum runs over the inputs in ascending order, whatever the number of rows, so that a batch gives
-// the same bits as its rows one by one. Bits differ between machines of different instruction sets.
+// Each sum runs over the inputs in ascending order, whatever the number of rows, so that a batch gives the same bits as
+// its rows one by one. Bits differ between machines with different instruction sets.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct DenseLayer {
   int weight_rows = 0;
   const float* bias = nullptr;      // start, the same for all rows; null means 0
   const float* row_bias = nullptr;  // start per row (rows x 16, one out panel), instead of `bias`
-  const float* mask = nullptr;      // y is 0 where mask (of y's shape) is 0: the derivative of ReLU
+  const float* mask = nullptr;      // y is 0 where mask (same shape as y) is 0: the derivative of ReLU
   bool relu = false;
   float* y = nullptr;
 };
@@ -42,11 +42,11 @@ struct DenseGradient {
 };
 void dense_gradient(const DenseGradient& gradient);
 
-// `transposed` gets the blocks of `weight` such that g W^T is a dense_forward with it: in_panels and
-// out_panels change places, and its rows are out_panels * 16.
+// Writes the blocks of `weight` to `transposed` such that g W^T is a dense_forward with it: in_panels and out_panels
+// change places, and it has out_panels * 16 rows.
 void transpose_blocks(const float* weight, int weight_rows, int in_panels, int out_panels, float* transposed);
 
-// A layer whose inputs are 0 except for some 1s: row r has the ones indices[begin[r]] .. indices[begin[r + 1] - 1].
+// A layer whose inputs are 0 or 1: the ones of row r are indices[begin[r]] .. indices[begin[r + 1] - 1].
 struct SparseLayer {
   int rows = 0;
   int out_panels = 1;
@@ -59,9 +59,9 @@ void sparse_forward(const SparseLayer& layer, const float* weight, const float* 
 // weight += x^T g and bias += column sums of g.
 void sparse_gradient(const SparseLayer& layer, const float* g, float* weight, float* bias);
 
-// The multi-layer perceptrons of the graph network: three hidden ReLU layers and a linear output, all
-// 16 wide. Layer 1 is `row_bias` + x W (as in DenseLayer); `tail` holds the weight (16 x 16) and the
-// bias (16) of the layers 2 to 4, one after the other. hidden1..3 and out are rows x 16.
+// The perceptrons of the graph network: three hidden ReLU layers and a linear output, all 16 wide. Layer 1 is
+// `row_bias` + x W (as in DenseLayer); `tail` has the weight (16 x 16) and the bias (16) of the layers 2 to 4, one
+// after the other. hidden1..3 and out are rows x 16.
 inline constexpr int kBlock = kPanel * kPanel;
 inline constexpr int kTailLayer = kBlock + kPanel;
 inline constexpr int kTailLayers = 3;
@@ -77,8 +77,8 @@ struct PerceptronForward {
 };
 void perceptron_forward(const PerceptronForward& p);
 
-// Given d loss / d out (`g_out`), adds to the gradients of weight and tail and returns the gradients
-// of the first layer's sums (`g_first`, also that of row_bias) and of x (`g_x`; may be null).
+// Given d loss / d out (`g_out`), adds to the gradients of weight and tail, and returns the gradients of the first
+// layer's sums (`g_first`, also that of row_bias) and of x (`g_x`; may be null).
 struct PerceptronBackward {
   int rows = 0;
   int in_panels = 0;
@@ -110,8 +110,8 @@ struct AdamStep {
 };
 void adam_step(const AdamStep& step);
 
-// Fused multiply-adds of full vectors as fast as this core does them: `rounds` of 12 independent
-// chains. Returns the number of floating-point operations done; `sink` keeps them from being dropped.
+// Fused multiply-adds of full vectors at the full speed of the core: `rounds` rounds of 12 independent chains. Returns
+// the number of floating-point operations; `sink` keeps them from being optimised away.
 double peak_flops_loop(std::int64_t rounds, float* sink);
 
 }  // namespace treesample::nn

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMaxVariables = 1 << 20;
 constexpr int kMaxWidth = 1 << 14;
-constexpr int kChunkRows = 128;  // rows evaluated together: bounds the scratch of large batches
+constexpr int kChunkRows = 128;  // evaluated together: bounds the scratch memory of large batches
 
 int panels_of(int columns) { return (columns + kPanel - 1) / kPanel; }
 
@@ -37,7 +37,7 @@ void nn::append_ones(const MlpOptions& options, std::span<const int> states, int
 }
 
 struct MlpScratch::Memory {
-  // The chunk at hand: row r has the active inputs indices[begin[r]] .. indices[begin[r + 1] - 1].
+  // The current chunk: the ones of row r are indices[begin[r]] .. indices[begin[r + 1] - 1].
   int rows = 0;
   std::vector<int> begin;
   std::vector<int> indices;

@@ -21,7 +21,7 @@ constexpr const char* kFormat = "treesample-network";
 constexpr const char* kFormatVersion = "1";
 
 [[noreturn]] void fail(const std::string& source, const std::string& message) {
-  constexpr std::size_t kShownMessage = 300;  // it may quote what the file holds
+  constexpr std::size_t kShownMessage = 300;  // the message may quote the file
   throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, shortened(message, kShownMessage)));
 }
 
@@ -36,7 +36,7 @@ TensorFile make_file(const Parameters& parameters, const Metadata& own, const Me
   return file;
 }
 
-// The entries of the metadata, each with an error that names it.
+// Reads the entries of the metadata; errors name the entry.
 class MetadataReader {
  public:
   MetadataReader(const Metadata& metadata, const std::string& source) : metadata_(metadata), source_(source) {}

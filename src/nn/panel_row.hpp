@@ -1,4 +1,4 @@
-// Rows of 16 features, one by one. Gathering and scattering rows between products uses these.
+// Operations on single rows of 16 features, for gathering and scattering rows between products.
 #pragma once
 
 #include <cstring>

@@ -26,14 +26,14 @@ constexpr const char* kMetadata = "__metadata__";
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxDimensions = 8;
 
-constexpr std::size_t kShownMessage = 300;  // it may quote what the file holds
+constexpr std::size_t kShownMessage = 300;  // the message may quote the file
 constexpr std::size_t kShownName = 100;
 
 [[noreturn]] void fail(const std::string& source, const std::string& message) {
   throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, shortened(message, kShownMessage)));
 }
 
-// Where a tensor lies among the data bytes.
+// The place of a tensor in the data bytes.
 struct Place {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -69,7 +69,7 @@ Place parse_place(const std::string& name, const json& entry, std::uint64_t data
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::uint64_t size = unsigned_entry(shape, i, where);
     if (size > data_bytes) fail(where, fmt::format("shape has the entry {}, the file has {} bytes", size, data_bytes));
-    bytes = size != 0 && bytes > data_bytes / size ? data_bytes + 1 : bytes * size;  // never passes 2^64
+    bytes = size != 0 && bytes > data_bytes / size ? data_bytes + 1 : bytes * size;  // cannot overflow
     place.shape.push_back(static_cast<std::int64_t>(size));
   }
   if (bytes != place.end - place.begin) {

@@ -1,4 +1,4 @@
-// Samples as the networks take them: checked, and the ones of a perceptron's input.
+// Samples as the networks take them: their checks, and the ones of a perceptron's input.
 #pragma once
 
 #include <span>

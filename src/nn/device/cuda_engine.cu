@@ -49,7 +49,7 @@ struct Cuda {
       resize(values.size());
       check(cudaMemcpy(values_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "copy to the GPU");
     }
-    // Waits for all that was launched before, and reports its failures.
+    // Waits for everything launched before, and reports its failures.
     void read(std::span<T> to) const {
       check(cudaMemcpy(to.data(), values_, to.size() * sizeof(T), cudaMemcpyDeviceToHost), "computation or copy");
     }

@@ -39,7 +39,7 @@ void check_samples(std::span<const GnnSample> samples) {
   check_argument(!samples.empty(), "DeviceNetwork", "there are no samples");
 }
 
-// Of what kind a network is only decides how samples become rows.
+// The kind of network only decides how samples become rows.
 template <typename Rows>
 class DeviceNetworkOf final : public DeviceNetwork {
  public:

@@ -3,7 +3,7 @@
 //     Backend::Array<T>                 memory there: resize (contents are lost), assign, read, data
 //     Backend::for_each(count, body)    body(0) .. body(count - 1), in any order
 //
-// All of it runs in tests on the processor (host_engine.cpp); cuda_engine.cu adds the launch.
+// Tests run all of it on the processor (host_engine.cpp); cuda_engine.cu adds the launch.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class EngineOn : public Engine<Rows> {
 
  public:
   explicit EngineOn(std::size_t num_parameters) : num_parameters_(num_parameters) {
-    gradient_.assign(std::vector<float>(num_parameters));  // what pads matrices stays 0
+    gradient_.assign(std::vector<float>(num_parameters));  // the padding of matrices stays 0
     largest_.resize(kStride);
   }
 
@@ -75,13 +75,13 @@ class EngineOn : public Engine<Rows> {
   }
 
  protected:
-  // Returns outputs(): Q-values, num_states per sample.
+  // Returns outputs(): the Q-values, num_states per sample.
   virtual const float* forward(const Rows& rows) = 0;
   virtual const Array<float>& outputs() const = 0;
-  // After forward(): the gradient, given the derivative by its outputs.
+  // After forward(): the gradient, given the derivative with respect to the outputs.
   virtual void backward(const Rows& rows, const float* g_q) = 0;
 
-  // y = f(bias + x W) of any number of rows, and the gradients of all three.
+  // y = f(bias + x W) for any number of rows, and the gradients of all three.
   void dense_forward(const DenseShape& shape, int rows, bool relu, const float* x, Array<float>& y) {
     const std::size_t threads = tiles_of(rows) * static_cast<std::size_t>(shape.outputs);
     y.resize(threads * kTile);
@@ -242,7 +242,7 @@ class GnnOn final : public EngineOn<Backend, GnnRows> {
             .g_out = g_out_.data()};
   }
 
-  static constexpr std::size_t kRun = 256;  // rows whose gradients one thread adds up
+  static constexpr std::size_t kRun = 256;  // whose gradients one thread adds up
   const GnnShape shape_;
   typename Base::template Array<BlockShape> blocks_;
   Ints block_, state_, encoding_, input_begin_, inputs_, reader_begin_, readers_, block_rows_, readout_;

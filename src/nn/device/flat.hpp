@@ -1,6 +1,6 @@
 // Networks and minibatches as plain arrays, and what a device does with them: all that the CUDA compiler sees.
 //
-// The array of parameters is that of nn/parameters.hpp, so that nothing is rearranged on the way.
+// The array of parameters is that of nn/parameters.hpp, so that nothing has to be rearranged.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace treesample::nn {
 
-// A matrix of inputs x outputs and its bias, by their places in the parameters.
+// A matrix of inputs x outputs and its bias, by their offsets in the parameters.
 struct DenseShape {
   std::size_t weight = 0;
   std::size_t bias = 0;
@@ -18,13 +18,13 @@ struct DenseShape {
   int outputs = 0;
 };
 
-// The first layer has inputs that are 0 or 1, all others follow; all but the last end in a ReLU.
+// The inputs of the first layer are 0 or 1; all layers but the last end in a ReLU.
 struct MlpShape {
   std::size_t num_parameters = 0;
   std::vector<DenseShape> layers;
 };
 
-// Row r has the ones indices[begin[r]] .. indices[begin[r + 1] - 1]; input i is a one of the rows
+// The ones of row r are indices[begin[r]] .. indices[begin[r + 1] - 1]; input i is 1 in the rows
 // readers[reader_begin[i]] .. readers[reader_begin[i + 1] - 1].
 struct MlpRows {
   std::vector<int> begin, indices;
@@ -32,8 +32,8 @@ struct MlpRows {
   [[nodiscard]] int num_samples() const { return static_cast<int>(begin.size()) - 1; }
 };
 
-// The parameters of a block of a graph network, one after the other from `weight` on, in rows of 16: inputs in panels
-// of 16, one-hot state, encoding, bias, three further layers of 16 x 16 with their biases.
+// The parameters of a block of a graph network are consecutive from `weight` on, in rows of 16: inputs in panels of 16,
+// one-hot state, encoding, bias, three further layers of 16 x 16 with their biases.
 struct BlockShape {
   std::size_t weight = 0;
   int panels = 0;
@@ -53,16 +53,16 @@ inline constexpr int kMostPanels = 3;
 struct GnnRows {
   std::vector<int> block, state, encoding;   // per row; -1: no state, no encoding
   std::vector<float> encodings;              // in rows of 16
-  std::vector<int> input_begin, inputs;      // kMostPanels entries of input_begin per row, and the end
-  std::vector<int> reader_begin, readers;    // per row: who reads it, kMostPanels * row + panel
-  std::vector<int> group_begin;              // of rows, and the end
+  std::vector<int> input_begin, inputs;      // kMostPanels entries of input_begin per row, then the end
+  std::vector<int> reader_begin, readers;    // per row: its readers, as kMostPanels * row + panel
+  std::vector<int> group_begin;              // first rows of the groups, then the end
   std::vector<int> block_begin, block_rows;  // per block: its rows
-  std::vector<int> readout;                  // per sample: the row that is read out
+  std::vector<int> readout;                  // per sample: the row of its read-out
   [[nodiscard]] int num_rows() const { return static_cast<int>(block.size()); }
   [[nodiscard]] int num_samples() const { return static_cast<int>(readout.size()); }
 };
 
-// Per sample and state the interval of its target; both ends -inf where nothing is known.
+// Per sample and state, the interval of its target; both ends are -inf where nothing is known.
 struct Targets {
   std::vector<float> low, high;
 };
@@ -75,8 +75,7 @@ struct AdamCoefficients {
   float epsilon = 0.0F;
 };
 
-// What has one of these is on a device: parameters, their gradient, Adam's moments. Throws Error (kIo) where the device
-// fails.
+// The parameters, their gradient and Adam's moments on a device. Throws Error (kIo) where the device fails.
 template <typename Rows>
 class Engine {
  public:

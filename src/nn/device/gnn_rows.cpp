@@ -35,7 +35,7 @@ class RowsBuilder {
   }
 
  private:
-  // Numbers of the encodings of a plan: those of its edges, then those of its factors.
+  // Where the encodings of a plan begin: those of its edges, then those of its factors.
   struct PlanPlace {
     int edge_class = 0;  // of its first encoded edge, among all plans
     int edges = 0;       // first encoding
@@ -73,7 +73,7 @@ class RowsBuilder {
     }
   }
 
-  // Where the rows of each sample and step will be.
+  // Computes where the rows of each sample and step will be.
   void lay_out() {
     start_.assign(samples_.size(), std::vector<int>(static_cast<std::size_t>(num_steps(options_))));
     int position = rows_.num_rows();
@@ -131,7 +131,7 @@ class RowsBuilder {
     end_panel(1);
   }
 
-  // Inputs that are added now are those of its first panel, until end_panel(0).
+  // Begins a row. Inputs added after this belong to its first panel, until end_panel(0).
   void add_row(int block, int state, int encoding) {
     rows_.block.push_back(block);
     rows_.state.push_back(state);

@@ -1,7 +1,7 @@
 // A minibatch of a graph network as rows (nn/device/flat.hpp).
 //
-// The first rows are the edges after iteration 1, which depend on class and state alone and are shared by all samples
-// (edge_first of nn/gnn_tables.hpp); the others are those of the samples' cones, in the order of their steps.
+// The first rows are the edges after iteration 1, which depend only on class and state and are shared by all samples
+// (edge_first of nn/gnn_tables.hpp). The others are those of the samples' cones, in the order of their steps.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace treesample::nn {
 
-// Pre: samples are checked.
+// Pre: the samples are checked.
 GnnRows make_gnn_rows(const GnnOptions& options, std::span<const GnnSample> samples);
 
-// Lists turned around: readers of i are the positions in lists that hold i, in ascending order. `begin` has an entry
-// per list, and the end.
+// Inverted lists: the readers of i are the positions in the lists that contain i, in ascending order. `begin` has an
+// entry per list, then the end.
 struct Readers {
   std::vector<int> begin, readers;
 };

@@ -1,4 +1,4 @@
-// The kernels of the device on this processor, one thread after the other: what tests compare.
+// The kernels of the device on this processor, in one thread: the reference for tests.
 #include "nn/device/engine-inl.hpp"
 
 namespace treesample::nn {

@@ -1,6 +1,6 @@
-// What both networks need on a device, one body per kernel: body(i) is what thread i does. No two threads write the
-// same place and no thread reads what another one writes, so that a loop over i does the same. Compiled by the C++
-// compiler for tests and by the CUDA compiler.
+// The kernels of both networks on a device. In each, body(i) is the work of thread i. No two threads write to the same
+// place, and no thread reads what another one writes, so that a loop over i gives the same result. Compiled by the C++
+// compiler for tests, and by the CUDA compiler.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,8 @@
 namespace treesample::nn::device {
 
 inline constexpr int kWide = 16;  // kPanel of nn/parameters.hpp
-// Rows of activations (or of weights) for which one thread computes a column: each weight that it reads serves all of
-// them. Arrays of activations have room for a multiple of it.
+// Rows of activations (or of weights) for which one thread computes a column: every weight that it reads serves all of
+// them. Arrays of activations have room for a multiple of this.
 inline constexpr int kTile = 8;
 
 TS_KERNEL inline std::size_t weight_at(int inputs, int input, int output) {
@@ -28,7 +28,7 @@ TS_KERNEL inline std::size_t weight_at(int inputs, int input, int output) {
          static_cast<std::size_t>(output % kWide);
 }
 
-// y = f(bias + x W), rows of x and y one after the other. Thread: kTile rows of one output.
+// y = f(bias + x W), with x and y row-major. Thread: kTile rows of one output.
 struct DenseForward {
   DenseShape shape;
   bool relu;
@@ -52,7 +52,7 @@ struct DenseForward {
   }
 };
 
-// g_x = g W^T, 0 where x is 0 if x is the output of a ReLU. Thread: kTile rows of one input.
+// g_x = g W^T, and 0 where x is 0 if x is the output of a ReLU. Thread: kTile rows of one input.
 struct DenseBackward {
   DenseShape shape;
   bool relu;
@@ -87,7 +87,7 @@ struct DenseGradient {
   TS_KERNEL void operator()(std::size_t i) const {
     const auto outputs = static_cast<std::size_t>(shape.outputs), inputs = static_cast<std::size_t>(shape.inputs);
     const int column = static_cast<int>(i % outputs);
-    const int first = static_cast<int>(i / outputs) * kTile;  // inputs are a multiple of kWide
+    const int first = static_cast<int>(i / outputs) * kTile;  // the number of inputs is a multiple of kWide
     float sum[kTile] = {};
     for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
       const float g_here = g[r * outputs + column];
@@ -110,7 +110,8 @@ struct BiasGradient {
   }
 };
 
-// error = (1 / rows) sum over a of the squared distance to the target's interval, and its derivative g. Thread: a row.
+// error = (1 / rows) sum over a of the squared distance to the target's interval, and its derivative g. Thread: one
+// row.
 struct IntervalError {
   int rows;
   int num_states;
@@ -128,7 +129,7 @@ struct IntervalError {
       double nearest = value;
       if (value > high[at]) nearest = high[at];
       if (value < low[at]) nearest = low[at];
-      const double difference = std::isinf(high[at]) ? 0.0 : value - nearest;  // NaN where the value is no number
+      const double difference = std::isinf(high[at]) ? 0.0 : value - nearest;  // NaN where the value is NaN
       sum += difference * difference * scale;
       g[at] = static_cast<float>(2.0 * scale * difference);
     }

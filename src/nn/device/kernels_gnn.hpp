@@ -9,7 +9,7 @@ inline constexpr int kSquare = kWide * kWide;
 inline constexpr int kHidden = 3;
 inline constexpr int kLayers = kHidden + 1;
 
-// Where a block's parameters are, from BlockShape::weight on.
+// Offsets in a block's parameters, from BlockShape::weight on.
 TS_KERNEL inline std::size_t one_hot_at(const BlockShape& b) { return static_cast<std::size_t>(b.panels) * kSquare; }
 TS_KERNEL inline std::size_t encoding_at(const BlockShape& b) {
   return one_hot_at(b) + static_cast<std::size_t>(b.num_one_hot) * kWide;
@@ -40,8 +40,8 @@ TS_KERNEL inline void copy_row(const float* from, float* to) {
   for (int c = 0; c < kWide; ++c) to[c] = from[c];
 }
 
-// The arrays of GnnRows, and per row: inputs and g_inputs (kMostPanels x 16), hidden (kHidden x 16), g_sums, the
-// gradients of the sums of each layer (kLayers x 16), out and g_out (16).
+// The arrays of GnnRows, and per row: inputs and g_inputs (kMostPanels x 16), hidden (kHidden x 16), g_sums (kLayers x
+// 16: the gradients of each layer's sums), out and g_out (16).
 struct GnnArrays {
   const float* parameters;
   const BlockShape* blocks;
@@ -97,7 +97,7 @@ struct BlockForward {
   }
 };
 
-// Thread: one row of a group; groups from the last to the first, after the read-out has set g_out.
+// Thread: one row of a group; groups run from the last to the first, after the read-out has set g_out.
 struct BlockBackward {
   GnnArrays on;
   std::size_t first;
@@ -128,7 +128,7 @@ struct BlockBackward {
   }
 };
 
-// The gradient of one block by some of its rows. Thread: one parameter and one run of `run` rows; `part` has a row of
+// The gradient of one block from some of its rows. Thread: one parameter and one run of `run` rows; `part` has a row of
 // block_size() per run.
 struct BlockGradient {
   GnnArrays on;
@@ -137,7 +137,7 @@ struct BlockGradient {
   std::size_t num_rows;
   std::size_t run;
   float* part;
-  // What parameter (k, c) of the block is multiplied with in a row: an input of its layer.
+  // The input that parameter (k, c) of the block is multiplied with in a row.
   TS_KERNEL float input(std::size_t row, std::size_t k, int layer) const {
     if (layer > 0) {
       return k == kWide ? 1.0F : on.hidden[(row * kHidden + static_cast<std::size_t>(layer - 1)) * kWide + k];
