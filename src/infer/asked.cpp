@@ -14,10 +14,10 @@
 namespace treesample {
 namespace {
 
-// The table of a joint query has the square of it.
+// The table of a joint query has the square of this number of entries.
 constexpr std::int64_t kMostJointStates = 4096;
 
-// An approximation of a model with further variables that follow from the original ones.
+// An approximation of a model with added variables, which are functions of the original ones.
 class ProjectedApproximation final : public Approximation {
  public:
   ProjectedApproximation(std::size_t num_original, std::vector<AskedModel::Query> queries,
@@ -55,7 +55,7 @@ class ProjectedApproximation final : public Approximation {
   std::shared_ptr<const Approximation> whole_;
 };
 
-// People write P(lung=yes | smoke=no) as they say it.
+// Queries are often written as P(lung=yes | smoke=no): such names get a helpful message.
 int asked_variable(const Names& names, const std::string& name) {
   const std::size_t end = name.find_first_of("=|");
   if (names.find_variable(name) < 0 && end != std::string::npos && end > 0) {
@@ -72,7 +72,7 @@ int asked_variable(const Names& names, const std::string& name) {
   return names.variable(name);
 }
 
-// Whether the method, as far as it is said, looks at the tables rather than at samples alone.
+// True when the method, as far as it is given, works on the tables and not only on samples.
 bool is_reasoned(const FactorGraph& graph, const InferOptions& options) {
   const bool is_search = options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
   const bool is_exact = options.method == Method::kExact || options.method == Method::kCount;

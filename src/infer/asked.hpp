@@ -1,11 +1,12 @@
-// What a question adds to a model: soft evidence as factors, and for each joint query over S a variable J whose state
-// is the number of the configuration of S,
+// What a question adds to a model: soft evidence as factors, and for each joint query over variables S a variable J
+// whose state is the number of the configuration of S,
 //
 //   psi(x_S, j) = 0 where j is the number of x_S, else -inf.
 //
-// Z and every density stay what they are, and the marginal of J is the joint distribution of S, by whatever method and
-// with the errors that it has. Where elimination does not fit J is barren, so that no bound gets worse. Methods that
-// only sample gain nothing from J, and Gibbs sampling could not move past it: theirs are frequencies of samples.
+// Z and all densities stay the same, and the marginal of J is the joint distribution of S, with the accuracy of
+// whichever method computes it. Where elimination does not fit, J is barren, so that no bound gets worse. Methods that
+// only sample gain nothing from J, and Gibbs sampling could not change it: for them joint queries are answered by
+// frequencies of samples.
 #pragma once
 
 #include <vector>
@@ -17,21 +18,21 @@ namespace treesample {
 
 class AskedModel {
  public:
-  // Throws OptionError for a query that makes no sense. The model must outlive it.
+  // Throws OptionError for a meaningless query. The model must outlive the object.
   AskedModel(const Model& model, const Question& question, const InferOptions& options = {});
 
   [[nodiscard]] const Model& model() const { return added_ ? *added_ : original_; }
-  // What is asked about model(): samples are shown without what was added.
+  // The question about model(); samples are shown without the added variables.
   [[nodiscard]] Question question() const;
-  // An answer for model() in terms of the original one, with the queries.
+  // Translates an answer for model() to the original model, and answers the queries.
   [[nodiscard]] Answer answered(Answer answer) const;
-  // Joint queries without a variable of their own, from samples; until `should_stop`.
+  // Answers joint queries that have no variable of their own, from samples; until `should_stop`.
   void add_frequencies(Answer& answer, std::uint64_t seed, const ShouldStop& should_stop) const;
 
   struct Query {
     std::vector<int> variables;
     std::vector<int> num_states;
-    int joint = -1;  // the variable that stands for them; -1 for a single one, and where samples answer
+    int joint = -1;  // the variable J; -1 for a query of one variable, and where samples answer
   };
 
  private:

@@ -12,7 +12,8 @@
 namespace treesample {
 namespace {
 
-// An order that was good without evidence is good enough with it, and takes most of the time of a small model to find.
+// One order serves all cases: an order that is good without evidence is good enough with it, and for small models
+// finding it takes most of the time.
 std::vector<int> order_without_evidence(const Model& model, const InferOptions& options, const Run& run) {
   EliminationOptions elimination;
   elimination.seed = options.seed;

@@ -5,7 +5,7 @@
 namespace treesample {
 namespace {
 
-// Each of the list is left out where what remains is still impossible.
+// Leaves out each element of the list without which the rest is still impossible.
 template <typename T, typename IsImpossible>
 void leave_out(std::vector<T>& list, const IsImpossible& is_impossible) {
   for (std::size_t i = 0; i < list.size();) {
@@ -21,7 +21,7 @@ void leave_out(std::vector<T>& list, const IsImpossible& is_impossible) {
 
 Observations conflict_of(const Model& model, const ShouldStop& should_stop) {
   Observations left{model.evidence, model.soft_evidence};
-  // What is not known in time counts as possible, so that too many are named rather than too few.
+  // What is not decided in time counts as possible, so that too many observations are named rather than too few.
   const auto is_impossible = [&](ConfigurationFinder& finder) {
     FindOptions find;
     find.given = left.states;

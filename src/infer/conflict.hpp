@@ -6,8 +6,8 @@
 
 namespace treesample {
 
-// For a model of tables with Z = 0: a set of observations that is impossible, and of which none can be left out, as far
-// as that is found out before `should_stop`. Empty when nothing observed is to blame.
+// For a model of tables with Z = 0: a set of observations that is impossible and minimal, as far as that can be decided
+// before `should_stop`. Empty when the model is impossible without any observation.
 Observations conflict_of(const Model& model, const ShouldStop& should_stop);
 
 }  // namespace treesample

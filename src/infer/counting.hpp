@@ -9,10 +9,10 @@
 
 namespace treesample {
 
-// Whether the zeros of its tables are many enough to try.
+// Whether the tables have enough zeros to try counting.
 struct Zeros {
   bool are_many = false;
-  bool are_all = false;  // that most tables say
+  bool are_all = false;  // most tables say nothing else
 };
 Zeros zeros_of(const FactorGraph& graph);
 inline bool wants_counting(const FactorGraph& graph) {
@@ -20,35 +20,35 @@ inline bool wants_counting(const FactorGraph& graph) {
   return zeros.are_many || zeros.are_all;
 }
 
-// What elimination is predicted to take; 0 where that is not known.
+// The predicted time of elimination; 0 where it is not known.
 double elimination_seconds(const Plan& plan);
-// Everything that is asked, by counting where it is quicker than elimination, which costs little more when it is not:
-// nothing then.
+// Answers the whole question by counting, where that is faster than elimination. Returns nothing where it is not; the
+// attempt costs little then.
 std::optional<Draft> count_instead(const Task& task);
 
-// Whether more than log Z is asked.
+// True when more than log Z is asked for.
 bool wants_more(const Question& question);
 
-// Counting beside the search with bounds, on two threads.
+// Counting beside the search with bounds, each in a thread of its own.
 Draft run_portfolio(const Task& task);
 Draft run_gap_search(const Task& task);
 
-// From now on: this many seconds in any case, and on to the last one as long as the share that is done promises an end
-// by then.
+// The time for a count, in seconds from now: trial_seconds in any case, and up to `seconds` as long as the share that
+// is done promises an end by then.
 struct CountTime {
   double trial_seconds = 0.0;
   double seconds = 0.0;
-  double optimism = 1.0;  // the branches that are left may be this many times quicker
+  double optimism = 1.0;  // the remaining branches may be this many times faster
 };
-// Until these shares of the time limit.
+// The time until these shares of the time limit.
 CountTime count_time(const Run& run, double trial_end, double end);
 
 CountResult count_within(const Task& task, const CountTime& time);
-// With a circuit of the whole, where that fits.
+// The same, and keeps a circuit of the whole model where it fits.
 CountResult compile_within(const Task& task, const CountTime& time);
-// What a circuit tells about its model, the task's: log Z, and what else is asked.
+// Sets log Z and everything else that is asked, from a circuit of the task's model.
 void set_compiled(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task);
-// Of a count that is solved: log Z and, where a circuit is done within the time, everything else.
+// Sets log Z from a solved count and, where a circuit is finished in time, everything else.
 void set_counted(Draft& draft, const CountResult& counted, const Task& task, const CountTime& time);
 
 }  // namespace treesample

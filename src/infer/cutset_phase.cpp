@@ -12,10 +12,10 @@
 namespace treesample {
 namespace {
 
-// Weighted samples that only say which joint states are worth their time: what is said about log Z comes from others.
+// Weighted samples that only show which joint states are worth their time; estimates of log Z come from other samples.
 struct Pilot {
   std::vector<Assignment> samples;
-  std::vector<double> weights;  // that add up to 1
+  std::vector<double> weights;  // normalised: they add up to 1
   double log_z = kNegInf;
 };
 
@@ -62,7 +62,7 @@ Marginals marginals_of(const FactorGraph& graph, const Pilot& pilot) {
   return marginals;
 }
 
-// One configuration per joint state, those with the largest weights, added up, first; what is known comes before.
+// One configuration per joint state: first the known configurations, then the joint states by descending total weight.
 std::vector<Assignment> candidates(const CutsetTask& asked, const Cutset& cutset, const Pilot& pilot) {
   struct Group {
     double weight = 0.0;
@@ -86,7 +86,7 @@ std::vector<Assignment> candidates(const CutsetTask& asked, const Cutset& cutset
   return configurations;
 }
 
-// The work of one joint state such that many of them fit into the time, and their tables into the memory.
+// The most work for one joint state, such that many of them fit into the time and their tables into the memory.
 double most_entries(const Limits& limits, double seconds) {
   const int threads = num_threads(limits);
   const double by_time = seconds * policy::kEntriesPerSecond * threads / policy::kJointStates;
@@ -94,8 +94,8 @@ double most_entries(const Limits& limits, double seconds) {
   return std::max(policy::kLeastJointEntries, std::min(by_time, by_memory));
 }
 
-// After a few joint states: whether as many as there is time for would improve the lower bound, or be a part of Z that
-// samples need not tell.
+// After a few joint states: true if as many as there is time for would improve the lower bound, or cover a part of Z
+// that samples then need not estimate.
 bool is_worth_it(const CutsetSum& sum, const CutsetTask& asked, double log_z) {
   const double more = std::log(policy::kJointStates / static_cast<double>(sum.size()));
   const double wanted = std::min(asked.lower, log_z + std::log(policy::kLeastKnownShare));

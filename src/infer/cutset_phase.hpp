@@ -1,4 +1,4 @@
-// What infer does with cutsets (exact/cutset.hpp): after a search that is not solved, before its samples.
+// How infer uses cutsets (exact/cutset.hpp): after a search that is not solved, before its samples.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@ namespace treesample {
 struct CutsetTask {
   const Task& task;
   const FactorGraph& graph;          // that was searched
-  const SearchApproximation& upper;  // by its upper bounds: where good configurations come from
-  std::vector<Assignment> known;     // configurations that are known to be possible
-  double lower = 0.0;                // what is certified of log Z without it
+  const SearchApproximation& upper;  // P_U, where good configurations come from
+  std::vector<Assignment> known;     // possible configurations
+  double lower = 0.0;                // certified lower bound on log Z so far
   std::function<void(const Progress&)> tell;
 };
 
-// Null where there is nothing to begin with, and where there is no time for it. What it found may be less than what is
-// known already.
+// Null where there is no configuration to begin with, and where there is no time. Its lower bound may be below the
+// known one.
 std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked);
 
 }  // namespace treesample

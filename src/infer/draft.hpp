@@ -1,4 +1,4 @@
-// An answer in the making: in terms of the reduced model that the methods see, and with what only they need.
+// An answer in the making: in terms of the reduced model that the methods see, together with what only they need.
 #pragma once
 
 #include <memory>
@@ -12,34 +12,34 @@
 namespace treesample {
 
 struct Draft : Answer {
-  bool has_importance = false;  // the approximation covers the support: importance sampling makes sense
+  bool has_importance = false;  // the approximation covers the support, so importance sampling makes sense
   std::shared_ptr<const SearchApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
-  std::shared_ptr<const SummedModel> summed;                 // what exact_sampler samples; null: the whole model
+  std::shared_ptr<const SummedModel> summed;                 // the model of exact_sampler; null: the whole model
 
-  // Certified bounds, and an estimate that lies within them. Throws kNumeric when they contradict each other.
+  // Sets certified bounds and an estimate within them. Throws kNumeric when they contradict each other.
   void set_log_z(double estimate, const LogBounds& bounds);
-  // A point estimate is never alone: bounds by one look at each factor where the method has none.
+  // Adds bounds from one look at each factor where the method has none, so that an estimate is never alone.
   void add_first_bounds(const FactorGraph& graph);
-  // The model that was answered for has a log Z this far off.
+  // Widens the bounds: the log Z of the model that was solved may be this far off.
   void widen(double log_error);
   void set_exact_marginals(Marginals exact);
-  // Quotients of sums whose rounding is that of log Z, which is set: exact where that is.
+  // Quotients of sums with the rounding error of log Z, which must be set: exact where log Z is.
   void set_solved_marginals(Marginals solved, const char* by);
-  // Of the variables that were not summed out; there are marginals of all.
+  // Replaces the marginals of the variables that were not summed out; those of all variables must be set.
   void set_exact_marginals_left(const Marginals& exact);
-  // By samples of this kind, with their errors where these are known.
+  // From samples of this kind, with their errors where these are known.
   void set_sampled_marginals(BoundedImportance sampled, const std::string& kind);
-  // Where it is better than what there is.
+  // Takes the configuration if it is better than the current one.
   void offer_best(const Configuration& candidate);
 };
 
 inline constexpr const char* kGuesses = "guesses, ";  // how marginals whose error is not known begin
 
-// Of a search with programs that is not exact: what share of Z was evaluated, by the best estimate of log Z that there
-// is, in the place of P_X's own opinion; and that the marginals are P_X's.
+// For a search with programs that is not exact: sets the share of Z that was evaluated, by the best available estimate
+// of log Z instead of P_X's own, and says that the marginals are those of P_X.
 void judge_program_answer(Draft& draft);
 
-// Importance sampling from a P_X that hardly leaves what was evaluated cannot show what is missing.
+// Importance sampling from a P_X that hardly leaves the evaluated configurations cannot show what is missing.
 void judge_importance(Draft& draft);
 
 }  // namespace treesample

@@ -28,7 +28,8 @@ Draft first_answer(const Task& task, const LogBounds& known) {
   draft.stop = task.run.is_interrupted() ? StopReason::kInterrupted : StopReason::kTime;
   bool is_impossible = false;
   if (task.graph.has_only_tables() && task.run.is_overdue()) {
-    // To look for a possible configuration takes several passes over the model; perhaps the first one is.
+    // The search for a possible configuration takes several passes over the model; only the first configuration is
+    // tried.
     Assignment x(static_cast<std::size_t>(task.graph.num_variables()), 0);
     const double log_density = task.graph.log_density(x);
     if (log_density != kNegInf) draft.best = {std::move(x), log_density};
@@ -50,7 +51,7 @@ Draft first_answer(const Task& task, const LogBounds& known) {
     draft.set_log_z(bounds.lower, bounds);
     if (draft.is_exact) draft.stop = StopReason::kExact;
   } else if (bounds.upper < HUGE_VAL) {
-    draft.upper = bounds.upper;  // and no estimate
+    draft.upper = bounds.upper;  // without an estimate
   }
   return draft;
 }

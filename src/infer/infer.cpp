@@ -1,5 +1,5 @@
-// A question becomes an answer: reduce the model, choose a method, run it, draw samples, and put what was found in
-// terms of the original model.
+// From a question to an answer: reduce the model, choose a method, run it, draw samples, and translate the result to
+// the original model.
 #include "treesample/infer/infer.hpp"
 
 #include <fmt/format.h>
@@ -30,11 +30,11 @@ namespace {
 struct Prepared {
   std::shared_ptr<const ReducedModel> model;
   SimplifyReport report;
-  bool is_simplified = false;  // the request allowed it
+  bool is_simplified = false;  // as the request allows
 };
 
-// A network knows the numbers of variables and states that it was trained for, and so does a value function: the model
-// then stays as it is.
+// A network is made for the numbers of variables and states that it was trained on, and so is a value function: the
+// model is then not simplified.
 Prepared prepare(const Model& model, const InferOptions& options, const Run& run) {
   const bool has_network = options.prior && options.prior->rfind("net:", 0) == 0;
   Prepared prepared;
@@ -49,7 +49,7 @@ Prepared prepare(const Model& model, const InferOptions& options, const Run& run
   return prepared;
 }
 
-// What is under way ends with the time limit: a program may hang.
+// Calls of programs end with the time limit, because a program may hang.
 class ProgramWatch {
  public:
   ProgramWatch(OracleSet* programs, const Run& run, std::int64_t new_calls) : programs_(programs) {
@@ -73,9 +73,9 @@ class ProgramWatch {
   std::function<void(const std::string&)> remark_before_;
 };
 
-// A method is a row of the registry; row.run of `exact` is run_elimination in method_elimination.cpp, and so on.
-// Elimination that was chosen by a prediction and takes too long makes way for the search. What cannot even begin is
-// answered by first bounds.
+// Every method is a row of the registry; the row of `exact` runs run_elimination in method_elimination.cpp, and so on.
+// Elimination that was chosen by a prediction and takes too long is replaced by the search. A method that cannot even
+// begin is replaced by first bounds.
 Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const Run& run) {
   const Task task{graph, plan, run};
   if (graph.has_only_tables() && run.is_overdue()) return first_answer(task);
@@ -113,7 +113,8 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
 }
 
 void judge_stop(Draft& draft, const Run& run) {
-  // A wait for a program ends as interrupted when the time is over; and what ended by itself may have been cut later.
+  // A wait for a program ends as interrupted when the time is over; a method that ended by itself may be cut short
+  // later.
   if (run.is_interrupted() && !draft.is_exact) draft.stop = StopReason::kInterrupted;
   if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
 }
@@ -122,14 +123,14 @@ void judge_programs(Draft& draft, const OracleSet* programs, const Run& run) {
   if (programs != nullptr) {
     judge_program_answer(draft);
     draft.program_counts = programs->counts();
-    // Without one value of a program there is no answer so far, unless somebody asked for what there is: an
-    // interruption may break a program or pool before it is noticed here.
+    // Without a single value of a program there is no answer, unless the user interrupted: an interruption may break a
+    // program or pool before it is noticed here.
     const bool has_value =
         std::any_of(draft.program_counts.begin(), draft.program_counts.end(),
                     [](const OracleCounts& counts) { return counts.paid + counts.from_journal > 0; });
     if (draft.error && !has_value && !run.is_interrupted()) throw Error(*draft.error);
   }
-  // Something that the model declares is wrong: nothing that was made of it is an answer.
+  // A declared property of the model is wrong: nothing that was made from it is an answer.
   if (draft.error && draft.error->code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, draft.error->what());
 }
 
@@ -141,7 +142,7 @@ bool is_whole(const ReducedModel& model, const FactorGraph& original) {
   return true;
 }
 
-// In terms of the original model; samples are already.
+// Translates to the original model; the samples are translated already.
 Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original) {
   const ReducedModel& model = *prepared.model;
   Answer answer = std::move(static_cast<Answer&>(draft));
@@ -178,7 +179,7 @@ std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel
   return reduced;
 }
 
-// A prior in a program is a value function.
+// A program as prior becomes a value function.
 InferOptions with_program(const InferOptions& options, const FactorGraph& graph, const Run& run) {
   InferOptions known = options;
   if (!options.prior || !options.prior->starts_with(kProgramWord)) return known;
@@ -188,7 +189,7 @@ InferOptions with_program(const InferOptions& options, const FactorGraph& graph,
   return known;
 }
 
-// The value function in terms of the reduced model, which knows all states of the variables that it has.
+// The value function in terms of the reduced model, whose variables have all of their states.
 ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr<const ReducedModel>& model) {
   return [original, model](int variable, std::span<const int> prefixes, int count, std::span<double> q) {
     const std::size_t width = model->variable_of.size();
@@ -212,7 +213,7 @@ Plan planned(const Model& model, const InferRequest& request, const Prepared& pr
   return make_plan(prepared.model->graph, asked, model.programs != nullptr, prepared.is_simplified, run);
 }
 
-// Somebody asked for the end before anything could be done.
+// The answer when the user interrupted before anything could be done.
 Answer answer_at_once(const Model& model, const InferRequest& request, Run& run) {
   Plan plan = make_plan(model.graph, request, /*has_programs=*/false, /*is_simplified=*/false, run);
   Draft draft = first_answer({model.graph, plan, run});
@@ -224,7 +225,7 @@ Answer answer_at_once(const Model& model, const InferRequest& request, Run& run)
   return answer;
 }
 
-// Of a model without questions of its own.
+// The answer for a model to which the question has nothing to add.
 Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
@@ -259,13 +260,13 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   return lifted(std::move(draft), prepared, model.graph);
 }
 
-// Nothing but evidence can be added to a circuit.
+// Only evidence can be added to a circuit.
 Answer by_circuit(const Model& model, InferRequest request, const Observer& observer) {
   Model hard = model;
   hard.soft_evidence.clear();
   const AskedModel asked(hard, request.question);
   if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
-  request.question.query.clear();  // put to the marginals
+  request.question.query.clear();  // answered from the marginals
   return asked.answered(model.circuit ? infer_circuit(model, request, observer)
                                       : compile_and_answer(model, request, observer));
 }

@@ -15,7 +15,7 @@
 namespace treesample {
 namespace {
 
-// Of the graph with the evidence, by the circuit of that.
+// The answer for a graph with its evidence, by the circuit for both.
 Answer answer_by_circuit(Plan plan, const FactorGraph& graph, const std::shared_ptr<const Circuit>& circuit,
                          const Run& run) {
   Draft draft;
@@ -29,7 +29,7 @@ Answer answer_by_circuit(Plan plan, const FactorGraph& graph, const std::shared_
   return std::move(static_cast<Answer&>(draft));
 }
 
-// Soft evidence is weights of states.
+// Soft evidence becomes weights of states.
 std::shared_ptr<const Circuit> observed(const Circuit& circuit, const Model& model) {
   if (model.soft_evidence.empty()) return std::make_shared<const Circuit>(circuit.given(model.evidence));
   FactorGraph variables;
@@ -80,7 +80,7 @@ Answer compile_and_answer(const Model& model, const InferRequest& request, const
   Run run(request.limits.seconds, observer);
   Plan plan = make_plan(model.graph, request, model.programs != nullptr, false, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
-  observed_states(model.graph, model.evidence);  // better now than after the work
+  observed_states(model.graph, model.evidence);  // throws now rather than after the work
   const CountResult counted =
       compile_within({model.graph, plan, run}, count_time(run, policy::kCompileEnd, policy::kCompileEnd));
   if (counted.circuit) {

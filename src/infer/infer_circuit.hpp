@@ -1,4 +1,4 @@
-// `infer` of models that are circuits, and of models that are to become one.
+// `infer` for models that are circuits, and for models to be compiled into one.
 #pragma once
 
 #include "infer/run.hpp"
@@ -6,12 +6,12 @@
 
 namespace treesample {
 
-// The choice for a circuit: there is none.
+// The plan for a circuit, which leaves no choice.
 Plan plan_for_circuit(const Model& model, InferRequest request, Run& run);
 Answer infer_circuit(const Model& model, const InferRequest& request, const Observer& observer);
 
-// The model is compiled without its evidence, so that the circuit serves for any. What cannot be compiled is answered
-// in the usual way in the time that is left.
+// The model is compiled without its evidence, so that the circuit serves for any evidence. A model that cannot be
+// compiled is answered in the usual way in the remaining time.
 Answer compile_and_answer(const Model& model, const InferRequest& request, const Observer& observer);
 
 }  // namespace treesample

@@ -20,7 +20,7 @@ std::shared_ptr<const LeafValue> make_value(const Task& task, const FactorGraph&
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kResource) throw;
     throw OptionError("prior", error.what(),
-                      error.code());  // a file that is too large is no matter of the memory limit
+                      error.code());  // a file that is too large has nothing to do with the memory limit
   }
 }
 

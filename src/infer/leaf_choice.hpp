@@ -1,4 +1,4 @@
-// Q_phi by its word; null is the uniform one. Mini-buckets also bound log Z.
+// The leaf values for the word of the option prior; null is the uniform one. Mini-buckets also bound log Z.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct Leaves {
   LeafValues values;
   std::string text;
 };
-// Mini-buckets, or the maxima of the factors: both bounds where the factors have them.
+// Mini-buckets, or the maxima of the factors; both kinds of bounds where the factors allow it.
 Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace& space);
 // Upper bounds where all factors have a maximum; estimates by the prior, null for those that the search learns.
 LeafValues make_estimates(const Task& task, const SearchSpace& space);

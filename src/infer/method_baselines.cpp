@@ -1,4 +1,4 @@
-// Particle filters, Gibbs sampling, belief propagation, Metropolis, and frequencies of the best.
+// Particle filters, Gibbs sampling, belief propagation, Metropolis, and the frequencies of the best configurations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Observer watch(const Run& run, const char* phase) {
           .should_stop = run.search_end()};
 }
 
-// What the three particle methods share.
+// The part common to the three particle methods.
 Draft particle_draft(const ParticleApproximation& particles, const RunReport& report, const Question& question) {
   Draft draft;
   draft.stop = report.stop;
@@ -41,7 +41,7 @@ Draft particle_draft(const ParticleApproximation& particles, const RunReport& re
   return draft;
 }
 
-// The state of each variable that is believed most. Where these do not go together, any configuration that is possible.
+// The state of each variable with the largest belief. Where these exclude each other, any possible configuration.
 void add_believed_best(Draft& draft, const Task& task, const Marginals& beliefs) {
   if (!task.question().best || !task.graph.has_only_tables() || beliefs.empty()) return;
   Configuration believed;

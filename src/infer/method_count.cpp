@@ -1,4 +1,4 @@
-// Counting: exact answers of models with many zeros.
+// Counting: exact answers for models with many zeros.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace treesample {
 namespace {
 
-// Branches that are done say how long the rest would take if it were like them. With a cache it is mostly quicker.
+// Finished branches show how long the rest would take if it were like them. With a cache it is mostly faster.
 bool is_promising(double share_done, double seconds, const CountTime& time) {
   return seconds <= time.optimism * share_done * time.seconds;
 }
@@ -46,12 +46,12 @@ CountResult run_within(const Task& task, const CountTime& time, CountOptions opt
   return count(task.graph, limits, options, observer);
 }
 
-// The value with its certified bounds.
+// Sets log Z and its certified bounds.
 void set_exact_log_z(Draft& draft, const LogBounds& log_z) {
   draft.set_log_z(log_z.lower == kNegInf ? kNegInf : 0.5 * (log_z.lower + log_z.upper), log_z);
 }
 
-// It belongs to a search that was solved, so that everything is exact.
+// The circuit comes from a solved search, so that everything is exact.
 void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
   draft.approximation = circuit;
   if (task.question().marginals) draft.set_solved_marginals(circuit->marginals(), "a circuit");
@@ -59,7 +59,7 @@ void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, c
   const Circuit::Best best = circuit->best();
   draft.best = best.configuration;
   draft.best->log_density = task.graph.log_density(draft.best->x);
-  // Factors that simplification found constant are so within their rounding.
+  // Factors that simplification found constant are constant within their rounding.
   draft.best_gap = best.gap + 2.0 * task.run.log_error();
   draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
 }
@@ -157,7 +157,7 @@ Draft run_count(const Task& task) {
   if (result.report.log_z.lower != kNegInf) {
     draft.set_log_z(result.report.log_z.lower, result.report.log_z);
   } else if (result.report.log_z.upper < HUGE_VAL) {
-    draft.upper = result.report.log_z.upper;  // and no estimate
+    draft.upper = result.report.log_z.upper;  // without an estimate
   }
   return draft;
 }

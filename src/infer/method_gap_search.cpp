@@ -59,15 +59,15 @@ class GapSearch {
   std::optional<double> eliminated_log_z_;
   LogBounds first_bounds_;
   double last_estimate_ = kNegInf;
-  std::shared_ptr<const SearchApproximation> upper_;  // null before it is needed, and where there is none
+  std::shared_ptr<const SearchApproximation> upper_;  // null until it is needed, and where there is none
   std::shared_ptr<const CutsetSum> cutset_;           // may be null
   double search_start_ = 0.0;
-  std::optional<double> first_upper_;  // of the search
-  bool ends_far_ = false;              // bounds that hardly move any more
+  std::optional<double> first_upper_;  // the search's first upper bound
+  bool ends_far_ = false;              // the bounds are far apart and hardly move any more
   Draft draft_;
 };
 
-// One possible configuration, where that is not a matter of course: something is certain from the first moment on.
+// Looks for a possible configuration, where that is not trivial, so that there is a lower bound from the start.
 void GapSearch::look_for_a_configuration() {
   run_.tell({.phase = "first bounds", .log_z = first_bounds(whole_), .estimate = kNegInf});
   if (whole_.has_only_tables()) {
@@ -81,7 +81,7 @@ void GapSearch::look_for_a_configuration() {
   run_.tell({.phase = "first bounds", .log_z = first_bounds_, .estimate = kNegInf});
 }
 
-// True when nothing is left to find out. What is solved without a circuit still wants marginals from samples.
+// Returns true when nothing is left to do. A model that is solved without a circuit still needs samples for marginals.
 bool GapSearch::count_first() {
   if (!task_.plan.counts_first || !run_.has_time_limit()) return false;
   CountTime time = count_time(run_, policy::kCountTryEnd, policy::kCountFirstEnd);
@@ -95,10 +95,10 @@ bool GapSearch::count_first() {
   return draft_.log_z == kNegInf || draft_.approximation || !wants_more(task_.question());
 }
 
-// Log Z, where that is all that elimination can tell in time, and marginals where they can follow. What is found before
-// it is given up, a lower bound, is kept.
+// Eliminates for log Z alone, where more does not fit into the time, and for marginals where they can follow. A lower
+// bound that is found before elimination is given up is kept.
 void GapSearch::eliminate_first() {
-  if (!task_.plan.eliminates_first || first_bounds_.is_exact()) return;  // counting may have been quicker
+  if (!task_.plan.eliminates_first || first_bounds_.is_exact()) return;  // counting may have been faster
   const auto rule = std::make_shared<LateRule>(LateRule{policy::kLogZLook, policy::kLogZEnd});
   Observer watch = unless_late(run_, "elimination", rule);
   watch.progress = [this, tell = watch.progress](Progress now) {
@@ -135,7 +135,7 @@ void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   }
 }
 
-// Of the whole model.
+// Bounds for the whole model.
 LogBounds GapSearch::certified(const LogBounds& bounds) const {
   return summed_ ? bounds.widened(summed_->log_slack()) : bounds;
 }
@@ -149,8 +149,8 @@ void GapSearch::report_progress(Progress now) {
   run_.tell(now);
 }
 
-// Of an upper bound that is far from the lower one: late, or soon where its pace so far promises nothing by then. Lower
-// bounds are no reason to go on, sums over joint states have better ones.
+// True when the upper bound is far from the lower one and hardly moves: at a late time, or earlier where its pace
+// promises little by then. A rising lower bound is no reason to go on, because sums over joint states give better ones.
 bool GapSearch::hardly_moves(double upper) {
   if (!first_upper_) first_upper_ = upper;
   const double end =
@@ -164,7 +164,7 @@ bool GapSearch::hardly_moves(double upper) {
 SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& leaves) {
   Limits limits = task_.limits();
   limits.bytes /= policy::kSearchMemoryDivisor;
-  if (!run_.has_time_limit()) limits.threads = 1;  // the same bits whatever their number
+  if (!run_.has_time_limit()) limits.threads = 1;  // the same bits for any number of threads
   search_start_ = run_.seconds();
   limits.seconds = std::max(0.0, run_.at(policy::kGapSearchEnd) - search_start_);
   const bool has_all = eliminated_log_z_ && (!draft_.marginals.empty() || !task_.question().marginals);
@@ -184,8 +184,9 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   return search(graph_, space, leaves, limits, options, observer);
 }
 
-// Samples until the time is over, or as many as were asked for, more where they are cheap. What is solved needs them
-// for marginals only, and a user who asked for a gap wants the answer once it is reached.
+// Draws samples until the time is over or, where the bounds are settled, as many as were asked for, and more if they
+// are cheap. A solved model needs them only for marginals, and a user who asked for a gap wants the answer once it is
+// reached.
 BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop) const {
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
@@ -197,7 +198,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
                                  }};
   }
   const bool is_done = stop == StopReason::kExact || stop == StopReason::kRounding || stop == StopReason::kGap;
-  // Calls of programs are made as far as the budget pays for them.
+  // Calls of programs are limited by the budget.
   const bool is_paid = !whole_.has_only_tables() && task_.limits().budget != Limits::kUnlimited;
   const bool fills_time = run_.has_time_limit() && !is_done && !is_paid;
   importance.max_samples = fills_time ? INT64_MAX : *chosen.importance;
@@ -214,7 +215,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
     };
   }
   if (!run_.has_time_limit()) {
-    // More than were asked for only as long as they are cheap. What is solved needs none of them: a sample of a
+    // More than were asked for only as long as they are cheap. A solved model needs none of them: a sample of a
     // variable with a million states takes a hundredth of a second.
     const bool is_solved = stop == StopReason::kExact;
     const double seconds = is_solved ? policy::kSolvedSamplesSeconds : policy::kExtraSamplesSeconds;
@@ -227,7 +228,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   return bounded_importance(whole_, upper, importance, random, observer);
 }
 
-// What samples are drawn from: certified when it can be.
+// Chooses the distribution that samples are drawn from; a certified one if it is asked for and possible.
 void GapSearch::choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper) {
   const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
     if (!summed_) return sampler;
@@ -243,14 +244,14 @@ void GapSearch::choose_sampler(const SearchResult& result, const std::shared_ptr
   draft_.sampler_divergence = std::max(0.0, certified(result.report.log_z).upper - lower->log_value());
 }
 
-// Where every weighted sample is impossible, P_L still knows something that is not.
+// Where every weighted sample is impossible, P_L still has possible configurations.
 void GapSearch::add_certified_marginals() {
   const int num_samples = add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_);
   draft_.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
 }
 
-// Of a solved search: from its store, else by elimination where that is quick. Those of barren variables follow from
-// neither.
+// Of a solved search: from its store, otherwise by elimination where that is quick. Neither gives those of barren
+// variables.
 void GapSearch::add_exact_marginals(const SearchResult& result, const SearchApproximation& upper) {
   const double seconds = run_.box_seconds(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
@@ -268,8 +269,8 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
   }
 }
 
-// Exact sums over joint states of a cutset, for what the search leaves open: a better lower bound, and less that
-// samples have to tell.
+// Sums joint states of a cutset exactly where the search left a gap: for a better lower bound, and so that samples have
+// less to estimate.
 void GapSearch::sum_joint_states(const SearchResult& result) {
   const StopReason stop = result.report.stop;
   const bool is_open = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
@@ -289,22 +290,22 @@ void GapSearch::sum_joint_states(const SearchResult& result) {
   first_bounds_.lower = std::max(first_bounds_.lower, certified(cutset_->log_mass()).lower);
 }
 
-// What is drawn from the search: samples, an estimate with its interval, marginals.
+// Adds what is drawn from the search: samples, an estimate with its interval, marginals.
 void GapSearch::add_samplers(const SearchResult& result) {
   const std::shared_ptr<const SearchApproximation> upper = upper_;
   if (!upper) return;
   choose_sampler(result, upper);
-  const LogBounds bounds{draft_.lower.value_or(kNegInf), draft_.upper.value_or(HUGE_VAL)};  // what is known of log Z
+  const LogBounds bounds{draft_.lower.value_or(kNegInf), draft_.upper.value_or(HUGE_VAL)};  // of log Z so far
   const bool has_tables = whole_.has_only_tables();
-  // Samples of a model with programs cost calls: where the search is solved it tells more than they would.
+  // Samples of a model with programs cost calls, and a solved search knows more than they would tell.
   if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper);
   if (task_.options().importance == 0 || draft_.error || !draft_.marginals.empty()) return;
   BoundedImportance sampled = estimate(bounded_sampler(*upper, summed_.get()), result.report.stop);
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
   if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;
-  // What is certified holds with any confidence. Equal weights leave an interval of one point, which may lie outside of
-  // it by its rounding.
+  // Certified bounds hold with any confidence. Where all weights are equal, the interval is one point, which rounding
+  // may put outside of the bounds.
   sampled.interval = {bounds.clamp(sampled.interval.lower), bounds.clamp(sampled.interval.upper)};
   draft_.set_sampled_marginals(sampled, "weighted");
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
@@ -314,7 +315,7 @@ void GapSearch::add_samplers(const SearchResult& result) {
   if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
 }
 
-// What came before it stays, where not even its bounds can be made.
+// The answer where there was no time even for the leaf values: everything found before.
 Draft GapSearch::without_search() {
   Draft draft = first_answer(task_, first_bounds_);
   if (!eliminated_log_z_) return draft;
@@ -343,7 +344,7 @@ Draft GapSearch::run() {
   const auto& [space, leaves] = *set_up;
   const SearchResult result = search_with(space, leaves.values);
   const SearchReport& report = result.report;
-  // The last sweep of the search may have gained something; sampling changes no bound.
+  // The last sweep of the search may have tightened the bounds; sampling does not change them.
   run_.tell({.phase = "samples",
              .spent = report.spent,
              .log_z = certified(report.log_z),
@@ -363,7 +364,7 @@ Draft GapSearch::run() {
     return true;
   });
   const LogBounds bounds = certified(report.log_z);
-  // A search that had no time may know less than what was known before it.
+  // A search that had no time may know less than was known before it.
   const LogBounds known{std::max(bounds.lower, first_bounds_.lower), std::min(bounds.upper, first_bounds_.upper)};
   const double estimate = bounds.is_exact() ? report.estimate : known.lower;
   draft_.set_log_z(known.clamp(eliminated_log_z_.value_or(estimate)), known);
@@ -388,8 +389,8 @@ Draft GapSearch::run() {
 
 }  // namespace
 
-// Two threads are asked for by name: which of them answers depends on the machine, and without a word the same seed
-// gives the same bits.
+// Counting and search in parallel only if several threads are asked for: which of them answers depends on the machine,
+// while by default the same seed gives the same bits.
 Draft run_gap_search(const Task& task) {
   const bool has_portfolio = task.plan.counts_first && task.limits().threads > 1 && task.run.has_time_limit();
   return has_portfolio ? run_portfolio(task) : GapSearch(task).run();

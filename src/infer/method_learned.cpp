@@ -31,7 +31,7 @@ std::string terms_text(const LearnedReport& report) {
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// With their errors where samples told them; exact where everything was asked.
+// With errors where these were sampled; exact where everything was evaluated.
 void add_marginals(Draft& draft, const LearnedResult& result) {
   const std::optional<SampledErrors>& errors = result.report.errors;
   if (draft.is_exact) {

@@ -1,4 +1,4 @@
-// The search by unresolved mass: for factors of which nothing is known but what was evaluated.
+// The search by unresolved mass: for factors of which only the evaluated values are known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace treesample {
 namespace {
 
-// Of a search that ended solved, by one pass over its store: P_V where everything was evaluated, P_U where bounds
-// closed what was not.
+// Marginals of a solved search, by one pass over its store: of P_V where everything was evaluated, of P_U where bounds
+// closed the rest.
 std::optional<Marginals> exact_marginals(const SearchResult& result, const SearchApproximation& sampler,
                                          const Task& task) {
   SolvedMarginalsOptions pass;
@@ -26,7 +26,8 @@ std::optional<Marginals> exact_marginals(const SearchResult& result, const Searc
   return upper ? solved_marginals(result, *upper, pass) : std::nullopt;
 }
 
-// What the budget of calls leaves buys no node any more, but configurations of P_X: one of them may be the best.
+// What is left of the budget of calls buys no further node, but some configurations of P_X: one of them may be the
+// best.
 void spend_rest(Draft& draft, const Task& task) {
   const Limits limits = task.limits();
   const std::int64_t calls_each = num_functions(task.graph);
@@ -56,7 +57,7 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
     }
   }
   draft.has_importance = !is_solved && !draft.error && result.report.stop != StopReason::kInterrupted;
-  // P_X of a complete configuration is gamma / exp(log_value), so this is their share.
+  // P_X of a complete configuration is gamma / exp(log_value), so this is one minus the share of the complete ones.
   if (!draft.is_exact) {
     draft.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
   }
@@ -85,7 +86,7 @@ Draft run_mass_search(const Task& task) {
   options.seed = task.seed();
   options.seconds_per_node = policy::kSearchPassSeconds;
   options.answer_order = *chosen.answer_order;
-  options.observer_interval = task.graph.has_only_tables() ? policy::kTraversalsBetweenLooks : 1;  // of a function
+  options.observer_interval = task.graph.has_only_tables() ? policy::kTraversalsBetweenLooks : 1;  // calls take long
   const Observer observer{.progress =
                               [&](Progress now) {
                                 now.phase = "search by mass";

@@ -1,4 +1,4 @@
-// Functions that are declared monotone: certified bounds from boxes, and samples within what they leave open.
+// Functions that are declared monotone: certified bounds from boxes, and samples within what the boxes leave open.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ BoxResult run_boxes(const Task& task) {
   try {
     return box_search(task.graph, task.limits(), options, observer);
   } catch (const Error& error) {
-    // The declaration is wrong, which is no mistake of whoever calls infer.
+    // The declaration in the model is wrong, which is no mistake of infer's caller.
     if (error.code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, error.what());
     throw;
   }

@@ -11,7 +11,7 @@
 
 namespace treesample {
 
-// method_*.cpp.
+// The methods, in method_*.cpp.
 Draft run_tree_search(const Task& task);
 Draft run_gap_search(const Task& task);
 Draft run_mass_search(const Task& task);
@@ -23,13 +23,13 @@ Draft run_frequencies(const Task& task);
 Draft run_count(const Task& task);
 Draft run_learned(const Task& task);
 Draft run_monotone(const Task& task);
-Draft run_elimination(const Task& task);  // throws Error (kInterrupted) when it would not be done within the time
+Draft run_elimination(const Task& task);  // throws Error (kInterrupted) when it would not finish in time
 
 namespace {
 
 using Phases = std::vector<PlannedPhase>;
 
-// The end of the last phase is the limit.
+// The last phase ends at the time limit.
 Phases phases_of(const Plan& plan, std::initializer_list<std::pair<const char*, double>> shares) {
   Phases phases;
   for (const auto& [what, end] : shares) phases.push_back({what, end * plan.request.limits.seconds});
@@ -95,7 +95,7 @@ Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.
 
 Phases asking_phases(const Plan& plan) { return phases_of(plan, {{"asking", 1.0}}); }
 
-// In the order in which a rule is chosen where several would do.
+// Where several rules can answer, the planner takes the first.
 constexpr std::array kRegistry = {
     MethodRow{Method::kTreeSample, SelectRule::kQUct, "treesample", run_tree_search, tree_phases},
     MethodRow{Method::kTreeSample, SelectRule::kGap, "treesample", run_gap_search, gap_phases},

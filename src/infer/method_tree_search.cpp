@@ -1,4 +1,4 @@
-// The paper's search.
+// The paper's tree search.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
 }
 
-// A network in the space tree: its values, corrected by samples and made to agree between levels; what that took is
-// off the limits.
+// For a network in the space `tree`: its values, corrected by samples and made consistent between levels. The cost is
+// subtracted from the limits.
 Telescoped telescope_prior(const Task& task, const SearchSpace& space, Prior& prior, Limits& limits) {
   const InferOptions& chosen = task.options();
   const bool is_network = chosen.prior->starts_with("net:");
@@ -53,7 +53,7 @@ Telescoped telescope_prior(const Task& task, const SearchSpace& space, Prior& pr
   return made;
 }
 
-// The search, in rounds where its memory is short.
+// The tree search, in rounds where the memory is short.
 QUctResult searched(const Task& task, const SearchSpace& space, const Prior& prior, const Limits& limits,
                     const TreeSearchOptions& options, const Observer& observer) {
   const LeafValues leaves{.estimate = prior.value};
@@ -94,7 +94,7 @@ Draft run_tree_search(const Task& task) {
                                   .seed = task.seed(),
                                   .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0,
                                   .known = before.known};
-  bool is_large = false;  // passes over all nodes would take too long if it went on
+  bool is_large = false;  // no time would be left for passes over all nodes
   const Observer observer{.progress =
                               [&](Progress now) {
                                 now.phase = "tree search";

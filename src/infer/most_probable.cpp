@@ -19,7 +19,7 @@
 namespace treesample {
 namespace {
 
-// Nobody has set the search up, so that what is open is decided here.
+// True when the user has not configured the search, so that a proof can be added here.
 bool is_left_open(const InferOptions& options) {
   const bool has_method = options.method || options.space || options.order || options.prior;
   const bool has_rule = options.select ? options.select != SelectRule::kGap : has_method;
@@ -42,9 +42,10 @@ class Finder {
   void add_map(const std::vector<int>& variables);
 
  private:
-  // The most probable state of each variable by itself, where there are marginals and they are possible together.
+  // The most probable state of each variable by itself, where there are marginals and these states are possible
+  // together.
   [[nodiscard]] std::optional<Assignment> greedy() const;
-  // Where no search could tell more: S(y) is at least the density of any configuration that has the states y.
+  // Where no search told more: S(y) is at least the density of any configuration with the states y.
   void take_best_for_map(MapAnswer& map) const;
   [[nodiscard]] MapOptions options(double seconds) const;
   [[nodiscard]] double seconds_left() const {
@@ -52,7 +53,7 @@ class Finder {
   }
   [[nodiscard]] double proof_seconds() const;
   [[nodiscard]] Observer until(const ShouldStop& stop) const;
-  // Nothing when there was no time for it, or the numbers are beyond it.
+  // Nothing when there was no time for it, or the numbers are too large for it.
   std::optional<MapResult> search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const;
   [[nodiscard]] LogBounds log_sum(const std::vector<int>& variables, const std::vector<int>& states);
   [[nodiscard]] Configuration configuration(const std::vector<int>& x) const;
@@ -64,7 +65,7 @@ class Finder {
   const Run& run_;
   const SimplifiedModel simplified_;
   const ReducedModel& reduced_;
-  std::vector<int> sum_order_;  // of elimination of the others
+  std::vector<int> sum_order_;  // for eliminating the other variables
   bool has_sum_order_ = false, is_sum_cheap_ = false;
 };
 
@@ -98,13 +99,13 @@ Configuration Finder::configuration(const std::vector<int>& x) const {
   return {std::move(lifted), log_density};
 }
 
-// An answer that is exact otherwise is not held up for a proof that nobody asked for.
+// An otherwise exact answer is not delayed for a proof that was not asked for.
 double Finder::proof_seconds() const {
   if (!answer_.is_exact || request_.question.aim == Aim::kBest) return seconds_left();
   return std::min(seconds_left(), std::max(policy::kExactProofSeconds, policy::kExactProofShare * run_.seconds()));
 }
 
-// Of the best configuration that a search met.
+// Proves, or improves, the best configuration that a method found.
 void Finder::prove_best() {
   const double seconds = proof_seconds();
   MapOptions options = this->options(seconds);
@@ -144,7 +145,7 @@ void Finder::add_k_best() {
   }
 }
 
-// By elimination where that is cheap, in an order that is the same for all states; else by a short search.
+// By elimination where that is cheap, in one order for all states; otherwise by a short search.
 LogBounds Finder::log_sum(const std::vector<int>& variables, const std::vector<int>& states) {
   Evidence given;
   for (std::size_t i = 0; i < variables.size(); ++i) given.push_back({variables[i], states[i]});
@@ -206,7 +207,7 @@ void Finder::add_map(const std::vector<int>& variables) {
     if (reduced_of[v] >= 0) options.variables.push_back(reduced_of[v]);
   }
   for (const int v : variables) map.states.push_back(reduced_.fixed_states[v]);
-  if (options.variables.empty()) {  // known already
+  if (options.variables.empty()) {  // these are known already
     map.log_value = {answer_.lower.value_or(kNegInf), answer_.upper.value_or(HUGE_VAL)};
     map.log_upper = map.log_value.upper;
     map.is_optimal = true;

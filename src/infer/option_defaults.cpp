@@ -1,4 +1,4 @@
-// What every option is unless somebody says otherwise, and the options as others see them.
+// The default of every option, and the options as other parts see them.
 #include "infer/option_table.hpp"
 #include "treesample/error.hpp"
 #include "treesample/value/telescoped_value.hpp"

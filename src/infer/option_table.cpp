@@ -71,7 +71,7 @@ std::string names_text(const NameLists& lists) {
   return text;
 }
 
-// One field of one part of a request. A field that is not optional is left open while it has its initial value.
+// One field of one part of a request. A field that is not std::optional is open while it has its initial value.
 template <auto kPart, auto kMember>
 struct Field {
   using Stored = std::remove_cvref_t<decltype((std::declval<InferRequest&>().*kPart).*kMember)>;
@@ -172,7 +172,7 @@ OptionRow limit(const char* name, Ways ways, const char* help, Extra extra = {})
   return row<&InferRequest::limits, kMember>(name, ways, help, extra);
 }
 
-constexpr double kMostCount = 9.3e18;  // of whole numbers
+constexpr double kMostCount = 9.3e18;  // largest whole number
 constexpr const char* kNoSamples = "no samples are drawn (--samples)";
 
 bool has_samples(const InferRequest& request, const FactorGraph&) { return request.question.samples > 0; }
@@ -207,7 +207,7 @@ bool has_importance(const InferRequest& request, const FactorGraph&) {
 }
 bool has_workers(const InferRequest& request, const FactorGraph&) { return request.options.workers > 1; }
 
-// A table, one row for each option.
+// A table with one row per option.
 std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
   constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
@@ -390,7 +390,7 @@ const OptionRow& option_row(std::string_view name) {
 void InferRequest::validate() const {
   for (const OptionRow& known : option_rows()) {
     const std::optional<double> number = known.number(*this);
-    // A size has no range, and NaN is in none.
+    // Sizes have no range, and NaN is outside of every range.
     if (!number || known.high == 0.0 || (*number >= known.low && *number <= known.high)) continue;
     throw OptionError(known.name, fmt::format("is {}, allowed are {}", *number, range_text(known, false)));
   }

@@ -1,4 +1,4 @@
-// The rows behind infer_options(): where an option is kept, what it may be and which ways to infer use it.
+// The rows behind infer_options(): where an option is stored, what it may be, and which ways to infer use it.
 #pragma once
 
 #include <optional>
@@ -11,41 +11,41 @@
 
 namespace treesample {
 
-// Ways to infer: a method, or the search under one of its rules. Sets of them are sums.
+// Ways to infer: a method, or the search with one of its rules. Sets are bit masks.
 using Ways = unsigned;
 constexpr Ways way(SelectRule rule) { return 1U << static_cast<unsigned>(rule); }
 constexpr Ways way(Method method) { return 256U << static_cast<unsigned>(method); }
 constexpr Ways way(Method method, SelectRule rule) { return method == Method::kTreeSample ? way(rule) : way(method); }
 inline constexpr Ways kRules = 255U;
 inline constexpr Ways kEveryWay = ~0U;
-// "treesample --select gap or mass, smc"; rules are named where not all of them are meant.
+// "treesample --select gap or mass, smc"; rules are named where not all of them are in the set.
 std::string ways_text(Ways ways);
 
 struct OptionRow {
   const char* name;
-  Ways ways;  // that use it
+  Ways ways;  // that use the option
   const char* help;
-  // Where it is kept.
+  // Access to the field.
   void (*set)(InferRequest& request, const OptionRow& row, std::string_view text);
   bool (*is_given)(const InferRequest& request);
   std::string (*text)(const InferRequest& request);              // empty: left open
-  std::optional<double> (*number)(const InferRequest& request);  // of numbers, for the check of their range
+  std::optional<double> (*number)(const InferRequest& request);  // for the range check of numbers
   void (*copy)(const InferRequest& from, InferRequest& to);
   std::string (*meta)();
   double low = 0.0, high = 0.0;
   bool is_common = false;
-  // Whether it matters to a way that uses it, here; null: always. And the reason, when it does not.
+  // Whether it matters here, to a way that uses it (null: always), and the reason where it does not.
   bool (*matters)(const InferRequest& resolved, const FactorGraph& graph) = nullptr;
   const char* why_not = "";
-  bool is_repeated = false;  // every time adds to it
+  bool is_repeated = false;  // each use adds to it
 };
 std::span<const OptionRow> option_rows();
 const OptionRow& option_row(std::string_view name);
 
-// What everything is that neither a user nor the plan has said.
+// The value of everything that neither the user nor the plan has set.
 InferRequest default_request();
 
-// Whether a method with these options knows U, so that a gap can end it.
+// True if a method with these options knows U, so that a gap can end it.
 bool has_upper_bound(const InferOptions& resolved, const FactorGraph& graph);
 
 }  // namespace treesample

@@ -1,4 +1,4 @@
-// Which order mini-buckets do best with: many are planned, a few tried.
+// Chooses the order for mini-buckets: many are planned, a few tried.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -14,9 +14,9 @@
 namespace treesample {
 namespace {
 
-// An order of the levels, and into how many clusters its mini-buckets are split with the memory that they will have.
+// An order of the levels, and the number of clusters of its mini-buckets with the memory that they will have.
 struct Candidate {
-  std::vector<int> order;  // empty: the first one
+  std::vector<int> order;  // empty: the first order
   int num_clusters = 0;
 };
 
@@ -51,16 +51,17 @@ class OrderTrials {
   const SpaceKind kind_;
   const ShouldStop is_late_, is_planned_;
   MiniBucketOptions trial_;
-  Adjacency adjacency_;  // once it is needed
+  Adjacency adjacency_;  // set when it is needed
 };
 
-// The logarithm of what an exact search may cost that comes near its end: it wants the cheapest order.
+// The logarithm of the largest cost of an exact search that can come near its end. Such a search needs the cheapest
+// order.
 double OrderTrials::reach() const {
   const double seconds = task_.run.has_time_limit() ? task_.run.time_limit() : policy::kReachSeconds;
   return std::log(policy::kEvaluationsPerSecond * policy::kClosedByBuckets * seconds);
 }
 
-// The cheapest of many, unless few show that it would be far from its end whichever order it has.
+// The cheapest of many orders, unless a few show that the search would be far from its end with any order.
 SearchSpace OrderTrials::first_order() const {
   if (*task_.options().restarts == 0) {
     SearchSpace few = space_by_order(task_, graph_, kind_, policy::kTrialRestarts);
@@ -78,7 +79,7 @@ std::optional<int> OrderTrials::num_clusters(const SearchSpace& space) const {
 std::optional<Candidate> OrderTrials::candidate(int number, double most_cost) const {
   return unless_given_up([&]() -> std::optional<Candidate> {
            Random ties(task_.seed() + static_cast<std::uint64_t>(number), "varied order");
-           // Those in which edges between variables with many states count more, with two amounts of noise.
+           // Orders in which edges between variables with many states count more, with two amounts of noise.
            constexpr int kWeighted[] = {3, 4};
            std::vector<int> order =
                elimination_order(adjacency_, *task_.options().order, ties, {.should_stop = trial_.should_stop},
@@ -93,10 +94,10 @@ std::optional<Candidate> OrderTrials::candidate(int number, double most_cost) co
       .value_or(std::nullopt);
 }
 
-// Those that are worth a pass: the fewer clusters the less is lost by splitting.
+// The orders that are worth a pass: the fewer clusters, the less is lost by splitting.
 std::vector<Candidate> OrderTrials::plan(const SearchSpace& first) {
   adjacency_ = adjacency_of(graph_);
-  // The farther from its end the search will be, the less its cost matters.
+  // The farther from its end the search will be, the less the cost of the order matters.
   const double cost = first.log_exact_cost();
   const double most_cost = cost + std::min(policy::kTrialCostMargin, std::max(0.0, cost - reach()));
   std::vector<Candidate> kept = {{{}, num_clusters(first).value_or(INT_MAX)}};
@@ -140,7 +141,7 @@ SearchSpace OrderTrials::choose() {
                          }).value_or(false);
     if (!goes_on) break;
   }
-  // Without the time for a single pass, clusters decide.
+  // Without time for a single pass, the number of clusters decides.
   return best ? *std::move(best) : space_of(kept.front(), task_.run.set_up_end());
 }
 

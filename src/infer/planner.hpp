@@ -7,11 +7,11 @@
 
 namespace treesample {
 
-// For the reduced model. `is_simplified`: barren variables may be summed out too. Sets a time limit where nobody named
-// one and only a search can answer. Throws OptionError for options that exclude each other or mean nothing here.
+// For the reduced model. With `is_simplified`, barren variables may be summed out too. Sets a time limit where the user
+// named none and only a search can answer. Throws OptionError for options that exclude each other or mean nothing here.
 Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run);
 
-// What follows elimination that was chosen by a prediction and takes too long.
+// The plan that replaces elimination where it was chosen by a prediction and takes too long.
 void plan_search_instead(Plan& plan, bool is_simplified);
 
 }  // namespace treesample

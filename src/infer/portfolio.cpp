@@ -1,4 +1,4 @@
-// Counting beside the search with bounds, each on a thread of its own: whichever has everything first ends the other.
+// Counting and the search with bounds in parallel threads: whichever has the whole answer first ends the other.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -16,7 +16,7 @@ class Portfolio {
   explicit Portfolio(const Task& task) : task_(task), plan_(task.plan) {
     plan_.counts_first = false;
     plan_.request.limits.bytes /= 2;
-    plan_.request.limits.threads = std::max(1, task.limits().threads - 1);  // of the search
+    plan_.request.limits.threads = std::max(1, task.limits().threads - 1);  // for the search
   }
 
   Draft run() {
@@ -36,7 +36,7 @@ class Portfolio {
   }
 
  private:
-  // Not watched: an observer hears one thread alone.
+  // Without progress reports: an observer is called by one thread only.
   void count() {
     try {
       Run run(task_.run.seconds_left(), {.should_stop = [this] { return is_over_.load(); }});
@@ -61,7 +61,7 @@ class Portfolio {
     return run_gap_search({task_.graph, plan_, run});
   }
 
-  // What counting knows of log Z beside what the search does.
+  // Adds the bounds of counting to those of the search.
   void take_bounds(Draft& draft) const {
     const LogBounds known{std::max(bounds_.lower, draft.lower.value_or(kNegInf)),
                           std::min(bounds_.upper, draft.upper.value_or(HUGE_VAL))};
@@ -73,7 +73,7 @@ class Portfolio {
   Plan plan_;
   std::atomic<bool> is_over_ = false, is_answered_ = false;
   Draft counted_;
-  LogBounds bounds_;  // by counting
+  LogBounds bounds_;  // from counting
   std::exception_ptr error_;
 };
 

@@ -55,7 +55,7 @@ ShouldStop Run::set_up_end() const { return until(policy::kSetUpEnd); }
 void Run::tell(Progress now) const {
   if (!state_->observer.progress) return;
   now.seconds = seconds();
-  // All phases bound the same number: what one has certified stays so in the next.
+  // All phases bound the same number, so bounds certified by one hold in the next.
   LogBounds& known = state_->told;
   const LogBounds told = now.log_z.widened(state_->log_error);
   known.lower = std::max(known.lower, told.lower);

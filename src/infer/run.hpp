@@ -1,4 +1,4 @@
-// One run of `infer`: its clock, who watches it, and when each phase has to end.
+// One run of `infer`: its clock, its observer, and when each phase has to end.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Nothing when it is given up.
+// The result of the work; nothing when it ended with kInterrupted.
 template <typename Work>
 auto unless_given_up(Work work) -> std::optional<decltype(work())> {
   try {
@@ -35,7 +35,7 @@ auto unless_given_up(Work work) -> std::optional<decltype(work())> {
   }
 }
 
-// Copies share what they know of an interruption. Functions that it hands out may outlive it.
+// Copies share their state. The functions that it returns may outlive it.
 class Run {
  public:
   Run(double time_limit_seconds, const Observer& observer);
@@ -44,41 +44,41 @@ class Run {
   [[nodiscard]] double time_limit() const { return state_->limit; }  // may be infinite
   [[nodiscard]] bool has_time_limit() const;
   [[nodiscard]] double seconds_left() const;
-  // A limit that nobody named, counted from the start.
+  // Sets a limit that the user did not name, counted from the start.
   void set_time_limit(double seconds) { state_->limit = seconds; }
 
-  // The caller wants no more; and has wanted it for longer than it takes to make an answer of what there is.
+  // Whether the caller has interrupted; and whether the time for making an answer after that is over.
   [[nodiscard]] bool is_interrupted() const { return state_->is_interrupted(); }
   [[nodiscard]] bool is_overdue() const { return state_->is_overdue(); }
-  // Of the model: every step of an answer takes time in proportion to it, and a large one has no moment to spare.
+  // The size of the model: every step of an answer takes time in proportion to it, and a large model has no grace.
   void set_size(std::int64_t num_variables_and_factors) const;
 
-  // From now on shares of the time are those of what is left: something that was tried first has failed.
+  // From now on, shares of the time are shares of what is left: something that was tried first has failed.
   void begin_phases() const { state_->phases_begin = seconds(); }
-  // When this share of the time will be over.
+  // The time at which this share is over.
   [[nodiscard]] double at(double share) const { return state_->at(share); }
 
-  // Seconds for one step: this share of the time limit, less where most of it is over; the given number without one.
+  // Seconds for one step: this share of the time limit, less near its end; the given number without a limit.
   [[nodiscard]] double box_seconds(double share, double without_limit) const;
-  // True once they are over, counted from now, or after an interruption: for what can end with what there is.
+  // True when these seconds, counted from now, are over, or after an interruption: for steps that can end early.
   [[nodiscard]] ShouldStop time_box(double share, double without_limit) const;
-  // True a moment after an interruption and when this share of the time limit is over: for what makes the answer.
+  // True when this share of the time limit is over, or a moment after an interruption: for steps that make the answer.
   [[nodiscard]] ShouldStop until(double share = 1.0) const;
-  // The same at once after an interruption: the moment is for what follows a search.
+  // The same, but at once after an interruption: the moment is for what follows a search.
   [[nodiscard]] ShouldStop search_end() const;
-  // For what has to be made before a method can begin: it is given up then, and first bounds are all there is.
+  // For what has to be made before a method can begin. It is given up then, and first bounds are the answer.
   [[nodiscard]] ShouldStop set_up_end() const;
 
   // log Z of the reduced model differs from that of the original one by at most this (SimplifyReport).
   void set_log_error(double log_error) { state_->log_error = log_error; }
   [[nodiscard]] double log_error() const { return state_->log_error; }
 
-  // The observer's, with the time since the start and bounds of the original model.
+  // Reports to the observer, with the time since the start and bounds for the original model.
   void tell(Progress now) const;
-  // For a step in a time_box() that knows how far it is: tells the share that is done, by that or by the clock, now and
-  // then. Steps that are quick say nothing.
+  // For a step in a time_box() that knows its progress: reports the share that is done, by that or by the clock, now
+  // and then. Quick steps report nothing.
   [[nodiscard]] TellShare phase(const char* name, double share, double without_limit) const;
-  // Whether anyone hears that.
+  // Whether anybody receives these reports.
   [[nodiscard]] bool is_watched() const { return static_cast<bool>(state_->observer.progress); }
   void remark(const std::string& text) const;
 

@@ -73,14 +73,14 @@ void Drawing::add_samples() {
   }
 }
 
-// In chunks that double: after each it is known what showing a sample takes, and the time limit leaves room for that.
-// A short trial can be interrupted for as long again, so it counts processor time; drawing tells how much of that one
-// gets.
+// Draws in chunks that double. After each, the time for showing a sample is measured, and the time limit leaves room
+// for that. The measurement is too short for the wall clock, so it counts processor time; drawing shows how much of
+// that the process gets.
 void Drawing::draw_within_time(const DrawChunk& draw) {
   const std::vector<Assignment>& samples = draft_.samples;
   const Stopwatch watch;
   const std::clock_t start = std::clock();
-  double each = 0.0;  // seconds to show one
+  double each = 0.0;  // seconds to show one sample
   const bool is_shown = task_.run.has_time_limit() && task_.question().seconds_to_show;
   const double reserve = is_shown ? policy::kShowReserve * task_.run.time_limit() : 0.0;
   const ShouldStop should_stop = [&] {
@@ -104,7 +104,7 @@ const char* Drawing::why_ended(bool is_out_of_tries) const {
   return is_out_of_tries ? "the limit of tries (--max-tries)" : "the time limit (--time) is over";
 }
 
-// Says beforehand what it will take.
+// Reports the expected number of tries beforehand.
 void Drawing::add_rejection_samples() {
   const std::int64_t max_tries = *task_.options().max_tries;
   const double log_tries = draft_.exact_sampler->log_value() - draft_.log_z.value_or(kNegInf);

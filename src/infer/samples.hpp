@@ -1,4 +1,4 @@
-// What is drawn once a method is done: importance samples, and the samples that were asked for.
+// What is drawn after a method: importance samples, and the samples that were asked for.
 #pragma once
 
 #include "infer/draft.hpp"
@@ -7,7 +7,7 @@
 
 namespace treesample {
 
-// Samples are those of the original model, everything else of the draft is in terms of the reduced one.
+// Samples are in terms of the original model, everything else in the draft in terms of the reduced one.
 void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced);
 
 }  // namespace treesample

@@ -110,14 +110,14 @@ Sensitivity Analysis::sensitivity(const Evidence& target) const {
       }
     }
   }
-  result.derivatives.resize(static_cast<std::size_t>(model_.graph.num_factors()));  // without soft evidence
+  result.derivatives.resize(static_cast<std::size_t>(model_.graph.num_factors()));  // drops those of soft evidence
   result.is_network = check_network(model_.graph).is_network();
   if (result.is_network) keep_rows(result);
   rank(result);
   return result;
 }
 
-// The others of a row change in proportion.
+// In a network a row must keep its sum: the other entries change in proportion.
 void Analysis::keep_rows(Sensitivity& result) const {
   for (int m = 0; m < model_.graph.num_factors(); ++m) {
     const Factor& factor = model_.graph.factor(m);
@@ -127,7 +127,7 @@ void Analysis::keep_rows(Sensitivity& result) const {
       const std::vector<double> free(rates.begin() + static_cast<std::ptrdiff_t>(first),
                                      rates.begin() + static_cast<std::ptrdiff_t>(first + num_states));
       for (std::size_t i = 0; i < num_states; ++i) {
-        double rest = 0.0;  // of the row, what the others have
+        double rest = 0.0;  // of the other entries in the row
         for (std::size_t j = 0; j < num_states; ++j) rest += j == i ? 0.0 : std::exp(factor.log_values()[first + j]);
         for (std::size_t j = 0; j < num_states; ++j) {
           if (j == i) continue;
@@ -151,7 +151,7 @@ void Analysis::rank(Sensitivity& result) const {
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  constexpr double kRounding = 1e-12;  // of the largest: what is smaller has no influence
+  constexpr double kRounding = 1e-12;  // of the largest; smaller ones count as no influence
   for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) {
     if (all[i].first > kRounding * all.front().first) result.most_influential.push_back(all[i].second);
   }

@@ -1,4 +1,4 @@
-// Derivatives by the entries of tables, and the value of one more observation, by elimination.
+// Derivatives with respect to the entries of tables, and the value of one more observation, by elimination.
 #pragma once
 
 #include "infer/run.hpp"
@@ -6,10 +6,10 @@
 
 namespace treesample {
 
-// Throws OptionError for a question about what there is not, and for models of functions.
+// Throws OptionError for unknown and observed variables, for circuits, and for models with functions.
 void check_sensitivity(const Model& model, const Question& question);
 
-// Adds what Question::sensitivity and Question::value_for ask for; where elimination does not fit, a remark.
+// Adds what Question::sensitivity and Question::value_for ask for; a remark where elimination does not fit.
 void add_sensitivity(Answer& answer, const Model& model, const InferRequest& request, const Run& run);
 
 }  // namespace treesample

@@ -41,7 +41,8 @@ bool has_zeros(const FactorGraph& graph) {
 
 }  // namespace
 
-// What the time for mini-buckets allows. With zeros there is no lower bound: twice as much for the upper one.
+// The bytes that the time for mini-buckets allows. Models with zeros have no lower bound, so the upper one gets twice
+// as much.
 std::uint64_t wanted_bucket_bytes(const Task& task, const FactorGraph& graph) {
   const double seconds = task.run.box_seconds(policy::kBucketShare, policy::kBucketSeconds);
   const double num_bounds = has_zeros(graph) ? 1.0 : 2.0;

@@ -42,8 +42,8 @@ inline constexpr std::array kWhenFullWords = {Word{"rebuild", WhenFull::kRebuild
 inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Aim::kBest}};
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
 
-// By type, so that what handles options need not be told.
-std::span<const Word<Method>> words_of(Method);  // of the registry of methods
+// Overloads by type, so that code which handles options need not name the list.
+std::span<const Word<Method>> words_of(Method);  // from the registry of methods
 constexpr std::span<const Word<SelectRule>> words_of(SelectRule) { return kRuleWords; }
 constexpr std::span<const Word<SpaceKind>> words_of(SpaceKind) { return kSpaceWords; }
 constexpr std::span<const Word<OrderKind>> words_of(OrderKind) { return kOrderWords; }
