@@ -1,5 +1,5 @@
-// What theory says of Gibbs sampling and belief propagation, against enumeration: a sweep leaves the target invariant,
-// messages are exact on forests.
+// Theory of Gibbs sampling and belief propagation against enumeration: a sweep leaves the target invariant, messages
+// are exact on forests.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST(Gibbs, LeavesTargetInvariant) {
   for (int trial = 0; trial < 60; ++trial) {
     const FactorGraph graph = random_model(random, gibbs_model(trial));
     const Enumeration exact = enumerate(graph);
-    const auto matrix = sweep_matrix(graph);  // also without NaN where Z = 0
+    const auto matrix = sweep_matrix(graph);  // must not give NaN where Z = 0
     if (exact.log_z == kNegInf) continue;
     ++num_checked;
     for (std::size_t j = 0; j < matrix.size(); ++j) {
@@ -80,8 +80,8 @@ TEST(Gibbs, LeavesTargetInvariant) {
   EXPECT_GT(num_checked, 40);
 }
 
-// Ties the sampler to the matrix: the end points of sweeps from one state follow its row. 5 standard errors
-// for at most 24 states: a false alarm in fewer than 2 of 1e5 seeds.
+// Ties the sampler to the matrix: the end points of sweeps from one state follow its row. 5 standard errors for at most
+// 24 states: a false alarm in fewer than 2 of 1e5 seeds.
 TEST(Gibbs, SweepsFollowTheirTransitionMatrix) {
   Random random(45);
   const FactorGraph graph = random_model(
@@ -121,7 +121,7 @@ TEST(Gibbs, RestartsAndLongChainApproachTheTarget) {
 
 // ---- Metropolis
 
-// 60 models; the bound is loose, because steps of a chain depend on each other: 100,000 of them in up to 81 states.
+// 60 models. The bound is loose, because the steps of a chain are correlated: 100,000 of them over up to 81 states.
 TEST(Metropolis, LongChainsApproachTheTarget) {
   Random random(47);
   int num_checked = 0;
@@ -143,8 +143,8 @@ TEST(Metropolis, LongChainsApproachTheTarget) {
   EXPECT_EQ(num_checked, 60);
 }
 
-// Two states that can be reached from each other, beside impossible ones: the walk begins anywhere and never stays
-// where nothing is possible. 5 standard errors of 50,000 steps whose autocorrelation is below 0.8.
+// Two possible states that are reachable from each other, and impossible ones: the walk begins anywhere and never stays
+// at an impossible one. 5 standard errors of 50,000 steps with an autocorrelation below 0.8.
 TEST(Metropolis, LeavesImpossibleConfigurationsAndKeepsTheProportions) {
   FactorGraph graph;
   graph.add_variable(2);
@@ -161,7 +161,7 @@ TEST(Metropolis, LeavesImpossibleConfigurationsAndKeepsTheProportions) {
 
 // ---- Belief propagation
 
-// A forest in the sense of factor graphs: a new factor joins at most one old variable with new ones.
+// A forest in the sense of factor graphs: a new factor contains at most one old variable.
 FactorGraph random_forest(Random& random, int num_factors, double zeros, double scale) {
   FactorGraph graph;
   const auto new_variable = [&] { return graph.add_variable(1 + static_cast<int>(random.below(3))); };
@@ -286,7 +286,7 @@ TEST(BeliefPropagation, GraphsWithCyclesStayFiniteAndSound) {
   }
 }
 
-// A weakly coupled cycle: close to exact, and damping changes the way but not the end.
+// A weakly coupled cycle: nearly exact, and damping changes the iterations but not their limit.
 TEST(BeliefPropagation, WeakCycleIsNearExactWithAndWithoutDamping) {
   Random random(51);
   FactorGraph graph;

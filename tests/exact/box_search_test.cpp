@@ -24,13 +24,13 @@ struct Case {
   std::shared_ptr<std::int64_t> num_calls = std::make_shared<std::int64_t>(0);
 };
 
-// Levels: states, counted in the direction of the function.
+// Levels are states counted in the direction of the function.
 int level(int state, int num_states, Direction direction) {
   return direction == Direction::kIncreasing ? state : num_states - 1 - state;
 }
 
-// Some paths, each a set of places; it works where one of them is at its highest levels, and says which. Where it does
-// not, one place of each path that is not is enough for that.
+// A system of paths, each a set of places. It works if all places of one path are at their highest levels; this path is
+// then the witness. Otherwise the witness has one place of each path that is not.
 FactorValue by_paths(const std::vector<std::vector<int>>& paths, const std::vector<char>& is_high, bool has_witness) {
   std::vector<int> cut;
   for (const std::vector<int>& path : paths) {
@@ -72,7 +72,7 @@ Factor random_function(const std::vector<int>& scope, const std::vector<int>& nu
   return Factor::explained_function(scope, function).monotone(directions);
 }
 
-// Unequal numbers of states, impossible states, tables of two variables, variables that no function has.
+// Unequal numbers of states, impossible states, tables of two variables, variables that are in no function.
 Case random_case(std::uint64_t seed, Kind kind) {
   Random random(seed, "monotone");
   Case result;
@@ -195,14 +195,14 @@ TEST_P(BoxSearchCases, SampledIntervalsAreWithinTheBoundsAndCoverAsTheySay) {
     EXPECT_LE(samples.interval.upper, result.report.log_z.upper);
     num_missed += truth < samples.interval.lower - 1e-9 || truth > samples.interval.upper + 1e-9 ? 1 : 0;
   }
-  // At most a tenth in the mean: 10 of 100 with a deviation of 3; false alarm below 1e-4.
+  // At most a tenth are missed on average: 10 of 100 with a standard deviation of 3; false-alarm rate below 1e-4.
   EXPECT_LE(num_missed, num_intervals / 10 + 12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BoxSearchCases,
                          testing::Values(Kind::kThreshold, Kind::kReal, Kind::kPaths, Kind::kPathsWithWitness));
 
-// Twelve parts, up with probability 0.9; fails unless one of four rows of three is up.
+// Twelve parts, each up with probability 0.9. The system fails unless all parts of one of four rows of three are up.
 FactorGraph rows_of_three(bool has_witness, const std::shared_ptr<std::int64_t>& num_calls) {
   FactorGraph graph;
   std::vector<int> scope;
@@ -312,7 +312,7 @@ TEST(BoxSearch, AWitnessMayBeAllThatIsAsked) {
   EXPECT_NEAR(result.report.estimate, std::log(8.0) - 1.5, 1e-12);
 }
 
-// Functions that are not what they are declared to be: an error or an answer, never anything else.
+// Functions that are not monotone as declared: an error or an answer, nothing else.
 TEST(BoxSearch, SurvivesFunctionsThatAreNotMonotone) {
   int num_errors = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -365,7 +365,7 @@ TEST(BoxSearch, NaNIsRefusedAndRoundingIsAllowedFor) {
                    return std::nan("");
                  }).monotone(std::vector<Direction>(8, Direction::kIncreasing)));
   EXPECT_THROW(box_search(bad, {}), Error);
-  // A sum whose last bits depend on the states that should not matter.
+  // A sum whose last bits depend on states that should not matter.
   graph.add_factor(Factor::function(scope, [](std::span<const int> x) {
                      return std::min(3, x[0] + x[1] + x[2] + x[3]) + 1e-13 * std::sin(100.0 * (x[4] + 2 * x[5] + x[6]));
                    }).monotone(std::vector<Direction>(8, Direction::kIncreasing)));

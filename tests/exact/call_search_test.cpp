@@ -1,4 +1,4 @@
-// Expensive functions over many variables: the search by mass asks them, and spends what it was given.
+// Expensive functions over many variables: how the search by mass calls them and spends its budget.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 
-// A function of the sum of all states that notes what it is asked.
+// A function of the sum of all states that records its calls.
 struct Simulator {
   FactorGraph graph;
   std::shared_ptr<std::vector<std::vector<int>>> calls = std::make_shared<std::vector<std::vector<int>>>();
@@ -60,7 +60,7 @@ TEST(CallSearch, AFunctionOfAllVariablesIsAskedAsOftenAsTheBudgetAllows) {
         EXPECT_EQ(report.stop, StopReason::kBudget);
         EXPECT_EQ(report.spent.calls, static_cast<std::int64_t>(model.calls->size()));
         EXPECT_EQ(report.spent.calls, 301 / num_states * num_states) << num_variables << " variables";
-        // No more than the paths to what was asked.
+        // No more nodes than on the paths to the calls.
         EXPECT_LE(report.num_nodes, 301U * num_states * static_cast<unsigned>(num_variables));
         EXPECT_EQ(std::set(model.calls->begin(), model.calls->end()).size(), model.calls->size());
       }
@@ -94,7 +94,7 @@ TEST(CallSearch, ManyFunctionsWithEmptyLevelsBetweenAreAsked) {
     const SearchReport report = search(graph, kind, {.budget = 400, .unit = BudgetUnit::kCall}).report;
     EXPECT_EQ(num_calls, 400);
     EXPECT_EQ(report.spent.calls, 400);
-    // In a path without contexts 400 calls are spent on the first two functions.
+    // In `tree`, without contexts, all 400 calls are spent on the first two functions.
     EXPECT_EQ(std::isfinite(report.log_z.lower), kind != SpaceKind::kTree);
   }
 }
@@ -109,7 +109,7 @@ TEST(CallSearch, TheSeedDecidesWhatIsAsked) {
   EXPECT_NE(calls(1), calls(2));
 }
 
-// Dives that always went to the lowest of equal states would see sums of 0 and 1 first: log Z about -2 here.
+// Dives that always took the lowest of equal states would see sums of 0 and 1 first: log Z would be about -2.
 TEST(CallSearch, TheEstimateOfLogZComesFromAllOverTheModel) {
   const double log_z = enumerate(simulator(16, 2, Tables::kNone).graph).log_z;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
@@ -121,7 +121,7 @@ TEST(CallSearch, TheEstimateOfLogZComesFromAllOverTheModel) {
   }
 }
 
-// Pairs of neighbours: in the space `tree` each is asked for again and again, and a queue pays once.
+// Pairs of neighbours: in the space `tree` each is evaluated again and again, but a queue pays once.
 FactorGraph chain_of_functions(int* num_calls) {
   FactorGraph graph;
   for (int v = 0; v < 6; ++v) graph.add_variable(3);
@@ -137,7 +137,7 @@ FactorGraph chain_of_functions(int* num_calls) {
 TEST(CallSearch, WhatAQueueHasAnsweredIsNoCallAnyMore) {
   int num_calls = 0;
   const FactorGraph functions = chain_of_functions(&num_calls);
-  for (const int budget : {45, 44, 7, 2}) {  // there are 5 x 9 different questions
+  for (const int budget : {45, 44, 7, 2}) {  // there are 5 x 9 different calls
     num_calls = 0;
     OracleSet oracles(functions, "1", {});
     const SearchReport report =
@@ -152,7 +152,7 @@ TEST(CallSearch, SeveralWorkersNeverExceedTheBudget) {
   for (const int num_workers : {1, 3, 8}) {
     for (const AnswerOrder order : {AnswerOrder::kArrival, AnswerOrder::kSubmission}) {
       FactorGraph graph = simulator(12, 2, Tables::kSkewed).graph;
-      // The simulator that notes its calls is for one thread.
+      // The simulator that records its calls is made for one thread.
       FactorGraph quiet;
       for (int v = 0; v < 12; ++v) quiet.add_variable(2);
       for (int v = 0; v < 12; ++v) quiet.add_factor(graph.factor(v));
@@ -167,7 +167,7 @@ TEST(CallSearch, SeveralWorkersNeverExceedTheBudget) {
   }
 }
 
-// A budget that pays for everything that can be asked does not let the search go on for ever.
+// A budget that pays for all possible calls does not keep the search running for ever.
 TEST(CallSearch, EndsWhenNothingIsLeftToAsk) {
   FactorGraph functions;
   for (int v = 0; v < 40; ++v) functions.add_variable(2);

@@ -1,4 +1,4 @@
-// Circuits against enumeration, with the weights and evidence that they were not made for.
+// Circuits against enumeration, with weights and evidence other than those they were compiled with.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -112,7 +112,7 @@ TEST(CountCircuit, EqualsEnumerationForOtherWeightsAndEvidence) {
   EXPECT_GT(num_possible, 100);
 }
 
-// A false alarm once in a million runs of the suite.
+// False-alarm rate: 1e-6.
 TEST(CountCircuit, SamplesHaveTheProbabilitiesOfTheModel) {
   Random random(3, "circuit model");
   FactorGraph graph = testing::coloured_cycle(5, 3);
@@ -134,7 +134,7 @@ TEST(CountCircuit, SamplesHaveTheProbabilitiesOfTheModel) {
     chi_square += (static_cast<double>(observed[i]) - mean) * (static_cast<double>(observed[i]) - mean) / mean;
     ++num_cells;
   }
-  // 30 cells: beyond 95 with a probability of less than 1e-6 for 29 degrees of freedom.
+  // 30 cells: above 95 with a probability of less than 1e-6 for 29 degrees of freedom.
   EXPECT_EQ(num_cells, 30);
   EXPECT_LT(chi_square, 95.0);
 }
@@ -188,7 +188,7 @@ TEST(CountCircuit, RefusesWeightsThatDoNotFit) {
   EXPECT_THROW((void)circuit->with(StateWeights(4, std::vector<double>(2, 0.0))), Error);
   EXPECT_THROW((void)circuit->with(StateWeights(4, std::vector<double>(3, std::nan("")))), Error);
   EXPECT_THROW((void)circuit->given({{.variable = 9, .state = 0}}), Error);
-  // Products beyond exp(1e9), which exponents of 32 bits do not hold.
+  // Products above exp(1e9), which do not fit into 32-bit exponents.
   const auto many = compile([] {
     FactorGraph graph;
     for (int v = 0; v < 2000; ++v) graph.add_variable(2);

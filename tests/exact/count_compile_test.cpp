@@ -1,4 +1,5 @@
-// Models that infer() compiles, and circuits as models: the same answers as afresh, for any evidence and weights.
+// Models that infer() compiles, and circuits as models: the same answers as from the original model, for any evidence
+// and weights.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +41,7 @@ FactorGraph multiplied(FactorGraph graph, const StateWeights& weights) {
   return graph;
 }
 
-// Both are exact.
+// Both answers must be exact.
 void expect_same(const Answer& compiled, const Answer& fresh) {
   ASSERT_TRUE(compiled.log_z && fresh.log_z);
   EXPECT_TRUE(compiled.is_exact && fresh.is_exact);
@@ -61,7 +62,7 @@ void expect_same(const Answer& compiled, const Answer& fresh) {
   EXPECT_NEAR(compiled.best->log_density, fresh.best->log_density, 1e-9 * (1.0 + std::abs(fresh.best->log_density)));
 }
 
-// A compiled model answers as afresh for 100 random weights and evidence.
+// A compiled model answers like a new one, for num_changes random weights and evidence.
 void expect_same_answers(const FactorGraph& graph, int num_changes, Random& random) {
   const Evidence at_first = random_evidence(graph, random);
   const Answer answer = infer(Model(graph, at_first), {}, {}, {.compile = true});
@@ -127,7 +128,7 @@ TEST(CountCompile, EqualsEnumerationWithEvidence) {
   }
 }
 
-// Two threads: whichever answers, it is the answer.
+// With two threads, whichever one answers must give the right answer.
 TEST(CountPortfolio, EqualsOneThread) {
   for (int trial = 0; trial < num_trials(12); ++trial) {
     SCOPED_TRACE(trial);
@@ -147,7 +148,7 @@ TEST(CountPortfolio, EqualsOneThread) {
   }
 }
 
-// A point estimate has certified bounds beside it, or is one, whatever the method.
+// With every method, a point estimate is certified or has certified bounds.
 TEST(Estimates, AreNeverAlone) {
   Random random(3, "estimates");
   const FactorGraph graph = testing::random_clauses(random, 30, 80);

@@ -65,7 +65,7 @@ RandomCspOptions random_kind(Random& random, int max_variables, int max_states) 
   return kind;
 }
 
-// A fifth of the variables, at random states.
+// Observes a fifth of the variables, in random states.
 Evidence random_evidence(const FactorGraph& graph, Random& random) {
   Evidence evidence;
   for (int v = 0; v < graph.num_variables(); ++v) {
@@ -96,7 +96,7 @@ TEST(Count, EqualsEnumerationOnRandomModelsWithZeros) {
   EXPECT_LT(num_possible, num * 9 / 10);
 }
 
-// Components, impossible components beside others and clauses that are learned need more variables than can be
+// Components, impossible components beside possible ones and learned clauses need more variables than can be
 // enumerated.
 TEST(Count, EqualsEliminationOnLargerRandomModels) {
   std::int64_t num_hits = 0, num_learned = 0;
@@ -108,7 +108,7 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
     kind.num_factors = kind.num_variables + below(random, kind.num_variables);
     kind.max_arity = 2 + below(random, 2);
     kind.zeros = 0.15 + 0.3 * random.uniform();
-    if (trial % 2 == 0) {  // near where contradictions are many
+    if (trial % 2 == 0) {  // near the ratio with many contradictions
       kind.num_variables = 15 + below(random, 10);
       kind.max_states = 2 + below(random, 2);
       kind.max_arity = 3;
@@ -122,7 +122,7 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
     const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
     for (const CountOptions& way : all_ways(trial % 3 == 0)) {
       CountOptions options = way;
-      // Without a cache or learning some take long: bounds then.
+      // Without a cache or learning some models take long; they give bounds.
       if (!way.has_cache || !way.has_learning) options.most_decisions = 20'000;
       const CountResult result = count(graph, {}, options);
       if (result.is_solved) {
@@ -144,8 +144,8 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
   EXPECT_GT(num_learned, 50);
 }
 
-// Impossible components beside possible ones: where counts must leave the cache again (docs/methods/zeros.md, section
-// 4).
+// Impossible components beside possible ones, where counts must be removed from the cache again (docs/methods/zeros.md,
+// section 4).
 TEST(Count, EqualsEliminationOnBlocksOfClauses) {
   std::int64_t num_learned = 0;
   int num_possible = 0;
@@ -253,7 +253,7 @@ TEST(Count, ObeysItsMemoryLimit) {
   EXPECT_LE(result.report.peak_bytes, small.bytes);
   EXPECT_GT(result.report.num_evicted, 0);
   expect_contains(result, whole.report.log_z.lower);
-  // Too little for the problem alone: bounds, and no more than that.
+  // Too little memory even for the problem itself: bounds, and nothing else.
   const CountResult stopped = count(graph, {.bytes = 1000}, search_alone());
   EXPECT_FALSE(stopped.is_solved);
   EXPECT_EQ(stopped.report.stop, StopReason::kMemory);
@@ -290,7 +290,7 @@ TEST(Count, HasBoundsWhenItIsStoppedAtOnce) {
   expect_contains(late, log_z);
 }
 
-// The observer hears bounds that hold, and ends the search after any of its looks.
+// The observer gets valid bounds, and can end the search at any of its reports.
 TEST(Count, TellsItsObserverAndObeysIt) {
   Random random(3, "count memory");
   const FactorGraph graph = testing::random_clauses(random, 60, 120);

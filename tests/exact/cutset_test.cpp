@@ -48,8 +48,7 @@ double log_sum(const FactorGraph& graph, const std::vector<Assignment>& all, con
 }
 
 void expect_contains(const LogBounds& bounds, double value) {
-  const double rounding =
-      value == kNegInf ? 0.0 : 1e-12 * (1.0 + std::abs(value));  // of the sum that it is compared with
+  const double rounding = value == kNegInf ? 0.0 : 1e-12 * (1.0 + std::abs(value));  // rounding of the reference sum
   EXPECT_LE(bounds.lower, value + rounding);
   EXPECT_GE(bounds.upper, value - rounding);
 }
@@ -117,7 +116,7 @@ TEST(Cutset, TheRestIsAsSmallAsWanted) {
   }
 }
 
-// In a complete graph every variable saves as much as any other: the certain ones are fixed.
+// In a complete graph all variables save the same work, so the certain ones are fixed.
 TEST(Cutset, CertainVariablesAreFixedFirst) {
   FactorGraph graph;
   for (int v = 0; v < 10; ++v) graph.add_variable(2);

@@ -1,4 +1,4 @@
-// Derivatives of Z by every table entry, against sums over all configurations.
+// Derivatives of Z with respect to every table entry, against sums over all configurations.
 #include "treesample/exact/derivatives.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@
 namespace treesample {
 namespace {
 
-// dZ / dtheta by its definition: all other factors, at the configurations that agree.
+// dZ / dtheta by its definition: the product of all other factors, summed over the configurations that agree with the
+// entry.
 std::vector<std::vector<double>> by_definition(const FactorGraph& graph, const Evidence& evidence) {
   std::vector<std::vector<double>> sums;
   for (const Factor& factor : graph.factors()) sums.emplace_back(factor.log_values().size(), 0.0);

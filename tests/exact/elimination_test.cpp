@@ -60,7 +60,7 @@ TEST(Elimination, EqualsEnumerationOnRandomModels) {
     } else {
       ASSERT_NEAR(actual.log_z(), expected.log_z, 1e-12 * (1.0 + std::abs(expected.log_z)));
     }
-    // With log-values of 1e4 the probabilities inherit their absolute rounding of 1e-11.
+    // With log-values of 1e4, probabilities inherit their absolute rounding error of 1e-11.
     ASSERT_NO_FATAL_FAILURE(expect_equal_marginals(actual.marginals(), expected.marginals, 1e-9));
     double total = 0.0;
     for (std::size_t i = 0; i < expected.log_probs.size(); ++i) {
@@ -74,7 +74,7 @@ TEST(Elimination, EqualsEnumerationOnRandomModels) {
     }
     ASSERT_NEAR(total, expected.log_z == kNegInf ? 0.0 : 1.0, 1e-9);
   }
-  EXPECT_GT(num_zero, 10);  // the trials must reach both kinds
+  EXPECT_GT(num_zero, 10);  // both kinds must occur
   EXPECT_LT(num_zero, 300);
 }
 
@@ -109,7 +109,7 @@ double chi_square_limit(double degrees) {
   return degrees * std::pow(1.0 - a + z * std::sqrt(a), 3.0);
 }
 
-// False alarms: 12 chi-square tests at 1e-6 each, fixed seed.
+// False-alarm rate: 12 chi-square tests at 1e-6 each, with a fixed seed.
 TEST(Elimination, SamplesFollowTheDistribution) {
   Random random(34);
   constexpr int kNumSamples = 40000;
@@ -122,7 +122,7 @@ TEST(Elimination, SamplesFollowTheDistribution) {
     const Elimination elimination(graph);
     std::vector<int> counts(exact.log_probs.size(), 0);
     for (int s = 0; s < kNumSamples; ++s) ++counts[configuration_index(graph, elimination.sample(random))];
-    // Rare configurations share a cell: each cell expects at least 10.
+    // Rare configurations are merged into a cell: each cell expects at least 10.
     double chi_square = 0.0;
     double rare_expected = 0.0;
     double rare_count = 0.0;
@@ -207,8 +207,8 @@ TEST(Elimination, ZeroDistributionHasNoSample) {
   }
 }
 
-// Each factor alone would be 0 at every state that the other one prefers, if tables were scaled to
-// their maxima in the linear domain.
+// If tables were scaled to their maxima in the linear domain, each factor would be 0 at every state that the other one
+// prefers.
 TEST(Elimination, HugeOpposedLogValuesDoNotVanish) {
   FactorGraph graph;
   graph.add_variable(2);
@@ -272,7 +272,7 @@ TEST(EliminationCost, OfACompleteGraphByHand) {
   EXPECT_NEAR(cost.log2_largest_bucket, 5.0 * std::log2(3.0), 1e-12);
   EXPECT_NEAR(cost.num_entries, 3 + 9 + 27 + 81 + 243, 1e-9);
   EXPECT_NEAR(cost.bytes, 8.0 * (1 + 3 + 9 + 27 + 81), 1e-9);
-  // The two largest distributions over separators are alive together.
+  // The two largest distributions over separators exist at the same time.
   EXPECT_NEAR(cost.marginal_bytes, cost.bytes + 8.0 * (27 + 81), 1e-9);
   const EliminationCost lean = elimination_cost(complete_graph(5, 3), {.keep_messages = false});
   EXPECT_NEAR(lean.bytes, 8.0 * (27 + 81), 1e-9);
@@ -317,13 +317,13 @@ TEST(Elimination, UsesTheGivenOrder) {
   EXPECT_EQ(code_of([&] { elimination_cost(graph, {.order = {2, 0, 3}}); }), ErrorCode::kArgument);
 }
 
-// Asked before each of the five buckets: up, and down again for the marginals.
+// Asked before each of the five buckets, on the way up and, for the marginals, on the way down.
 TEST(Elimination, IsGivenUpBetweenBucketsWhenAsked) {
   const FactorGraph graph = complete_graph(5, 2);
   for (int num_allowed = 0; num_allowed <= 10; ++num_allowed) {
     int num_asked = 0;
     const Observer observer{[&](const Progress& now) {
-                              // Buckets of 32, 16, 8, 4 and 2 entries, one after the other, and back.
+                              // Buckets of 32, 16, 8, 4 and 2 entries, one after the other, and in reverse.
                               const std::vector<double> num_done = {0.0, 32.0, 48.0, 56.0, 60.0,
                                                                     0.0, 2.0,  6.0,  14.0, 30.0};
                               if (num_asked < 10) {

@@ -44,8 +44,7 @@ TEST(EliminationThreads, SameBitsWhereBucketsHaveManyBlocks) {
   testing::expect_equal_marginals(Elimination(graph, {.threads = 4}).marginals(), enumerate(graph).marginals, 1e-9);
 }
 
-// The bucket of x has two children that have nothing but x in common: there are too few parts for all threads in one
-// pass.
+// The bucket of x has two children that have only x in common: one pass has too few parts for all threads.
 TEST(EliminationThreads, SameBitsWhereChildrenHaveLittleInCommon) {
   Random random(2);
   FactorGraph graph;

@@ -31,7 +31,7 @@ struct Sums {
   double entropy = 0.0;
 };
 
-// E_P[sum psi] and H[P] from their definitions; impossible configurations count however unlikely.
+// E_P[sum psi] and H[P] from their definitions; impossible configurations count, however improbable they are.
 Sums sums_over_configurations(const FactorGraph& graph, const Approximation& approximation) {
   Sums sums;
   const std::size_t count = enumerate(graph).log_probs.size();
@@ -55,7 +55,7 @@ void expect_near_or_equal(double actual, double expected, const std::string& wha
 }
 
 struct Tally {
-  int num_impossible = 0;  // finished with energy -inf
+  int num_impossible = 0;  // with energy -inf
   int num_exact = 0;       // complete stores
   int num_partial = 0;     // others with finite energy
 };
@@ -122,7 +122,7 @@ TEST(StoreDivergence, EqualsEnumerationForZerosAndFunctions) {
   EXPECT_GT(tally.num_impossible, 300);
 }
 
-// Paths of probability far below the smallest double still carry an impossible factor upwards.
+// Paths with a probability far below the smallest double still make the energy -inf if a factor on them is impossible.
 TEST(StoreDivergence, SeesImpossibleConfigurationsBelowTheLeastDouble) {
   const Tally tally = compare_with_enumeration(
       {.num_variables = 5, .min_states = 2, .num_factors = 6, .zero_probability = 0.04, .scale = 300.0}, 60, 4);
@@ -150,7 +150,7 @@ TEST(StoreDivergence, HandlesModelsWithoutVariablesOrFactors) {
   }
 }
 
-// log Z = E + H at the target alone; elsewhere -delta_KL is a lower bound of it.
+// log Z = E + H only at the target; elsewhere -delta_KL is a lower bound on it.
 TEST(StoreDivergence, KlIsZeroExactlyWhenTheSearchIsComplete) {
   Random random(6);
   for (int i = 0; i < 50; ++i) {

@@ -1,4 +1,4 @@
-// The paper's families in the `andor` space with its budget: solved, where the paper has errors.
+// The paper's families in the space `andor` with the paper's budget: solved where the paper's search has errors.
 #include <gtest/gtest.h>
 
 #include "treesample/exact/elimination.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kPaperBudget = 10'000;
 
-// How many of the instances come out exact; those that do must agree with elimination.
+// The number of instances that are solved; these must agree with elimination.
 int count_exact(const std::string& family, Reading reading, int num_instances) {
   int num_exact = 0;
   for (int i = 0; i < num_instances; ++i) {
@@ -32,7 +32,7 @@ TEST(Families, ChainsAndFactorGraphs2AreSolvedWithinThePapersBudget) {
   }
 }
 
-// The fraction over many instances is about a half (docs/departures.md has the figure).
+// About half of all instances are solved.
 TEST(Families, ManyFactorGraphs1AreSolvedWithinThePapersBudget) {
   EXPECT_GE(count_exact("factor-graphs-1", Reading::kLetter, 60), 27);
 }

@@ -22,8 +22,7 @@ FactorGraph model_with_zeros(Random& random, int variant) {
   return testing::random_model(random, options);
 }
 
-// No two pigeons in one hole. With more pigeons than holes nothing is possible, but propagation alone
-// does not see it.
+// No two pigeons in one hole. With more pigeons than holes nothing is possible, which propagation alone does not find.
 FactorGraph pigeons(int num_pigeons, int num_holes) {
   FactorGraph graph;
   std::vector<double> differ;
@@ -37,7 +36,7 @@ FactorGraph pigeons(int num_pigeons, int num_holes) {
   return graph;
 }
 
-// Found exactly where one exists; what is given is respected; single changes do not improve it.
+// A configuration is found exactly where one exists, agrees with what is given, and no single change improves it.
 TEST(FindConfiguration, AgreesWithEnumeration) {
   Random random(1);
   int num_impossible = 0;
@@ -130,7 +129,7 @@ TEST(FindConfiguration, SeedsGiveOtherConfigurationsAndTheSameOnesAgain) {
   EXPECT_EQ(find_configuration(graph, options).configuration.x, find_configuration(graph, options).configuration.x);
 }
 
-// With positive factors and no improvement, the states are drawn in proportion to exp(score / temperature).
+// With positive factors and without improvement, states are drawn in proportion to exp(score / temperature).
 TEST(FindConfiguration, TemperatureIsThatOfASoftmax) {
   FactorGraph graph;
   graph.add_variable(2);

@@ -39,7 +39,7 @@ TEST(FirstBounds, ContainLogZ) {
   }
 }
 
-// One configuration, entries that cancel: both bounds are what it is, up to rounding, and on the right sides.
+// One configuration with entries that cancel: both bounds equal its value up to rounding, each on its own side.
 TEST(FirstBounds, IncludeRounding) {
   FactorGraph graph;
   graph.add_variable(1);

@@ -1,4 +1,4 @@
-// A caller's own value function: exact values make a search exact at once, any others in the end.
+// A caller's own value function: exact values make a search exact at once, any other values in the end.
 #include "treesample/value/function_value.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ FactorGraph some_model(std::uint64_t seed) {
   return testing::random_model(random, {.min_arity = 0, .zero_probability = 0.1});
 }
 
-// Adds up every completion of the prefix.
+// Sums over all completions of the prefix.
 void add_completions(const FactorGraph& graph, Assignment& x, std::span<const int> pending, std::vector<double>& sums) {
   for (int v = 0; v < graph.num_variables(); ++v) {
     if (x[v] >= 0) continue;
@@ -69,7 +69,7 @@ TEST_P(FunctionValueInfer, ExactValuesMakeAShortSearchExact) {
     options.value_function = exact_values(graph);
     const Answer answer = infer(graph, {.marginals = false}, {.budget = 3}, options);
     ASSERT_TRUE(answer.log_z);
-    if (GetParam() == SelectRule::kGap) {  // goes by bounds, which nobody's estimate changes
+    if (GetParam() == SelectRule::kGap) {  // goes by bounds, which no estimate changes
       EXPECT_LE(*answer.lower, truth + 1e-9) << seed;
       EXPECT_GE(*answer.upper, truth - 1e-9) << seed;
     } else {

@@ -1,4 +1,4 @@
-// infer() on small random models against enumeration, by every method that is exact there.
+// infer() on small random models against enumeration, with every method that is exact there.
 #include "treesample/infer/infer.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::random_model;
 
-// The first variable observed in its last state.
+// The first variable is observed in its last state.
 Evidence some_evidence(const FactorGraph& graph) { return {{0, graph.num_states(0) - 1}}; }
 
 void expect_exact(const Answer& answer, const FactorGraph& graph, const Evidence& evidence, const char* what) {
@@ -49,7 +49,7 @@ void expect_exact(const Answer& answer, const FactorGraph& graph, const Evidence
     const double log_prob = truth.log_probs[configuration_index(graph, answer.samples[i])];
     EXPECT_NE(log_prob, kNegInf) << what;
     EXPECT_NEAR(answer.sample_log_probs.at(i), log_prob, 1e-6) << what;
-    // Functions are not called unasked.
+    // Functions are not called without need.
     EXPECT_EQ(answer.sample_log_densities.empty(), !graph.has_only_tables()) << what;
     if (graph.has_only_tables()) {
       EXPECT_NEAR(answer.sample_log_densities.at(i), log_prob + truth.log_z, 1e-6) << what;
@@ -154,8 +154,8 @@ TEST(Infer, TheMemoryLimitIsNamedWhenItIsTooSmall) {
   }
 }
 
-// A search that has no time to solve it: what cutsets add to its bounds is certified too. Whether there was time for
-// them depends on the machine, what is certified does not.
+// A search without the time to solve its model: bounds improved by cutsets are certified too. Whether there is time for
+// cutsets depends on the machine; the validity of the bounds does not.
 TEST(Infer, BoundsOfAnUnsolvedSearchHold) {
   int num_open = 0;
   for (const std::uint64_t seed : {1, 2, 3}) {

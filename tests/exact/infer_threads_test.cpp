@@ -1,4 +1,4 @@
-// The search by several threads as infer() uses it: with a time limit, and the answer says so.
+// The search by several threads as infer() uses it: with a time limit, and the answer names the threads.
 #include <gtest/gtest.h>
 
 #include "treesample/families/family.hpp"
@@ -25,7 +25,7 @@ TEST(InferThreads, SearchTogetherOnlyWithATimeLimit) {
   }
 }
 
-// Bounds that are certified in time, with what is drawn from the parts that the threads searched.
+// Certified bounds in time, and samples from the parts that the threads searched.
 TEST(InferThreads, AnOpenModelIsAnsweredInTime) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 12.0}}}).graph;
   const double log_z = *infer(grid, {}, {}, {.method = Method::kExact}).log_z;

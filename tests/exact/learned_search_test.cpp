@@ -21,7 +21,7 @@
 namespace treesample {
 namespace {
 
-// All factors of a model in one function, which notes what it is asked.
+// All factors of a model in one function, which records its calls.
 struct Hidden {
   FactorGraph model, graph;
   std::shared_ptr<std::vector<Assignment>> calls = std::make_shared<std::vector<Assignment>>();
@@ -38,7 +38,7 @@ Hidden hide(const FactorGraph& model) {
   return hidden;
 }
 
-// Pairs of random variables with random values; -inf among them on request.
+// Pairs of random variables with random values, if wanted with -inf among them.
 FactorGraph planted(int num_variables, int num_states, std::uint64_t seed, double zero_probability = 0.0) {
   Random random(seed, "planted");
   FactorGraph graph;
@@ -70,7 +70,7 @@ TEST(LearnedSearch, SpendsItsCallsOnDifferentConfigurationsAndNoMore) {
   }
 }
 
-// 300 of 9.8 million configurations; the pairs are not known.
+// 300 of 9.8 million configurations are evaluated; the pairs are unknown.
 TEST(LearnedSearch, FindsTheChainInAFunction) {
   for (const char* const family : {"chain", "permuted-chain"}) {
     const Hidden hidden = hide(make_family(family, {.seed = 0, .instance = 0}).graph);
@@ -119,7 +119,7 @@ TEST(LearnedSearch, AllImpossibleIsAnAnswer) {
   EXPECT_EQ(result.report.log_z.lower, kNegInf);
 }
 
-// 2^40 configurations. Compared by samples of both.
+// 2^40 configurations, compared by samples of both models.
 TEST(LearnedSearch, FindsAPlantedModelOfFortyVariables) {
   const Hidden hidden = hide(planted(40, 2, 5));
   const LearnedResult result = learned_search(hidden.graph, calls(600));
@@ -128,14 +128,14 @@ TEST(LearnedSearch, FindsAPlantedModelOfFortyVariables) {
   EXPECT_NEAR(result.report.estimate, truth.log_z(), 0.3);
 }
 
-// 4^40 configurations and 471 numbers to learn, as main effects and as 39 of 780 pairs.
+// 4^40 configurations and 471 numbers to learn: main effects and 39 of 780 pairs.
 TEST(LearnedSearch, FindsAPlantedModelOfFortyVariablesWithFourStates) {
   const Hidden hidden = hide(planted(40, 4, 5));
   const LearnedResult result = learned_search(hidden.graph, calls(2000));
   EXPECT_LT(kl_of(result, hidden.model), 0.05);
   const Elimination truth(hidden.model);
   EXPECT_NEAR(result.report.estimate, truth.log_z(), 0.3);
-  // Samples of both have the same frequencies: 2000 of each, 5 standard deviations for 160 of them.
+  // Samples of both have the same frequencies: 2000 of each, 5 standard deviations for 160 frequencies.
   Random random(4, "samples");
   const Marginals expected = truth.marginals();
   Marginals found = expected;
@@ -150,7 +150,7 @@ TEST(LearnedSearch, FindsAPlantedModelOfFortyVariablesWithFourStates) {
   }
 }
 
-// What a smaller budget asks a larger one asks too, also where the model has more effects than calls.
+// A larger budget evaluates what a smaller one does, and more, also where the model has more effects than calls.
 TEST(LearnedSearch, ALargerBudgetAsksTheSameFirst) {
   const Hidden few = hide(planted(20, 4, 7)), many = hide(planted(20, 4, 7));
   learned_search(few.graph, calls(60), {.error_share = 0.0});
@@ -178,7 +178,7 @@ TEST(LearnedSearch, TablesAreKnownAndOnlyFunctionsAreAsked) {
   EXPECT_LT(kl_of(result, whole), 0.05);
 }
 
-// A function with nine states is a table once it was asked; the other one has 3^8.
+// A function with nine states becomes a table once it is evaluated; the other one has 3^8.
 TEST(LearnedSearch, SmallFunctionsAreTrueWhereTheyWereAsked) {
   FactorGraph graph, model;
   for (int v = 0; v < 10; ++v) {
@@ -213,7 +213,7 @@ TEST(LearnedSearch, TheSameSeedGivesTheSameBits) {
   EXPECT_NE(run(1).first, run(2).first);
 }
 
-// Workers that are slow now and then; answers are used in the order of submission.
+// Workers that are sometimes slow; answers are used in the order of submission.
 TEST(LearnedSearch, ManyWorkersInTheOrderOfSubmissionGiveTheSameBits) {
   const auto run = [](int milliseconds) {
     const FactorGraph model = planted(9, 3, 8);
@@ -245,7 +245,7 @@ TEST(LearnedSearch, TheBestConfigurationIsFoundByFewCalls) {
   EXPECT_FALSE(result.log_most);
 }
 
-// The declared maximum is reached: nothing can be better.
+// The declared maximum is reached, so nothing can be better.
 TEST(LearnedSearch, AReachedMaximumProvesTheBest) {
   FactorGraph graph;
   std::vector<int> scope;

@@ -47,7 +47,7 @@ TEST(LiteralTwin, GrowTheSameTreeWithTies) {
   for (const double c : {0.1, 1.0, 3.0}) expect_same_tree(graph, order, 2000, c);
 }
 
-// The twin with values that are not uniform, and with ties that someone else breaks.
+// The twin with values that are not uniform, and with ties that the caller breaks.
 TEST(LiteralTwin, GrowTheSameTreeWithAnyQPhi) {
   Random random(16);
   for (int variant = 0; variant < 60; ++variant) {
@@ -77,7 +77,7 @@ TEST(LiteralTwin, GrowTheSameTreeWithAnyQPhi) {
   }
 }
 
-// All values equal, so that everything ties: what the tree search evaluated, in its order, are ties of the twin.
+// All values are equal, so that everything ties: each evaluation of the tree search must be among the ties of the twin.
 TEST(LiteralTwin, RandomTiesAreTiesOfBoth) {
   constexpr int kVariables = 4;
   std::vector<std::vector<int>> evaluated;

@@ -50,10 +50,10 @@ FactorGraph model(Random& random, int i) {
                                         .scale = i % 5 == 0 ? 30.0 : 1.5});
 }
 
-// Memory that splits every bucket that can be split.
+// So little memory that every bucket is split that can be.
 constexpr std::size_t kLittleMemory = 16;
 
-// What the search asks where buckets of sums are split.
+// The options with the sums that the search asks for where buckets of summed variables are split.
 MapOptions with_sums(const FactorGraph& graph) {
   MapOptions options;
   options.log_sum = [&graph](const std::vector<int>& variables, const States& states) {
@@ -123,7 +123,7 @@ TEST(MapSearch, TheKBestComeInTheirOrder) {
   EXPECT_GT(num_split, 20);
 }
 
-// Whenever it is stopped, the truth lies between its bounds, and they never widen.
+// Whenever the search is stopped, the truth is within its bounds, and they never widen.
 TEST(MapSearch, BoundsHoldAtAnyTime) {
   Random random(3, "map");
   int num_open = 0;

@@ -1,4 +1,4 @@
-// The mass rule with calibrated values against enumeration: what holds for factors that are only ever evaluated.
+// The mass rule with calibrated values against enumeration: what holds for factors that can only be evaluated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ SearchResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limi
   return search(graph, space_of(graph, kind), {}, limits, {.select = SelectRule::kMass});
 }
 
-// The same where functions may declare their maxima.
+// The same for functions that may declare their maxima.
 SearchResult search_below_maxima(const FactorGraph& graph, SpaceKind kind, std::int64_t budget) {
   const SearchSpace space = space_of(graph, kind);
   LeafValues leaves;
@@ -116,7 +116,7 @@ TEST(MassSearch, FactorBudgetIsNeverExceeded) {
   }
 }
 
-// A model whose factors note what they are asked.
+// A model whose factors record their calls.
 struct Recorded {
   FactorGraph graph;
   std::shared_ptr<std::vector<int>> calls = std::make_shared<std::vector<int>>();
@@ -129,7 +129,7 @@ Recorded recorded_model(int trial, const std::vector<double>& constants) {
   for (int m = 0; m < static_cast<int>(constants.size()); ++m) {
     const std::vector<int> scope = {m % 6, (m + 1 + m / 6) % 6};
     std::vector<double> values(model.graph.num_states(scope[0]) * model.graph.num_states(scope[1]));
-    // Every fourth model is on a coarse grid: values that are equal in theory and differ by rounding.
+    // Every fourth model has values on a coarse grid, which are equal in theory and differ by rounding.
     for (double& value : values) value = trial % 4 == 0 ? static_cast<double>(random.below(8)) / 4.0 : random.normal();
     if (trial % 2 == 1) values[random.below(values.size())] = kNegInf;
     const int stride = model.graph.num_states(scope[1]);
@@ -176,7 +176,7 @@ TEST(MassSearch, AddingConstantsToFactorsChangesNoDecision) {
   }
 }
 
-// Long enough for levels that are first seen when many values are out of date already.
+// Large enough that some levels are first seen when many values are already out of date.
 TEST(MassSearch, AddingConstantsChangesNoDecisionHoweverLateALevelIsSeen) {
   const auto calls_of = [](int trial, double constant) {
     FactorGraph graph;
@@ -272,7 +272,7 @@ TEST(MassSearch, MemoryLimitLeavesADistribution) {
   EXPECT_GT(num_collapses, 5);
 }
 
-// What the method is for (docs/methods/mass.md): at few evaluations too, and on raw factors.
+// The purpose of the method (docs/methods/mass.md): at few evaluations too, and on raw factors.
 TEST(MassSearch, ComesCloserThanThePlainSearchOnTheFamiliesOfThePaper) {
   for (const char* const family : {"chain", "permuted-chain", "factor-graphs-1", "factor-graphs-2"}) {
     for (const int budget : {100, 1000}) {

@@ -21,7 +21,7 @@ using testing::RandomModelOptions;
 
 __extension__ using Wide = __float128;
 
-// log gamma_hat(x) with far less rounding than any double has; -inf for an impossible x.
+// log gamma_hat(x) in quadruple precision; -inf for an impossible x.
 Wide wide_density(const FactorGraph& graph, const Assignment& x) {
   Wide sum = 0;
   for (int m = 0; m < graph.num_factors(); ++m) {
@@ -39,7 +39,7 @@ Wide largest_density(const FactorGraph& graph) {
   return largest;
 }
 
-// What is certified holds. Returns what was found, for more.
+// Checks that the certificate holds. Returns the result for further checks.
 std::optional<MostProbable> check_certificate(const FactorGraph& graph, const Limits& limits = {}) {
   const Wide largest = largest_density(graph);
   const std::optional<MostProbable> found = most_probable(graph, limits, {.may_slice = true});
@@ -104,8 +104,8 @@ TEST(MaxProduct, TiesAreOptimalToo) {
   EXPECT_GT(num_ties, 300);
 }
 
-// Magnitudes from 1e-290 to 1e290 in one model, as far as log-values may go: the certificate stays true, and says so
-// where it is worth little.
+// Magnitudes from 1e-290 to 1e290 in one model, the limits of log-values: the certificate stays true, and says so where
+// it is worth little.
 TEST(MaxProduct, WideMagnitudesAreCertifiedHonestly) {
   Random random(3);
   int num_optimal = 0, num_not = 0;
@@ -129,7 +129,7 @@ TEST(MaxProduct, WideMagnitudesAreCertifiedHonestly) {
   EXPECT_GT(num_not, 300);
 }
 
-// 0.3 in a file is no double, and its logarithm is none either: the certificate holds for whatever was meant.
+// Neither 0.3 in a file nor its logarithm is a double: the certificate holds for the number that was meant.
 TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
   Random random(6);
   int num_others = 0;
@@ -137,7 +137,7 @@ TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
     const FactorGraph shape = random_model(random, options_of_trial(trial));
     FactorGraph graph;
     for (int v = 0; v < shape.num_variables(); ++v) graph.add_variable(shape.num_states(v));
-    for (const Factor& factor : shape.factors()) {  // few different values: ties
+    for (const Factor& factor : shape.factors()) {  // few different values, hence ties
       std::vector<double> values = factor.log_values();
       for (double& value : values) value = value == kNegInf ? value : std::log(1.0 + 0.1 * std::round(std::abs(value)));
       graph.add_table(factor.scope(), values);
@@ -163,7 +163,7 @@ TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
   EXPECT_GT(num_others, 50);
 }
 
-// Beside large terms, which configuration is best is a matter of their last bits.
+// Beside large terms, the last bits of these decide which configuration is best.
 TEST(MaxProduct, WhatRoundingHidesIsNotCalledOptimal) {
   FactorGraph graph;
   graph.add_variable(2);
@@ -205,7 +205,8 @@ TEST(MaxProduct, EvidenceAndSimplificationKeepTheOptimum) {
   EXPECT_GT(num_changed, 500);
 }
 
-// A long chain that always gains by alternating: the rounding bound must not grow with the square of the length.
+// A long chain that always gains by alternating: the bound on the rounding error must not grow with the square of its
+// length.
 TEST(MaxProduct, LongChainsAreStillOptimal) {
   FactorGraph graph;
   constexpr int kLength = 100'000;
@@ -218,7 +219,7 @@ TEST(MaxProduct, LongChainsAreStillOptimal) {
   for (int v = 0; v + 1 < kLength; ++v) ASSERT_NE(found->configuration.x[v], found->configuration.x[v + 1]);
 }
 
-// Memory for a part of the messages, down to a twentieth of them.
+// Memory for a part of the messages, down to a twentieth.
 TEST(MaxProduct, SlicesEqualEnumeration) {
   Random random(68);
   int num_sliced = 0, num_impossible = 0, num_wide = 0;

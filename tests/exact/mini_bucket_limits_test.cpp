@@ -1,4 +1,4 @@
-// How mini-buckets use their memory and time, and what they refuse.
+// How mini-buckets use memory and time, and what they refuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ FactorGraph dense_model() {
       {.num_variables = 14, .min_states = 2, .max_states = 3, .num_factors = 200, .min_arity = 2, .max_arity = 2});
 }
 
-// A wish chooses the i-bound but refuses nothing.
+// wanted_bytes chooses the i-bound but refuses nothing.
 TEST(WeightedMiniBucket, WantedBytesChooseTheBoundWithinTheLimit) {
   Random random(3);
   const FactorGraph graph = random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 20});
@@ -83,7 +83,7 @@ TEST(WeightedMiniBucket, StopRequestEndsThePassesAndKeepsTheBest) {
   EXPECT_FALSE(at_once.has_lower);
   EXPECT_EQ(at_once.log_lower, kNegInf);
   EXPECT_NEAR(at_once.log_upper, one.log_upper, 1e-10);
-  // In the middle of the fourth pass: what three passes gave, on every level.
+  // Stopped in the middle of the fourth pass: the result of three passes, on every level.
   int calls = 0;
   const auto stop = [&calls, &space] { return ++calls > 2 * space.num_levels() + 5; };
   const WeightedMiniBucket later(graph, space, {.i_bound = 3, .should_settle = stop});

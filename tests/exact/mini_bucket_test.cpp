@@ -111,7 +111,7 @@ TEST(WeightedMiniBucket, BracketsEverySubProblemForEveryBoundAndPassCount) {
           ASSERT_GE(report.log_upper, log_z);
           ASSERT_LE(report.log_lower, log_z);
           ASSERT_NO_FATAL_FAILURE(expect_level_bounds(graph, space, bounds));
-          // Never worse with more passes; the rounding allowance grows with them.
+          // More passes are never worse; the allowance for rounding grows with them.
           ASSERT_LE(report.log_upper, last_upper + tolerance_at(last_upper));
           ASSERT_GE(report.log_lower, last_lower == kNegInf ? kNegInf : last_lower - tolerance_at(last_lower));
           last_upper = report.log_upper;
@@ -167,7 +167,7 @@ TEST(WeightedMiniBucket, PassesTightenBothBounds) {
 
 TEST(WeightedMiniBucket, NeverGetsWorseWithMorePasses) {
   Random random(60);
-  int num_lost = 0;  // passes that would have made a bound worse
+  int num_lost = 0;  // passes that would have worsened a bound
   for (int trial = 0; trial < 12; ++trial) {
     SCOPED_TRACE(trial);
     const FactorGraph graph = random_model(random, {.num_variables = 14,
@@ -247,7 +247,7 @@ TEST(WeightedMiniBucket, ProposalIsNormalisedAndItsWeightsAreBounded) {
     std::vector<double> total(space.levels.size(), 0.0);
     for (std::size_t i = 0; i < num_configurations; ++i) {
       const Assignment x = configuration_at(graph, i);
-      // The log-density of what is below a level, from the last level up.
+      // The log-density of everything below a level, from the last level up.
       std::vector<double> below(space.levels.size(), 0.0);
       for (int n = space.num_levels() - 1; n >= 0; --n) {
         for (const int m : space.levels[n].factors) below[n] += graph.log_value(m, x);
@@ -300,7 +300,7 @@ TEST(WeightedMiniBucket, ExactPriorMakesTheSearchExactWithoutBudget) {
   for (int trial = 0; trial < 30; ++trial) {
     SCOPED_TRACE(trial);
     RandomModelOptions options = options_of_trial(trial);
-    options.scale = 1.0;  // the search keeps probabilities, which underflow for scales like 1e3
+    options.scale = 1.0;  // the search uses probabilities, which underflow for scales like 1e3
     const FactorGraph graph = random_model(random, options);
     const SearchSpace space = space_of(graph, kSpaces[trial % 3]);
     const auto prior = std::make_shared<WeightedMiniBucket>(graph, space);
@@ -314,7 +314,8 @@ TEST(WeightedMiniBucket, ExactPriorMakesTheSearchExactWithoutBudget) {
   }
 }
 
-// Level by level it is the same distribution, and what the bound falls by is what a weight is below it.
+// Drawing level by level gives the same distribution, and the total fall of the bound is the distance of the weight
+// from it.
 TEST(WeightedMiniBucket, StepsTellHowTheBoundFalls) {
   Random random(17, "steps");
   for (int i = 0; i < 20; ++i) {

@@ -36,8 +36,8 @@ std::vector<double> numbers_of(const WeightedMiniBucket& bounds, const FactorGra
   return numbers;
 }
 
-// Clusters of 2^16 entries, 32 blocks, which several threads share; scopes that two of them have in common are small
-// and large.
+// Clusters of 2^16 entries are 32 blocks, which several threads share. Scopes that two clusters have in common are
+// small and large.
 TEST(WeightedMiniBucketThreads, SameBitsForAnyNumber) {
   for (const double zeros : {0.0, 0.05}) {
     Random random(55);
@@ -70,7 +70,7 @@ TEST(WeightedMiniBucketThreads, EndWhenAskedAndKeepTheBestPass) {
   const SearchSpace space = space_of(graph);
   int num_asked = 0;
   MiniBucketOptions options{.i_bound = 15, .threads = 3};
-  // After some looks, which is in the midst of a later pass.
+  // After some calls, in the middle of a later pass.
   options.should_settle = [&] { return ++num_asked > 200; };
   const MiniBucketReport settled = WeightedMiniBucket(graph, space, options).report();
   EXPECT_LT(settled.upper_passes, 10);

@@ -1,4 +1,4 @@
-// Searches with several evaluations under way, against the sequential one and against enumeration.
+// Searches with several evaluations under way, against the sequential search and against enumeration.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct, SelectRule
 constexpr AnswerOrder kOrders[] = {AnswerOrder::kArrival, AnswerOrder::kSubmission};
 constexpr int kNumTrials = 8;
 
-// Tables and functions, some configurations impossible. Each function takes another time at each call.
+// Tables and functions; some configurations are impossible. The time of a function differs from call to call.
 FactorGraph model_of_trial(int trial) {
   testing::RandomModelOptions options;
   options.num_variables = 4 + trial % 2;
@@ -71,7 +71,7 @@ Outcome search(const FactorGraph& graph, const Setting& setting) {
   const SearchSpace space = make_search_space(graph, search_order(graph, setting.kind, {.restarts = 1}), setting.kind);
   LeafValues leaves;
   leaves.upper = maxima_value(graph, space);
-  if (setting.options.select != SelectRule::kMass) {  // which learns its estimates
+  if (setting.options.select != SelectRule::kMass) {  // the mass rule learns its estimates
     leaves.estimate = std::make_shared<UniformValue>(space);
   }
   const SearchResult result = search(graph, space, leaves, setting.limits, setting.options);
@@ -173,7 +173,7 @@ TEST(ParallelSearch, NeverExceedsItsBudgetAndSpendsIt) {
         const bool is_impossible = outcome.report.log_z.upper == kNegInf;
         EXPECT_NEAR(sum, is_impossible ? 0.0 : 1.0, 1e-9);
         if (unit == BudgetUnit::kReward && outcome.report.stop == StopReason::kBudget) {
-          EXPECT_GT(outcome.report.spent.reward_evaluations, budget - 4);  // not a node more
+          EXPECT_GT(outcome.report.spent.reward_evaluations, budget - 4);  // at most one node of the budget is left
         }
       });
     }
@@ -198,7 +198,7 @@ TEST(ParallelSearch, AFailureAmongPendingOnesEndsTheSearchWithTheAnswerSoFar) {
         const Outcome outcome = search_with_workers(broken, num_workers, setting);
         double sum = 0.0;
         for (const double log_prob : outcome.log_probs) sum += std::exp(log_prob);
-        if (outcome.report.stop == StopReason::kExact) continue;  // that state is impossible
+        if (outcome.report.stop == StopReason::kExact) continue;  // the state is impossible
         ++num_failed;
         EXPECT_EQ(outcome.report.stop, StopReason::kFactorFailed);
         ASSERT_TRUE(outcome.report.error.has_value());
@@ -213,7 +213,7 @@ TEST(ParallelSearch, AFailureAmongPendingOnesEndsTheSearchWithTheAnswerSoFar) {
 
 TEST(ParallelSearch, KeepsAsManyEvaluationsUnderWayAsThereAreWorkers) {
   constexpr int kWorkers = 6;
-  // Nobody returns before all workers are at work, so that a search which waits too early never ends.
+  // No evaluation returns before all workers are busy, so that a search which waits too early never ends.
   std::atomic<int> num_running = 0;
   std::atomic<bool> has_been_full = false;
   FactorGraph graph;
@@ -231,7 +231,7 @@ TEST(ParallelSearch, KeepsAsManyEvaluationsUnderWayAsThereAreWorkers) {
         0.0));
   }
   Setting setting;
-  setting.kind = SpaceKind::kAndOr;  // four components: enough to do from the start
+  setting.kind = SpaceKind::kAndOr;  // four components: enough work from the start
   const Outcome outcome = search_with_workers(graph, kWorkers, setting);
   EXPECT_TRUE(has_been_full);
   EXPECT_EQ(outcome.report.stop, StopReason::kExact);

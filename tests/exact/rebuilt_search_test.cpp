@@ -34,7 +34,7 @@ FactorGraph chain(std::uint64_t seed, int n, int k) {
   return make_family("chain", {.seed = seed, .values = {{"n", n}, {"k", k}}}).graph;
 }
 
-// Q_n of a chain depends on one variable: the linear form has room for the exact values.
+// Q_n of a chain depends on one variable: the linear form can represent the exact values.
 TEST(CompiledValue, OfASolvedChainIsNearlyExact) {
   const FactorGraph graph = chain(1, 5, 3);
   const SearchSpace space = tree_of(graph);
@@ -72,7 +72,7 @@ TEST(RebuiltSearch, IsTheTreeSearchWhileThereIsMemory) {
   EXPECT_EQ(same.report.spent.reward_evaluations, plain.report.spent.reward_evaluations);
 }
 
-// Within the limits, the same bits again, and never a worse tree than the first, up to the noise of what judges them.
+// Within the limits, reproducible, and the tree is never worse than the first one, up to the noise of the judgement.
 TEST(RebuiltSearch, IsNotWorseThanTheFirstTree) {
   int num_better = 0;
   constexpr int kModels = 6;
@@ -108,7 +108,7 @@ TEST(RebuiltSearch, StopsWhereItMust) {
   const RebuiltSearchResult stopped = rebuilt_search(graph, space, {}, limits, {}, observer);
   EXPECT_EQ(stopped.report.stop, StopReason::kInterrupted);
   EXPECT_TRUE(stopped.trees.empty());
-  // A function may cost more than memory.
+  // A call of a function may cost more than memory, so nothing is rebuilt.
   FactorGraph with_function = graph;
   with_function.add_factor(Factor::function({0}, [](std::span<const int> states) { return 0.1 * states[0]; }));
   const RebuiltSearchResult full = rebuilt_search(with_function, tree_of(with_function), {}, limits);

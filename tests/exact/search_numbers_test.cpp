@@ -1,4 +1,4 @@
-// The search with bounds where numbers are large: its values must neither overflow nor be lost.
+// The search with bounds with large numbers: its values must neither overflow nor be lost.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ LeafValues maxima_and_means(const FactorGraph& graph, const SearchSpace& space) 
   return leaves;
 }
 
-// Bounds hold after every traversal.
+// Checks the bounds after every traversal.
 SearchReport checked_search(const FactorGraph& graph, const SearchSpace& space, SelectRule rule, double log_z) {
   SearchOptions options;
   options.select = rule;
@@ -60,7 +60,7 @@ TEST(SearchNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
   }
 }
 
-// Numbers that stand for "next to impossible" and fit into no exponent spoil nothing but themselves.
+// Numbers that stand for "nearly impossible" and exceed every exponent affect nothing but themselves.
 TEST(SearchNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
   for (const double tiny : {-1e6, -1e9, -1e20, -1e300}) {
     FactorGraph graph;
@@ -77,7 +77,7 @@ TEST(SearchNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
   }
 }
 
-// Rewards whose factors cancel have larger errors than their size tells.
+// Rewards whose factors cancel have larger errors than their magnitude suggests.
 TEST(SearchNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
   for (int trial = 0; trial < 50; ++trial) {
     Random random(trial, "cancelling");
@@ -106,7 +106,7 @@ TEST(SearchNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
   }
 }
 
-// A root with 300 components: the product of their values is e^3000 or e^-3000, that of their gaps as far apart.
+// A root with 300 components: the product of their values is e^3000 or e^-3000, and that of their gaps as extreme.
 TEST(SearchNumbers, ProductsOverManyComponentsAreRight) {
   for (const double shift : {-10.0, 0.0, 10.0}) {
     FactorGraph graph;

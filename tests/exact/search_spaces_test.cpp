@@ -1,6 +1,6 @@
-// What merging equal sub-problems and splitting into components change in the search with bounds: the cost, and
-// nothing else. Nodes are identified by (level, states of the context), so sub-problems of different variables are
-// different nodes even where their tables are equal.
+// Merging equal sub-problems and splitting into components change the cost of the search with bounds, and nothing else.
+// Nodes are identified by (level, states of the context), so sub-problems of different variables are different nodes
+// even where their tables are equal.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,8 +55,8 @@ TEST(SearchSpaces, EveryOrderAndSpaceGivesTheSameLogZAndSamplers) {
   }
 }
 
-// Equal sub-problems are one node: a solved model without zeros has one per level and context, and every edge
-// was paid for once.
+// Equal sub-problems are one node: a solved model without zeros has one node per level and context, and every edge was
+// paid for once.
 TEST(SearchSpaces, SolvingTakesEveryContextOnce) {
   for (int trial = 0; trial < 20; ++trial) {
     Random random(trial, "contexts");
@@ -78,8 +78,8 @@ TEST(SearchSpaces, SolvingTakesEveryContextOnce) {
   }
 }
 
-// x0 with two equal arms x1 - x2 and x3 - x4. Each arm has a node per state of x0 and below it one per state of
-// the arm's first variable, whatever x0 is; the arms have the same values.
+// x0 with two equal arms x1 - x2 and x3 - x4. Each arm has a node per state of x0, and below it one per state of the
+// arm's first variable, whatever x0 is; the arms have the same values.
 TEST(SearchSpaces, EqualComponentsHaveEqualValuesAndNodesOfTheirOwn) {
   FactorGraph graph;
   for (int v = 0; v < 5; ++v) graph.add_variable(3);

@@ -124,7 +124,7 @@ TEST(Search, BudgetIsNeverExceeded) {
   });
 }
 
-// log P of every configuration, which must add up to 1.
+// log P of every configuration; the probabilities must add up to 1.
 std::vector<double> log_probs(const FactorGraph& graph, const Approximation& approximation) {
   std::vector<double> result;
   for_each_configuration(graph, [&](const Assignment& x) { result.push_back(approximation.log_prob(x)); });

@@ -1,5 +1,5 @@
-// The search with bounds by several threads: its bounds contain log Z at all times, its samplers are what they say, and
-// whoever watches it hears one thread.
+// The search with bounds by several threads: its bounds always contain log Z, its samplers keep their promises, and an
+// observer is called by one thread only.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,7 +50,7 @@ Problem random_problem(int trial, SpaceKind kind) {
   return problem;
 }
 
-// Threads begin early and hear of each other often.
+// Threads begin early and exchange results often.
 SearchOptions early(int trial) {
   return {.expansions_per_traversal = 1 + trial % 3,
           .observer_interval = 1,
@@ -64,7 +64,8 @@ void expect_contains(const LogBounds& bounds, double log_z) {
   EXPECT_GE(bounds.upper, log_z - rounding);
 }
 
-// Every configuration: probabilities add up to 1, weights of P_U are at most what it says, and P_L attains its value.
+// On every configuration: probabilities add up to 1, the weights of P_U are at most its value, and P_L attains its
+// value.
 void expect_right_samplers(const Problem& problem, const SearchResult& result) {
   const SearchApproximation upper(result, SamplerKind::kUpper);
   const SearchApproximation lower(result, SamplerKind::kLower);
@@ -88,7 +89,7 @@ void expect_right_samplers(const Problem& problem, const SearchResult& result) {
   if (!has_lower) return;
   EXPECT_NEAR(total_lower, 1.0, 1e-9);
   EXPECT_NEAR(elbo, lower.log_value(), 1e-8 * (1.0 + std::abs(elbo)));
-  EXPECT_LE(problem.log_z - elbo, result.report.log_z.upper - lower.log_value() + 1e-8);  // KL, certified
+  EXPECT_LE(problem.log_z - elbo, result.report.log_z.upper - lower.log_value() + 1e-8);  // the KL is certified
 }
 
 TEST(SearchThreads, SolveEveryModelInEverySpace) {
@@ -151,7 +152,7 @@ TEST(SearchThreads, HaveCertifiedBoundsAndSamplersWheneverTheyAreStopped) {
   EXPECT_GT(num_open, 20);
 }
 
-// Nodes are given back in the stores of the threads, and what was in them is searched again.
+// Nodes are given back in the stores of the threads and searched again.
 TEST(SearchThreads, KeepToTheMemory) {
   int num_collapsed = 0;
   for (int trial = 0; trial < 40; ++trial) {

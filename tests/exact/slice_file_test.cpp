@@ -1,5 +1,5 @@
-// Slices that are kept in a file: runs that go on give the bits of one that was never ended, and what is damaged is
-// refused or makes no difference.
+// Slices that are kept in a file: a resumed run gives the same bits as an uninterrupted one, and damage is refused or
+// makes no difference.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ class SliceFile : public ::testing::Test {
   std::vector<double> run(const Observer& observer = {}) const {
     return bits_of(Elimination(graph_, limits_, {.may_slice = true, .slice_file = path_}, observer));
   }
-  // The error of a run, which names the file.
+  // The error of a run, which must name the file.
   [[nodiscard]] ErrorCode refused() const {
     try {
       run();
@@ -88,7 +88,7 @@ TEST_F(SliceFile, RunsThatGoOnHaveTheBitsOfOne) {
     }
   }
   EXPECT_GT(num_runs, 30);
-  // All of it is there: nothing is eliminated any more, however the time is.
+  // All slices are in the file: nothing is eliminated any more.
   int num_asked = 0;
   EXPECT_EQ(run({.should_stop = [&] { return ++num_asked > static_cast<int>(expected_[3]) + 1; }}), expected_);
 }
@@ -108,7 +108,7 @@ TEST_F(SliceFile, WhatIsDamagedIsRefusedOrMakesNoDifference) {
       ++num_refused;
     }
   }
-  EXPECT_GT(num_refused, static_cast<int>(text.size()) - 100);  // the last line, without its end, is made again
+  EXPECT_GT(num_refused, static_cast<int>(text.size()) - 100);  // an incomplete last line is computed again
 }
 
 TEST_F(SliceFile, WhatIsCutOffIsMadeAgain) {
@@ -137,7 +137,7 @@ TEST_F(SliceFile, OthersAreRefused) {
   EXPECT_EQ(refused(), ErrorCode::kArgument);
 }
 
-// Lines that are whole, with checksums, but of other slices: they cannot be told from a damaged file.
+// Complete lines with valid checksums, but of other slices, are indistinguishable from damage.
 TEST_F(SliceFile, LinesInAnotherOrderAreRefused) {
   run();
   const std::string text = read_file(path_);

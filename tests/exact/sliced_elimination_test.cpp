@@ -28,7 +28,7 @@ RandomModelOptions dense(int num_variables, double zeros) {
           .zero_probability = zeros};
 }
 
-// Half of what the messages need at least.
+// Limits to a share of the memory that the messages need.
 Limits tight(const FactorGraph& graph, double share) {
   const EliminationCost cost = elimination_cost(graph, {.keep_messages = false});
   return {.bytes = static_cast<std::size_t>(share * cost.bytes), .threads = 1};
@@ -70,7 +70,7 @@ TEST(SlicedElimination, EqualsEnumeration) {
   EXPECT_GT(most_slices, 4.0);
 }
 
-// False alarms: a chi-square test at 1e-6.
+// False-alarm rate: one chi-square test at 1e-6.
 TEST(SlicedElimination, SamplesFollowTheDistribution) {
   Random random(52);
   const FactorGraph graph = random_model(random, dense(5, 0.1));

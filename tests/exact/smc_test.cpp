@@ -1,5 +1,4 @@
-// What theory says of SIS and SMC, against enumeration: the estimate of Z is unbiased, weights are density over
-// proposal.
+// Theory of SIS and SMC against enumeration: the estimate of Z is unbiased, weights are density over proposal.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -36,8 +35,8 @@ RandomModelOptions smc_model(int variant) {
   return options;
 }
 
-// The mean of Z_estimate / Z over independent runs is 1 within 4.5 standard errors. There are 42
-// comparisons: a false alarm in fewer than 3 of 1e4 seeds.
+// The mean of Z_estimate / Z over independent runs is 1 within 4.5 standard errors. There are 42 comparisons: a false
+// alarm in fewer than 3 of 1e4 seeds.
 TEST(Smc, EstimateOfZIsUnbiased) {
   constexpr int kRuns = 1500;
   Random random(41);
@@ -75,7 +74,7 @@ TEST(Smc, EstimateOfZIsUnbiased) {
   }
 }
 
-// At t = 0 the weight of an atom is (particles there) * density / proposal: all of it can be recomputed.
+// At t = 0 the weight of an atom is (particles there) * density / proposal, so all of it can be recomputed.
 TEST(Smc, SisWeightsAreDensityOverProposal) {
   Random random(42);
   for (int trial = 0; trial < 20; ++trial) {
@@ -123,7 +122,7 @@ TEST(Smc, ResampledParticlesKeepTheirDensitiesAndApproachTheTarget) {
   }
 }
 
-// With the exact values as proposal all weights are equal to Z: one particle is enough.
+// With the exact values as proposal all weights equal Z: one particle is enough.
 class ExactPrior final : public LeafValue {
  public:
   ExactPrior(const FactorGraph& graph, const SearchSpace& space) : LeafValue(space), graph_(graph), space_(space) {}
@@ -157,7 +156,7 @@ TEST(Smc, ExactValuesAsProposalGiveZWithoutError) {
     const double log_z = enumerate(graph).log_z;
     const SearchSpace space = path_of(graph, random, SpaceKind::kGraph);
     const auto prior = std::make_shared<ExactPrior>(graph, space);
-    // t = 0: the weights of prefixes differ, and resampling would bring noise back.
+    // t = 0, because the weights of prefixes differ and resampling would add noise.
     const SmcResult result = smc(graph, space, {.estimate = prior}, {.budget = 4 * 30}, {.ess_threshold = 0.0});
     if (log_z == kNegInf) {
       EXPECT_EQ(result.report.estimate, kNegInf);

@@ -25,7 +25,7 @@ using testing::model_options;
 using testing::random_model;
 using testing::RandomModelOptions;
 
-// Exact Q*, and an error that is the same for all actions of a node and different for every node.
+// Exact Q* plus an error that is the same for all actions of a node and different for every node.
 class ShiftedExactValue final : public LeafValue {
  public:
   ShiftedExactValue(const FactorGraph& graph, const SearchSpace& space, double scale)
@@ -43,7 +43,7 @@ class ShiftedExactValue final : public LeafValue {
   HashValue noise_;
 };
 
-// V(root) + log q(x_<=n) - R_0 - ... - R_{n-1}: what unrolling the recursion gives.
+// V(root) + log q(x_<=n) - R_0 - ... - R_{n-1}: the unrolled recursion.
 std::vector<double> unrolled(const FactorGraph& graph, const SearchSpace& space, const LeafValue& of, double root_value,
                              const std::vector<int>& prefix) {
   Reward reward(graph, space);
@@ -59,7 +59,7 @@ std::vector<double> unrolled(const FactorGraph& graph, const SearchSpace& space,
     if (n == prefix.size()) return q;
     x[space.levels[n].variable] = prefix[n];
     const double paid = reward.evaluate(static_cast<int>(n), x, unlimited);
-    if (paid == kNegInf) return std::vector<double>(space.levels[prefix.size()].num_states, 0.0);  // never looked at
+    if (paid == kNegInf) return std::vector<double>(space.levels[prefix.size()].num_states, 0.0);  // never used
     value = q[prefix[n]] - paid;
   }
 }
@@ -109,7 +109,7 @@ TEST(Telescoped, SearchOfEverythingEqualsEnumeration) {
   }
 }
 
-// The case that it is made for: differences within a node are right, values of neighbouring levels disagree.
+// The case that telescoping is made for: differences within a node are right, values of neighbouring levels disagree.
 TEST(Telescoped, ErrorsThatANodesActionsShareDoNotMatter) {
   Random random(8);
   for (int variant = 0; variant < 12; ++variant) {
@@ -122,7 +122,7 @@ TEST(Telescoped, ErrorsThatANodesActionsShareDoNotMatter) {
     const auto noisy = std::make_shared<ShiftedExactValue>(graph, space, 1.0);
     const Telescoped made = telescope(graph, space, noisy, Budget(2000, BudgetUnit::kReward), {}, 3);
     const Enumeration exact = enumerate(graph);
-    // Every weight of the samples is Z.
+    // The weight of every sample is Z.
     EXPECT_NEAR(made.calibration.root_value + space.log_constant, exact.log_z, 1e-8);
     EXPECT_NEAR(made.sampled_kl, 0.0, 1e-8);
     EXPECT_EQ(made.num_samples, 200);
@@ -175,15 +175,15 @@ TEST(Telescoped, RootIsWhatSamplesMakeOfItAndPaidFor) {
   }
   const double mean = sum / kRepeats;
   const double error = std::sqrt((squares / kRepeats - mean * mean) / kRepeats);
-  EXPECT_LT(std::abs(mean - expected), 5.0 * error);  // one alarm in two million
-  // Never more than the share of the budget, and without a sample the leaf value's own V(root).
+  EXPECT_LT(std::abs(mean - expected), 5.0 * error);  // false alarm: one in two million
+  // Never more than its share of the budget; without a sample, the leaf value's own V(root).
   EXPECT_LE(telescope(graph, space, of, Budget(30, BudgetUnit::kReward), {}, 1).spent.reward_evaluations, 24);
   const Telescoped none = telescope(graph, space, of, Budget(100, BudgetUnit::kReward), {.count = 0}, 1);
   EXPECT_EQ(none.spent.reward_evaluations, 0);
   EXPECT_EQ(none.calibration.root_value, of->log_value(0, Assignment(5, -1)));
 }
 
-// What was sampled is in the tree: a search without budget knows it, one that pays for the rest pays for nothing twice.
+// Sampled paths are in the tree: a search without budget knows them, and one with a budget pays for nothing twice.
 TEST(Telescoped, SamplesArePartOfTheTree) {
   Random random(4);
   for (int variant = 0; variant < 30; ++variant) {
@@ -219,7 +219,7 @@ TEST(Telescoped, RefusesKnownPathsOfOtherModels) {
   EXPECT_THROW(search({Assignment(x.size(), 1000), {{0.0, 0.0}}}), Error);
 }
 
-// A leaf value whose Q-values are off by a number for each level and state, as those of a network on another problem.
+// A leaf value whose Q-values are off by a number per level and state, like those of a network on another problem.
 class OffsetValue final : public LeafValue {
  public:
   OffsetValue(const FactorGraph& graph, const SearchSpace& space, double scale)

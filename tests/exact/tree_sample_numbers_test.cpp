@@ -41,7 +41,7 @@ TEST(TreeSample, HugeAndTinyValuesNeitherOverflowNorVanish) {
   }
 }
 
-// A large negative number in place of log 0, also where a node has nothing else.
+// A large negative number in place of log 0, also where a node has no other state.
 TEST(TreeSample, PenaltiesOfAnySizeActAsImpossible) {
   Random random(15);
   for (int variant = 0; variant < 40; ++variant) {
@@ -91,7 +91,7 @@ TEST(TreeSample, RefusesValuesThatItCannotHold) {
     graph.add_factor(Factor::table_of_sums({0}, {value, value}));
     EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kTree), {}, {}), Error);
     for (const SpaceKind kind : {SpaceKind::kGraph, SpaceKind::kAndOr}) {
-      try {  // or says that nothing is certain
+      try {  // or reports that nothing is certain
         const StoreReport report = q_uct_search(graph, space_of(graph, kind), {}, {}).report;
         EXPECT_EQ(report.stop, StopReason::kRounding);
         EXPECT_LE(report.log_z.lower, value);

@@ -1,5 +1,5 @@
-// The claims of the paper about the search, and of the design about its spaces, on models small
-// enough to enumerate.
+// The claims of the paper about the tree search, and of the design about its spaces, on models small enough to
+// enumerate.
 #include "treesample/tree/tree_sample.hpp"
 
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ TEST(TreeSample, CompleteSubtreeHasExactValues) {
       const TreeSearchResult part = tree_sample(graph, space, {}, {.budget = budget});
       const TreeStore& found = part.approximation.store();
       const TreeStore& exact = full.approximation.store();
-      // Walks both stores together along every configuration.
+      // Walks through both stores together along every configuration.
       for_each_configuration(graph, [&](const Assignment& x) {
         NodeIndex a = found.root(), b = exact.root();
         for (int n = 0; n < space.num_levels() && a != kNoNode && b != kNoNode; ++n) {
@@ -254,7 +254,7 @@ TEST(TreeSample, MarginalsArePassOverTheStore) {
   }
 }
 
-// On evaluated configurations the importance weight is Z as the search sees it; elsewhere it is free.
+// On evaluated configurations the importance weight is the search's Z; on others it can be anything.
 TEST(TreeSample, UnexploredMassIsWhereImportanceWeightsVary) {
   Random random(12);
   const FactorGraph graph = random_model(random, {.num_variables = 6, .min_states = 2, .num_factors = 9});
@@ -272,7 +272,7 @@ TEST(TreeSample, UnexploredMassIsWhereImportanceWeightsVary) {
   }
 }
 
-// A prior that takes possible states for impossible delays them, and no more.
+// A leaf value that takes possible states for impossible delays them, but does not exclude them.
 TEST(TreeSample, WrongPriorOfMinusInfinityIsOvercome) {
   for (int first = 0; first < 3; ++first) {
     FactorGraph graph;

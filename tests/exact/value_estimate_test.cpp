@@ -1,4 +1,4 @@
-// log Z from values that are there already, against sums over all configurations.
+// log Z from values that are known already, against sums over all configurations.
 #include "treesample/surrogate/value_estimate.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ Assignment uniform(const FactorGraph& graph, Random& random) {
   return x;
 }
 
-// Tables, and all that is hidden of them in one function of all variables.
+// Tables, and other factors hidden in one function of all variables.
 struct Hidden {
   Hidden(Random& random, int num_variables, double zeros) {
     hidden = random_model(random, {.num_variables = num_variables,
@@ -80,8 +80,9 @@ TEST(ValueEstimate, PairsAreLearnedAndTheKnownMassIsTheirSum) {
   }
 }
 
-// Where values were chosen for being large, some decide an effect alone, and could not be predicted without themselves:
-// that must not make the other effects smaller. What no value tells about a pair leaves 0.0013 at most.
+// Where values were chosen for being large, some determine an effect alone and could not be predicted without
+// themselves: that must not shrink the other effects. What no value tells about a pair leaves an error of 0.0013 at
+// most.
 TEST(ValueEstimate, ValuesOfAChainTellThePairs) {
   const auto truth = [](std::span<const int> x) {
     double sum = 0.4 * x[0] * x[7] - (x[3] == 2 ? 1.5 : 0.0);
@@ -127,7 +128,7 @@ TEST(ValueEstimate, EverythingKnownIsExactAlsoWithZeros) {
   }
 }
 
-// A ring of functions of two variables, each asked for some of its states.
+// A ring of functions of two variables, each evaluated at some of its states.
 TEST(ValueEstimate, OfSmallFunctionsWhatIsKnownEverywhereIsSummed) {
   Random random(73);
   for (int trial = 0; trial < 10; ++trial) {

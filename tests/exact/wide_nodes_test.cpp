@@ -1,4 +1,4 @@
-// Few, many and mixed numbers of states: the engine takes different roads for them to the same tree.
+// Few, many and mixed numbers of states: the engine has different code for them, which must grow the same tree.
 #include <gtest/gtest.h>
 
 #include <numeric>

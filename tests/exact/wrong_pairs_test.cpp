@@ -1,5 +1,5 @@
-// Every function that takes a graph together with something made for a graph is handed the wrong one: it must say so,
-// and must not read a byte that is not its own (run under the address sanitizer).
+// Every function that takes a graph together with something made for a graph gets the wrong one: it must throw, and
+// must not read beyond its memory (run under the address sanitizer).
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -44,7 +44,7 @@ SearchSpace random_space(const FactorGraph& graph, SpaceKind kind, Random& rando
   return make_search_space(graph, random.permutation(graph.num_variables()), kind);
 }
 
-// True when the call threw Error (kArgument); any other exception, and no Error at all, is told apart by the caller.
+// True when the call threw an Error, whose code must be kArgument; false when it threw nothing.
 bool is_refused(const std::function<void()>& call) {
   try {
     call();
@@ -60,7 +60,7 @@ struct Call {
   std::function<void()> run;
 };
 
-// Everything public that takes a graph and a space.
+// All public functions that take a graph and a space.
 std::vector<Call> calls_with_space(const FactorGraph& graph, const SearchSpace& space) {
   return {{"q_uct_search", [&] { q_uct_search(graph, space, {}, {.budget = 50}); }},
           {"search", [&] { search(graph, space, {}, {.budget = 50}); }},
@@ -78,7 +78,7 @@ TEST(WrongPairs, ASpaceOfAnotherGraphIsRefused) {
   for (int trial = 0; trial < 2000; ++trial) {
     const FactorGraph graph = random_model(random, random_options(random));
     FactorGraph other = trial % 3 == 0 ? graph : random_model(random, random_options(random));
-    if (trial % 3 == 0) {  // as near as can be: one factor more, one variable more, or one scope turned round
+    if (trial % 3 == 0) {  // as similar as possible: one more factor, one more variable, or one scope reversed
       const int v = static_cast<int>(random.below(static_cast<std::uint64_t>(graph.num_variables())));
       if (trial % 2 == 0) other.add_table({v}, std::vector<double>(static_cast<std::size_t>(graph.num_states(v)), 0.5));
       if (trial % 2 == 1) other.add_variable(1);
@@ -101,8 +101,8 @@ TEST(WrongPairs, AGraphThatGrewAfterItsSpaceWasMadeIsRefused) {
   EXPECT_TRUE(is_refused([&] { q_uct_search(graph, space, {}, {.budget = 10}); }));
 }
 
-// The right ones still work: another graph with the same structure, and one whose variables and factors were added
-// in turns.
+// Valid pairs still work: another graph with the same structure, and one whose variables and factors were added in
+// turns.
 TEST(WrongPairs, ASpaceFitsEveryGraphOfItsShape) {
   FactorGraph together, in_turns, other_values;
   for (int v = 0; v < 3; ++v) together.add_variable(2);
@@ -148,7 +148,7 @@ TEST(WrongPairs, ShapesTellScopesAndStatesApart) {
   }
 }
 
-// A space keeps the sum of the constants: those of another graph would be added to its log Z.
+// A space stores the sum of the constants; that of another graph would be added to log Z.
 TEST(WrongPairs, ASpaceWithOtherConstantsIsRefused) {
   const auto with_constant = [](double value) {
     FactorGraph graph;
@@ -166,7 +166,7 @@ TEST(WrongPairs, ASpaceWithOtherConstantsIsRefused) {
   }
 }
 
-// Priors and leaf values of another space, of the same graph too.
+// Leaf values of another space, also of the same graph.
 TEST(WrongPairs, PriorsAndLeafValuesOfAnotherSpaceAreRefused) {
   Random random(8);
   int num_pairs = 0;
@@ -223,7 +223,7 @@ TEST(WrongPairs, PlansAndPerceptronsOfAnotherGraphAreRefused) {
   EXPECT_TRUE(is_refused([&] { NetworkValue(nullptr, std::nullopt, graph, space); }));
 }
 
-// Approximations of another graph, asked for what needs the graph.
+// Approximations of another graph, in functions that need the graph.
 TEST(WrongPairs, ApproximationsOfAnotherGraphAreRefused) {
   Random random(10);
   int num_pairs = 0;
@@ -267,7 +267,7 @@ TEST(WrongPairs, ApproximationsOfAnotherGraphAreRefused) {
   EXPECT_GT(num_pairs, 200);
 }
 
-// Assignments that are too short, too long, or have a state too low or too high somewhere.
+// Assignments that are too short, too long, or have a state that is too low or too high.
 std::vector<Assignment> bad_assignments(const FactorGraph& graph, Random& random) {
   Assignment good(static_cast<std::size_t>(graph.num_variables()), 0);
   const auto v = static_cast<std::size_t>(random.below(good.size()));
@@ -328,7 +328,7 @@ TEST(WrongPairs, BadAssignmentsAreRefused) {
   }
 }
 
-// What a search asks often: the length and the level are checked, not the states.
+// Searches call these often: the length and the level are checked, the states are not.
 TEST(WrongPairs, MiniBucketsRefuseWrongLevelsAndLengths) {
   Random random(12);
   const FactorGraph graph = random_model(random);

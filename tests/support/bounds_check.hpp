@@ -1,4 +1,4 @@
-// An observer of a search with bounds that expects log Z within them at all times, and that they only become tighter.
+// An observer of a search with bounds. It expects that log Z is always within them and that they never widen.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// For tests of samples: whether counts follow probabilities.
+// For tests of samplers: whether counts follow probabilities.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,15 +8,15 @@
 
 namespace treesample::testing {
 
-// Exceeded by chance once in 1e6 (Wilson-Hilferty approximation).
+// Exceeded by chance with probability 1e-6 (Wilson-Hilferty approximation).
 inline double chi_square_quantile_1e6(double degrees) {
   constexpr double kNormalQuantile = 4.7534;  // of 1 - 1e-6
   const double t = 2.0 / (9.0 * degrees);
   return degrees * std::pow(1.0 - t + kNormalQuantile * std::sqrt(t), 3.0);
 }
 
-// A chi-square test with a false-alarm rate of 1e-6. What has probability 0 must not occur; cells of fewer than
-// 10 expected are put together.
+// A chi-square test with a false-alarm rate of 1e-6. Cells of probability 0 must stay empty; cells with fewer than 10
+// expected samples are merged.
 inline void expect_counts_follow(std::span<const int> counts, std::span<const double> log_probs) {
   double num_samples = 0.0;
   for (const int count : counts) num_samples += count;

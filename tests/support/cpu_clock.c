@@ -1,5 +1,5 @@
-// Loaded before a program (LD_PRELOAD) it makes its clock stand still while others have the processor: a time limit is
-// then one of processor seconds, and can be tested on a machine that is busy.
+// Preloaded into a program (LD_PRELOAD), this replaces its monotonic clock by its processor time. A time limit then
+// counts processor seconds, and tests of it do not depend on the load of the machine.
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

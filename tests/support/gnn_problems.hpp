@@ -11,7 +11,7 @@
 
 namespace treesample::test {
 
-// Random factors of arity 1 to 4 of three kinds over variables of 2 and 3 states; tables hold -inf too.
+// Random factors of arity 1 to 4 and of three kinds over variables of 2 and 3 states; tables contain -inf too.
 inline KindedGraph random_graph(int num_variables, int num_factors, Random& random) {
   KindedGraph model;
   for (int v = 0; v < num_variables; ++v) model.graph.add_variable(v % 3 == 2 ? 3 : 2);
@@ -50,7 +50,7 @@ struct Batch {
   std::vector<GnnSample> samples;
 };
 
-// Samples from three graphs of `size` variables and more, some targets -inf.
+// Samples from three graphs of `size` variables and more; some targets are -inf.
 inline Batch random_batch(const GnnOptions& options, int count, Random& random, int size = 4) {
   Batch batch;
   for (int g = 0; g < 3; ++g) {

@@ -1,6 +1,5 @@
-// The networks written down plainly in double precision: every node and edge in every iteration, no
-// tables, no panels. The fast versions are compared with these, values and (by finite differences of
-// these) gradients.
+// The networks in plain double precision: every node and edge in every iteration, no tables, no panels. The fast
+// versions are compared with these: values, and gradients by finite differences of these.
 #pragma once
 
 #include <map>
@@ -18,7 +17,7 @@ namespace treesample::test {
 
 using Vector = std::vector<double>;
 
-// The tensors of a network by name, row-major. Entries can be moved for finite differences.
+// The tensors of a network by name, row-major. Entries can be changed for finite differences.
 class ReferenceTensors {
  public:
   explicit ReferenceTensors(const std::vector<NamedTensor>& tensors) {

@@ -1,4 +1,4 @@
-// Small programs for the tests of the oracle room, and what can be seen of their processes.
+// Small programs for the tests of the oracle room, and a way to observe their processes.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,9 +22,9 @@ namespace treesample::testing {
 
 inline std::string python() { return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3"; }
 
-// A model over a (2 states) and b (3 states, named) with one factor "f" that program.py computes.
-// `body` runs for each request; it sees `request`, `n` (requests before this one), `states` (of the first assignment)
-// and value(states), and sets `answer`, which starts as the right one.
+// A model over a (2 states) and b (3 states, named) with one factor "f" that program.py computes. `body` runs for each
+// request. It sees `request`, `n` (the number of requests before), `states` (of the first assignment) and
+// value(states), and sets `answer`, which is initially correct.
 class OracleFolder : public TemporaryFolder {
  protected:
   void write_program(const std::string& body, const std::string& before_ready = "") const {
@@ -51,7 +51,7 @@ for line in sys.stdin:
     write_file_atomically(in_folder("program.py"), text);
   }
 
-  // `fields` are further ones of the program, such as "\"max_batch\": 4".
+  // `fields` are further fields of the program, such as "\"max_batch\": 4".
   [[nodiscard]] JsonModel model(const std::string& fields = "") const {
     const std::string text = fmt::format(
         R"({{"variables": [{{"name": "a", "states": 2}}, {{"name": "b", "states": ["low", "mid", "high"]}}],
@@ -65,14 +65,14 @@ for line in sys.stdin:
 
   static double value(int a, int b) { return -(1 + 3 * a + b) / 7.0; }
 
-  // Assignments that programs of this folder were asked for, over all runs.
+  // The number of assignments that programs of this folder were asked for, over all runs.
   [[nodiscard]] int num_paid() const {
     if (!std::filesystem::exists(in_folder("paid.txt"))) return 0;
     const std::string text = read_file(in_folder("paid.txt"));
     return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   }
 
-  // Processes that run in this folder: programs and whatever they started.
+  // The number of processes that run in this folder: programs and what they started.
   [[nodiscard]] int num_processes() const {
     int count = 0;
     std::error_code ignored;
@@ -82,7 +82,7 @@ for line in sys.stdin:
     }
     return count;
   }
-  // True as soon as there are `count`; false when it takes unreasonably long.
+  // Returns true as soon as there are `count` processes, false when that takes unreasonably long.
   [[nodiscard]] bool wait_for_processes(int count) const {
     return wait_until([&] { return num_processes() == count; });
   }

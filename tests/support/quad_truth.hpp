@@ -1,4 +1,4 @@
-// log Z of a small model by enumeration with 113 bits: what certified numbers are compared with.
+// log Z of a small model by enumeration with 113 bits, the reference for certified numbers.
 #pragma once
 
 #include <quadmath.h>
@@ -14,8 +14,8 @@ namespace treesample::testing {
 
 using Quad = __float128;
 
-// psi(factor, states of its scope): log-values as they are, or changed by a unit in their last place, which
-// certified numbers allow for.
+// psi(factor, states of its scope): the log-values of the model, or log-values changed by a unit in the last place,
+// which certified numbers must allow for.
 using LogValueOf = std::function<double(int factor, std::span<const int> states)>;
 
 inline double log_value_of(const FactorGraph& graph, int factor, std::span<const int> states) {
@@ -28,7 +28,7 @@ inline double log_value_of(const FactorGraph& graph, int factor, std::span<const
   return psi.log_values()[index];
 }
 
-// By configuration, in the order of for_each_configuration; -inf as HUGE_VALQ with a minus sign.
+// In the order of for_each_configuration; -inf is minus HUGE_VALQ.
 inline std::vector<Quad> quad_log_densities(const FactorGraph& graph, const LogValueOf& log_value) {
   std::vector<Quad> densities;
   std::vector<int> states;

@@ -1,5 +1,5 @@
-// Random small models for tests: unequal numbers of states, zeros, constants, repeated scopes and
-// parts without a connection all occur by chance.
+// Random small models for tests: unequal numbers of states, zeros, constants, repeated scopes and unconnected parts all
+// occur by chance.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ inline FactorGraph random_model(Random& random, const RandomModelOptions& option
   return graph;
 }
 
-// Not random: a loop of equal variables with a table per neighbour.
+// Not random: a ring of variables with the same table for each pair of neighbours.
 inline FactorGraph ring(int num_variables, int num_states) {
   FactorGraph graph;
   for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
@@ -72,7 +72,7 @@ inline FactorGraph ring(int num_variables, int num_states) {
   return graph;
 }
 
-// A grid of 3 x 3 binary variables, too large to be solved by a few evaluations.
+// A grid of 3 x 3 binary variables, too large to be solved in a few evaluations.
 inline FactorGraph small_grid(std::uint64_t seed, double scale) {
   Random random(seed, "grid");
   FactorGraph graph;

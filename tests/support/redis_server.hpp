@@ -14,7 +14,7 @@
 
 namespace treesample::testing {
 
-// A child process; killed at the end of its life unless it has been waited for.
+// A child process. The destructor kills it unless it has been waited for.
 class ChildProcess {
  public:
   template <typename Work>

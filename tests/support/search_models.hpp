@@ -1,5 +1,5 @@
-// The models, and the values of unsearched sub-problems, on which the tree search is compared with enumeration and with
-// its literal transcription.
+// The models, and the leaf values, on which the tree search is compared with enumeration and with its literal
+// transcription.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,7 @@ inline double total_probability(const FactorGraph& graph, const Approximation& a
   return total;
 }
 
-// Q_phi that looks random but depends only on the states above.
+// A Q_phi that looks random but depends only on the states before the level.
 class HashValue final : public LeafValue {
  public:
   explicit HashValue(const SearchSpace& space, std::uint64_t seed = 7, double scale = 1.0)

@@ -1,4 +1,4 @@
-// Larger models with many zeros, made here: what count() is measured on.
+// Larger generated models with many zeros, on which count() is measured.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace treesample::testing {
 
-// A grid of noisy and deterministic gates: each variable depends on its left and upper neighbours; a share of the
-// tables is deterministic with random outputs, the others have random numbers. The last one is observed.
+// A grid of noisy and deterministic gates: each variable depends on its left and upper neighbours. A share of the
+// tables is deterministic with random outputs, the others have random numbers. The last variable is observed.
 inline FactorGraph deterministic_grid(Random& random, int size, double deterministic) {
   FactorGraph graph;
   for (int v = 0; v < size * size; ++v) graph.add_variable(2);
@@ -39,8 +39,8 @@ inline FactorGraph deterministic_grid(Random& random, int size, double determini
   return graph;
 }
 
-// Packages are carried between places by one truck; every plan of so many steps is a solution. One state variable for
-// each package (a place, or in the truck) and one for the truck, at each step.
+// One truck carries packages between places; every plan with num_steps steps is a solution. At each step there is a
+// state variable for each package (a place, or in the truck) and one for the truck.
 inline FactorGraph logistics(int num_places, int num_packages, int num_steps) {
   FactorGraph graph;
   std::vector<int> trucks;
@@ -51,12 +51,12 @@ inline FactorGraph logistics(int num_places, int num_packages, int num_steps) {
   }
   const int in_truck = num_places;
   for (int t = 0; t < num_steps; ++t) {
-    // One place on or back, or it stays.
+    // The truck moves to a neighbouring place or stays.
     add_condition(graph, {trucks[t], trucks[t + 1]}, [](std::span<const int> x) { return std::abs(x[0] - x[1]) <= 1; });
     for (const auto& package : packages) {
       add_condition(graph, {package[t], trucks[t], trucks[t + 1], package[t + 1]}, [&](std::span<const int> x) {
         if (x[0] == x[3]) return true;
-        // Loading and unloading need a truck that stands there.
+        // Loading and unloading need the truck to stay at the place.
         return x[1] == x[2] && ((x[0] == x[1] && x[3] == in_truck) || (x[0] == in_truck && x[3] == x[1]));
       });
     }
@@ -90,7 +90,7 @@ inline FactorGraph coloured_random_graph(Random& random, int size, int num_edges
   return graph;
 }
 
-// A chain of parities: half of all inputs are odd.
+// A chain of parities: half of all inputs have an odd sum.
 inline FactorGraph odd_inputs(int num_inputs) {
   Circuit01 circuit;
   int last = circuit.input();
@@ -99,8 +99,8 @@ inline FactorGraph odd_inputs(int num_inputs) {
   return circuit.graph;
 }
 
-// Random equations of three bits each, modulo 2: 2 to the number of bits less the rank, where they have a solution,
-// which they have: they are those of a random configuration. Returns the logarithm of that number too.
+// Random equations modulo 2, of three bits each, that a random configuration solves. The number of solutions is 2 to
+// the number of bits minus the rank; its logarithm is returned too.
 inline std::pair<FactorGraph, double> parity_equations(Random& random, int num_bits, int num_equations) {
   FactorGraph graph;
   std::vector<int> x;
@@ -132,7 +132,7 @@ struct NamedModel {
   std::optional<double> log_solutions = {};  // where the number of solutions is known
 };
 
-// Numbers of solutions that are known: by a formula, a table or a factorisation.
+// Models whose number of solutions is known: by a formula, a table or a factorisation.
 inline std::vector<NamedModel> known_counts() {
   std::vector<NamedModel> models;
   for (const auto& [size, solutions] :

@@ -1,4 +1,4 @@
-// Models with many zeros for tests and benchmarks: random ones, and some whose numbers of solutions are known.
+// Models with many zeros for tests and benchmarks: random ones, and some whose number of solutions is known.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ inline void add_clause(FactorGraph& graph, const std::vector<int>& scope, const 
   });
 }
 
-// One variable for each row: its column.
+// One variable per row: the column of its queen.
 inline FactorGraph queens(int size) {
   FactorGraph graph;
   for (int row = 0; row < size; ++row) graph.add_variable(size);
@@ -77,7 +77,8 @@ inline FactorGraph coloured_grid(int width, int height, int colours) {
   return graph;
 }
 
-// Pigeons that sit in different holes: none when there are more pigeons than holes, m! / (m - n)! ways else.
+// Pigeons in different holes: no solution when there are more pigeons than holes, otherwise m! / (m - n)! for n pigeons
+// and m holes.
 inline FactorGraph pigeons(int num_pigeons, int num_holes) {
   FactorGraph graph;
   for (int v = 0; v < num_pigeons; ++v) graph.add_variable(num_holes);
@@ -126,7 +127,7 @@ class Circuit01 {
   FactorGraph graph;
 };
 
-// An array multiplier of two numbers with so many bits whose product is given: its solutions are the divisors d of the
+// An array multiplier for two numbers of `bits` bits whose product is given. Its solutions are the divisors d of the
 // product for which d and product / d have at most that many bits.
 inline FactorGraph multiplier(int bits, unsigned long long product) {
   Circuit01 circuit;
@@ -169,7 +170,7 @@ struct RandomCspOptions {
   double across_blocks = 0.1;
 };
 
-// Scopes in blocks, so that components, equal residues and impossible components beside others occur.
+// Scopes are in blocks, so that components, equal residues, and impossible components beside possible ones occur.
 inline FactorGraph random_csp(Random& random, const RandomCspOptions& options) {
   const auto below = [&](int end) { return static_cast<int>(random.below(static_cast<std::uint64_t>(end))); };
   FactorGraph graph;
@@ -216,7 +217,8 @@ inline FactorGraph random_clauses(Random& random, int num_variables, int num_cla
   return graph;
 }
 
-// Blocks of random clauses near where half of them are impossible, with some clauses across and weights.
+// Blocks of random clauses near the ratio at which half of them are impossible, with some clauses across blocks and
+// with weights.
 inline FactorGraph clause_blocks(Random& random, int num_blocks, int block_size, double clauses_per_variable,
                                  double across_blocks) {
   const auto below = [&](int end) { return static_cast<int>(random.below(static_cast<std::uint64_t>(end))); };

@@ -37,7 +37,7 @@ struct Truth {
   std::vector<std::vector<Quad>> marginals;
 };
 
-// Over levels, which a direction makes states of; each value at least those of the levels one below.
+// Values over levels, which the direction turns into states; each value is at least those of the levels one below.
 std::vector<double> increasing_values(Random& random, const std::vector<int>& num_states, double scale) {
   std::size_t size = 1;
   for (const int count : num_states) size *= static_cast<std::size_t>(count);
@@ -135,7 +135,7 @@ TEST(Torture, BoundsFromBoxesHold) {
   }
 }
 
-// Functions whose large values cancel: what is left is known to the rounding of the large ones.
+// Functions whose large values cancel: the rest is known only to the rounding of the large ones.
 TEST(Torture, BoxesOfFunctionsThatCancel) {
   Random random(2, "box torture");
   for (int trial = 0; trial < num_trials(100); ++trial) {

@@ -59,7 +59,7 @@ Limits random_limits(Random& random) {
   Limits limits;
   if (below(random, 3) == 0) limits.budget = below(random, 60);
   if (below(random, 4) == 0) {
-    limits.bytes = 2000;  // nodes are given back, and searched again
+    limits.bytes = 2000;  // too little: nodes are given back and searched again
     limits.budget = std::min<std::int64_t>(limits.budget, 2000);
   }
   return limits;
@@ -90,7 +90,7 @@ TEST(CertifiedNumbers, BoundsOfASearchHoldAfterEveryStep) {
           search(model.graph, space, leaves, limits, options, {check, [] { return ::testing::Test::HasFailure(); }})
               .report;
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kNumeric) << error.what();  // beyond its range, and it says so
+      EXPECT_EQ(error.code(), ErrorCode::kNumeric) << error.what();  // outside of its range, which it reports
       EXPECT_TRUE(model.is_beyond_range || leaves.upper == nullptr);
       continue;
     }
@@ -105,7 +105,7 @@ TEST(CertifiedNumbers, BoundsOfASearchHoldAfterEveryStep) {
   EXPECT_GT(num_exact, num_trials(2000) / 3);
 }
 
-// What the samplers promise, over all configurations.
+// The promises of the samplers, checked on all configurations.
 TEST(CertifiedNumbers, SamplersKeepTheirPromises) {
   for (int trial = 0; trial < num_trials(300); ++trial) {
     Random random(trial, "certified samplers");
@@ -117,7 +117,7 @@ TEST(CertifiedNumbers, SamplersKeepTheirPromises) {
     leaves.lower = product_value(model.graph, space, uniform_distributions(model.graph));
     const SearchOptions options = random_options(random);
     const SearchResult result = search(model.graph, space, leaves, random_limits(random), options);
-    if (model.is_beyond_range) continue;  // of wide numbers: some U are infinite
+    if (model.is_beyond_range) continue;  // some U are infinite
     for (const SamplerKind kind : {SamplerKind::kLower, SamplerKind::kUpper, SamplerKind::kEstimate}) {
       const SearchApproximation sampler(result, kind);
       if (sampler.log_value() == kNegInf) {
@@ -175,7 +175,7 @@ TEST(CertifiedNumbers, EliminationKnowsItsRounding) {
   EXPECT_GT(num_exact, num_trials(2000) / 2);
 }
 
-// The linear domain alone: it is right, or it says that it may not be.
+// The linear domain alone: it is right, or it gives up.
 TEST(CertifiedNumbers, TheLinearDomainIsRightOrGivesUp) {
   int num_given_up = 0, num_right = 0;
   ThreadTeam team(1);
@@ -215,7 +215,7 @@ TEST(CertifiedNumbers, SlicesKnowTheirRounding) {
   }
 }
 
-// Any variables as a cutset, any of its joint states.
+// Any variables as a cutset, and any of its joint states.
 TEST(CertifiedNumbers, SumsOverACutsetKnowTheirRounding) {
   int num_parts = 0, num_impossible = 0;
   for (int trial = 0; trial < num_trials(1000); ++trial) {
@@ -285,7 +285,7 @@ TEST(CertifiedNumbers, ASolvedTreeSearchKnowsItsRounding) {
     try {
       solved = q_uct_search(model.graph, space, {}, {.budget = 100'000});
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kNumeric);  // beyond its range, and it says so
+      EXPECT_EQ(error.code(), ErrorCode::kNumeric);  // outside of its range, which it reports
       continue;
     }
     const QUctResult& result = *solved;

@@ -1,4 +1,4 @@
-// Bounds of count() against enumeration with 113 bits: magnitudes from everywhere, solved and stopped.
+// Bounds of count() against enumeration with 113 bits: all magnitudes, solved and stopped.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,7 +53,7 @@ TEST(CountNumbers, BoundsOfLongChainsAreTightAndHold) {
     const int num_variables = 200;
     FactorGraph graph;
     for (int v = 0; v < num_variables; ++v) graph.add_variable(2);
-    std::vector<Quad> sums{0, 0};  // by the state of the last variable: logarithms
+    std::vector<Quad> sums{0, 0};  // logarithms, by the state of the last variable
     for (int v = 1; v < num_variables; ++v) {
       std::vector<double> values(4);
       for (double& value : values) value = random.uniform() < 0.2 ? kNegInf : scale * random.normal();

@@ -54,7 +54,7 @@ TEST(SearchThreadsNumbers, BoundsHoldAfterEveryRound) {
       before = now.log_z;
     };
     const bool is_tight = below(random, 4) == 0;
-    if (is_tight) limits.bytes = 16000;  // nodes are given back, and searched again
+    if (is_tight) limits.bytes = 16000;  // too little: nodes are given back and searched again
     try {
       const SearchReport report =
           search(graph, space, leaves, limits, options,
@@ -63,7 +63,7 @@ TEST(SearchThreadsNumbers, BoundsHoldAfterEveryRound) {
       expect_contains(report.log_z, model);
       if (report.num_threads > 1) ++num_shared;
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kNumeric) << error.what();  // beyond its range, and it says so
+      EXPECT_EQ(error.code(), ErrorCode::kNumeric) << error.what();  // outside of its range, which it reports
       EXPECT_TRUE(model.is_beyond_range);
     }
     if (HasFailure()) return;

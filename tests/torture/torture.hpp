@@ -1,5 +1,6 @@
-// Random models from the corners where certificates break: magnitudes at the ends of the units of wide-range numbers,
-// mixtures of finite and infinite bounds, zeros, "next to zero", large factors that cancel.
+// Random models in the regions where certificates are likely to fail: magnitudes at the limits of the units of
+// wide-range numbers, mixtures of finite and infinite bounds, zeros, penalties in place of zeros, large factors that
+// cancel.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,8 +47,8 @@ struct TortureModel {
   std::string text;  // for messages
   std::vector<Quad> log_densities;
   Quad log_z = 0;
-  bool is_beyond_range = false;  // of wide numbers
-  Quad other_log_z = 0;          // of the same model with each log-value one unit in the last place off, up or down
+  bool is_beyond_range = false;  // for wide numbers
+  Quad other_log_z = 0;          // with every log-value changed by one unit in the last place, up or down
 
   [[nodiscard]] Quad least() const { return fminq(log_z, other_log_z); }
   [[nodiscard]] Quad most() const { return fmaxq(log_z, other_log_z); }
@@ -114,7 +115,7 @@ inline TortureModel torture_model(Random& random, const TortureOptions& options 
   const auto as_it_is = [&](int m, std::span<const int> states) { return log_value_of(model.graph, m, states); };
   model.log_densities = quad_log_densities(model.graph, as_it_is);
   model.log_z = quad_log_sum_exp(model.log_densities);
-  // All one way, or each its own way, the same way whenever it is asked for.
+  // All in one direction, or each in its own direction, which is the same at every call.
   const int way = below(random, 3);
   const auto off_by_one = [&](int m, std::span<const int> states) {
     const double value = as_it_is(m, states);
@@ -122,7 +123,7 @@ inline TortureModel torture_model(Random& random, const TortureOptions& options 
     std::size_t hash = static_cast<std::size_t>(m) * 7919 + 13;
     for (const int state : states) hash = hash * 31 + static_cast<std::size_t>(state);
     const bool is_up = way == 0 || (way == 2 && (hash >> 2) % 2 == 0);
-    // Of the number, and of its logarithm.
+    // One unit of the number and one of its logarithm.
     return std::nextafter(value + (is_up ? 0x1.0p-53 : -0x1.0p-53), is_up ? HUGE_VAL : -HUGE_VAL);
   };
   model.other_log_z = quad_log_sum_exp(quad_log_densities(model.graph, off_by_one));
