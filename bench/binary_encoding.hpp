@@ -1,5 +1,5 @@
-// A model over variables with two states in place of one with more: K states are the numbers of ceil(log2 K) bits, and
-// numbers beyond K are impossible. What count() does without it is measured against it.
+// Encodes a model with variables of two states only: K states become the numbers of ceil(log2 K) bits, and numbers from
+// K on are impossible. The benchmark compares count() with and without this encoding.
 #pragma once
 
 #include <bit>

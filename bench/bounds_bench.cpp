@@ -1,6 +1,6 @@
-// The search by its rules gap and q-uct on a binary model, in `tree` beside the tree search, in one run and on one
-// core, so that the ratios hold on any machine. A level is one node that a traversal passes, going down and backing up.
-// With one expansion per traversal a level means the same for both searches; by default it carries more of the
+// The search with its rules gap and q-uct on a binary model, in `tree` beside the tree search, in one run and on one
+// core, so that the ratios hold on any machine. A level is one node that a traversal passes, down and up. With one
+// expansion per traversal a level means the same for both searches; with the default, a level carries more of the
 // expansions. Bounds must contain the log Z of elimination.
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ constexpr double kTolerance = 1e-9;  // elimination has rounding errors of its o
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 struct Measured {
-  double per_second = 0.0;  // reward evaluations; the best of several runs, the others measured the machine's noise
+  double per_second = 0.0;  // reward evaluations; the best of several runs, because noise only slows down
   double evaluations = 0.0;
   double levels = 0.0;  // passed in all traversals
   double bytes_each = 0.0;
@@ -38,7 +38,7 @@ struct Measured {
   [[nodiscard]] double ns_per_level() const { return 1e9 * evaluations / per_second / levels; }
 };
 
-// The levels that all traversals passed: each adds one visit per level.
+// The number of levels that all traversals passed: each traversal adds one visit per level.
 template <typename Visits>
 double count_levels(const SearchSpace& space, Visits visits_of) {
   double levels = 0.0;

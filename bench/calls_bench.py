@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Calls per second of expensive functions: calls_bench.py PROGRAM [batches] [workers] [redis]
 
-batches  a function of 1 ms + 1 us per row, by rows of 1 and of 256: a Python function, and a program
-workers  64 programs on this machine, each asleep for 20 ms: the share of 64 / 0.02 calls per second
-redis    the same with 64 workers by way of a Redis server (`treesample worker`)
+batches  a function that takes 1 ms + 1 us per row, called with 1 and with 256 rows: in Python, and as a program
+workers  64 programs on this machine that sleep for 20 ms per call: the share of the ideal 64 / 0.02 calls per second
+redis    the same with 64 workers through a Redis server (`treesample worker`)
 
-PYTHONPATH names the module. These are wall-clock times: they mean something where nothing else runs. The load of the
-machine is printed, and processor time, by which the rate of a quiet machine can be told.
+PYTHONPATH names the module. Times are wall-clock times, which are meaningful only on an otherwise idle machine; the
+load and the processor time are printed too, to estimate the rate on such a machine.
 """
 import json
 import os
@@ -71,7 +71,7 @@ def python_function(calls, batch):
 
 
 def per_call(run, few, many):
-    """Seconds, and seconds of processor time, of one call: without what starting takes."""
+    """Seconds of wall-clock time and of processor time per call, without the time to start."""
     measured = []
     for calls in (few, many):
         start, used = time.monotonic(), processor_seconds()
@@ -113,7 +113,7 @@ def by_redis(folder):
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
     try:
-        infer(path, 640, "--oracle-workers", "96", *login)  # the workers' programs have started
+        infer(path, 640, "--oracle-workers", "96", *login)  # starts the workers' programs
         workers(folder, login)
     finally:
         for process in (helpers, server):

@@ -1,6 +1,6 @@
-// count() on models made for it: seconds and decisions per second, and how many times longer it takes without its
-// cache, without learning, without reductions and elimination, and with variables of two states alone; all in one run
-// and on one core. `count_bench [SECONDS]`: the limit of each run.
+// count() on generated models: seconds and decisions per second, and how many times longer it takes without its cache,
+// without learning, without reductions and elimination, and with variables of two states only; all in one run and on
+// one core. `count_bench [SECONDS]`: the time limit of each run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace treesample;
 
-// The search alone, so that there is something to compare.
+// Without reductions and elimination, so that there is something to compare.
 const CountOptions kSearchAlone{.has_reductions = false, .most_eliminated_entries = 0.0};
 
 bool has_more_than_two_states(const FactorGraph& graph) {
@@ -25,7 +25,7 @@ bool has_more_than_two_states(const FactorGraph& graph) {
   return false;
 }
 
-// True when the bounds of all runs meet.
+// Returns true when the bounds of all runs overlap.
 bool measure(const testing::NamedModel& model, double seconds) {
   const Limits limits{.seconds = seconds};
   const CountResult whole = count(model.graph, limits, kSearchAlone);
@@ -58,12 +58,12 @@ bool measure(const testing::NamedModel& model, double seconds) {
   return is_correct;
 }
 
-// As count() is used: with everything. True when the bounds hold the number that is known.
+// count() with everything, as it is used. Returns true when the bounds contain the known number.
 bool check_known(const testing::NamedModel& model, double seconds) {
   const CountResult result = count(model.graph, {.seconds = seconds});
   const LogBounds& log_z = result.report.log_z;
   const double known = *model.log_solutions;
-  constexpr double kRounding = 1e-9;  // of the number that is known
+  constexpr double kRounding = 1e-9;  // of the known number
   const bool is_right =
       known == kNegInf ? log_z.lower == kNegInf : log_z.lower <= known + kRounding && log_z.upper >= known - kRounding;
   fmt::print("{}: {}{}, known {:.9g}, log Z {:.9g} .. {:.9g}; {}\n", model.name, result.is_solved ? "solved" : "open",

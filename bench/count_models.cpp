@@ -1,7 +1,6 @@
-// Counts models given as files: `count_models [--seconds S] [--memory MiB] [--no-cache] [--no-learning]
-// [--no-reductions] [--reductions LETTERS] MODEL.uai ...`, the letters of products that are split, merged states, gates
-// and sums: pmgs are all. Evidence is read from MODEL.uai.evid where there is one. One line per model; for
-// experiments.
+// Counts models from files: `count_models [--seconds S] [--memory MiB] [--no-cache] [--no-learning] [--no-reductions]
+// [--reductions LETTERS] MODEL.uai ...`. The letters are p (split products), m (merged states), g (gates) and s (sums);
+// pmgs is all. Evidence is read from MODEL.uai.evid if it exists. One line per model; for experiments.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -19,7 +18,7 @@
 
 namespace {
 
-// The same reductions as count() has, some of them left out.
+// The reductions of count(), some of them left out.
 treesample::FactorGraph reduced_by(const treesample::FactorGraph& graph, const treesample::ReduceSwitches& switches) {
   using namespace treesample;
   CountReduction reduction = reduce_for_count(simplify(graph).model.graph, {}, switches);

@@ -1,5 +1,5 @@
 // Training steps and evaluations per second on a GPU against one core, with the paper's networks and with wider ones or
-// larger minibatches. Fails when results differ by more than 1e-4; says so and ends where there is no GPU.
+// larger minibatches. Fails when results differ by more than 1e-4; without a GPU it says so and ends.
 //
 // Usage: device_bench [cuda|kernels]
 #include <fmt/format.h>
@@ -43,12 +43,12 @@ double seconds_per_call(const Call& call) {
 
 struct Batch {
   std::vector<std::vector<int>> states;
-  std::vector<int> all_states;  // the same, one after the other
+  std::vector<int> all_states;  // all of these, one after the other
   std::vector<float> target = {1.0F, -1.0F};
   std::vector<GnnSample> samples;
 };
 
-// For training all variables and graphs in turn; for evaluation one of each, which is how a search asks.
+// For training, all variables and graphs in turn; for evaluation, one of each, as a search asks.
 Batch make_batch(int size, const std::vector<GnnPlan>& plans, bool is_training, Random& random) {
   Batch batch;
   for (int i = 0; i < size; ++i) {
@@ -66,7 +66,7 @@ Batch make_batch(int size, const std::vector<GnnPlan>& plans, bool is_training, 
   return batch;
 }
 
-// Of the largest number.
+// Relative to the largest number.
 double largest_difference(std::span<const float> a, std::span<const float> b) {
   double most = 0.0, largest = 1.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -84,7 +84,7 @@ Batches make_batches(int size, const std::vector<GnnPlan>& plans, Random& random
   return {make_batch(size, plans, true, random), make_batch(size, plans, false, random)};
 }
 
-// `gradient(g)` adds the processor's, `evaluate(q)` are its Q-values.
+// `gradient(g)` adds the processor's gradient, `evaluate(q)` gives its Q-values.
 template <typename Network, typename Gradient, typename Evaluate>
 bool compare(const std::string& name, Network& network, const Batches& batches, Device device, const Gradient& gradient,
              const Evaluate& evaluate) {

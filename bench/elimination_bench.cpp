@@ -1,5 +1,5 @@
-// Elimination: nanoseconds per bucket entry in the linear and in the log domain, beside what copying a table takes on
-// the same core in the same run, and how much faster several threads are. All passes must agree on log Z.
+// Elimination: nanoseconds per bucket entry in the linear and in the log domain, beside the time of copying a table on
+// the same core in the same run, and the speed-up of several threads. All passes must agree on log Z.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Of one double, read and written, in a table as large as the largest message, by so many threads.
+// Nanoseconds to read and write one double, in a table as large as the largest message, with num_threads threads.
 double copy_nanoseconds(std::size_t num_entries, int num_threads) {
   ThreadTeam team(num_threads);
   std::vector<double> from(num_entries, 1.0), to(num_entries, 2.0);
@@ -41,7 +41,7 @@ double copy_nanoseconds(std::size_t num_entries, int num_threads) {
   return 1e9 * best / static_cast<double>(num_entries);
 }
 
-// Pairwise factors on a random graph: several large messages meet in a bucket, with different variables.
+// Pairwise factors on a random graph: several large messages over different variables meet in a bucket.
 FactorGraph random_pairs(int num_variables, int num_states, int num_pairs, std::uint64_t seed) {
   Random random(seed, "elimination bench");
   FactorGraph graph;
@@ -62,7 +62,7 @@ struct Timed {
   Marginals marginals;
 };
 
-// The best of two runs, of which the second has no new memory.
+// The best of two runs; the second needs no new memory.
 template <typename Pass>
 Timed timed(Pass pass, const FactorGraph& graph, const EliminationCost& cost, int num_threads, bool with_marginals) {
   ThreadTeam team(num_threads);
@@ -84,7 +84,7 @@ Timed timed(Pass pass, const FactorGraph& graph, const EliminationCost& cost, in
 }
 
 struct Asked {
-  std::vector<int> order;  // empty: one that is looked for
+  std::vector<int> order;  // empty: an order is searched for
   bool with_logarithms = true, with_marginals = true;
 };
 
@@ -136,7 +136,7 @@ int main() {
   is_correct = measure("the same, log Z alone", make_ising({.n = 18}, 1).graph,
                        {.order = rows(18), .with_logarithms = false, .with_marginals = false}) &&
                is_correct;
-  // Tables far beyond the caches; not those of marginals, which would all be kept.
+  // Tables far larger than the caches; without marginals, for which all tables would be kept.
   is_correct = measure("Ising grid 23 x 23", make_ising({.n = 23}, 1).graph,
                        {.order = rows(23), .with_logarithms = false, .with_marginals = false}) &&
                is_correct;

@@ -1,10 +1,11 @@
-// A learned model as a leaf value for tables, against those that read the tables: docs/methods/oracles.md.
+// A learned model as a leaf value for models of tables, against leaf values that read the tables:
+// docs/methods/oracles.md.
 //
 //   leaf_bench [INSTANCES]    mean KL of the paper's search at equal evaluations, as CSV
 //
-// "learned" spends half of the evaluations on complete configurations, as many rewards each as there are variables, and
-// learns main effects, pairs and larger terms from them. Its leaf value is what mini-buckets of the learned model
-// expect in all, less what the search has paid for. "learned alone" is the learned search with all of the evaluations.
+// "learned" spends half of the evaluations on complete configurations, each of which costs one reward per variable, and
+// learns main effects, pairs and larger terms from them. Its leaf value is the total that mini-buckets of the learned
+// model expect, minus what the search has paid for. "learned alone" is the learned search with all of the evaluations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace treesample {
 namespace {
 
 constexpr int kNumSamples = 4'000;
-constexpr double kExploration[] = {1.0, 0.1};  // the better one counts, by family, budget and leaf value
+constexpr double kExploration[] = {1.0, 0.1};  // the better one counts, for each family, budget and leaf value
 constexpr std::uint64_t kSeed = 99;
 
 struct Problem {
@@ -49,7 +50,7 @@ double kl_of(const Problem& problem, const Approximation& approximation) {
   return problem.log_z + divergence(problem.graph, approximation, {.num_samples = kNumSamples}, random).delta_kl;
 }
 
-// Of the paper's search, for each weight of exploration.
+// KL of the paper's search, for each weight of exploration.
 std::vector<double> search(const Problem& problem, std::int64_t budget, InferOptions options) {
   options.method = Method::kTreeSample;
   options.select = SelectRule::kQUct;
@@ -69,7 +70,7 @@ std::vector<double> search(const Problem& problem, std::int64_t budget, InferOpt
   return kls;
 }
 
-// All factors in one function; `note` hears what it is asked.
+// All factors in one function; `note` is called with its arguments and value.
 Answer learned_search(const Problem& problem, std::int64_t calls,
                       const std::function<void(std::span<const int>, double)>& note) {
   FactorGraph hidden;
@@ -86,7 +87,7 @@ Answer learned_search(const Problem& problem, std::int64_t calls,
   return infer(hidden, {.best = false}, {.calls = calls, .threads = 1}, options);
 }
 
-// The factors that a prefix decides; -1 is an open variable.
+// The sum of the factors that a prefix decides; -1 is an open variable.
 double decided_sum(const FactorGraph& graph, std::span<const int> x) {
   double sum = 0.0;
   for (int m = 0; m < graph.num_factors(); ++m) {

@@ -1,7 +1,6 @@
-// Time of the value networks with the paper's sizes, on one core: one evaluation (batch 1), evaluations
-// in batches, and one training step (batch 128, with Adam), each beside the share of the core's peak of
-// fused multiply-adds measured in the same run. Fails when a network disagrees with the plain
-// double-precision reference.
+// Times of the value networks with the paper's sizes, on one core: one evaluation (batch 1), evaluations in batches,
+// and one training step (batch 128, with Adam), each beside its share of the core's peak rate of fused multiply-adds,
+// measured in the same run. Fails when a network disagrees with the plain double-precision reference.
 //
 // Usage: nn_bench
 
@@ -31,7 +30,7 @@ constexpr int kStates = 2;
 constexpr int kGraphs = 8;
 constexpr int kBatch = 128;
 
-// The shortest of several runs of `repeats` calls, in seconds per call: noise only ever adds.
+// The shortest of several runs of `repeats` calls, in seconds per call, because noise only slows down.
 template <typename Call>
 double seconds_per_call(int repeats, const Call& call) {
   double best = HUGE_VAL;
@@ -78,7 +77,7 @@ std::vector<Query> make_queries(int count, Random& random) {
   return queries;
 }
 
-// Multiply-adds that the pruned evaluation of one read-out does.
+// Floating-point operations of the pruned evaluation of one read-out.
 double gnn_flops(const GnnOptions& options, const nn::Cone& cone) {
   double blocks = 0.0;
   for (int s = 0; s < nn::num_steps(options); ++s) {
@@ -172,7 +171,7 @@ bool bench_mlp(double peak) {
     network.q_values(query.variable, query.states, scratch, q);
     correct = correct && agrees(q, test::reference_mlp(tensors, options, query.states, query.variable));
   }
-  double flops = 2.0 * kStates * options.hidden.back();  // all dense layers; zeros that are skipped count too
+  double flops = 2.0 * kStates * options.hidden.back();  // all dense layers, including zeros that are skipped
   for (std::size_t l = 1; l < options.hidden.size(); ++l) flops += 2.0 * options.hidden[l - 1] * options.hidden[l];
   const double single = seconds_per_call(10 * kBatch, [&](int i) {
     network.q_values(queries[i % kBatch].variable, queries[i % kBatch].states, scratch, q);

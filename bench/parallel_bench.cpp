@@ -1,4 +1,4 @@
-// What several evaluations under way cost in quality and bring in speed: docs/methods/oracles.md.
+// What several evaluations at a time cost in quality and gain in speed: docs/methods/oracles.md.
 //
 //   parallel_bench kl [INSTANCES [BUDGET]]    mean KL at equal budget, as CSV
 //   parallel_bench speed                      evaluations per second with a function that sleeps 20 ms, as CSV
@@ -25,7 +25,7 @@ namespace {
 constexpr int kWorkers[] = {1, 4, 16};
 constexpr int kNumSamples = 20'000;
 constexpr double kSleepSeconds = 0.02;
-constexpr std::int64_t kBudgetSeconds = 20;  // of evaluations: 1000 of them
+constexpr std::int64_t kBudgetSeconds = 20;  // of evaluations: 1000 of 20 ms
 
 // P programs that all take equally long: the answer to the oldest question comes first.
 class EquallySlow final : public EvaluationQueue {
@@ -53,7 +53,7 @@ class EquallySlow final : public EvaluationQueue {
   std::deque<OracleQuestion> pending_;
 };
 
-// The same model with functions that do not show their tables.
+// The same model with functions that hide their tables.
 FactorGraph functions_of(const FactorGraph& tables) {
   FactorGraph graph;
   for (int v = 0; v < tables.num_variables(); ++v) graph.add_variable(tables.num_states(v));

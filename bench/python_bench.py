@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What a call of a Python function costs beside the function itself: python_bench.py [REPEATS]
+"""The overhead of calling a Python function as a factor: python_bench.py [REPEATS]
 
-PYTHONPATH names the module. All times are processor time, each the best of REPEATS (7) runs; the plain call is the
-loop of `map`, which is C's. What the search itself does is measured with tables in the place of the functions: the same
-search, step by step, which the spread of its importance samples proves.
+PYTHONPATH names the module. All times are processor time, each the best of REPEATS (7) runs. The plain call is the
+loop of `map`, which is in C. The time of the search itself is measured with tables in place of the functions: equal
+standard errors of the importance samples show that it is the same search, step by step.
 """
 import collections
 import subprocess
@@ -24,7 +24,7 @@ def constant(a, b, c):
 
 
 def seconds(work, repeats):
-    """Processor time."""
+    """Processor time, the best of several runs."""
     best = float("inf")
     for _ in range(repeats):
         start = time.process_time()
@@ -39,7 +39,7 @@ def by_hand(repeats):
 
 
 def direct(repeats):
-    """The interpreter is held all the time."""
+    """Seconds per call while the interpreter lock is held all the time."""
     m = ts.Model()
     variables = [m.variable(f"x{i}", STATES) for i in range(3)]
     m.factor(*variables, cost=0)(constant)
@@ -57,7 +57,7 @@ def chain(add):
 
 
 def in_search(repeats):
-    """Seconds per call in a search beside what it does itself; and those."""
+    """Overhead per call in a search, the time of the search itself per call, and the number of calls."""
     count = 0
 
     def counted(a, b, c):
@@ -77,7 +77,7 @@ def in_search(repeats):
 
 
 def in_batches(repeats):
-    """Seconds per row of a batch of 256 beside the function."""
+    """Overhead per row in batches of 256, in seconds."""
     values = np.full(256, 0.5)
 
     def by_rows(rows):
@@ -93,7 +93,7 @@ def in_batches(repeats):
 
 
 def importing(repeats):
-    """Seconds to import NumPy, and the module beyond it."""
+    """Seconds to import NumPy, and then the module."""
     text = (
         "import time; a = time.process_time(); import numpy; b = time.process_time(); import treesample;"
         "print(b - a, time.process_time() - b)"

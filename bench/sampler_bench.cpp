@@ -1,12 +1,13 @@
-// What several threads bring to orders of elimination, samples with bounded weights, sums over a cutset and
-// mini-buckets, beside arithmetic in registers: what 16 cores that share power and caches give at most.
+// The speed-up of several threads for orders of elimination, samples with bounded weights, sums over a cutset and
+// mini-buckets, beside arithmetic in registers, which shows the most that cores with shared power and caches can give.
 //
 //   sampler_bench [THREADS [WHAT]]
 //
-// WHAT is one of arithmetic, orders, samples, cutset and mini-buckets; all of them without it.
+// WHAT is one of arithmetic, orders, samples, cutset and mini-buckets; the default is all of them.
 //
-// Beside wall-clock seconds the processor time of all threads and of the calling one: on a machine that others use too,
-// all / calling tells how evenly the work was shared, and all with N threads / all with one what sharing it cost.
+// Besides wall-clock seconds, it prints the processor time of all threads and of the calling one. Where other programs
+// run too, all / calling shows how evenly the work was shared, and all with N threads / all with one thread what
+// sharing it cost.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -30,13 +31,13 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::string wanted;  // of all measurements; empty: each
+std::string wanted;  // name of a measurement; empty: all
 
 struct Seconds {
   double wall = 0.0, all = 0.0;
 };
 
-// The first call is that of one thread, with which others are compared.
+// The first call, with one thread, is the reference for the others.
 template <typename Work>
 void measure(const char* what, int threads, Seconds& one, Work work) {
   if (!wanted.empty() && wanted != what) return;
@@ -50,7 +51,7 @@ void measure(const char* what, int threads, Seconds& one, Work work) {
              now.all / one.all, one.wall / now.wall);
 }
 
-// What the machine's cores can do side by side, and nothing of ours can do more.
+// The most that the cores can do in parallel.
 double sums_in_registers(int threads) {
   ThreadTeam team(threads);
   std::vector<double> sums(256);

@@ -1,6 +1,6 @@
-// Speed of the search beside its deliberately naive twin (examples/literal_tree_sample.hpp), in one run and on
-// one core, so that the ratios hold on any machine. The twin keeps its nodes in a std::map from prefixes or, the
-// harder yardstick, in a hash table. All must grow the same tree.
+// The speed of the tree search beside its deliberately naive twin (examples/literal_tree_sample.hpp), in one run and on
+// one core, so that the ratios hold on any machine. The twin keeps its nodes in a std::map from prefixes or, as a
+// harder comparison, in a hash table. All must grow the same tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Measured {
   double levels = 0.0;  // mean length of a traversal
 };
 
-// Best of several runs: what the others measured is the machine's noise.
+// The best of several runs, because noise only slows down.
 Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
   Measured best;
   for (int run = 0; run < (budget <= 100'000 ? 300 : 6); ++run) {
@@ -50,8 +50,8 @@ Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std:
   return best;
 }
 
-// Evaluations per second (best of several runs, as for the engine) of the twin with this kind of map, or a negative
-// number when the trees differ.
+// Evaluations per second (the best of several runs) of the twin with this kind of map, or a negative number when the
+// trees differ.
 template <class Tree>
 double measure_naive(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
   std::vector<int> order(graph.num_variables());

@@ -1,10 +1,10 @@
-// The search with bounds by several threads against one, in one run: reward evaluations per second, of the wall clock
-// and of all processors together, and what is left of U - L. The bounds of all runs must overlap.
+// The search with bounds by several threads against one thread, in one run: reward evaluations per second, of
+// wall-clock time and of processor time, and the remaining gap U - L. The bounds of all runs must overlap.
 //
 //   threads_bench [--seconds S | --evaluations E] [--threads 1,2] [--space andor] [--i-bound I] [MODEL.uai [EVIDENCE]]
 //
 // Without a model: Ising 16x16 and FACTOR GRAPHS 2 with 100 variables. With --evaluations every thread makes that many,
-// whatever the clock says: U - L can then be compared on a machine that is busy.
+// whatever the time: U - L can then be compared on a machine with other load.
 #include <fmt/format.h>
 
 #include <algorithm>

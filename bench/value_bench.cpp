@@ -1,12 +1,12 @@
-// Trained networks and mini-buckets as leaf values of the paper's search, at what each of them costs: CSV.
+// Trained networks and mini-buckets as leaf values of the paper's search, with the cost of each, as CSV.
 //
 //   value_bench NETWORK I[:degree],... MODEL[@NAME=STATE,NAME=STATE,...] ...
 //
 // KL of P_X after 1,000 evaluations in the space `tree` and the given order, from 500 samples and the exact log Z, and
-// the processor time of all that a new problem takes: making the leaf value, the search, the samples. Mini-buckets have
-// one pass and ten, and with `:degree` that order of the variables, for them and their search. "elimination" is log Z
-// by the best order that is found, all of which the others go without. The share of samples that are impossible is not
-// in their KL, which is infinite with them.
+// the processor time of everything that a new problem takes: making the leaf value, the search, the samples.
+// Mini-buckets get one pass and ten passes and, with `:degree`, that order of the variables for them and their search.
+// "elimination" is log Z in the best order found, none of which the others use. Impossible samples, with which the KL
+// would be infinite, are left out of it; their share is printed.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ void print_row(const Problem& problem, const std::string& method, double seconds
   fmt::print("{},\"{}\",{:.6f},{:.6f},{:.6f},{}\n", problem.name, method, seconds, sample_seconds, kl, impossible);
 }
 
-// A network's samples are out of the budget, and what they found is in the tree.
+// The samples of a telescoped network are paid from the budget, and what they found is in the tree.
 void measure(const Problem& problem, const std::string& method, const std::string& word, double c, int passes) {
   const double start = processor_seconds();
   const LeafValueOptions options{.mini_bucket = {.passes = passes, .lower_bound = false}};
