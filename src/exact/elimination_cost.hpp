@@ -35,8 +35,8 @@ EliminationCost best_order(const ModelSizes& sizes, const EliminationOptions& op
 double bytes_for(const EliminationCost& cost, EliminationGoal goal);
 
 // Fixes variables one after the other until bytes_for() is at most options.most_bytes. Each time it takes the variable
-// that costs the least work for the memory it saves. Where the slices would need more than options.most_entries, they
-// are not chosen and the cost is infinite.
+// for which the work, times the factor by which the memory is still exceeded, is least. Where the slices would need
+// more than options.most_entries, they are not chosen and the cost is infinite.
 void slice(EliminationCost& cost, const ModelSizes& whole, const EliminationOptions& options,
            const ShouldStop& should_stop = {});
 
