@@ -12,9 +12,9 @@
 // sub-problem when the search is over: P_X is uniform there, and the ELBO of the uniform distribution is the value that
 // makes KL(P_X || P*) least. With zeros among the rewards, E is the mean of the others plus the log of their share.
 //
-// A level where nothing possible was seen counts 0. Every sub-problem that reaches it then lacks the same term, so that
-// it cancels; when such a level is finally seen, the search brings all its values up to date. Adding a constant to a
-// factor therefore changes no decision.
+// Where nothing possible was seen at a level, its term of rewards is 0. Every sub-problem that reaches the level then
+// lacks the same term, so that it cancels; when the level is finally seen, the search brings all its values up to date.
+// Adding a constant to a factor therefore changes no decision.
 #pragma once
 
 #include <cstdint>
