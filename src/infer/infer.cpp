@@ -225,7 +225,7 @@ Answer answer_at_once(const Model& model, const InferRequest& request, Run& run)
   return answer;
 }
 
-// The answer for a model to which the question has nothing to add.
+// The answer for a model that contains everything that the question adds (AskedModel).
 Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
