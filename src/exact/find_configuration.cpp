@@ -64,7 +64,7 @@ FindResult ConfigurationFinder::Search::find(const FindOptions& options) {
   last_conflict_ = -1;
   next_unconstrained_ = 0;
   std::vector<char> is_given(weights_.size(), 0);
-  domains_.undo(0);  // of the last call, also when a callback threw
+  domains_.undo(0);  // undoes the last call, even if it threw
   bool is_possible = domains_.is_consistent();
   const Assignment given = observed_states(graph_, options.given);
   for (int v = 0; v < graph_.num_variables() && is_possible; ++v) {

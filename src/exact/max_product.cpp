@@ -89,8 +89,8 @@ class MaxProduct {
     return log_max_.value() != kNegInf;
   }
 
-  // No configuration is above this. The errors count twice, to cover the rounding of this sum; those of the input also
-  // enter the error() of the density alone.
+  // No configuration is above this. The errors count twice, to cover the rounding of this sum. log_max_ counts only its
+  // rounding(), because the errors of the log-values are in input_error_.
   [[nodiscard]] double upper() const { return log_max_.value() + 2.0 * (error_ + input_error_ + log_max_.rounding()); }
   [[nodiscard]] Assignment decode() const {
     Assignment x(buckets_.size(), 0);

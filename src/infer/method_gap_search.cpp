@@ -184,9 +184,9 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   return search(graph_, space, leaves, limits, options, observer);
 }
 
-// Draws samples until the time is over or, where the bounds are settled, as many as were asked for, and more if they
-// are cheap. A solved model needs them only for marginals, and a user who asked for a gap wants the answer once it is
-// reached.
+// Draws samples until the time limit; without one, or once the bounds are settled, as many as were asked for, and more
+// if they are cheap. A solved model needs them only for marginals, and a user who asked for a gap wants the answer once
+// it is reached.
 BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop) const {
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;

@@ -2,7 +2,7 @@
 //
 // Rows that name the tables of each level (value/table_lookups.hpp) are faster to add up, but a table that serves many
 // levels is in all of their rows: in a path of N variables that can be N^2 entries. Here each table is stored once, at
-// the level `until` above which it no longer applies.
+// the level `until` below which it begins.
 #pragma once
 
 #include <algorithm>
