@@ -93,7 +93,8 @@ void run(int most_threads) {
       sum.add(configurations);
     });
     measure("mini-buckets", threads, larger, [&] {
-      static_cast<void>(WeightedMiniBucket(graph, space, {.i_bound = 19, .passes = 3, .threads = threads}));
+      static_cast<void>(WeightedMiniBucket(
+          graph, space, {.bytes = std::uint64_t{2} << 30, .i_bound = 19, .passes = 3, .threads = threads}));
     });
   }
 }

@@ -42,11 +42,7 @@ void BlockTeam::tell(TellShare progress, double num_entries) {
   num_done_ = 0.0;
 }
 
-BlockTeam BlockTeam::unended() const {
-  BlockTeam team;
-  team.team_ = team_;
-  return team;
-}
+BlockTeam BlockTeam::unended() const { return team_ == nullptr ? BlockTeam() : BlockTeam(*team_); }
 
 std::size_t BlockTeam::grain(std::size_t num_blocks) const {
   return std::clamp<std::size_t>(num_blocks / (kMostGrain * static_cast<std::size_t>(num_threads())), 1, kMostGrain);

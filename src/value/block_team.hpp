@@ -8,12 +8,14 @@
 // are a wave, whose members are shared out.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "math/unset_vector.hpp"
 #include "model/dense_table.hpp"
 #include "thread_team.hpp"
 #include "treesample/stop.hpp"
@@ -32,9 +34,9 @@ struct BlockWave {
 
 class BlockTeam {
  public:
-  explicit BlockTeam(ThreadTeam& team) : team_(&team) {}
+  explicit BlockTeam(ThreadTeam& team) : team_(&team), buffers_(static_cast<std::size_t>(team.size())) {}
   // One thread that nobody ends.
-  BlockTeam() = default;
+  BlockTeam() : buffers_(1) {}
 
   // From now on: what ends a loop, and what ends everything with Error (kInterrupted). Both are asked by the calling
   // thread alone.
@@ -49,8 +51,17 @@ class BlockTeam {
   // The same threads, whom nobody ends.
   [[nodiscard]] BlockTeam unended() const;
 
-  // A thread's own buffers are told apart by its number, from 0 to num_threads() - 1.
   [[nodiscard]] int num_threads() const { return team_ == nullptr ? 1 : team_->size(); }
+
+  // Scratch memory for the work of a loop: a buffer that belongs to one thread, counted from 0 to num_threads() - 1,
+  // and is kept for later loops. It holds no particular values. Made by the thread itself, because one thread that
+  // makes the buffers of all others before each loop takes longer than the loop.
+  static constexpr std::size_t kNumBuffers = 4;
+  [[nodiscard]] std::span<double> buffer(int thread, std::size_t which, std::size_t size) {
+    UnsetVector& own = buffers_[static_cast<std::size_t>(thread)].of[which];
+    if (own.size() < size) own = UnsetVector(size);
+    return std::span(own).first(size);
+  }
 
   // work(team, piece) for all of them, with the team that is to do it.
   bool run_wave(const BlockWave& wave, const std::function<bool(BlockTeam& team, int piece)>& work);
@@ -81,7 +92,12 @@ class BlockTeam {
   // team_->run() with the questions of is_ended(); `num_entries` are those of one piece.
   bool share(std::size_t count, std::size_t grain, std::size_t num_entries, const ThreadTeam::Work& work);
 
+  struct alignas(64) Buffers {  // no cache line belongs to two threads
+    std::array<UnsetVector, kNumBuffers> of;
+  };
+
   ThreadTeam* team_ = nullptr;
+  std::vector<Buffers> buffers_;  // by thread
   std::vector<BlockTeam> alone_;  // by thread, of waves
   StopCheck settle_{ShouldStop()}, stop_{ShouldStop()};
   TellShare progress_;

@@ -60,34 +60,30 @@ TS_DISPATCHED void log_above(const double* above, const double* message, std::si
 
 // Sums of exponentials, each stored as a reference and the sum of exp(term - reference). The reference is itself a
 // term, at most kMostAbove below the largest, so that few blocks have to rescale the sums of the blocks before.
-class LogSums {
- public:
-  LogSums(int target, std::size_t size) : target_(target), highest_(size), reference_(size) {}
+struct LogSums {
+  int target = 0;                        // in the walk
+  std::span<double> highest, reference;  // of a block: scratch memory
 
   // Adds the sums of a block, which is overwritten. `relative_to` has the references.
-  void add(const BlockWalk& walk, std::span<double> block, double* relative_to, double* sums, bool is_first) {
-    const std::size_t size = highest_.size();
-    std::fill(highest_.begin(), highest_.end(), kNegInf);
-    walk.accumulate_max_at(0, target_, block, highest_.data());
+  void add(const BlockWalk& walk, std::span<double> block, double* relative_to, double* sums, bool is_first) const {
+    const std::size_t size = highest.size();
+    std::fill(highest.begin(), highest.end(), kNegInf);
+    walk.accumulate_max_at(0, target, block, highest.data());
     if (is_first) {
-      std::copy(highest_.begin(), highest_.end(), relative_to);
+      std::copy(highest.begin(), highest.end(), relative_to);
       std::fill_n(sums, size, 0.0);
     }
     for (std::size_t j = 0; j < size; ++j) {
-      if (highest_[j] > relative_to[j] + kMostAbove) {
-        sums[j] = relative_to[j] == kNegInf ? 0.0 : sums[j] * std::exp(relative_to[j] - highest_[j]);
-        relative_to[j] = highest_[j];
+      if (highest[j] > relative_to[j] + kMostAbove) {
+        sums[j] = relative_to[j] == kNegInf ? 0.0 : sums[j] * std::exp(relative_to[j] - highest[j]);
+        relative_to[j] = highest[j];
       }
-      reference_[j] = relative_to[j] == kNegInf ? 0.0 : -relative_to[j];
+      reference[j] = relative_to[j] == kNegInf ? 0.0 : -relative_to[j];
     }
-    walk.add_at(0, target_, reference_.data(), block);
+    walk.add_at(0, target, reference.data(), block);
     exp_each(block);
-    walk.accumulate_at(0, target_, block, sums);
+    walk.accumulate_at(0, target, block, sums);
   }
-
- private:
-  int target_;
-  std::vector<double> highest_, reference_;
 };
 
 // Merges the copies: log of the sum over the copies of exp(relative_to) * sums. Overwrites the references.
@@ -122,24 +118,19 @@ std::optional<UnsetVector> log_moment(const ClusterView& cluster, std::span<cons
   const BlockFold parts(walk, {{target, moment.size()}});
   UnsetVector relative_to(parts.num_entries(0)), sums(parts.num_entries(0));
   const double scale = 1.0 / cluster.weight;
-  const std::size_t row_size = cluster.num_states(), size = walk.block_size();
-  struct Own {
-    LogSums log_sums;
-    std::vector<double> block, above;
-  };
-  const Own empty{{target, walk.inner_size(target)}, std::vector<double>(size), std::vector<double>(size)};
-  std::vector<Own> owns(static_cast<std::size_t>(team.num_threads()), empty);
+  const std::size_t row_size = cluster.num_states(), size = walk.block_size(), inner_size = walk.inner_size(target);
   const auto add = [&](const BlockWalk& at, const BlockFold::Place& place, int thread) {
-    Own& own = owns[static_cast<std::size_t>(thread)];
-    product.fill(at, 0.0, own.block);
+    const std::span<double> block = team.buffer(thread, 0, size), above = team.buffer(thread, 1, size);
+    product.fill(at, 0.0, block);
     if (from_above.empty()) {
-      scale_each(own.block.data(), size, scale);
+      scale_each(block.data(), size, scale);
     } else {
-      spread(from_above.data() + at.first_entry() / row_size, size / row_size, row_size, own.above.data());
-      scale_and_add(own.block.data(), size, scale, own.above.data());
+      spread(from_above.data() + at.first_entry() / row_size, size / row_size, row_size, above.data());
+      scale_and_add(block.data(), size, scale, above.data());
     }
-    own.log_sums.add(at, own.block, parts.entries(0, at, place, relative_to.data()),
-                     parts.entries(0, at, place, sums.data()), parts.is_first(0, place));
+    const LogSums log_sums{target, team.buffer(thread, 2, inner_size), team.buffer(thread, 3, inner_size)};
+    log_sums.add(at, block, parts.entries(0, at, place, relative_to.data()), parts.entries(0, at, place, sums.data()),
+                 parts.is_first(0, place));
   };
   if (!team.fold(walk, parts, 8, add)) return {};
   std::vector<double> totals((moment.size() + BlockTeam::kRange - 1) / BlockTeam::kRange);
@@ -176,13 +167,9 @@ std::optional<double> send_moments(const ClusterView& cluster, const SentMoments
   const double scale = 1.0 / cluster.weight;
   const std::size_t row_size = cluster.num_states(), size = walk.block_size(), num_rows = size / row_size;
   std::vector<double> entropies(walk.num_blocks(), 0.0);  // by block, so that the total does not depend on the threads
-  struct Own {
-    std::vector<double> block, message, above;
-  };
-  const std::vector<double> unset(size);
-  std::vector<Own> owns(static_cast<std::size_t>(team.num_threads()), Own{unset, unset, unset});
   const auto add = [&](const BlockWalk& at, const BlockFold::Place& place, int thread) {
-    auto& [block, message, above] = owns[static_cast<std::size_t>(thread)];
+    const std::span<double> block = team.buffer(thread, 0, size), message = team.buffer(thread, 1, size),
+                            above = team.buffer(thread, 2, size);
     const std::size_t first_row = at.first_entry() / row_size;
     product.fill(at, 0.0, block);
     spread(cluster.message.data() + first_row, num_rows, row_size, message.data());

@@ -13,14 +13,12 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 #include "value/conditional_tables.hpp"
-#include "value/mini_bucket_passes.hpp"
 #include "value/mini_bucket_plan.hpp"
+#include "value/mini_bucket_sides.hpp"
 #include "value/table_lookups.hpp"
 
 namespace treesample {
 namespace {
-
-using Side = MiniBucketPasses::Side;
 
 constexpr const char* kFunction = "WeightedMiniBucket";
 
@@ -32,8 +30,7 @@ struct WeightedMiniBucket::State {
   const FactorGraph graph;  // a copy, which shares the tables, so that the bounds can outlive the caller's graph
   const SearchSpace space;
   MiniBucketPlan plan;
-  std::unique_ptr<MiniBucketPasses> upper;
-  std::unique_ptr<MiniBucketPasses> lower;  // may be null
+  MiniBucketSides sides;
   MiniBucketReport report;
   std::size_t most_states = 1;
   std::vector<bool> is_exact;          // by level
@@ -55,7 +52,6 @@ struct WeightedMiniBucket::State {
     std::vector<double> rounding;
   };
 
-  void run(const MiniBucketOptions& options, bool with_lower);
   [[nodiscard]] Constants constants(const MiniBucketPasses& passes) const;
   [[nodiscard]] std::vector<std::vector<int>> passing_messages(StopCheck& stop) const;
   void make_rows(const ShouldStop& should_stop);
@@ -71,22 +67,6 @@ struct WeightedMiniBucket::State {
   template <typename Choose>
   Visit visit(int n, std::span<const int> x, std::span<double> values, std::span<double> weights, Choose choose) const;
 };
-
-void WeightedMiniBucket::State::run(const MiniBucketOptions& options, bool with_lower) {
-  ThreadTeam team(options.threads == 0 ? num_cores() : options.threads);
-  const bool with_both = with_lower && !plan.is_exact();
-  const auto part = [&](double first, double size) -> TellShare {
-    if (!options.progress) return {};
-    return [&options, first, size](double share) { options.progress(first + size * share); };
-  };
-  upper = std::make_unique<MiniBucketPasses>(graph, plan, Side::kUpper);
-  upper->run(options.passes, team, options.should_settle, options.should_stop, part(0.0, with_both ? 0.5 : 1.0));
-  report.upper_passes = upper->num_passes();
-  if (!with_both || (options.should_settle && options.should_settle())) return;
-  lower = std::make_unique<MiniBucketPasses>(graph, plan, Side::kLower);
-  lower->run(options.passes, team, options.should_settle, options.should_stop, part(0.5, 0.5));
-  report.lower_passes = lower->num_passes();
-}
 
 WeightedMiniBucket::State::Constants WeightedMiniBucket::State::constants(const MiniBucketPasses& passes) const {
   Constants result{std::vector<double>(plan.buckets.size(), 0.0), std::vector<double>(plan.buckets.size(), 0.0)};
@@ -127,12 +107,12 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
   const auto parent_variable = [&](int n) {
     return space.levels[n].parent >= 0 ? space.levels[space.levels[n].parent].variable : -1;
   };
-  Constants constant = constants(*upper);
+  Constants constant = constants(*sides.upper);
   for (int n = 0; n < space.num_levels(); ++n) constant.messages[n] += constant.rounding[n];
   for (int n = 0; n < space.num_levels(); ++n) {
     stop.go_on(kFunction, static_cast<std::int64_t>(32 * passing[n].size() + 32));
     upper_rows.begin_row(constant.messages[n], parent_variable(n));
-    for (const int c : passing[n]) upper_rows.add(graph, message(*upper, c));
+    for (const int c : passing[n]) upper_rows.add(graph, message(*sides.upper, c));
 
     const Level& level = space.levels[n];
     double below = 0.0;
@@ -141,7 +121,7 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
     sampler_rows.begin_row(0.0, level.variable);
     sent_rows.begin_row(0.0);
     const MiniBucketPlan::Bucket& bucket = plan.buckets[n];
-    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) sent_rows.add(graph, message(*upper, c));
+    for (int c = bucket.first; c < bucket.first + bucket.count; ++c) sent_rows.add(graph, message(*sides.upper, c));
     for (const int m : level.factors) {
       const TableView table{graph.factor(m).scope(), graph.factor(m).log_values().data()};
       q_rows.add(graph, table);
@@ -149,19 +129,19 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
     }
     for (const int j : level.children) {
       for (const int c : passing[j]) {
-        q_rows.add(graph, message(*upper, c));
+        q_rows.add(graph, message(*sides.upper, c));
         // A message that only passes this level is the same for all x_n and cancels in their probabilities.
-        if (plan.clusters[plan.clusters[c].parent].level == n) sampler_rows.add(graph, message(*upper, c));
+        if (plan.clusters[plan.clusters[c].parent].level == n) sampler_rows.add(graph, message(*sides.upper, c));
       }
     }
   }
   upper_rounding = std::move(constant.rounding);
-  if (lower == nullptr) return;
-  const Constants lower_constant = constants(*lower);
+  if (sides.lower == nullptr) return;
+  const Constants lower_constant = constants(*sides.lower);
   for (int n = 0; n < space.num_levels(); ++n) {
     stop.go_on(kFunction, static_cast<std::int64_t>(16 * passing[n].size() + 16));
     lower_rows.begin_row(lower_constant.messages[n] - lower_constant.rounding[n], parent_variable(n));
-    for (const int c : passing[n]) lower_rows.add(graph, message(*lower, c));
+    for (const int c : passing[n]) lower_rows.add(graph, message(*sides.lower, c));
   }
 }
 
@@ -174,14 +154,16 @@ void WeightedMiniBucket::State::check_asked(int level, std::span<const int> x) c
 
 double WeightedMiniBucket::State::log_lower(int level, std::span<const int> x) const {
   if (is_exact[level]) return upper_rows.sum(level, x) - 2.0 * upper_rounding[level];
-  return lower != nullptr ? lower_rows.sum(level, x) : kNegInf;
+  return sides.lower != nullptr ? lower_rows.sum(level, x) : kNegInf;
 }
 
 void WeightedMiniBucket::State::summarise() {
   report.i_bound = plan.i_bound;
   report.num_clusters = static_cast<int>(plan.clusters.size());
   report.is_exact = plan.is_exact();
-  report.has_lower = lower != nullptr || report.is_exact;
+  report.upper_passes = sides.upper->num_passes();
+  if (sides.lower != nullptr) report.lower_passes = sides.lower->num_passes();
+  report.has_lower = sides.lower != nullptr || report.is_exact;
   report.log_upper = space.log_constant;
   report.log_lower = space.log_constant;
   double magnitude = std::abs(space.log_constant);
@@ -205,9 +187,8 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   check_range(kFunction, "threads", options.threads, 0, 4096);
   check_range(kFunction, "i_bound", options.i_bound.value_or(0), 0, FactorGraph::kMaxStates);
   State& s = *state_;
-  const bool with_lower = has_lower_plan(graph, options);
   s.plan = choose_mini_bucket_plan(graph, space, options);
-  s.run(options, with_lower);
+  s.sides = make_mini_bucket_sides(s.graph, s.plan, options);
   s.is_exact.resize(space.levels.size());
   for (const Level& level : space.levels) s.most_states = std::max<std::size_t>(s.most_states, level.num_states);
   for (int n = space.num_levels() - 1; n >= 0; --n) {
@@ -217,8 +198,8 @@ WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpa
   }
   s.make_rows(options.should_stop);
   s.summarise();
-  s.report.bytes = static_cast<std::uint64_t>(s.plan.needed_bytes(with_lower));
-  s.report.kept_bytes = static_cast<std::uint64_t>(s.plan.kept_bytes * (s.lower != nullptr ? 2.0 : 1.0));
+  s.report.bytes = static_cast<std::uint64_t>(s.sides.peak_bytes);
+  s.report.kept_bytes = static_cast<std::uint64_t>(s.plan.kept_bytes * (s.sides.lower != nullptr ? 2.0 : 1.0));
   for (const Factor& factor : graph.factors()) {
     s.report.table_reads += static_cast<std::int64_t>(factor.log_values().size());
   }

@@ -60,9 +60,8 @@ std::vector<TableView> MiniBucketPasses::inputs(int c) const {
 
 bool MiniBucketPasses::eliminate(BlockTeam& team, int c) {
   TableProduct product(graph_, plan_.clusters[c].scope, inputs(c));
-  std::vector<Table> blocks(static_cast<std::size_t>(team.num_threads()), Table(product.walk().block_size()));
   return team.for_each(product.walk(), 16, [&](const BlockWalk& walk, int thread) {
-    Table& block = blocks[static_cast<std::size_t>(thread)];
+    const std::span<double> block = team.buffer(thread, 0, walk.block_size());
     product.fill(walk, 0.0, block);
     double* const out = tables_[c].message.data() + walk.first_entry() / static_cast<std::size_t>(num_states(c));
     log_sum_rows(block, num_states(c), tables_[c].weight, out);
