@@ -137,6 +137,7 @@ void Extent::include(const Extent& other) {
   largest = std::max(largest, other.largest);
   least = std::min(least, std::max(other.least, LinearError::kTiny));
   is_lossy = is_lossy || other.is_lossy;
+  is_partial = is_partial || other.is_partial;
 }
 
 LinearBucket::LinearBucket(const FactorGraph& graph, int v, std::span<const int> separator,
@@ -298,8 +299,13 @@ double LinearBucket::Cursor::gather_operands(std::size_t state) {
       }
     }
   }
-  // A message that is multiplied by 0 need not be computed, unless it is stored.
-  if (bucket_->below_ == nullptr || (constant == 0.0 && bucket_->message_below_ == nullptr)) return constant;
+  if (bucket_->below_ == nullptr) return constant;
+  // A message that is multiplied by 0 need not be computed, unless it is stored. The 0 may be what is left of a small
+  // number, so that the error depends on the largest entry, computed or not.
+  if (constant == 0.0 && bucket_->message_below_ == nullptr) {
+    below_[state].extent_.is_partial = true;
+    return constant;
+  }
   for (BlockOperand& operand : operands_) {
     if (operand.values == nullptr) operand.values = block_below(state);
   }

@@ -32,7 +32,8 @@ struct BlockOperand {
 // The largest entry of a block and its least one above 0. Entries below LinearError::kTiny become 0.
 struct Extent {
   double largest = 0.0, least = std::numeric_limits<double>::infinity();
-  bool is_lossy = false;  // such an entry occurred
+  bool is_lossy = false;    // such an entry occurred
+  bool is_partial = false;  // entries that are multiplied by 0 were not computed: they may be larger than `largest`
 
   void include(std::span<double> block);
   void include(const Extent& other);

@@ -8,8 +8,10 @@
 // which is eps (1 + |f|) in f; the difference is off by u |f - largest| and the exponential by less than 8 u.
 //
 // A product of T tables, summed over K states: T multiplications and K - 1 additions of numbers >= 0, each off by u.
-// Absolute errors: with M_i the largest entry of table i, that of a product is sum_i absolute_i prod_{j != i} M_j, and
-// that of the sum K times as much.
+// Absolute errors: with M_i the largest entry of table i plus its absolute error, that of a product is
+// sum_i absolute_i prod_{j != i} M_j, and that of the sum K times as much. Where not all entries of table i were
+// computed, since what they are multiplied by was stored as 0, M_i is what they are at most: the number of states
+// times the product of the M_j that table i was made from.
 //
 // Scaling by powers of two is exact. Entries below kTiny are set to 0, an absolute error of kTiny. Products that
 // underflow on the way are off by 2^-1074 times the factors still to come: the product of those M_i that are above 1,

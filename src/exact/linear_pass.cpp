@@ -50,6 +50,7 @@ class LinearPass final : public EliminationPass {
   bool take_factors(int v);
   void keep_product_small(int v);
   [[nodiscard]] bool is_product_small(const BucketChain& chain) const;
+  [[nodiscard]] double most_of_largest(int v) const;
   void set_error(int v, LinearTable& message, const Extent& extent) const;
   [[nodiscard]] std::vector<LinearBucket> buckets(const BucketChain& chain);
   [[nodiscard]] std::vector<Extent> fill(const BucketChain& chain, LinearTable& message, EntryWatch& watch);
@@ -119,6 +120,13 @@ bool LinearPass::is_product_small(const BucketChain& chain) const {
   return product <= LinearError::kMostProduct;
 }
 
+// An entry of the message of v is at most this, whether it was computed or not.
+double LinearPass::most_of_largest(int v) const {
+  double most = graph_.num_states(v);
+  for (const LinearTable* table : inputs(v)) most *= table->largest + table->error.absolute;
+  return LinearError::kSlack * most;
+}
+
 // By linear_error.hpp.
 void LinearPass::set_error(int v, LinearTable& message, const Extent& extent) const {
   const std::vector<const LinearTable*> tables = inputs(v);
@@ -126,15 +134,15 @@ void LinearPass::set_error(int v, LinearTable& message, const Extent& extent) co
   const auto num_tables = static_cast<double>(tables.size());
   double product_of_largest = 1.0, product_of_least = 1.0;
   for (const LinearTable* table : tables) {
-    product_of_largest *= table->largest;
+    product_of_largest *= table->largest + table->error.absolute;
     product_of_least *= std::min(1.0, table->least);
   }
   LinearError& error = message.error;
   for (const LinearTable* table : tables) {
     error.relative += table->error.relative;
     if (table->error.absolute > 0.0) {
-      error.absolute +=
-          LinearError::kSlack * num_states * table->error.absolute * (product_of_largest / table->largest);
+      const double others = product_of_largest / (table->largest + table->error.absolute);
+      error.absolute += LinearError::kSlack * num_states * table->error.absolute * others;
     }
   }
   error.relative += kEpsilon / 2.0 * (num_tables + num_states) * LinearError::kSlack;
@@ -194,6 +202,10 @@ std::vector<Extent> LinearPass::fill(const BucketChain& chain, LinearTable& mess
     extents.front().include(own->extent);
     own->cursor.add_extents_below(std::span(extents).subspan(1));
   }
+  // Where a block was left out, so were those below that it is made of.
+  for (std::size_t i = 1; i < length; ++i) {
+    extents[i].is_partial = extents[i].is_partial || extents[i - 1].is_partial;
+  }
   std::reverse(extents.begin(), extents.end());
   return extents;
 }
@@ -239,12 +251,13 @@ bool LinearPass::eliminate_taken(const BucketChain& chain, EntryWatch& watch) {
     const int v = chain.variables[i];
     LinearTable& message = messages_[v];
     message.scope = tree_.buckets[v].separator;
-    message.largest = extents[i].largest;
+    message.largest = extents[i].is_partial ? most_of_largest(v) : extents[i].largest;
     message.least = extents[i].least;
     set_error(v, message, extents[i]);
     if (message.largest == 0.0) return add_number(message);
     is_known = message.error.absolute < message.largest;  // else nothing is known of it
   }
+  if (!is_known) return false;
   const bool is_wide = stored.largest > kWideRange || stored.largest < 1.0 / kWideRange;
   if (is_wide || stored.values.size() <= kSmallTable) stored.normalise();
   exponent_ += stored.exponent;
@@ -253,7 +266,7 @@ bool LinearPass::eliminate_taken(const BucketChain& chain, EntryWatch& watch) {
     factors_[v].clear();
     for (const int c : tree_.buckets[v].children) messages_[c].values = TableMemory();
   }
-  return stored.scope.empty() ? add_number(stored) : is_known;
+  return !stored.scope.empty() || add_number(stored);
 }
 
 bool LinearPass::eliminate_all(EntryWatch& watch) {

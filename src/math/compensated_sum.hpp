@@ -24,6 +24,16 @@ class CompensatedSum {
     ++count_;
   }
 
+  // The numbers of another sum.
+  void add(const CompensatedSum& other) {
+    const double magnitude = magnitude_ + other.magnitude_, count = count_ + other.count_;
+    add(other.sum_);
+    lost_ += other.lost_;
+    magnitude_ = magnitude;
+    count_ = count + 1.0;  // one more addition
+    is_minus_infinite_ = is_minus_infinite_ || other.is_minus_infinite_;
+  }
+
   [[nodiscard]] double value() const { return is_minus_infinite_ ? kNegInf : sum_ + lost_; }
   // A bound of |value() - the sum of the numbers|: the rounding of the last addition and of `lost_`.
   [[nodiscard]] double rounding() const {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "math/compensated_sum.hpp"
 #include "math/hash.hpp"
 #include "model/table_index.hpp"
 #include "treesample/error.hpp"
@@ -119,9 +120,9 @@ double FactorGraph::value_at(int index, std::span<const int> x) const {
 
 double FactorGraph::log_density(std::span<const int> x) const {
   check_assignment(x, "FactorGraph::log_density");
-  double sum = 0.0;
-  for (int m = 0; m < num_factors() && sum != kNegInf; ++m) sum += value_at(m, x);
-  return sum;
+  CompensatedSum sum;
+  for (int m = 0; m < num_factors() && sum.value() != kNegInf; ++m) sum.add(value_at(m, x));
+  return sum.value();
 }
 
 void FactorGraph::check_assignment(std::span<const int> x, const char* function) const {

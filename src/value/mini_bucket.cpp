@@ -45,14 +45,14 @@ struct WeightedMiniBucket::State {
   ConditionalTables conditionals;
   std::once_flag conditionals_made;
 
-  // By level: the sum of the constant messages sent from it or below, and the rounding error of all messages from
-  // there.
+  // By level: the sum of the constant messages sent from it or below; the rounding error of all messages from there and
+  // of adding up those that U_j or L_j consists of.
   struct Constants {
     std::vector<double> messages;
     std::vector<double> rounding;
   };
 
-  [[nodiscard]] Constants constants(const MiniBucketPasses& passes) const;
+  [[nodiscard]] Constants constants(const MiniBucketPasses& passes, std::span<const std::vector<int>> passing) const;
   [[nodiscard]] std::vector<std::vector<int>> passing_messages(StopCheck& stop) const;
   void make_rows(const ShouldStop& should_stop);
   void summarise();
@@ -68,18 +68,28 @@ struct WeightedMiniBucket::State {
   Visit visit(int n, std::span<const int> x, std::span<double> values, std::span<double> weights, Choose choose) const;
 };
 
-WeightedMiniBucket::State::Constants WeightedMiniBucket::State::constants(const MiniBucketPasses& passes) const {
+WeightedMiniBucket::State::Constants WeightedMiniBucket::State::constants(
+    const MiniBucketPasses& passes, std::span<const std::vector<int>> passing) const {
+  std::vector<CompensatedSum> messages(plan.buckets.size());
   Constants result{std::vector<double>(plan.buckets.size(), 0.0), std::vector<double>(plan.buckets.size(), 0.0)};
   for (int n = space.num_levels() - 1; n >= 0; --n) {
     const MiniBucketPlan::Bucket& bucket = plan.buckets[n];
     for (int c = bucket.first; c < bucket.first + bucket.count; ++c) {
-      if (plan.clusters[c].parent < 0) result.messages[n] += passes.message(c).front();
+      if (plan.clusters[c].parent < 0) messages[n].add(passes.message(c).front());
       result.rounding[n] += passes.rounding(c);
     }
     const int parent = space.levels[n].parent;
     if (parent < 0) continue;
-    result.messages[parent] += result.messages[n];
+    messages[parent].add(messages[n]);
     result.rounding[parent] += result.rounding[n];
+  }
+  for (std::size_t n = 0; n < messages.size(); ++n) {
+    result.messages[n] = messages[n].value();
+    double magnitude = messages[n].value() == kNegInf ? 0.0 : std::abs(messages[n].value());
+    for (const int c : passing[n]) magnitude += passes.magnitude(c);
+    // Terms are looked up and added one by one; the last one is what the bound is widened by.
+    const double num_terms = static_cast<double>(passing[n].size()) + 2.0;
+    result.rounding[n] += messages[n].rounding() + kEpsilon * num_terms * (magnitude + result.rounding[n]);
   }
   return result;
 }
@@ -107,7 +117,7 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
   const auto parent_variable = [&](int n) {
     return space.levels[n].parent >= 0 ? space.levels[space.levels[n].parent].variable : -1;
   };
-  Constants constant = constants(*sides.upper);
+  Constants constant = constants(*sides.upper, passing);
   for (int n = 0; n < space.num_levels(); ++n) constant.messages[n] += constant.rounding[n];
   for (int n = 0; n < space.num_levels(); ++n) {
     stop.go_on(kFunction, static_cast<std::int64_t>(32 * passing[n].size() + 32));
@@ -137,7 +147,7 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
   }
   upper_rounding = std::move(constant.rounding);
   if (sides.lower == nullptr) return;
-  const Constants lower_constant = constants(*sides.lower);
+  const Constants lower_constant = constants(*sides.lower, passing);
   for (int n = 0; n < space.num_levels(); ++n) {
     stop.go_on(kFunction, static_cast<std::int64_t>(16 * passing[n].size() + 16));
     lower_rows.begin_row(lower_constant.messages[n] - lower_constant.rounding[n], parent_variable(n));

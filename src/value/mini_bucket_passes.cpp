@@ -272,6 +272,7 @@ void MiniBucketPasses::estimate_rounding(ThreadTeam& threads) {
     const auto num_matches = static_cast<double>(plan_.buckets[plan_.clusters[c].level].matches.size());
     const double num_operations = static_cast<double>(tables.size()) + num_passes_ * num_matches + num_states(c) + 4.0;
     tables_[c].rounding = 0x1.0p-52 * num_operations * magnitude;
+    tables_[c].magnitude = largest_magnitude(tables_[c].message);
   };
   threads.run(tables_.size(), 1, estimate);
 }

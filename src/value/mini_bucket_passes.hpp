@@ -32,9 +32,10 @@ class MiniBucketPasses {
   void run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle, const ShouldStop& should_stop,
            const TellShare& progress = {});
 
-  // lambda_c over the separator, and what its rounding error is at most.
+  // lambda_c over the separator, what its rounding error is at most, and its largest entry by magnitude (-inf apart).
   [[nodiscard]] std::span<const double> message(int cluster) const { return tables_[cluster].message; }
   [[nodiscard]] double rounding(int cluster) const { return tables_[cluster].rounding; }
+  [[nodiscard]] double magnitude(int cluster) const { return tables_[cluster].magnitude; }
   // The sum of the constant messages: the bound on log Z without the constant factors.
   [[nodiscard]] double bound() const;
   [[nodiscard]] int num_passes() const { return num_passes_; }
@@ -43,7 +44,7 @@ class MiniBucketPasses {
   using Table = UnsetVector;
   struct Tables {
     double weight = 1.0;  // w_c
-    double rounding = 0.0;
+    double rounding = 0.0, magnitude = 0.0;
     Table message;
     Table shift;  // over shift_scope; empty when the bucket has one cluster
   };
