@@ -11,13 +11,14 @@ SOURCE = pathlib.Path(sys.argv[1])
 TABLES = [
     (["experiments/table2/tables.py", "experiments/table2"], "experiments/table2/README.md"),
     (["experiments/table2/ablations.py", "experiments/table2/ablations.csv"], "experiments/table2/README.md"),
-    (["experiments/own_families/equal_cost.py"], "docs/methods/networks.md"),
+    (["experiments/own_families/run.py"], "experiments/own_families/README.md"),
+    (["experiments/own_families/equal_cost.py"], "experiments/own_families/README.md"),
 ]
 
 failures = 0
 for command, document in TABLES:
     words = [str(SOURCE / word) for word in command]
-    printed = subprocess.run([sys.executable, *words], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run([sys.executable, "-B", *words], check=True, capture_output=True, text=True).stdout
     rows = [line for line in printed.splitlines() if line.startswith("|")]
     lines = set((SOURCE / document).read_text().splitlines())
     missing = [row for row in rows if row not in lines]
