@@ -5,9 +5,11 @@
 #include <cmath>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "command.hpp"
 #include "experiments/compare.hpp"
+#include "experiments/provenance.hpp"
 #include "experiments/trace.hpp"
 #include "model_input.hpp"
 #include "report_page.hpp"
@@ -83,7 +85,7 @@ class CompareCommand final : public Command {
  private:
   std::vector<MethodSetting> settings(const std::string& words) const;
   int compare_traces() const;
-  int show(const experiments::Report& report) const;
+  int show(experiments::Report report) const;
 
   [[nodiscard]] OracleOptions oracle_options() const;
   void announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const;
@@ -174,7 +176,8 @@ int CompareCommand::compare_traces() const {
 }
 
 // Files first: standard output may be a pipe that nobody reads any more.
-int CompareCommand::show(const experiments::Report& report) const {
+int CompareCommand::show(experiments::Report report) const {
+  for (auto& line : experiments::provenance()) report.options.push_back(std::move(line));
   if (!html_.empty()) write_file_atomically(html_, report_page(report));
   return show_report(report, out_, is_quiet_);
 }

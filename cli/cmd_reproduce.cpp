@@ -14,6 +14,7 @@
 #include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/parse_number.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -66,6 +67,7 @@ class ReproduceCommand final : public Command {
  private:
   bool tune(const Experiment& experiment, experiments::ExperimentOptions& options,
             const experiments::RunControl& control) const;
+  [[nodiscard]] std::string command_text(const experiments::ExperimentOptions& options) const;
 
   std::string experiment_, out_, methods_, readings_ = "letter,best", exploration_, family_;
   std::int64_t num_instances_ = 0, budget_ = 0, seed_ = 0, num_threads_ = 0, tune_instances_ = 30;
@@ -130,9 +132,30 @@ int ReproduceCommand::run() {
   std::optional<experiments::Report> report = experiment->run(options, control);
   if (!report) return report_interruption(progress, options.folder);
   progress.clear();
+  report->introduction = experiments::few_text(options) + report->introduction;
+  report->options.emplace_back("command", command_text(options));
   for (auto& line : experiments::provenance()) report->options.push_back(std::move(line));
   report->csv_files.push_back(experiments::instances_csv(experiments::run_file(options)));
   return show_report(*report, options.folder, is_quiet_);
+}
+
+// A line that makes the same numbers: all sizes, and what was chosen; not where they are written, nor by how many
+// threads.
+std::string ReproduceCommand::command_text(const experiments::ExperimentOptions& options) const {
+  const bool is_trained = options.num_episodes > 0;
+  std::string text = fmt::format("treesample reproduce {} --{} {} --budget {} --seed {}", experiment_,
+                                 is_trained ? "runs" : "instances", options.num_instances, options.budget, seed_);
+  if (is_trained) text += fmt::format(" --episodes {}", options.num_episodes);
+  if (is_tuned_) text += fmt::format(" --tune --tune-instances {}", tune_instances_);
+  const auto add = [&](const char* name, const std::string& value) {
+    const char* const quote = value.find_first_of(" \t\n'\"\\$`;&|<>()*?[]#~!") == std::string::npos ? "" : "'";
+    if (!value.empty()) text += fmt::format(" {} {}{}{}", name, quote, printable(value), quote);
+  };
+  add("--methods", methods_);
+  add("--readings", readings_ == "letter,best" ? "" : readings_);
+  add("--c", exploration_);
+  add("--family", family_);
+  return text;
 }
 
 // Tunes and writes the settings to the folder; false when interrupted.

@@ -7,6 +7,7 @@
 
 #include "statistics.hpp"
 #include "treesample/error.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::experiments {
 
@@ -79,6 +80,7 @@ Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOption
   if (!options.family.empty()) fingerprint.emplace_back("family", options.family);
   if (!options.exploration.empty())
     fingerprint.emplace_back("c", fmt::format("{}", fmt::join(options.exploration, " ")));
+  if (options.readings.size() == 1) fingerprint.emplace_back("readings", to_string(options.readings[0]));
   return fingerprint;
 }
 
@@ -93,6 +95,12 @@ std::vector<std::pair<std::string, std::string>> report_options(const std::strin
           {"budget unit", "reward evaluations"},
           {"seed", fmt::format("{}", options.seed)},
           {"version", "treesample " TREESAMPLE_VERSION}};
+}
+
+std::string few_text(const ExperimentOptions& options) {
+  if (options.num_instances >= kFewInstances) return "";
+  return fmt::format("{}: not meaningful. ",
+                     counted(options.num_instances, options.num_episodes > 0 ? "run" : "problem"));
 }
 
 bool add_outcome(Numbers& numbers, const std::string& prefix, const FactorGraph& graph, const MethodSetting& setting,

@@ -72,6 +72,9 @@ std::filesystem::path run_file(const ExperimentOptions& options);
 std::vector<std::pair<std::string, std::string>> report_options(const std::string& experiment,
                                                                 const ExperimentOptions& options);
 
+// "3 problems: not meaningful. " in front of an introduction where there are few, else nothing.
+std::string few_text(const ExperimentOptions& options);
+
 // Runs a method and adds its numbers as PREFIX.delta_kl, .energy, .entropy and .seconds; false when
 // interrupted.
 bool add_outcome(Numbers& numbers, const std::string& prefix, const FactorGraph& graph, const MethodSetting& setting,

@@ -65,6 +65,23 @@ void RunStore::execute(const char* sql) const {
   if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail("not a usable run file");
 }
 
+// Both ways: an option that was left out this time is another one too.
+void RunStore::check_same(const std::map<std::string, std::string>& known,
+                          const std::map<std::string, std::string>& asked) const {
+  const auto text_in = [](const std::map<std::string, std::string>& options, const std::string& name) {
+    const auto found = options.find(name);
+    return found == options.end() ? "none" : shown(found->second);
+  };
+  std::map<std::string, std::string> all = asked;
+  all.insert(known.begin(), known.end());
+  for (const auto& [name, value] : all) {
+    if (known.contains(name) && asked.contains(name) && known.at(name) == asked.at(name)) continue;
+    throw_argument(file_.string(), fmt::format("holds a run with another {} ({}, now {}); choose another folder, or "
+                                               "delete this file to start anew",
+                                               name, text_in(known, name), text_in(asked, name)));
+  }
+}
+
 void RunStore::make_or_check(const Fingerprint& fingerprint) {
   execute(
       "BEGIN IMMEDIATE;"
@@ -84,16 +101,8 @@ void RunStore::make_or_check(const Fingerprint& fingerprint) {
       bind_text(write, 2, value);
       if (sqlite3_step(write.get()) != SQLITE_DONE) fail("cannot write");
     }
-  } else {
-    const std::map<std::string, std::string> asked(fingerprint.begin(), fingerprint.end());
-    for (const auto& [name, value] : asked) {
-      if (const auto was = known.find(name); was == known.end() || was->second != value) {
-        throw_argument(file_.string(),
-                       fmt::format("holds a run with another {} ({}, now {}); choose another folder, "
-                                   "or delete this file to start anew",
-                                   name, was == known.end() ? "none" : shown(was->second), shown(value)));
-      }
-    }
+  } else if (!fingerprint.empty()) {
+    check_same(known, {fingerprint.begin(), fingerprint.end()});
   }
   execute("COMMIT;");
 }

@@ -27,7 +27,8 @@ using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 class RunStore {
  public:
   // Opens or makes the file; ":memory:" keeps nothing. Throws Error: kIo when it is no run file, cannot be
-  // written or is in use by another process, kArgument when it belongs to a run with other options.
+  // written or is in use by another process, kArgument when it belongs to a run with other options; without a
+  // fingerprint any run will do.
   RunStore(const std::filesystem::path& file, const Fingerprint& fingerprint);
   ~RunStore();
   RunStore(const RunStore&) = delete;
@@ -41,6 +42,8 @@ class RunStore {
  private:
   void execute(const char* sql) const;
   void make_or_check(const Fingerprint& fingerprint);
+  void check_same(const std::map<std::string, std::string>& known,
+                  const std::map<std::string, std::string>& asked) const;
   [[noreturn]] void fail(const char* action) const;
 
   std::filesystem::path file_;

@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "experiment.hpp"
 #include "plot.hpp"
 #include "run_cases.hpp"
 #include "statistics.hpp"
+#include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/io/model_file.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -116,6 +119,27 @@ FactorGraph problem(const ExperimentOptions& options, const Setup& setup, Readin
       .graph;
 }
 
+// A budget may pay for no sample of a method: its line begins where one does on all problems.
+bool is_paid(const std::vector<const Numbers*>& instances, const std::string& name) {
+  return std::all_of(instances.begin(), instances.end(),
+                     [&](const Numbers* numbers) { return numbers->contains(name + ".kl"); });
+}
+
+// False when interrupted. Adds nothing where the budget pays for no sample, unless it is the largest.
+bool add_errors(Numbers& numbers, const FactorGraph& graph, const TargetMoments& target, const MethodSetting& setting,
+                const MethodRun& run, const std::string& name, bool is_largest) {
+  try {
+    if (!add_outcome(numbers, name, graph, setting, run)) return false;
+  } catch (const OptionError& error) {
+    if (is_largest || error.option() != "budget") throw;
+    return true;
+  }
+  numbers[name + ".kl"] = target.log_z + numbers[name + ".delta_kl"];
+  numbers[name + ".delta_energy"] = target.energy - numbers[name + ".energy"];
+  numbers[name + ".delta_entropy"] = numbers[name + ".entropy"] - target.entropy;
+  return true;
+}
+
 std::optional<Numbers> run_problem(const ExperimentOptions& options, const Setup& setup, int instance,
                                    const RunControl& control) {
   Numbers numbers;
@@ -132,10 +156,8 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Setup
         const MethodRun run{.budget = budget,
                             .seed = method_seed(options.seed, fmt::format("{}/{}", name, instance), line.method),
                             .is_interrupted = control.is_interrupted};
-        if (!add_outcome(numbers, name, graph, setting, run)) return std::nullopt;
-        numbers[name + ".kl"] = target.log_z + numbers[name + ".delta_kl"];
-        numbers[name + ".delta_energy"] = target.energy - numbers[name + ".energy"];
-        numbers[name + ".delta_entropy"] = numbers[name + ".entropy"] - target.entropy;
+        const bool is_largest = budget == options.budget;
+        if (!add_errors(numbers, graph, target, setting, run, name, is_largest)) return std::nullopt;
       }
     }
   }
@@ -159,7 +181,8 @@ std::vector<Series> error_series(const Setup& setup, const std::vector<const Num
   for (const Line& line : setup.lines) {
     Series series{.name = line.name, .color = line.color, .is_dashed = setup.is_paper && line.is_dashed()};
     for (const std::int64_t budget : budgets) {
-      const Summary kl = summarize(column(instances, name_of(line, budget) + ".kl"));
+      const std::string name = name_of(line, budget);
+      const Summary kl = is_paid(instances, name) ? summarize(column(instances, name + ".kl")) : Summary{.mean = NAN};
       series.points.push_back({static_cast<double>(budget), kl.mean, kl.error});
     }
     all.push_back(series);
@@ -176,7 +199,8 @@ Table error_table(const Setup& setup, const std::vector<Series>& lines, const st
     std::vector<std::string> row{fmt::format("{}", budgets[b])};
     for (const Series& line : lines) {
       const PlotPoint& point = line.points[b];
-      row.push_back(point.y < kExact ? "exact" : fmt::format("{:.3g} +- {:.1g}", point.y, point.error));
+      const std::string text = point.y < kExact ? "exact" : fmt::format("{:.3g} +- {:.1g}", point.y, point.error);
+      row.push_back(std::isnan(point.y) ? "-" : text);
     }
     if (setup.is_paper) {
       const std::optional<double> needed = budget_for(smc, lines[2].points[b].y);
@@ -184,10 +208,12 @@ Table error_table(const Setup& setup, const std::vector<Series>& lines, const st
     }
     table.rows.push_back(row);
   }
-  table.remark = "KL +- standard error of the mean.";
+  table.remark =
+      "KL +- standard error of the mean; '-' where the budget pays for no sample, inf where P_X has impossible "
+      "configurations.";
   if (setup.is_paper) {
     table.remark +=
-        " Last column: how many times the budget SMC needs for the KL of TS in the best reading; '-' when more than "
+        " Last column: how many times the budget SMC needs for the KL of TS in the best reading, '-' when more than "
         "the largest budget here, or less than the smallest. The paper says about 30.";
   }
   return table;
@@ -215,6 +241,10 @@ void add_time(Report& report, const Setup& setup, const std::vector<const Number
     Series series = lines[l];
     table.header.push_back(series.name);
     for (std::size_t b = 0; b < budgets.size(); ++b) {
+      if (std::isnan(series.points[b].y)) {
+        rows[b].emplace_back("-");
+        continue;
+      }
       const double milliseconds = 1e3 * median(column(instances, name_of(setup.lines[l], budgets[b]) + ".seconds"));
       series.points[b].x = milliseconds;
       rows[b].push_back(fmt::format("{:.3g}", milliseconds));
@@ -233,13 +263,33 @@ void add_time(Report& report, const Setup& setup, const std::vector<const Number
                             .script = plot_script(plot)});
 }
 
-// The paper's figure has its numbers of Table 1 as marks.
-void add_error(Report& report, const Setup& setup, std::vector<Series> lines, int num_instances) {
-  if (setup.is_paper) {
-    const auto budget = static_cast<double>(kPaperBudget);
-    lines.push_back({.name = "the paper's SMC", .points = {{budget, 1.94}}, .kind = SeriesKind::kMarks, .color = 1});
-    lines.push_back({.name = "the paper's TS", .points = {{budget, 0.53}}, .kind = SeriesKind::kMarks, .color = 0});
+// The paper's Table 1, at 10,000 evaluations, where it has KL itself: on chains.
+std::optional<double> paper_kl(const std::string& family, Contender method) {
+  const bool is_permuted = family == "permuted-chain";
+  if (family != "chain" && !is_permuted) return std::nullopt;
+  if (method == Contender::kSis) return is_permuted ? 9.23 : 11.61;
+  if (method == Contender::kSmc) return is_permuted ? 7.08 : 1.94;
+  if (method == Contender::kTree) return is_permuted ? 3.41 : 0.53;
+  return std::nullopt;
+}
+
+// A mark for each method that the paper has a number of: in the colour of its last line, which in the paper's figure is
+// the best reading's.
+void add_paper_marks(std::vector<Series>& lines, const Setup& setup) {
+  for (const Contender method : all_contenders()) {
+    const std::optional<double> kl = paper_kl(setup.family, method);
+    const auto last =
+        std::find_if(setup.lines.rbegin(), setup.lines.rend(), [&](const Line& line) { return line.method == method; });
+    if (!kl || last == setup.lines.rend()) continue;
+    lines.push_back({.name = fmt::format("the paper's {}", row_of(method).title),
+                     .points = {{static_cast<double>(kPaperBudget), *kl}},
+                     .kind = SeriesKind::kMarks,
+                     .color = last->color});
   }
+}
+
+void add_error(Report& report, const Setup& setup, std::vector<Series> lines, int num_instances) {
+  add_paper_marks(lines, setup);
   report.figures.push_back(
       {.name = setup.is_paper ? "chain_error" : "figure1_error",
        .title = "Error against budget",
@@ -247,7 +297,7 @@ void add_error(Report& report, const Setup& setup, std::vector<Series> lines, in
                       ? "Mean KL with standard errors. The two spaces of this library solve a chain exactly with 230 "
                         "evaluations or fewer; SMC and the paper's tree search improve slowly with the budget."
                       : "Mean KL with standard errors.",
-       .script = plot_script({.title = fmt::format("{}: mean of {} problems", setup.title(), num_instances),
+       .script = plot_script({.title = fmt::format("{}: mean of {}", setup.title(), counted(num_instances, "problem")),
                               .x_label = "budget: reward evaluations",
                               .y_label = "KL to the target (nats)",
                               .is_x_log = true,
@@ -267,6 +317,7 @@ void add_scatter(Report& report, const Setup& setup, const std::vector<const Num
               .header = {"method", "delta-energy", "delta-entropy", "KL"}};
   for (const Line& line : setup.lines) {
     if (line.method == Contender::kGraph || line.method == Contender::kAndOr) continue;
+    if (!is_paid(instances, name_of(line, budget))) continue;
     Series series{.name = line.name, .kind = SeriesKind::kCloud, .color = line.color};
     const std::vector<double> energies = column(instances, name_of(line, budget) + ".delta_energy");
     const std::vector<double> entropies = column(instances, name_of(line, budget) + ".delta_entropy");
@@ -305,14 +356,16 @@ std::optional<Report> run_figure1(const ExperimentOptions& options, const RunCon
   const std::vector<Series> lines = error_series(setup, instances, budgets);
   Report report;
   report.title = fmt::format("Figure 1: error against budget on {}", setup.title());
-  report.introduction = fmt::format("{} problems{}. Error is KL[P_X || P*] in nats, exact for every method.",
-                                    sized.num_instances, setup.is_paper ? ", random chains (N = 10, K = 5)" : "");
+  report.introduction =
+      fmt::format("{}{}. Error is KL[P_X || P*] in nats, exact for every method.",
+                  counted(sized.num_instances, "problem"), setup.is_paper ? ", random chains (N = 10, K = 5)" : "");
   report.options = report_options("figure1", sized);
   add_error(report, setup, lines, sized.num_instances);
   report.tables.push_back(error_table(setup, lines, budgets));
   CsvFile csv{"figure1_error", "method,reading,c,budget,kl_mean,kl_standard_error\n"};
   for (std::size_t l = 0; l < lines.size(); ++l) {
     for (const PlotPoint& point : lines[l].points) {
+      if (std::isnan(point.y)) continue;
       csv.text += fmt::format("{},{},{},{}\n", csv_key(setup.lines[l]), point.x, point.y, point.error);
     }
   }

@@ -1,34 +1,34 @@
 #!/usr/bin/env python3
-"""Trained networks beside mini-buckets, on problems that they have not seen: docs/methods/networks.md.
+"""Trained networks beside mini-buckets, on problems that they have not seen: README.md.
 
     equal_cost.py BUILD FOLDER [CASE...]    measures with BUILD/treesample and BUILD/value_bench: equal_cost.csv
     equal_cost.py                           prints its tables
 
-FOLDER/CASE holds the network of each case that the commands in docs/methods/networks.md train: store, ising,
-ising-local, majority. KL of P_X at 1,000 evaluations is the mean of log P_X - log gamma over 500 samples, plus the
+FOLDER holds the networks that train.sh makes; a CASE is one of store, ising, ising-local, majority. KL of P_X at 1,000 evaluations is the mean of log P_X - log gamma over 500 samples, plus the
 exact log Z; the processor time is that of the leaf value, the search and the samples.
 """
 import csv
 import json
 import math
-import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from provenance import provenance
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "equal_cost.csv"
 STORE = HERE.parent.parent / "examples" / "models" / "cold_store.bif"
 OBSERVED = ["outside_temperature", "thermometer", "temperature_alarm", "ice_seen", "oil_light", "gas_detector",
             "noise", "discharge_gauge", "electricity_bill", "claim"]
-# title, instances, i of mini-buckets
-CASES = {"store": ("cold_store.bif, 47 variables, 10 observed", 16, "2,4,6,8,12"),
-         "ising": ("Ising 5x5, couplings N(0, 1)", 16, "1,2,3,4,5"),
-         "ising-local": ("the same, no global value", 16, "5"),
-         "majority": ("noisy majorities, 40 variables", 6, "8,12,14,15,8:degree,12:degree,14:degree,15:degree")}
+# title, instances, i of mini-buckets, the network's folder
+CASES = {"store": ("cold_store.bif, 47 variables, 10 observed", 16, "2,4,6,8,12", "store"),
+         "ising": ("Ising 5x5, couplings N(0, 1)", 16, "1,2,3,4,5", "ising-global"),
+         "ising-local": ("the same, no global value", 16, "5", "ising-local"),
+         "majority": ("noisy majorities, 40 variables", 6, "8,12,14,15,8:degree,12:degree,14:degree,15:degree",
+                      "majority")}
 
 
 def run(*words):
@@ -65,19 +65,19 @@ def problems(case, program, folder):
 def measure(build, networks, cases):
     notes, rows = read() if RESULTS.exists() else ([], [])
     rows = [row for row in rows if row["case"] not in cases]
-    commit = run("git", "-C", HERE, "rev-parse", "--short=12", "HEAD").strip()
     notes = [note for note in notes if not any(f"case {case};" in note for case in cases)]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for case in cases:
             models = list(problems(case, build / "treesample", folder))
-            made = run(build / "value_bench", networks / case / "network.safetensors", CASES[case][2], *models)
+            made = run(build / "value_bench", networks / CASES[case][3] / "network.safetensors", CASES[case][2],
+                       *models)
             number = -1  # the first row of each problem is that of elimination
             for row in csv.DictReader(made.splitlines()):
                 number += row["method"] == "elimination"
                 del row["model"]
                 rows.append({"case": case, "instance": str(number), **row})
-            notes.append(f"# case {case}; commit {commit}; processor {platform.machine()}, {os.cpu_count()} cores")
+            notes.append(f"# case {case}; instances {CASES[case][1]}; {provenance()}")
     lines = [*notes, ",".join(rows[0])]
     for row in rows:
         lines.append(",".join(f'"{value}"' if "," in value else value for value in row.values()))
@@ -92,7 +92,7 @@ def read():
 
 def print_tables():
     rows = read()[1]
-    for case, (title, _, _) in CASES.items():
+    for case, (title, *_) in CASES.items():
         found = {}
         for row in rows:
             if row["case"] == case:

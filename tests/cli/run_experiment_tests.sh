@@ -60,6 +60,25 @@ for seed in 1 2; do "$program" generate chain --n 5 --k 2 --seed $seed --out own
 "$program" reproduce figure1 --family own --methods smc,tree --c 0.3,1 --budget 100 --out own-figure --quiet > out 2> err
 check "figure 1 of models of one's own" [ "$(grep -c '^tree,letter,0.3,' own-figure/figure1_error.csv)" = 3 ]
 check "a line for each c and method" [ "$(grep -c ',100,' own-figure/figure1_error.csv)" = 3 ]
+check "page and CSV have the command" [ "$(grep -l 'treesample reproduce figure1 --instances .* --family own' \
+  own-figure/report.html own-figure/figure1_error.csv | wc -l)" = 2 ]
+check "few problems are not meaningful" says bare/report.html '4 problems: not meaningful'
+check "the paper's numbers are marks" says bare/chain_error.gp "the paper''s TS"
+# A line begins with the first budget that pays for a sample.
+"$program" generate chain --n 40 --k 2 --out own/large.uai
+run reproduce figure1 --family own --methods smc,tree --budget 100 --out larger-figure
+check "figure 1 of a model with more variables than the smallest budget" exits 0
+check "its line of SMC begins later" [ "$(grep -c '^smc,' larger-figure/figure1_error.csv)" = 2 ]
+run reproduce figure1 --family own --methods smc,tree --budget 30 --out no-figure
+check "no budget that pays is an error" exits 64
+check "it says what a sample costs" says err 'the first costs 40'
+# Readings, c and family are options of a run too.
+run reproduce figure1 --quick --methods smc --readings best --out reading
+run reproduce figure1 --quick --methods smc --readings letter --out reading
+check "another reading" exits 64
+check "another reading is named" says err "readings ('best', now 'letter')"
+run reproduce figure1 --quick --methods smc --out reading
+check "an option less" exits 64
 "$program" reproduce table1 --c 1 --out refused > out 2> err && echo accepted >> err
 check "--c goes with figure1 alone" grep -q "go with figure1, not with table1$" err
 check "and nothing is written" [ ! -e refused ]
@@ -76,6 +95,7 @@ run compare "$models/permuted-chain.uai" --budgets 50,1e3 --runs 2 --out compare
 check "compare" exits 0
 check "compare: andor is exact" says out 'andor.* exact'
 check "compare: CSV" says compared/compare.csv '^smc,'
+check "compare: commit and processor" says compared/compare.csv '^# .*; commit [0-9a-f]*.*; processor '
 run compare "$models/permuted-chain.uai" --budgets 50,x
 check "bad budget" exits 64
 run compare "$models/permuted-chain.uai" --methods smc,magic

@@ -65,6 +65,15 @@ TEST_F(RunStoreTest, RefusesAFileOfOtherOptionsAndNamesThem) {
   EXPECT_EQ(RunStore(file_, fingerprint_).finished().size(), 1u) << "the refused run must leave the file as it was";
 }
 
+TEST_F(RunStoreTest, RefusesARunThatHadAnOptionMore) {
+  Fingerprint more = fingerprint_;
+  more.emplace_back("readings", "best");
+  { RunStore(file_, more).add("a", {{"x", 1.0}}); }
+  std::string message;
+  EXPECT_EQ(code_of_opening(fingerprint_, message), ErrorCode::kArgument);
+  EXPECT_NE(message.find("readings ('best', now none)"), std::string::npos) << message;
+}
+
 TEST_F(RunStoreTest, RefusesASecondProcessAtTheSameTime) {
   const RunStore store(file_, fingerprint_);
   std::string message;
