@@ -217,7 +217,9 @@ int CompareCommand::run() {
   options.seed = static_cast<std::uint64_t>(seed_);
   options.model_name = printable(std::filesystem::path(model_).filename().string());
   options.reference_calls = reference_calls_;
-  const ModelInput input = read_input(model_, evidence_, oracle_options(), programs_);
+  const OracleOptions calls = oracle_options();
+  const ModelInput input = read_input(model_, input_options(model_, evidence_, programs_, calls));
+  check_input(input, calls, is_quiet_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }
@@ -230,7 +232,7 @@ int CompareCommand::run() {
     options.run_file = std::filesystem::path(out_) / "run.sqlite";
   }
   const Interruption interruption;
-  const ReducedModel model = conditioned(input);
+  const ReducedModel model = input.conditioned();
   if (methods_.empty()) options.settings = settings(usual_methods(model.graph, options.aim));
   const OracleSet* const programs = input.model.programs.get();
   if (programs != nullptr) announce_calls(model.graph, options);

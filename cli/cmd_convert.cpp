@@ -40,7 +40,8 @@ bool has_names(const FactorGraph& graph) {
 }
 
 int ConvertCommand::run() {
-  const ModelInput input = read_input(from_, {}, {}, {.runs_them = false, .is_quiet = is_quiet_});
+  const ModelInput input = read_input(from_, input_options(from_, {}, {.runs_them = false}));
+  check_input(input, {}, is_quiet_);
   const FactorGraph& graph = input.model.graph;
   std::string text;
   try {

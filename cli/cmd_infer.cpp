@@ -229,8 +229,10 @@ ModelInput InferCommand::read() {
   use.is_quiet = is_quiet_;
   const OracleOptions options = oracle_options();
   use.runs_them = !is_explained_ && !options.redis;
-  ModelInput input = read_input(model_, evidence_, options, use);
-  if (!weights_.empty()) multiply(input, weights_);
+  InputOptions from = input_options(model_, evidence_, use, options);
+  from.weights_file = weights_;
+  ModelInput input = read_input(model_, from);
+  check_input(input, options, is_quiet_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }

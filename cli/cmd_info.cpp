@@ -116,7 +116,8 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
 }
 
 int InfoCommand::run() {
-  const ModelInput input = read_input(model_, evidence_, {}, {.runs_them = false});
+  const ModelInput input = read_input(model_, input_options(model_, evidence_, {.runs_them = false}));
+  check_input(input, {}, /*is_quiet=*/false);
   const Evidence& evidence = input.model.evidence;
   fmt::print("model           {}\n", printable(model_));
   if (!evidence.empty() || !input.model.soft_evidence.empty()) {
@@ -124,7 +125,7 @@ int InfoCommand::run() {
     fmt::print("evidence        {}{} observed; what follows is the model without them\n", from,
                counted(std::ssize(evidence), "variable"));
   }
-  ReducedModel reduced = conditioned(input);
+  ReducedModel reduced = input.conditioned();
   print_factors(reduced.graph);
   if (reduced.graph.has_only_tables()) {
     SimplifiedModel simplified = simplify(with_soft_evidence(input.model.graph, input.model.soft_evidence), evidence);

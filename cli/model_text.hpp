@@ -4,12 +4,9 @@
 #include <optional>
 #include <string>
 
-namespace treesample::cli {
+#include "treesample/infer/model_input.hpp"
 
-struct ModelText {
-  std::string contents;
-  std::string extension;  // of the format
-};
+namespace treesample::cli {
 
 // The text of "-" and of a file whose name ends in .gz; nothing for all others. Throws Error as read_file does, and
 // kParse for a file that is not in the format of gzip.

@@ -26,6 +26,7 @@
 #include "treesample/infer/answer.hpp"
 #include "treesample/infer/cases.hpp"
 #include "treesample/infer/infer.hpp"
+#include "treesample/infer/model_input.hpp"
 #include "treesample/infer/options.hpp"
 #include "treesample/infer/plan.hpp"
 #include "treesample/io/evidence_file.hpp"

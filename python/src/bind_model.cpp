@@ -1,9 +1,6 @@
 // Models: variables, tables, functions; reading and writing files.
-#include <pybind11/stl/filesystem.h>
-
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <string>
 
@@ -12,11 +9,9 @@
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/io/json_model.hpp"
-#include "treesample/io/model_file.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/log_value.hpp"
-#include "treesample/reduce/evidence.hpp"
 
 namespace treesample::python {
 namespace {
@@ -189,15 +184,6 @@ void bind_model(py::module_& module) {
       .def("log_densities", &log_densities)
       .def("copy", [](const FactorGraph& graph) { return FactorGraph(graph); });
 
-  module.def("read_model", [](const std::filesystem::path& path) { return read_model(path); });
-  module.def("has_programs", [](const std::filesystem::path& path) { return !read_json_model(path).programs.empty(); });
-  module.def("read_uai_evidence", [](const std::filesystem::path& path, const FactorGraph& graph) {
-    std::vector<std::pair<int, int>> pairs;
-    for (const Observation& observed : read_uai_evidence(path, graph)) {
-      pairs.emplace_back(observed.variable, observed.state);
-    }
-    return pairs;
-  });
   module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });
   module.def("format_json",
              [](const FactorGraph& graph) { return format_json_model(describe_tables(graph, "model")); });

@@ -153,6 +153,19 @@ def test_written_models_are_read_back(sprinkler, tmp_path):
         sprinkler.write(tmp_path / "model.xml")
 
 
+def test_evidence_beside_a_model_is_read_in_any_form(sprinkler, tmp_path):
+    path = tmp_path / "model.json"
+    sprinkler.write(path)
+    (tmp_path / "model.json.evid").write_text("grass wet\nsprinkler ~ 1 3\nsprinkler ~ 1 2\n")
+    read = ts.read(path)
+    assert read.evidence == {"grass": "wet"}
+    expected = sprinkler.observe(grass="wet", sprinkler=[1.0, 6.0]).infer()
+    assert math.isclose(float(read.infer().log_z), float(expected.log_z), abs_tol=1e-12)
+    with pytest.raises(ts.Error, match="model.json.evid:1"):
+        (tmp_path / "model.json.evid").write_text("grass green\n")
+        ts.read(path)
+
+
 def test_marginals_as_arrays_and_frames(sprinkler):
     marginals = sprinkler.infer().marginals
     array = marginals.to_numpy()

@@ -13,21 +13,18 @@ if TYPE_CHECKING:
 
 
 def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) -> Model:
-    """Reads a model from a .uai, .bif or .json file; observations from FILE.evid beside a .uai file.
+    """Reads a model from a .uai, .bif, .xmlbif or .json file, and what was observed from FILE.evid beside it.
 
     A JSON file may name programs that compute factors. They run with your rights, so they have to be allowed.
     """
     name = os.fspath(path)
-    if name.endswith(".json") and _core.has_programs(name):
-        if not allow_programs:
-            raise _core.Error(f"{name}: the model runs programs; allow_programs=True lets it")
-        problem = _core.programs_of(name, _core.Seen([], []), _core.OracleOptions(1, "", "", False, {}, None))
-        model = model_of(_core.program_graph(problem))
-        model._program_file = name
-    else:
-        model = model_of(_core.read_model(name))
-    if os.path.exists(name + ".evid"):
-        model._evidence = dict(_core.read_uai_evidence(name + ".evid", model._graph))
+    graph, states, weights, has_programs = _core.read_file(name, allow_programs)
+    model = model_of(graph)
+    model._program_file = name if has_programs else None
+    model._evidence = dict(states)
+    for variable, more in weights:  # of several observations of a variable, the product counts
+        known = model._weights.get(variable, [1.0] * len(more))
+        model._weights[variable] = [a * b for a, b in zip(known, more)]
     return model
 
 

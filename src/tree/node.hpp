@@ -129,12 +129,8 @@ class BasicNode {
  public:
   BasicNode() = default;
   BasicNode(std::byte* block, const BlockLayout* layout) : block_(block), layout_(layout) {}
-  // The same node as a view that knows less at compile time, and as one that knows more.
+  // The same node as a view that knows less at compile time.
   [[nodiscard]] BasicNode<AnyShape> any() const { return {block_, layout_}; }
-  template <class View>
-  [[nodiscard]] View as() const {
-    return {block_, layout_};
-  }
   static constexpr int kNumStates = Shape::kNumStates;
   static constexpr bool kHasHints = Shape::kHasHints;
 
@@ -252,5 +248,8 @@ class BasicNode {
   const BlockLayout* layout_ = nullptr;
 };
 using Node = BasicNode<AnyShape>;
+// With a number of states that the compiler knows (with_num_states).
+template <int kStates>
+using SizedNode = BasicNode<NodeShape<kStates>>;
 
 }  // namespace treesample

@@ -29,15 +29,19 @@ class TreePath {
     for (int n = 0; n < store.space().num_levels(); ++n) {
       facts_.push_back({store.space().levels[n].variable, rewards[n]});
     }
+    look_at_size();
   }
 
   void begin() {
-    if (store_.make_room()) length_ = 0;  // no hints: the views are of nodes that moved
+    if (store_.make_room()) {
+      length_ = 0;  // no hints: the views are of nodes that moved
+      look_at_size();
+    }
     std::swap(steps_, last_);
     last_length_ = std::exchange(length_, 0);
   }
   // Adds the node of the next level and its edge `action`.
-  Step<NodeView>& follow(const NodeView& node, int action) {
+  void follow(const NodeView& node, int action) {
     const LevelFacts& facts = facts_[length_];
     Step<NodeView>& step = steps_[length_];
     step = {node, length_, action,
@@ -48,12 +52,15 @@ class TreePath {
       fetch(node.hints(action).farthest());
       if (length_ == kLevelOfHints) leave_hints();
     }
-    return step;
   }
-  void end() {
+  // The path is complete; returns its steps.
+  std::span<const Step<NodeView>> end() {
     if (NodeView::kHasHints && fetches_ahead_ && length_ < kLevelOfHints) leave_hints();
+    return steps();
   }
 
+  // The last step so far.
+  [[nodiscard]] Step<NodeView>& last() { return steps_[length_ - 1]; }
   // The steps of the path so far.
   [[nodiscard]] std::span<const Step<NodeView>> steps() const { return {steps_.data(), std::size_t(length_)}; }
   // The states of the prefix, by variable; -1 off the path, if forget() was called after each traversal.
@@ -61,11 +68,6 @@ class TreePath {
   void forget() {
     for (int n = 0; n < length_; ++n) x_[facts_[n].variable] = -1;
   }
-  // exp(R) of a level's edges is in a table.
-  [[nodiscard]] bool has_factors(int level) const { return facts_[level].rewards.factors != nullptr; }
-
-  // While the nodes fit into a cache, there is no prefetching.
-  void look_at_size() { fetches_ahead_ = store_.held_bytes() > kCacheBytes; }
 
   // Now that all choices are made, stores hints at each node of the last path: the nodes that the next traversal
   // through it will reach after the child. When the nodes outgrow the caches, a traversal is a chain of waits for
@@ -95,6 +97,8 @@ class TreePath {
     int variable = 0;
     RewardTable rewards;
   };
+  // While the nodes fit into a cache, there is no prefetching.
+  void look_at_size() { fetches_ahead_ = store_.held_bytes() > kCacheBytes; }
   // Always inline: a call that only prefetches has no effect that the compiler sees, so it might be removed.
   [[gnu::always_inline]] void fetch(NodeIndex hint) const {
     if (hint != NodeHints::kNone) store_.prefetch(hint);

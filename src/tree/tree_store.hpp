@@ -26,7 +26,10 @@ class TreeStore {
 
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
   [[nodiscard]] bool has_prior() const { return has_prior_; }
-  [[nodiscard]] Node node(int level, NodeIndex index) const { return {block(index), &levels_[level].layout}; }
+  template <class View = Node>
+  [[nodiscard]] View node(int level, NodeIndex index) const {
+    return {block(index), &levels_[level].layout};
+  }
   // Prefetches a node's first cache line.
   [[gnu::always_inline]] void prefetch(NodeIndex index) const { __builtin_prefetch(block(index)); }
   // The number of states of all levels; 0: they differ.

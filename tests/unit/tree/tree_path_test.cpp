@@ -9,7 +9,7 @@
 namespace treesample {
 namespace {
 
-using Binary = BasicNode<NodeShape<2>>;
+using Binary = SizedNode<2>;
 using Path = TreePath<Binary>;
 
 // A line of nodes down to the first level with hints, then all nodes of some more levels.
@@ -38,7 +38,7 @@ class FullTree {
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] const SearchSpace& space() const { return space_; }
   [[nodiscard]] TreeStore& store() { return *store_; }
-  [[nodiscard]] Binary node(int level, NodeIndex index) { return store_->node(level, index).as<Binary>(); }
+  [[nodiscard]] Binary node(int level, NodeIndex index) { return store_->node<Binary>(level, index); }
 
  private:
   FactorGraph graph_;

@@ -40,7 +40,7 @@ TEST(TreeStore, NodeIsCompleteWithItsLastEdge) {
 
 TEST(TreeStore, HintsOfBothEdges) {
   TreeStore store = chain_store(4, 2);
-  const auto node = store.node(0, store.create(0)).as<BasicNode<NodeShape<2>>>();
+  const auto node = store.node<SizedNode<2>>(0, store.create(0));
   for (const int action : {0, 1}) EXPECT_EQ(node.hints(action).farthest(), NodeHints::kNone);
   node.link(0) = 11;
   node.link(1) = 12;
@@ -87,8 +87,9 @@ template <int kStates>
 void expect_known_shape() {
   TreeStore store = chain_store(3, kStates);
   for (int level = 0; level < 3; ++level) {
-    const Node node = store.node(level, store.create(level));
-    const auto known = node.as<BasicNode<NodeShape<kStates>>>();
+    const NodeIndex index = store.create(level);
+    const Node node = store.node(level, index);
+    const auto known = store.node<SizedNode<kStates>>(level, index);
     EXPECT_EQ(known.num_states(), node.num_states());
     EXPECT_EQ(known.has_logs(), node.has_logs());
     EXPECT_EQ(&known.link(1), &node.link(1));

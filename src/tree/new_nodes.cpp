@@ -1,0 +1,42 @@
+#include "tree/new_nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tree/values.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+
+NewNodes::NewNodes(TreeStore& store, const LeafValue& q_phi, Choices& choices, TieRule ties)
+    : store_(store), q_phi_(q_phi), choices_(choices), has_random_ties_(ties == TieRule::kRandom) {
+  if (store.has_prior()) return;
+  // All new nodes of a level are alike.
+  for (int n = 0; n < store.space().num_levels(); ++n) initialise(n, store.blank(n), {}, {});
+}
+
+void NewNodes::initialise(int level, const Node& node, std::span<const int> x, std::optional<double> expected) {
+  const Level& facts = store_.space().levels[level];
+  std::vector<double> q(static_cast<std::size_t>(node.num_states()), facts.log_states_below);
+  if (store_.has_prior()) {
+    if (expected) {
+      q_phi_.q_values_given(level, x, *expected, q);
+    } else {
+      q_phi_.q_values(level, x, 1, q);
+    }
+    for (const double value : q) {
+      if (!is_log_value(value)) {
+        throw Error(ErrorCode::kNumeric,
+                    fmt::format("the leaf value returned {} for variable {}", value, facts.variable));
+      }
+    }
+    std::copy(q.begin(), q.end(), node.priors());
+  }
+  set_q(node, q);
+  choices_.choose(level, node);
+}
+
+}  // namespace treesample

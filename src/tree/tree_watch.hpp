@@ -1,0 +1,49 @@
+// The limits of a tree search other than its budget, and what its observer is told.
+#pragma once
+
+#include <cstdint>
+
+#include "space/run_watch.hpp"
+#include "tree/tree_store.hpp"
+#include "treesample/tree/tree_sample.hpp"
+
+namespace treesample {
+
+// The arguments of tree_sample().
+struct TreeSearchCall {
+  const FactorGraph& graph;
+  const SearchSpace& space;
+  const LeafValues& leaves;
+  const Limits& limits;
+  const TreeSearchOptions& options;
+  const Observer& observer;
+};
+
+class TreeWatch {
+ public:
+  // Keeps references to the store and the budget.
+  TreeWatch(const TreeSearchCall& call, const TreeStore& store, const Budget& budget);
+
+  // After each traversal: whether the search has to end; reason() then says why. Tells of progress from time to time.
+  bool is_over() {
+    ++num_traversals_;
+    if (store_.held_bytes() > most_bytes_) return true;
+    return num_traversals_ % interval_ == 0 && look();
+  }
+  [[nodiscard]] StopReason reason() const { return reason_; }
+  [[nodiscard]] std::int64_t num_traversals() const { return num_traversals_; }
+  [[nodiscard]] double seconds() const { return watch_.seconds(); }
+
+ private:
+  bool look();
+
+  const TreeStore& store_;
+  const Budget& budget_;
+  std::size_t most_bytes_;
+  std::int64_t interval_, observer_interval_;  // traversals
+  std::int64_t num_traversals_ = 0;
+  RunWatch watch_;
+  StopReason reason_ = StopReason::kMemory;
+};
+
+}  // namespace treesample
