@@ -276,7 +276,9 @@ int InferCommand::run() {
   show(answer, input, display.trace());
   if (answer.error) throw Error(*answer.error);
   if (!compile_.empty() && !answer.circuit) {
-    throw Error(ErrorCode::kResource, fmt::format("--compile: {} was not written", printable(compile_)));
+    const bool is_interrupted = answer.stop == StopReason::kInterrupted;
+    throw Error(is_interrupted ? ErrorCode::kInterrupted : ErrorCode::kResource,
+                fmt::format("--compile: {} was not written", printable(compile_)));
   }
   return 0;
 }

@@ -53,7 +53,7 @@ void run_side_by_side(const MiniBucketSides& sides, const MiniBucketOptions& opt
     sides.upper->run(
         options.passes, team, [&] { return told.should_settle(); }, [&] { return told.should_stop(); },
         [&](double share) { told.tell(share); });
-    while (lower.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+    while (lower.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready) {
       if (!told.should_stop() && !told.should_settle()) told.tell(1.0);
     }
   } catch (...) {

@@ -8,9 +8,11 @@ compiled, and files that do not fit, are named.
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from checks import check, run_tests
 
@@ -119,11 +121,30 @@ def test_impossible_models_have_no_circuit():
     check(answer and answer["log_z"]["estimate"] == "-inf", "the answer is there all the same", answer)
 
 
+def test_an_interruption_has_its_own_code():
+    """A model that nothing here compiles in the time: all pairs of 60 variables, with zeros."""
+    numbers, size = random.Random(4), 60
+    pairs = [(u, v) for u in range(size) for v in range(u)]
+    lines = ["MARKOV", str(size), " ".join(["3"] * size), str(len(pairs))]
+    lines += [f"2 {u} {v}" for u, v in pairs]
+    lines += ["9\n" + " ".join("0" if numbers.random() < 0.1 else repr(numbers.random()) for _ in range(9))
+              for _ in pairs]
+    write("wide.uai", "\n".join(lines) + "\n")
+    run = subprocess.Popen([PROGRAM, "infer", "wide.uai", "--compile", "wide.circuit", "--time", "200"],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.0)
+    run.terminate()
+    _, text = run.communicate(timeout=PATIENCE)
+    # A program that has not read its model yet dies of the signal.
+    check(run.returncode in (143, -signal.SIGTERM), "143 after SIGTERM", f"({run.returncode}) {text}")
+    check(not os.path.exists("wide.circuit"), "no circuit was written")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         run_tests([test_other_evidence_and_weights, test_what_does_not_fit_is_named,
-                   test_impossible_models_have_no_circuit])
+                   test_impossible_models_have_no_circuit, test_an_interruption_has_its_own_code])
 
 
 main()

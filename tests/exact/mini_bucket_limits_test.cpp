@@ -24,6 +24,39 @@ FactorGraph dense_model() {
       {.num_variables = 14, .min_states = 2, .max_states = 3, .num_factors = 200, .min_arity = 2, .max_arity = 2});
 }
 
+// The bounds are sums of as many messages as there are levels, and so is what rounding may do to them.
+TEST(WeightedMiniBucket, BoundsHoldWhereThousandsOfMessagesAddUp) {
+  const double values[2][2] = {{-1.2, -0.35}, {0.1, -0.6}};
+  for (const int num_leaves : {300, 3000}) {
+    FactorGraph star, pairs;
+    star.add_variable(2);
+    for (int i = 0; i < num_leaves; ++i) {
+      star.add_variable(2);
+      star.add_table({0, i + 1}, {values[0][0], values[0][1], values[1][0], values[1][1]});
+      const int first = pairs.add_variable(2), second = pairs.add_variable(2);
+      pairs.add_table({first, second}, {0.1, 0.2, -0.3, 0.4});
+    }
+    const SearchSpace space = space_of(star, SpaceKind::kGraph, OrderKind::kGiven);
+    const WeightedMiniBucket bounds(star, space, {});
+    Assignment x(static_cast<std::size_t>(num_leaves) + 1, 0);
+    for (x[0] = 0; x[0] < 2; ++x[0]) {
+      const long double one = std::log(std::exp(static_cast<long double>(values[x[0]][0])) +
+                                       std::exp(static_cast<long double>(values[x[0]][1])));
+      for (int level = 1; level <= num_leaves; ++level) {
+        const long double exact = one * (num_leaves + 1 - level);
+        ASSERT_LE(static_cast<long double>(bounds.log_lower(level, x)), exact) << level;
+        ASSERT_GE(static_cast<long double>(bounds.log_upper(level, x)), exact) << level;
+      }
+    }
+    const WeightedMiniBucket of_pairs(pairs, space_of(pairs, SpaceKind::kGraph, OrderKind::kGiven), {});
+    long double pair = 0.0L;
+    for (const double value : {0.1, 0.2, -0.3, 0.4}) pair += std::exp(static_cast<long double>(value));
+    EXPECT_LE(static_cast<long double>(of_pairs.report().log_lower), num_leaves * std::log(pair));
+    EXPECT_GE(static_cast<long double>(of_pairs.report().log_upper), num_leaves * std::log(pair));
+    EXPECT_LT(of_pairs.report().log_upper - of_pairs.report().log_lower, 1e-9);
+  }
+}
+
 // wanted_bytes chooses the i-bound but refuses nothing.
 TEST(WeightedMiniBucket, WantedBytesChooseTheBoundWithinTheLimit) {
   Random random(3);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
@@ -68,24 +69,68 @@ TEST(WeightedMiniBucketThreads, EndWhenAskedAndKeepTheBestPass) {
       random,
       {.num_variables = 22, .min_states = 2, .max_states = 2, .num_factors = 200, .min_arity = 2, .max_arity = 3});
   const SearchSpace space = space_of(graph);
-  int num_asked = 0;
-  MiniBucketOptions options{.i_bound = 15, .threads = 3};
-  // After some calls, in the middle of a later pass.
-  options.should_settle = [&] { return ++num_asked > 200; };
-  const MiniBucketReport settled = WeightedMiniBucket(graph, space, options).report();
-  EXPECT_LT(settled.upper_passes, 10);
-  const MiniBucketReport same =
-      WeightedMiniBucket(graph, space, {.i_bound = 15, .passes = settled.upper_passes}).report();
-  EXPECT_EQ(settled.log_upper, same.log_upper);
-  options.should_settle = {};
-  num_asked = 0;
-  options.should_stop = [&] { return ++num_asked > 20; };
-  try {
-    const WeightedMiniBucket stopped(graph, space, options);
-    ADD_FAILURE() << "not stopped after " << num_asked;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
+  for (const int threads : {3, 8}) {  // with 8 both bounds are made at the same time
+    int num_asked = 0;
+    MiniBucketOptions options{.i_bound = 15, .threads = threads};
+    // After some calls, in the middle of a later pass.
+    options.should_settle = [&] { return ++num_asked > 200; };
+    const MiniBucketReport settled = WeightedMiniBucket(graph, space, options).report();
+    EXPECT_LT(settled.upper_passes, 10);
+    EXPECT_EQ(settled.has_lower, threads == 8);
+    const auto with_passes = [&](int passes) {
+      return WeightedMiniBucket(graph, space, {.i_bound = 15, .passes = passes}).report();
+    };
+    EXPECT_EQ(settled.log_upper, with_passes(settled.upper_passes).log_upper);
+    if (settled.has_lower) EXPECT_EQ(settled.log_lower, with_passes(settled.lower_passes).log_lower);
+    options.should_settle = {};
+    num_asked = 0;
+    options.should_stop = [&] { return ++num_asked > 20; };
+    try {
+      const WeightedMiniBucket stopped(graph, space, options);
+      ADD_FAILURE() << "not stopped after " << num_asked;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
+    }
   }
+}
+
+// The caller's functions need not be safe for threads: only the calling one uses them.
+TEST(WeightedMiniBucketThreads, OnlyTheCallingThreadAsksAndTells) {
+  Random random(60);
+  const FactorGraph graph = random_model(
+      random,
+      {.num_variables = 18, .min_states = 2, .max_states = 2, .num_factors = 120, .min_arity = 2, .max_arity = 3});
+  const SearchSpace space = space_of(graph);
+  const std::thread::id caller = std::this_thread::get_id();
+  int num_others = 0;
+  const auto note = [&] { num_others += std::this_thread::get_id() == caller ? 0 : 1; };
+  const auto go_on = [&] { return note(), false; };
+  std::vector<double> shares;
+  MiniBucketOptions options{.i_bound = 10, .passes = 4, .threads = 9, .should_settle = go_on, .should_stop = go_on};
+  options.progress = [&](double share) { note(), shares.push_back(share); };
+  const MiniBucketReport report = WeightedMiniBucket(graph, space, options).report();
+  EXPECT_EQ(num_others, 0);
+  EXPECT_EQ(report.upper_passes, 4);
+  EXPECT_EQ(report.lower_passes, 4);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_LE(shares.back(), 1.0);
+}
+
+// Twice the memory of one bound is not always there.
+TEST(WeightedMiniBucketThreads, KeepWithinTheMemory) {
+  Random random(61);
+  const FactorGraph graph = random_model(
+      random,
+      {.num_variables = 18, .min_states = 2, .max_states = 2, .num_factors = 120, .min_arity = 2, .max_arity = 3});
+  const SearchSpace space = space_of(graph);
+  const auto report_of = [&](std::uint64_t bytes) {
+    return WeightedMiniBucket(graph, space, {.bytes = bytes, .i_bound = 10, .passes = 2, .threads = 8}).report();
+  };
+  const MiniBucketReport roomy = report_of(std::uint64_t{1} << 30);
+  const MiniBucketReport tight = report_of(roomy.bytes - 1);
+  EXPECT_LT(tight.bytes, roomy.bytes);
+  EXPECT_EQ(tight.log_upper, roomy.log_upper);
+  EXPECT_EQ(tight.log_lower, roomy.log_lower);
 }
 
 TEST(WeightedMiniBucketThreads, TellHowFarTheyAre) {

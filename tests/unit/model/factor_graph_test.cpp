@@ -40,6 +40,14 @@ TEST(FactorGraph, DensityIsTheSumOfTheFactors) {
   EXPECT_EQ(graph.variable(1).state_names[2], "blue");
 }
 
+TEST(FactorGraph, LogDensityOfManyFactorsIsRoundedOnce) {
+  FactorGraph graph;
+  graph.add_variable(1);
+  for (int i = 0; i < 10'000; ++i) graph.add_table({0}, {0.1});
+  graph.add_table({0}, {-1000.0});
+  EXPECT_NEAR(graph.log_density(Assignment{0}), 0.0, 1e-12);
+}
+
 TEST(FactorGraph, RefusesWhatItCannotHold) {
   FactorGraph graph;
   graph.add_variable(2);

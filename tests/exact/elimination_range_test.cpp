@@ -1,0 +1,104 @@
+// Models whose numbers leave the range of the linear domain inside a chain of buckets: what is lost there must count.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "treesample/exact/elimination.hpp"
+#include "treesample/math/random.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+namespace {
+
+std::vector<int> order_of(const FactorGraph& graph) {
+  std::vector<int> order(static_cast<std::size_t>(graph.num_variables()));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+void expect_log_z(const FactorGraph& graph, long double log_z) {
+  for (const bool keeps : {false, true}) {
+    const Elimination elimination(graph, {}, {.keep_messages = keeps, .order = order_of(graph)});
+    EXPECT_LE(elimination.bounds().lower, static_cast<double>(log_z + 1e-12L)) << "messages kept: " << keeps;
+    EXPECT_GE(elimination.bounds().upper, static_cast<double>(log_z - 1e-12L)) << "messages kept: " << keeps;
+    EXPECT_NEAR(elimination.log_z(), static_cast<double>(log_z), 1e-9) << "messages kept: " << keeps;
+  }
+}
+
+// u and v, and variables w that make the messages of u and v large enough for a chain of two buckets.
+constexpr int kNumOthers = 17;
+FactorGraph model_of(const std::vector<double>& uv, const std::vector<std::vector<double>>& vw) {
+  FactorGraph graph;
+  for (int v = 0; v < kNumOthers + 2; ++v) graph.add_variable(2);
+  graph.add_table({0, 1}, uv);
+  for (int w = 0; w < kNumOthers; ++w) graph.add_table({0, 2 + w}, {0.0, 0.0, 0.0, 0.0});
+  for (std::size_t w = 0; w < vw.size(); ++w) graph.add_table({1, 2 + static_cast<int>(w)}, vw[w]);
+  return graph;
+}
+
+TEST(EliminationRange, EntriesOppositeToWhatIsTruncatedCount) {
+  // Z is what a message has where the factor beside it is so small that it is stored as 0.
+  const double a = 549.9, b = 550.5;
+  expect_log_z(model_of({-a, 0.0, -a, 0.0}, {{0.0, 0.0, -b, -b}}),
+               (kNumOthers + 1) * std::log(2.0L) +
+                   std::log(std::exp(-static_cast<long double>(a)) + std::exp(-static_cast<long double>(b))));
+}
+
+TEST(EliminationRange, OpposedPenaltiesAreNotZeros) {
+  const double big = 690.0;
+  expect_log_z(model_of({0.0, 0.0, 0.0, 0.0}, {{0.0, 0.0, -big, -big}, {-big, -big, 0.0, 0.0}}),
+               (kNumOthers + 2) * std::log(2.0L) - static_cast<long double>(big));
+}
+
+TEST(EliminationRange, ProductsThatUnderflowAreNotZeros) {
+  const std::vector<double> first = {-500.0, -500.0, 0.0, 0.0}, second = {0.0, 0.0, -500.0, -500.0};
+  expect_log_z(model_of({0.0, 0.0, 0.0, 0.0}, {first, first, second, second}),
+               (kNumOthers + 2) * std::log(2.0L) - 1000.0L);
+}
+
+TEST(EliminationRange, ZerosAreZeros) {
+  const double none = -HUGE_VAL;
+  const FactorGraph graph = model_of({0.0, 0.0, 0.0, 0.0}, {{0.0, 0.0, none, none}, {none, none, 0.0, 0.0}});
+  for (const bool keeps : {false, true}) {
+    const Elimination elimination(graph, {}, {.keep_messages = keeps, .order = order_of(graph)});
+    EXPECT_EQ(elimination.bounds().upper, none);
+  }
+}
+
+// Dense models with entries far below the others. Z is summed up by hand, with the largest term taken out.
+TEST(EliminationRange, RandomPenaltiesAgainstEnumeration) {
+  Random random(7);
+  for (int trial = 0; trial < 40; ++trial) {
+    constexpr int kNumVariables = 16;
+    FactorGraph graph;
+    for (int v = 0; v < kNumVariables; ++v) graph.add_variable(2);
+    std::vector<std::vector<double>> tables;
+    std::vector<std::pair<int, int>> pairs;
+    for (int u = 0; u < kNumVariables; ++u) {
+      for (int v = u + 1; v < kNumVariables; ++v) {
+        std::vector<double> table(4);
+        const double penalty = random.uniform() < 0.15 ? 400.0 + 400.0 * random.uniform() : 0.0;
+        for (double& value : table) value = random.uniform() < 0.5 ? -penalty : 0.1 * random.uniform();
+        graph.add_table({u, v}, table);
+        tables.push_back(std::move(table));
+        pairs.emplace_back(u, v);
+      }
+    }
+    std::vector<long double> logs(std::size_t{1} << kNumVariables, 0.0L);
+    for (std::size_t x = 0; x < logs.size(); ++x) {
+      for (std::size_t m = 0; m < tables.size(); ++m) {
+        logs[x] += tables[m][2 * (x >> pairs[m].first & 1U) + (x >> pairs[m].second & 1U)];
+      }
+    }
+    const long double largest = *std::max_element(logs.begin(), logs.end());
+    long double sum = 0.0L;
+    for (const long double log_value : logs) sum += std::exp(log_value - largest);
+    expect_log_z(graph, largest + std::log(sum));
+  }
+}
+
+}  // namespace
+}  // namespace treesample
