@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "interruptible.hpp"
 #include "python_value.hpp"
 #include "treesample/infer/infer.hpp"
-#include "treesample/infer/model_input.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/oracle/journal.hpp"
@@ -55,48 +55,12 @@ std::shared_ptr<Model> paid_functions(const FactorGraph& graph, const Seen& seen
   return kept(with_evidence(Model(std::make_shared<OracleSet>(graph, version, options)), seen));
 }
 
-// A server that does not answer is waited for: the interpreter is free meanwhile, and Ctrl-C ends the wait.
-template <class Read>
-auto interruptible(OracleOptions& options, const Read& read) {
-  std::optional<py::error_already_set> interrupt;
-  options.is_interrupted = [&interrupt] {
-    const py::gil_scoped_acquire interpreter;
-    if (PyErr_CheckSignals() != 0) interrupt.emplace();
-    return interrupt.has_value();
-  };
-  try {
-    const py::gil_scoped_release others_may_run;
-    return read();
-  } catch (const Error&) {
-    if (interrupt) throw *interrupt;
-    throw;
-  }
-}
-
 std::shared_ptr<Model> programs_of(const std::filesystem::path& path, const Seen& seen, OracleOptions options) {
   return interruptible(options, [&] {
     auto programs = std::make_shared<OracleSet>(read_json_model(path), options);
     programs->set_should_stop({});
     return kept(with_evidence(Model(std::move(programs)), seen));
   });
-}
-
-// What a file has: the graph, the states and the weights that were observed, and whether there are programs.
-py::tuple read_file(const std::string& name, bool allows_programs) {
-  InputOptions options;
-  options.allow_programs = [&](const JsonModel&) {
-    if (!allows_programs) throw_argument(name, "the model runs programs; allow_programs=True lets it");
-  };
-  const std::shared_ptr<Model> model = interruptible(options.programs, [&] {
-    ModelInput input = read_input(name, options);
-    if (input.model.circuit) throw_argument(name, "circuits are for `treesample infer`");
-    if (input.model.programs) input.model.programs->set_should_stop({});
-    return kept(std::move(input.model));
-  });
-  Seen seen;
-  for (const Observation& observed : model->evidence) seen.states.emplace_back(observed.variable, observed.state);
-  for (const SoftObservation& soft : model->soft_evidence) seen.weights.emplace_back(soft.variable, soft.weights);
-  return py::make_tuple(FactorGraph(model->graph), seen.states, seen.weights, model->programs != nullptr);
 }
 
 // "stop", "impossible", "skip", or a number.
@@ -378,7 +342,6 @@ void bind_infer(py::module_& module) {
           }));
   py::class_<Model, std::shared_ptr<Model>>(module, "Problem");
   py::class_<Raised, std::shared_ptr<Raised>>(module, "Raised").def(py::init<>());
-  module.def("read_file", &read_file);
   module.def("tables_and_functions", &tables_and_functions);
   module.def("paid_functions", &paid_functions);
   module.def("programs_of", &programs_of);

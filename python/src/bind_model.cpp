@@ -3,11 +3,16 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "bindings.hpp"
+#include "interruptible.hpp"
 #include "python_factor.hpp"
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
+#include "treesample/infer/model_input.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -145,6 +150,26 @@ FactorGraph family(const std::string& name, const std::string& reading, std::uin
   return make_family(name, options).graph;
 }
 
+// What a file has: the graph, the states and the weights that were observed, and whether there are programs.
+using FileModel =
+    std::tuple<FactorGraph, std::vector<std::pair<int, int>>, std::vector<std::pair<int, std::vector<double>>>, bool>;
+
+FileModel read_file(const std::string& name, bool allows_programs) {
+  InputOptions options;
+  options.allow_programs = [&](const JsonModel&) {
+    if (!allows_programs) throw_argument(name, "the model runs programs; allow_programs=True lets it");
+  };
+  return interruptible(options.programs, [&] {
+    const Model model = read_input(name, options).model;
+    if (model.circuit) throw_argument(name, "circuits are for `treesample infer`");
+    if (model.programs) model.programs->set_should_stop({});
+    FileModel file{model.graph, {}, {}, model.programs != nullptr};
+    for (const Observation& seen : model.evidence) std::get<1>(file).emplace_back(seen.variable, seen.state);
+    for (const SoftObservation& seen : model.soft_evidence) std::get<2>(file).emplace_back(seen.variable, seen.weights);
+    return file;
+  });
+}
+
 }  // namespace
 
 void bind_model(py::module_& module) {
@@ -184,6 +209,7 @@ void bind_model(py::module_& module) {
       .def("log_densities", &log_densities)
       .def("copy", [](const FactorGraph& graph) { return FactorGraph(graph); });
 
+  module.def("read_file", &read_file);
   module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });
   module.def("format_json",
              [](const FactorGraph& graph) { return format_json_model(describe_tables(graph, "model")); });

@@ -1,7 +1,5 @@
 #include "tree/edge_rewards.hpp"
 
-#include <climits>
-
 namespace treesample {
 namespace {
 
@@ -16,7 +14,6 @@ EdgeRewards::EdgeRewards(const FactorGraph& graph, const SearchSpace& space, con
     : reward_(graph, space),
       tables_(graph, space, reward_, num_table_entries(limits)),
       budget_(limits.budget, limits.unit, graph.evaluation_queue()),
-      fewest_factors_(INT_MAX),
       magnitudes_(space.levels.size(), 0.0) {
   for (int n = 0; n < space.num_levels(); ++n) fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <climits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -60,7 +61,7 @@ class EdgeRewards {
   Reward reward_;
   RewardTables tables_;
   Budget budget_;
-  int fewest_factors_;  // of any reward
+  int fewest_factors_ = INT_MAX;  // of any reward
   std::vector<double> magnitudes_;
   StopReason why_not_ = StopReason::kBudget;
 };
