@@ -39,6 +39,15 @@ bool is_shown(std::uint32_t code) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t num_bytes = first_character(text).num_bytes;
+    if (num_bytes == 0) return false;
+    text.remove_prefix(num_bytes);
+  }
+  return true;
+}
+
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());

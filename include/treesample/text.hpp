@@ -8,6 +8,8 @@
 
 namespace treesample {
 
+bool is_utf8(std::string_view text);
+
 // One line that cannot command a terminal: control characters, line and paragraph separators, characters that change
 // the direction of writing, and bytes that are not UTF-8 are shown as \xNN, one escape per byte. Everything else stays,
 // so that printable text is returned unchanged.

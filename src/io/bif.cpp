@@ -312,7 +312,8 @@ std::vector<double> BifParser::entries(std::size_t count) {
 }  // namespace
 
 FactorGraph parse_bif(std::string_view text, std::string_view source_name) {
-  return BifParser(text, source_name).parse();
+  std::string storage;
+  return BifParser(utf8_text(text, storage), source_name).parse();
 }
 
 FactorGraph read_bif(const std::filesystem::path& path) { return parse_bif(read_file(path), path.string()); }

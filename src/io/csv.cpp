@@ -88,7 +88,8 @@ class CsvParser {
 }  // namespace
 
 std::vector<CsvRow> parse_csv(std::string_view text, std::string_view source_name) {
-  return CsvParser(source_text(text, source_name)).parse();
+  std::string storage;
+  return CsvParser(source_text(utf8_text(text, storage), source_name)).parse();
 }
 
 std::string csv_line(const std::vector<std::string>& fields) {

@@ -335,7 +335,8 @@ std::vector<Case> parse_cases(std::string_view text, std::string_view source_nam
                               const Names& names) {
   if (extension == ".csv") return parse_csv_cases(text, source_name, names);
   if (extension == ".json") return parse_json_cases(text, source_name, names);
-  const SourceText source = source_text(text, source_name);
+  std::string storage;
+  const SourceText source = source_text(utf8_text(text, storage), source_name);
   Case one{"1", {}};
   if (is_uai_form(source.text)) {
     one.observed.states = parse_uai_evidence(text, source_name, names.graph());

@@ -9,8 +9,25 @@
 
 namespace treesample {
 
+namespace {
+
+bool is_utf16(std::string_view text) { return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"); }
+
+}  // namespace
+
+std::string_view utf8_text(std::string_view text, std::string& storage) {
+  if (is_utf16(text) || is_utf8(text)) return text;
+  storage.clear();
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x80) storage += static_cast<char>(0xC0U | (code >> 6U));
+    storage += code < 0x80 ? c : static_cast<char>(0x80U | (code & 0x3FU));
+  }
+  return storage;
+}
+
 SourceText source_text(std::string_view text, std::string_view name) {
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+  if (is_utf16(text)) {
     throw_parse_error({text, name}, 0, "the file is UTF-16, allowed is UTF-8");
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);

@@ -12,6 +12,10 @@ struct SourceText {
   std::string_view name;  // the file, in messages
 };
 
+// The text itself. Where it is not UTF-8 it is taken for Latin-1, which older networks are written in, and `storage`
+// gets what it is in UTF-8: two names that differ stay different in JSON.
+std::string_view utf8_text(std::string_view text, std::string& storage);
+
 // A text without its byte order mark: editors of other systems begin UTF-8 with one. Throws kParse for UTF-16.
 SourceText source_text(std::string_view text, std::string_view name);
 

@@ -174,7 +174,8 @@ class XmlBifParser {
 }  // namespace
 
 FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name) {
-  return XmlBifParser(text, source_name).parse();
+  std::string storage;
+  return XmlBifParser(utf8_text(text, storage), source_name).parse();
 }
 
 FactorGraph read_xmlbif(const std::filesystem::path& path) { return parse_xmlbif(read_file(path), path.string()); }

@@ -64,6 +64,12 @@ TEST(Fixed, ZeroHasNoSign) {
   EXPECT_EQ(fixed(-HUGE_VAL), "-inf");
 }
 
+TEST(IsUtf8, RefusesWhatOnlyLooksLikeIt) {
+  for (const char* const text : {"", "abc", "\u00e4\u20ac\U0001f600"}) EXPECT_TRUE(is_utf8(text)) << text;
+  for (const char* const text : {"\xe4", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80"})
+    EXPECT_FALSE(is_utf8(text));
+}
+
 TEST(ErrorText, IsOneLineWhateverItQuotes) {
   EXPECT_STREQ(Error(ErrorCode::kParse, "file\n\x1b]0;x\x07: bad").what(), "file\\x0a\\x1b]0;x\\x07: bad");
   EXPECT_LT(std::string(Error(ErrorCode::kIo, std::string(1'000'000, 'x')).what()).size(), 11'000U);

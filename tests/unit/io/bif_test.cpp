@@ -176,6 +176,18 @@ TEST(Bif, TablesMadeFromADefaultAreLimited) {
   EXPECT_NE(bif_message(text_with_parents(80)).find("has more than the"), std::string::npos) << "2^81 overflows";
 }
 
+// Bytes that are not UTF-8 are Latin-1.
+TEST(Bif, NamesInLatin1StayDifferent) {
+  const FactorGraph graph = parse_bif(
+      "network a {}\nvariable a\xe4 { type discrete [ 2 ] { \xe9, \xe8 }; }\n"
+      "variable a\xf6 { type discrete [ 1 ] { x }; }\nprobability ( a\xe4 ) { table 0.5, 0.5; }\n"
+      "probability ( a\xf6 | a\xe4 ) { ( \xe9 ) 1; ( \xe8 ) 1; }\n",
+      "latin1.bif");
+  EXPECT_EQ(graph.variable(0).name, "a\u00e4");
+  EXPECT_EQ(graph.variable(1).name, "a\u00f6");
+  EXPECT_EQ(graph.variable(0).state_names, (std::vector<std::string>{"\u00e9", "\u00e8"}));
+}
+
 class BifFile : public testing::TemporaryFolder {};
 
 TEST_F(BifFile, IsReadFromItsPath) {
