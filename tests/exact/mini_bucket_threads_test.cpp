@@ -20,6 +20,16 @@ SearchSpace space_of(const FactorGraph& graph) {
   return make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
 }
 
+FactorGraph binary_model(std::uint64_t seed, int num_variables, int num_factors) {
+  Random random(seed);
+  return random_model(random, {.num_variables = num_variables,
+                               .min_states = 2,
+                               .max_states = 2,
+                               .num_factors = num_factors,
+                               .min_arity = 2,
+                               .max_arity = 3});
+}
+
 // U and L at random states of all contexts, and the bounds of log Z.
 std::vector<double> numbers_of(const WeightedMiniBucket& bounds, const FactorGraph& graph, const SearchSpace& space) {
   std::vector<double> numbers = {bounds.report().log_upper, bounds.report().log_lower};
@@ -64,10 +74,7 @@ TEST(WeightedMiniBucketThreads, SameBitsForAnyNumber) {
 }
 
 TEST(WeightedMiniBucketThreads, EndWhenAskedAndKeepTheBestPass) {
-  Random random(56);
-  const FactorGraph graph = random_model(
-      random,
-      {.num_variables = 22, .min_states = 2, .max_states = 2, .num_factors = 200, .min_arity = 2, .max_arity = 3});
+  const FactorGraph graph = binary_model(56, 22, 200);
   const SearchSpace space = space_of(graph);
   for (const int threads : {3, 8}) {  // with 8 both bounds are made at the same time
     int num_asked = 0;
@@ -97,10 +104,7 @@ TEST(WeightedMiniBucketThreads, EndWhenAskedAndKeepTheBestPass) {
 
 // The caller's functions need not be safe for threads: only the calling one uses them.
 TEST(WeightedMiniBucketThreads, OnlyTheCallingThreadAsksAndTells) {
-  Random random(60);
-  const FactorGraph graph = random_model(
-      random,
-      {.num_variables = 18, .min_states = 2, .max_states = 2, .num_factors = 120, .min_arity = 2, .max_arity = 3});
+  const FactorGraph graph = binary_model(60, 18, 120);
   const SearchSpace space = space_of(graph);
   const std::thread::id caller = std::this_thread::get_id();
   int num_others = 0;
@@ -119,10 +123,7 @@ TEST(WeightedMiniBucketThreads, OnlyTheCallingThreadAsksAndTells) {
 
 // Twice the memory of one bound is not always there.
 TEST(WeightedMiniBucketThreads, KeepWithinTheMemory) {
-  Random random(61);
-  const FactorGraph graph = random_model(
-      random,
-      {.num_variables = 18, .min_states = 2, .max_states = 2, .num_factors = 120, .min_arity = 2, .max_arity = 3});
+  const FactorGraph graph = binary_model(61, 18, 120);
   const SearchSpace space = space_of(graph);
   const auto report_of = [&](std::uint64_t bytes) {
     return WeightedMiniBucket(graph, space, {.bytes = bytes, .i_bound = 10, .passes = 2, .threads = 8}).report();
@@ -135,10 +136,7 @@ TEST(WeightedMiniBucketThreads, KeepWithinTheMemory) {
 }
 
 TEST(WeightedMiniBucketThreads, TellHowFarTheyAre) {
-  Random random(57);
-  const FactorGraph graph = random_model(
-      random,
-      {.num_variables = 20, .min_states = 2, .max_states = 2, .num_factors = 120, .min_arity = 2, .max_arity = 3});
+  const FactorGraph graph = binary_model(57, 20, 120);
   const SearchSpace space = space_of(graph);
   for (const int threads : {1, 3}) {
     std::vector<double> shares;
