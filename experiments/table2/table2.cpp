@@ -20,8 +20,9 @@ std::vector<PlotPoint> learning_curve(const Part& part, const Trainer& trainer, 
   const int count = num_blocks(size);
   const std::vector<const Numbers*>& runs = part.results.unit_numbers(column_index, trainer);
   for (int b = 0; b < count && !runs.empty(); ++b) {
-    points.push_back({static_cast<double>((b + 1) * size.num_episodes / count),
-                      quantile(column(runs, fmt::format("{}.{:02}", number, b)), 0.5)});
+    const std::int64_t last_episode = (b + 1) * size.num_episodes / count;
+    points.push_back(
+        {static_cast<double>(last_episode), quantile(column(runs, fmt::format("{}.{:02}", number, b)), 0.5)});
   }
   return points;
 }
