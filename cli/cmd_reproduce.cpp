@@ -49,6 +49,13 @@ std::vector<double> parse_exploration(const std::string& text) {
   return numbers;
 }
 
+// As one word for a shell.
+std::string shell_quoted(const std::string& value) {
+  std::string quoted = "'";
+  for (const char c : value) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 class ReproduceCommand final : public Command {
  public:
   std::string name() const override { return "reproduce"; }
@@ -148,8 +155,8 @@ std::string ReproduceCommand::command_text(const experiments::ExperimentOptions&
   if (is_trained) text += fmt::format(" --episodes {}", options.num_episodes);
   if (is_tuned_) text += fmt::format(" --tune --tune-instances {}", tune_instances_);
   const auto add = [&](const char* name, const std::string& value) {
-    const char* const quote = value.find_first_of(" \t\n'\"\\$`;&|<>()*?[]#~!") == std::string::npos ? "" : "'";
-    if (!value.empty()) text += fmt::format(" {} {}{}{}", name, quote, printable(value), quote);
+    const bool is_plain = value.find_first_of(" \t\n'\"\\$`;&|<>()*?[]#~!") == std::string::npos;
+    if (!value.empty()) text += fmt::format(" {} {}", name, printable(is_plain ? value : shell_quoted(value)));
   };
   add("--methods", methods_);
   add("--readings", readings_ == "letter,best" ? "" : readings_);

@@ -1,4 +1,6 @@
 // Models: variables, tables, functions; reading and writing files.
+#include <pybind11/stl/filesystem.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -154,7 +156,8 @@ FactorGraph family(const std::string& name, const std::string& reading, std::uin
 using FileModel =
     std::tuple<FactorGraph, std::vector<std::pair<int, int>>, std::vector<std::pair<int, std::vector<double>>>, bool>;
 
-FileModel read_file(const std::string& name, bool allows_programs) {
+FileModel read_file(const std::filesystem::path& path, bool allows_programs) {
+  const std::string name = path.string();
   InputOptions options;
   options.allow_programs = [&](const JsonModel&) {
     if (!allows_programs) throw_argument(name, "the model runs programs; allow_programs=True lets it");

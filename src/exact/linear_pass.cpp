@@ -138,16 +138,18 @@ void LinearPass::set_error(int v, LinearTable& message, const Extent& extent) co
     product_of_least *= std::min(1.0, table->least);
   }
   LinearError& error = message.error;
+  // Below kTiny may be what was put to 0, or what underflowed before it was seen, errors of the inputs included.
+  bool is_lossy = extent.is_lossy || product_of_least < LinearError::kNoUnderflow;
   for (const LinearTable* table : tables) {
     error.relative += table->error.relative;
     if (table->error.absolute > 0.0) {
+      is_lossy = true;
       const double others = product_of_largest / (table->largest + table->error.absolute);
       error.absolute += LinearError::kSlack * num_states * table->error.absolute * others;
     }
   }
   error.relative += kEpsilon / 2.0 * (num_tables + num_states) * LinearError::kSlack;
-  // Below kTiny may be what was put to 0, or what underflowed before it was seen.
-  if (extent.is_lossy || product_of_least < LinearError::kNoUnderflow) error.absolute += 2.0 * LinearError::kTiny;
+  if (is_lossy) error.absolute += 2.0 * LinearError::kTiny;
 }
 
 std::vector<LinearBucket> LinearPass::buckets(const BucketChain& chain) {
@@ -254,7 +256,8 @@ bool LinearPass::eliminate_taken(const BucketChain& chain, EntryWatch& watch) {
     message.largest = extents[i].is_partial ? most_of_largest(v) : extents[i].largest;
     message.least = extents[i].least;
     set_error(v, message, extents[i]);
-    if (message.largest == 0.0) return add_number(message);
+    // Of a partial message only a bound is known, which may have underflowed.
+    if (message.largest == 0.0) return !extents[i].is_partial && add_number(message);
     is_known = message.error.absolute < message.largest;  // else nothing is known of it
   }
   if (!is_known) return false;

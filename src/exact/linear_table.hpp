@@ -74,8 +74,8 @@ class TableMemory {
 struct LinearTable {
   std::vector<int> scope;  // in the order of removal; the last variable is the fastest in memory
   TableMemory values;
-  double largest = 0.0;                                    // entry
-  double least = std::numeric_limits<double>::infinity();  // lower bound on the entries above 0
+  double largest = 0.0;                                    // entry; at least that where not all were computed
+  double least = std::numeric_limits<double>::infinity();  // of the computed entries above 0, or less
   LinearError error;
   int exponent = 0;
 

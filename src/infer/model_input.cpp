@@ -80,7 +80,9 @@ ModelInput read_alone(const std::string& file, const InputOptions& options) {
   const std::optional<ModelText>& text = options.text;
   const std::string extension = extension_of(file, options);
   if (extension == ".circuit") {
-    auto circuit = naming(file, [&] { return std::make_shared<const Circuit>(read_circuit(file)); });
+    auto circuit = naming(file, [&] {
+      return std::make_shared<const Circuit>(text ? parse_circuit(text->contents, file) : read_circuit(file));
+    });
     return {.model = Model(std::move(circuit)), .model_file = file};
   }
   if (extension != ".json") return of_tables(file, text);
@@ -97,7 +99,6 @@ bool has_equal_variables(const FactorGraph& a, const FactorGraph& b) {
 }
 
 void multiply(Model& model, const std::string& weights_file) {
-  if (model.programs) throw OptionError("weights", "the model has factors that are computed by programs");
   const FactorGraph graph = read_model(weights_file);
   if (!has_equal_variables(graph, model.graph)) {
     throw OptionError("weights", "the variables are not those of the model");
@@ -129,7 +130,9 @@ ModelInput read_input(const std::string& model_file, const InputOptions& options
   std::error_code ignored;
   if (options.evidence.empty() && std::filesystem::exists(beside, ignored)) add_evidence(input, beside);
   for (const std::string& given : options.evidence) add_evidence(input, given);
-  if (!options.weights_file.empty()) naming(options.weights_file, [&] { multiply(input.model, options.weights_file); });
+  if (options.weights_file.empty()) return input;
+  if (input.model.programs) throw OptionError("weights", "the model has factors that are computed by programs");
+  naming(options.weights_file, [&] { multiply(input.model, options.weights_file); });
   return input;
 }
 

@@ -178,9 +178,10 @@ void WeightedMiniBucket::State::summarise() {
   report.log_lower = space.log_constant;
   double magnitude = std::abs(space.log_constant);
   for (const int root : space.roots) {
-    report.log_upper += upper_rows.sum(root, {});
-    report.log_lower += log_lower(root, {});
-    magnitude += std::abs(upper_rows.sum(root, {}));
+    const double upper = upper_rows.sum(root, {}), lower = log_lower(root, {});
+    report.log_upper += upper;
+    report.log_lower += lower;
+    magnitude += std::max(std::abs(upper), lower == kNegInf ? 0.0 : std::abs(lower));
   }
   if (report.log_upper == kNegInf) return;
   const double widening = space.log_constant_error + kEpsilon * magnitude * static_cast<double>(space.roots.size() + 1);

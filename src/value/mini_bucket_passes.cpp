@@ -264,7 +264,8 @@ void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) 
 void MiniBucketPasses::estimate_rounding(ThreadTeam& threads) {
   const auto estimate = [&](std::size_t cluster, std::size_t /*last*/, int /*thread*/) {
     const int c = static_cast<int>(cluster);
-    double magnitude = 1.0;
+    // The sum over the states is taken of F / w and multiplied by w.
+    double magnitude = std::max(1.0, std::abs(tables_[c].weight)) * (1.0 + std::log(num_states(c)));
     const std::vector<TableView> tables = inputs(c);
     for (const TableView& table : tables) {
       magnitude += largest_magnitude({table.values, num_table_entries(graph_, table.scope)});

@@ -57,6 +57,21 @@ TEST(EliminationRange, ProductsThatUnderflowAreNotZeros) {
                (kNumOthers + 2) * std::log(2.0L) - 1000.0L);
 }
 
+TEST(EliminationRange, ErrorsThatHundredsOfMessagesMakeSmallerStayAboveZero) {
+  for (const int num_leaves : {10, 300, 2000}) {
+    FactorGraph graph;
+    const int hub = graph.add_variable(2);
+    for (int i = 0; i < num_leaves; ++i) graph.add_table({hub, graph.add_variable(2)}, {0.0, -50.0, -50.0, 0.0});
+    graph.add_table({hub, graph.add_variable(2)}, {0.0, -50.0, -600.0, -650.0});
+    graph.add_table({hub, graph.add_variable(2)}, {-600.0, -650.0, 0.0, -50.0});
+    const Elimination elimination(graph, {});
+    const double log_z = -600.0 + std::log(2.0);  // and less than 1e-18 per leaf
+    EXPECT_LE(elimination.bounds().lower, log_z + 1e-9) << num_leaves;
+    EXPECT_GE(elimination.bounds().upper, log_z - 1e-9) << num_leaves;
+    EXPECT_NEAR(elimination.log_z(), log_z, 1e-9) << num_leaves;
+  }
+}
+
 TEST(EliminationRange, ZerosAreZeros) {
   const double none = -HUGE_VAL;
   const FactorGraph graph = model_of({0.0, 0.0, 0.0, 0.0}, {{0.0, 0.0, none, none}, {none, none, 0.0, 0.0}});

@@ -89,7 +89,9 @@ TEST(WeightedMiniBucketThreads, EndWhenAskedAndKeepTheBestPass) {
       return WeightedMiniBucket(graph, space, {.i_bound = 11, .passes = passes}).report();
     };
     EXPECT_EQ(settled.log_upper, with_passes(settled.upper_passes).log_upper);
-    if (settled.has_lower) EXPECT_EQ(settled.log_lower, with_passes(settled.lower_passes).log_lower);
+    if (settled.has_lower) {
+      EXPECT_EQ(settled.log_lower, with_passes(settled.lower_passes).log_lower);
+    }
     options.should_settle = {};
     num_asked = 0;
     options.should_stop = [&] { return ++num_asked > 20; };

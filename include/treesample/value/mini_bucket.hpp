@@ -53,7 +53,9 @@ struct MiniBucketOptions {
   std::optional<int> i_bound = {};  // none: the largest that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
   bool lower_bound = true;          // where it is possible
-  int threads = 1;                  // 0: one per core; the same bits for any number of them
+  // 0: one per core. The same bounds for any number of them; where time or memory is short, many threads may have a
+  // lower bound where few have none.
+  int threads = 1;
   // Ends the passes; a pass under way is undone. One pass of the upper bound is always made.
   ShouldStop should_settle = {};
   // Ends even that pass, and everything else, with Error (kInterrupted).
