@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -85,7 +86,10 @@ void InferDisplay::show(const treesample::Progress& now) {
   if (now.num_nodes > 0) text += fmt::format(", {} nodes", now.num_nodes);
   if (now.num_samples > 0) text += fmt::format(", {} samples", now.num_samples);
   const bool has_bounds = std::isfinite(now.log_z.lower) || std::isfinite(now.log_z.upper);
-  if (has_bounds) text += fmt::format(", log Z in [{:.4f}, {:.4f}]", now.log_z.lower, now.log_z.upper);
+  if (has_bounds) {
+    text +=
+        fmt::format(", log Z in [{}, {}]", decimal_bound(now.log_z.lower, -1.0), decimal_bound(now.log_z.upper, 1.0));
+  }
   if (!has_bounds && now.estimate) text += fmt::format(", log Z about {:.4f}", *now.estimate);
   if (now.best) text += fmt::format(", best {:.4f}", *now.best);
   // The share of the limits that was used; an exact answer comes earlier.

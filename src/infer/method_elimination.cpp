@@ -278,7 +278,7 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
   if (!marginals || draft.summed) {
     add_sampled_marginals(draft, elimination.log_z(), task);
     if (draft.summed) improve_best(draft, task.graph);
-    if (marginals && draft.summed) draft.set_exact_marginals_left(*marginals);
+    if (marginals && draft.summed && draft.is_exact) draft.set_exact_marginals_left(*marginals);
     return;
   }
   draft.set_solved_marginals(*marginals, "elimination");

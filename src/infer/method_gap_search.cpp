@@ -122,7 +122,10 @@ void GapSearch::eliminate_first() {
   first_bounds_ = certified(eliminated->bounds());
   eliminated_log_z_ = eliminated->log_z();
   run_.tell({.phase = "elimination", .log_z = first_bounds_, .estimate = eliminated_log_z_});
-  if (task_.question().marginals && *eliminated_log_z_ != kNegInf && !summed_) add_sliced_marginals(*eliminated);
+  const bool is_possible = *eliminated_log_z_ != kNegInf;
+  if (task_.question().marginals && is_possible && !summed_ && first_bounds_.is_exact()) {
+    add_sliced_marginals(*eliminated);
+  }
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {
@@ -241,7 +244,8 @@ void GapSearch::choose_sampler(const SearchResult& result, const std::shared_ptr
   const auto lower = std::make_shared<SearchApproximation>(result, SamplerKind::kLower, run_.until());
   if (lower->log_value() == kNegInf) return;
   draft_.approximation = complete(lower);
-  draft_.sampler_divergence = std::max(0.0, certified(result.report.log_z).upper - lower->log_value());
+  const double slack = (summed_ ? summed_->log_slack() : 0.0) + 2.0 * run_.log_error();
+  draft_.sampler_divergence = std::max(0.0, certified(result.report.log_z).upper - lower->log_value() + slack);
 }
 
 // Where every weighted sample is impossible, P_L still has possible configurations.

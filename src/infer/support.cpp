@@ -101,7 +101,8 @@ BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedMod
     return log_prob + summed->draw(x, random);
   };
   const std::size_t num_left = summed->variable_of().size();
-  return {upper.log_value(),
+  // The weights have the sums of the barren variables themselves, of which the model has the least.
+  return {upper.log_value() + summed->log_slack(),
           [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random) mutable {
             const double log_prob = upper.sample_into(left, random);
             return complete(x, random, left, log_prob);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -62,14 +63,24 @@ double largest_component_entries(const FactorGraph& graph) {
 TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
   log_weights_.resize(static_cast<std::size_t>(graph.num_variables()));
   log_probabilities_.resize(log_weights_.size());
-  double magnitude = 1.0;
+  double largest = 1.0, magnitudes = 1.0;  // of all tables; of one after the other
+  CompensatedSum constant;
+  std::vector<double> tables_magnitude(log_weights_.size(), 0.0);  // by variable: of the tables that it is the first of
+  std::vector<double> num_tables(log_weights_.size(), 0.0);
   for (const Factor& factor : graph.factors()) {
     if (!factor.is_table()) continue;
-    for (const double value : factor.log_values()) {
-      if (value != kNegInf) magnitude = std::max(magnitude, std::abs(value));
+    double most = 0.0;
+    for (const double value : factor.log_values()) most = value == kNegInf ? most : std::max(most, std::abs(value));
+    largest = std::max(largest, most);
+    magnitudes += most;
+    if (factor.scope().empty()) {
+      constant.add(factor.log_values().front());
+    } else {
+      tables_magnitude[factor.scope().front()] += most;
+      num_tables[factor.scope().front()] += 1.0;
     }
-    if (factor.scope().empty()) constant_ += factor.log_values().front();
   }
+  constant_ = constant.value();
   for (const std::vector<int>& variables : tied_variables(graph)) {
     if (variables.size() > 1) {
       Component component{variables, tables_of(graph, variables), {}};
@@ -84,12 +95,17 @@ TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
       if (!factor.is_table() || factor.scope().empty() || factor.scope().front() != v) continue;
       for (std::size_t s = 0; s < log_weights_[v].size(); ++s) log_weights_[v][s] += factor.log_values()[s];
     }
+    // A plain sum of the tables of a state, and one of as many exponentials as there are states.
+    const auto num_states = static_cast<double>(log_weights_[v].size());
+    log_error_ += kEpsilon * (num_states + num_tables[v] + 8.0) * (1.0 + tables_magnitude[v] + std::log(num_states));
     const double total = log_sum_exp(log_weights_[v]);
     for (const double weight : log_weights_[v]) {
       log_probabilities_[v].push_back(total == kNegInf ? kNegInf : weight - total);
     }
   }
-  log_error_ = kRounding * magnitude * static_cast<double>(graph.num_factors() + graph.num_variables() + 1);
+  for (int v = 0; v < graph.num_variables(); ++v) magnitudes += std::log(graph.num_states(v));
+  log_error_ += kRounding * magnitudes +
+                kRounding * largest * static_cast<double>(graph.num_factors() + graph.num_variables() + 1);
   known_.resize(components_.size());
   samplers_.resize(components_.size());
   const Box all = Box::of_all(graph);
@@ -139,29 +155,30 @@ double TableMasses::component_mass(std::size_t index, const Box& box) const {
   const Elimination elimination = eliminate(component, box);
   const LogBounds bounds = elimination.bounds();
   if (bounds.upper != kNegInf) {
-    log_error_ =
-        std::max(log_error_, static_cast<double>(components_.size()) *
-                                 std::max(bounds.upper - elimination.log_z(), elimination.log_z() - bounds.lower));
+    component_error_ =
+        std::max(component_error_, std::max(bounds.upper - elimination.log_z(), elimination.log_z() - bounds.lower));
   }
   if (known_[index].size() < kMostKnown) known_[index].emplace(std::move(states), elimination.log_z());
   return elimination.log_z();
 }
 
 double TableMasses::log_mass(const Box& box) const {
-  double sum = constant_;
-  for (const int v : alone_) sum += log_sum(log_weights_[v], box.first[v], box.last[v]);
-  for (std::size_t i = 0; i < components_.size() && sum != kNegInf; ++i) sum += component_mass(i, box);
-  return sum;
+  CompensatedSum sum;
+  sum.add(constant_);
+  for (const int v : alone_) sum.add(log_sum(log_weights_[v], box.first[v], box.last[v]));
+  for (std::size_t i = 0; i < components_.size() && sum.value() != kNegInf; ++i) sum.add(component_mass(i, box));
+  return sum.value();
 }
 
 double TableMasses::log_most(const Box& box) const {
-  double sum = constant_;
+  CompensatedSum sum;
+  sum.add(constant_);
   for (const int v : alone_) {
     const auto first = log_weights_[v].begin();
-    sum += *std::max_element(first + box.first[v], first + box.last[v] + 1);
+    sum.add(*std::max_element(first + box.first[v], first + box.last[v] + 1));
   }
-  for (std::size_t i = 0; i < components_.size() && sum != kNegInf; ++i) sum += component_mass(i, box);
-  return sum;
+  for (std::size_t i = 0; i < components_.size() && sum.value() != kNegInf; ++i) sum.add(component_mass(i, box));
+  return sum.value();
 }
 
 Assignment TableMasses::likely(const Box& box) const {
@@ -216,12 +233,11 @@ Marginals TableMasses::marginals(const Box& box) const {
 }
 
 double TableMasses::log_tables(std::span<const int> x) const {
-  double sum = 0.0;
-  for (int m = 0; m < graph_->num_factors(); ++m) {
-    if (graph_->factor(m).is_table()) sum += graph_->log_value(m, x);
-    if (sum == kNegInf) return sum;
+  CompensatedSum sum;
+  for (int m = 0; m < graph_->num_factors() && sum.value() != kNegInf; ++m) {
+    if (graph_->factor(m).is_table()) sum.add(graph_->log_value(m, x));
   }
-  return sum;
+  return sum.value();
 }
 
 }  // namespace treesample

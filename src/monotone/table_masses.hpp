@@ -23,7 +23,9 @@ class TableMasses {
 
   // log sum over the box of exp(sum of the tables); off by at most log_error().
   [[nodiscard]] double log_mass(const Box& box) const;
-  [[nodiscard]] double log_error() const { return log_error_; }
+  [[nodiscard]] double log_error() const {
+    return log_error_ + static_cast<double>(components_.size()) * component_error_;
+  }
   // An upper bound of the largest sum of the tables within the box; exact where no table couples variables.
   [[nodiscard]] double log_most(const Box& box) const;
   // A configuration of the box with a large sum of tables; the largest where no table couples variables.
@@ -53,7 +55,8 @@ class TableMasses {
   std::vector<std::vector<double>> log_weights_;  // by variable, of those alone: sum of their tables by state
   std::vector<Component> components_;
   std::vector<std::vector<double>> log_probabilities_;
-  mutable double log_error_ = 0.0;
+  double log_error_ = 0.0;                // of all that is not in a component, and of adding everything up
+  mutable double component_error_ = 0.0;  // the largest of one component
   // By component and box: masses, and the distributions that samples are drawn from.
   mutable std::vector<std::unordered_map<std::string, double>> known_;
   mutable std::vector<std::unordered_map<std::string, Elimination>> samplers_;

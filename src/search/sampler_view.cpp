@@ -63,16 +63,24 @@ class SamplerView::Builder {
   void see_rounding(int level, const Expansion& expansion, std::span<const double> edges, double value) {
     constexpr double kNeverDrawn = 800.0;  // nats below the best edge
     if (value == kNegInf) return;
-    double largest = 0.0;
+    const Level& here = store_.space().levels[level];
+    double largest_reward = 0.0, largest_sum = 0.0;
     for (std::size_t a = 0; a < edges.size(); ++a) {
       if (edges[a] < value - kNeverDrawn) continue;
-      largest = std::max(largest, std::abs(expansion.reward(static_cast<int>(a))));
+      const double reward = std::abs(expansion.reward(static_cast<int>(a)));
+      double sum = reward;  // of magnitudes
+      for (std::size_t j = 0; j < here.children.size(); ++j) {
+        sum += std::abs(target_.values_[here.children[j]][expansion.links(static_cast<int>(a))[j]]);
+      }
+      largest_reward = std::max(largest_reward, reward);
+      largest_sum = std::max(largest_sum, sum);
     }
-    const Level& here = store_.space().levels[level];
-    const double terms = here.num_states + static_cast<double>(here.children.size()) + 16.0;
-    const double of_reward = static_cast<double>(here.factors.size() + 1) * (1.0 + largest);
-    rounding_[level] =
-        std::max(rounding_[level], reward_rounding_[level] + kEpsilon * (terms + of_reward + 4.0 * std::abs(value)));
+    const auto num_children = static_cast<double>(here.children.size());
+    const double terms = here.num_states + num_children + 16.0;
+    const double of_reward = static_cast<double>(here.factors.size() + 1) * (1.0 + largest_reward);
+    // Children are added up one by one.
+    const double of_sum = num_children * largest_sum + 4.0 * std::abs(value);
+    rounding_[level] = std::max(rounding_[level], reward_rounding_[level] + kEpsilon * (terms + of_reward + of_sum));
   }
 
   struct Frame {
@@ -130,13 +138,14 @@ class SamplerView::Builder {
 SamplerView::SamplerView(const SearchResult& result, SamplerKind kind, const ShouldStop& should_stop)
     : store_(result.store), leaves_(result.leaves), kind_(kind) {
   Builder builder(*this, result.reward_rounding, should_stop);
-  log_value_ = space().log_constant;
+  CompensatedSum sum;
+  sum.add(space().log_constant);
   for (std::size_t r = 0; r < space().roots.size(); ++r) {
-    const double value = builder.value(space().roots[r], store_->root_links()[r]);
-    log_value_ = value == kNegInf || log_value_ == kNegInf ? kNegInf : log_value_ + value;
+    sum.add(builder.value(space().roots[r], store_->root_links()[r]));
   }
+  log_value_ = sum.value();
   const double error = log_value_ == kNegInf ? 0.0
-                                             : builder.rounding() + space().log_constant_error +
+                                             : builder.rounding() + space().log_constant_error + sum.rounding() +
                                                    4.0 * kEpsilon * (1.0 + std::abs(log_value_));
   if (kind == SamplerKind::kUpper) log_value_ += error;
   if (kind == SamplerKind::kLower) log_value_ -= error;

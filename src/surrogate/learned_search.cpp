@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "math/compensated_sum.hpp"
 #include "space/configuration_queue.hpp"
 #include "space/run_watch.hpp"
 #include "surrogate/best_proposals.hpp"
@@ -317,15 +318,19 @@ void LearnedSearch::add_bounds(LearnedResult& result) const {
     if (result.best) result.log_most = result.best->log_density;
     return;
   }
-  double most = 0.0, most_functions = 0.0;
+  CompensatedSum most, most_functions;
   for (const Factor& factor : graph_.factors()) {
     if (!factor.log_max()) return;
-    most += *factor.log_max();
-    if (!factor.is_table()) most_functions += *factor.log_max();
+    most.add(*factor.log_max());
+    if (!factor.is_table()) most_functions.add(*factor.log_max());
   }
-  result.log_most = most + kRounding * count * (1.0 + std::abs(most));
+  // Values are known to one unit in the last place, and so are the maxima of tables; large ones may cancel.
+  result.log_most = most.value() + most.error();
   const LogBounds all = eliminate(tables_alone(graph_, 1.0), model_limits_).bounds();
-  bounds.upper = std::max(bounds.lower, all.upper + most_functions + kRounding * count * (1.0 + std::abs(most)));
+  CompensatedSum upper;
+  upper.add(all.upper);
+  upper.add(most_functions.value());
+  bounds.upper = std::max(bounds.lower, upper.value() + upper.rounding() + most_functions.error());
 }
 
 LearnedResult LearnedSearch::result() {

@@ -44,6 +44,8 @@ class RoundingErrors {
 
   // Adds a term of `level` and of all levels above it, which is itself the sum of `num_added` numbers.
   void add_from(int level, double magnitude, int num_added) { levels_[level].below.add(magnitude, num_added); }
+  // Adds the error of a term that is counted already, in units of the last place.
+  void add_error_from(int level, double error) { levels_[level].below.of_terms += error; }
   // Adds a term of this level alone.
   void add_at(int level, double magnitude, int num_added) { levels_[level].here.add(magnitude, num_added); }
 
@@ -124,6 +126,11 @@ class ReducedTables::Builder {
       }
     }
     for (int n = space_.num_levels() - 1; n >= 0; --n) {
+      // What a level adds of its own is then a sum over its states too, weighted by numbers that add up to 1 within as
+      // many units in the last place.
+      if (reduction_.rows == Rows::kSummed) {
+        errors_.add_error_from(n, (2.0 * space_.levels[n].num_states + 4.0) * (1.0 + magnitude_of(reduction_.own[n])));
+      }
       errors_.hand_up(n);
       if (space_.levels[n].parent >= 0) constants_[space_.levels[n].parent] += constants_[n];
     }
