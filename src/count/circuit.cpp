@@ -268,16 +268,19 @@ Circuit::Best Circuit::best() const {
   return result;
 }
 
-StateWeights state_weights(const FactorGraph& graph) {
-  StateWeights weights;
+std::vector<StateWeights> state_weights(const FactorGraph& graph) {
+  StateWeights none;
   for (int v = 0; v < graph.num_variables(); ++v) {
-    weights.emplace_back(static_cast<std::size_t>(graph.num_states(v)), 0.0);
+    none.emplace_back(static_cast<std::size_t>(graph.num_states(v)), 0.0);
   }
+  std::vector<StateWeights> weights;
+  std::vector<std::size_t> num_tables(none.size(), 0);  // by variable
   for (const Factor& factor : graph.factors()) {
     check_argument(factor.is_table() && factor.scope().size() == 1, "state_weights",
                    "needs tables over one variable each");
-    std::vector<double>& of_variable = weights[factor.scope()[0]];
-    for (std::size_t s = 0; s < of_variable.size(); ++s) of_variable[s] += factor.log_values()[s];
+    const int v = factor.scope()[0];
+    if (num_tables[v] == weights.size()) weights.push_back(none);
+    weights[num_tables[v]++][v] = factor.log_values();
   }
   return weights;
 }

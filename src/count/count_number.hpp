@@ -40,13 +40,13 @@ class CountNumber {
   CountNumber& operator+=(const CountNumber& other) {
     if (other.is_zero()) return *this;
     if (is_zero()) return *this = other;
-    const int shift = other.exponent_ - exponent_;
-    constexpr int kBeyond = 200;  // a term that is smaller by 2^-200 is within the rounding
+    const std::int64_t shift = std::int64_t{other.exponent_} - exponent_;  // exponents may have opposite signs
+    constexpr std::int64_t kBeyond = 200;  // a term that is smaller by 2^-200 is within the rounding
     if (shift > kBeyond) {
       mantissa_ = other.mantissa_;
       exponent_ = other.exponent_;
     } else if (shift >= -kBeyond) {
-      mantissa_ += std::ldexp(other.mantissa_, shift);
+      mantissa_ += std::ldexp(other.mantissa_, static_cast<int>(shift));
     }
     error_ = ((error_ > other.error_ ? error_ : other.error_) + 1.0F) * kInflation;
     normalise();

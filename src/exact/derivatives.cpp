@@ -39,7 +39,7 @@ class Passes {
     for (const int v : order_) {
       check_going_on();
       Bucket& bucket = buckets_[v];
-      bucket.message = summed(bucket, bucket.separator(), nullptr);
+      bucket.message = summed(bucket, bucket.separator(), {});
       if (bucket.separator().empty()) log_z += bucket.message.front();
     }
     result.log_z = log_z;
@@ -68,17 +68,20 @@ class Passes {
     }
   }
 
-  // The log of the sum over all variables but `kept` of the bucket's product, without the input whose values are
-  // `left_out`.
-  [[nodiscard]] std::vector<double> summed(const Bucket& bucket, std::span<const int> kept,
-                                           const double* left_out) const {
+  // An input of a bucket: the message of a child, or a factor. Two factors may share their values.
+  struct Input {
+    int child = -1, factor = -1;
+  };
+  // The log of the sum over all variables but `kept` of the bucket's product, without the input `left_out`.
+  [[nodiscard]] std::vector<double> summed(const Bucket& bucket, std::span<const int> kept, Input left_out) const {
     std::vector<TableView> inputs;
-    const auto add = [&](std::span<const int> scope, const double* values) {
-      if (values != left_out) inputs.push_back({scope, values});
-    };
-    for (const int m : bucket.factors) add(graph_.factor(m).scope(), graph_.factor(m).log_values().data());
-    for (const int c : bucket.children) add(buckets_[c].separator(), buckets_[c].message.data());
-    if (!bucket.outside.empty()) add(bucket.separator(), bucket.outside.data());
+    for (const int m : bucket.factors) {
+      if (m != left_out.factor) inputs.push_back({graph_.factor(m).scope(), graph_.factor(m).log_values().data()});
+    }
+    for (const int c : bucket.children) {
+      if (c != left_out.child) inputs.push_back({buckets_[c].separator(), buckets_[c].message.data()});
+    }
+    if (!bucket.outside.empty()) inputs.push_back({bucket.separator(), bucket.outside.data()});
     const std::size_t size = num_table_entries(graph_, kept);
     std::vector<double> largest(size, kNegInf), sums(size, 0.0);
     TableProduct product(graph_, bucket.scope, inputs);
@@ -107,11 +110,10 @@ class Passes {
     Bucket& bucket = buckets_[v];
     if (bucket.separator().empty()) bucket.outside = {outside_of_root(v)};
     for (const int c : bucket.children) {
-      buckets_[c].outside = summed(bucket, buckets_[c].separator(), buckets_[c].message.data());
+      buckets_[c].outside = summed(bucket, buckets_[c].separator(), {.child = c});
     }
     for (const int m : bucket.factors) {
-      const Factor& factor = graph_.factor(m);
-      result.log_derivatives[m] = summed(bucket, factor.scope(), factor.log_values().data());
+      result.log_derivatives[m] = summed(bucket, graph_.factor(m).scope(), {.factor = m});
     }
   }
 

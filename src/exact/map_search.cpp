@@ -100,7 +100,7 @@ class MapSearch {
   std::vector<Open> open_;                       // a heap
   Assignment x_;                                 // of the whole model; variables that have no state yet are meaningless
   std::map<std::vector<int>, LogBounds> known_;  // assignments of M that were evaluated
-  double tied_upper_ = kNegInf;                  // of those that were dismissed as ties
+  double tied_upper_ = kNegInf;                  // of those that were dismissed
   double leaf_upper_ = kNegInf;  // of those whose value is not exact, and of searches that were cut short
   bool is_stopped_ = false;
   MapResult result_;
@@ -321,7 +321,9 @@ void MapSearch::offer(std::vector<int> y, const LogBounds& value) {
   const auto place = std::find_if(best.begin(), best.end(),
                                   [&](const MapResult::Found& other) { return other.log_value.lower < value.lower; });
   best.insert(place, {std::move(y), value});
-  if (std::ssize(best) > options_.k) best.pop_back();
+  if (std::ssize(best) <= options_.k) return;
+  tied_upper_ = std::max(tied_upper_, best.back().log_value.upper);
+  best.pop_back();
 }
 
 }  // namespace

@@ -23,7 +23,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::string_view kMagic = "treesample-slices 1 ";
+constexpr std::string_view kMagic = "treesample-slices 2 ";
 
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = text.size();
@@ -166,7 +166,7 @@ void SliceFile::read_row(std::string_view line) {
   const auto slice = words.number<std::size_t>(10);
   const auto lower = words.real(), upper = words.real(), estimate = words.real();
   const bool is_row = slice && lower && upper && estimate && words.is_over() && *slice == rows_.size() &&
-                      static_cast<double>(*slice) < num_slices_ && *lower <= *upper && *upper < HUGE_VAL;
+                      static_cast<double>(*slice) < num_slices_ && *lower <= *upper;
   if (!is_row) refuse(fmt::format("line {} is damaged", rows_.size() + 2));
   rows_.push_back({{*lower, *upper}, *estimate});
 }

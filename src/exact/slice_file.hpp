@@ -3,7 +3,7 @@
 // Lines of text, each with a checksum. Numbers are written as their bits, so that what is read is exactly what was
 // computed:
 //
-//   treesample-slices 1 MODEL N ORDER... K VARIABLES... CHECKSUM      what is eliminated, and how it is cut
+//   treesample-slices 2 MODEL N ORDER... K VARIABLES... CHECKSUM      what is eliminated, and how it is cut
 //   SLICE LOWER UPPER ESTIMATE CHECKSUM                               one line per slice, from the first on
 //
 // A line is on the disk before the next slice begins. An incomplete last line, left by a program that was killed, is

@@ -34,8 +34,11 @@ std::shared_ptr<const Circuit> observed(const Circuit& circuit, const Model& mod
   if (model.soft_evidence.empty()) return std::make_shared<const Circuit>(circuit.given(model.evidence));
   FactorGraph variables;
   for (int v = 0; v < circuit.num_variables(); ++v) variables.add_variable(circuit.num_states(v));
-  const StateWeights weights = state_weights(with_soft_evidence(std::move(variables), model.soft_evidence));
-  return std::make_shared<const Circuit>(circuit.with(weights).given(model.evidence));
+  Circuit weighted = circuit;
+  for (const StateWeights& weights : state_weights(with_soft_evidence(std::move(variables), model.soft_evidence))) {
+    weighted = weighted.with(weights);
+  }
+  return std::make_shared<const Circuit>(weighted.given(model.evidence));
 }
 
 const char* why_no_circuit(const CountResult& counted) {

@@ -103,9 +103,11 @@ void multiply(Model& model, const std::string& weights_file) {
   if (!has_equal_variables(graph, model.graph)) {
     throw OptionError("weights", "the variables are not those of the model");
   }
-  const StateWeights weights = state_weights(graph);
+  const std::vector<StateWeights> tables = state_weights(graph);
   if (model.circuit) {
-    Model weighted(std::make_shared<const Circuit>(model.circuit->with(weights)), std::move(model.evidence));
+    Circuit circuit = *model.circuit;
+    for (const StateWeights& weights : tables) circuit = circuit.with(weights);
+    Model weighted(std::make_shared<const Circuit>(std::move(circuit)), std::move(model.evidence));
     weighted.soft_evidence = std::move(model.soft_evidence);
     model = std::move(weighted);
   } else {

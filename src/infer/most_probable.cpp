@@ -219,7 +219,7 @@ void Finder::add_map(const std::vector<int>& variables) {
       search(options, request_.limits, run_.has_time_limit() ? run_.until() : run_.time_box(1.0, policy::kMapSeconds));
   map.by = "mini-buckets, best first";
   if (!found || found->best.empty()) {
-    map.log_upper = found ? found->log_upper : answer_.upper.value_or(HUGE_VAL);
+    map.log_upper = found ? std::nextafter(found->log_upper + error(), HUGE_VAL) : answer_.upper.value_or(HUGE_VAL);
     take_best_for_map(map);
     return;
   }

@@ -207,6 +207,42 @@ TEST(CountCompile, SoftEvidenceIsWeights) {
   expect_same(infer(again), fresh);
 }
 
+std::shared_ptr<const Circuit> one_free_variable() {
+  FactorGraph graph;
+  graph.add_variable(2);
+  return infer(Model(graph), {}, {}, {.compile = true}).circuit;
+}
+
+// The numbers of a circuit may be as far apart as exp(-1e9) and exp(1e9).
+TEST(CountCompile, WeightsOfOppositeSignsMayBeFarApart) {
+  std::shared_ptr<const Circuit> circuit = one_free_variable();
+  ASSERT_NE(circuit, nullptr);
+  Circuit weighted = *circuit;
+  constexpr int kTimes = 900;
+  for (int i = 0; i < kTimes; ++i) weighted = weighted.with({{1e6, -1e6}});
+  EXPECT_LE(weighted.log_z().lower, kTimes * 1e6);
+  EXPECT_GE(weighted.log_z().upper, kTimes * 1e6);
+}
+
+// Weights that cancel, and logarithms that are known to one unit in the last place each.
+TEST(CountCompile, SeveralTablesOfAStateEachHaveTheirRounding) {
+  const std::shared_ptr<const Circuit> circuit = one_free_variable();
+  ASSERT_NE(circuit, nullptr);
+  FactorGraph tables;
+  tables.add_variable(2);
+  tables.add_table({0}, {std::log(34e292), kNegInf});
+  tables.add_table({0}, {std::log(1e-292), 0.0});
+  Circuit weighted = *circuit;
+  ASSERT_EQ(state_weights(tables).size(), 2U);
+  for (const StateWeights& weights : state_weights(tables)) weighted = weighted.with(weights);
+  EXPECT_LE(weighted.log_z().lower, std::log(34.0));
+  EXPECT_GE(weighted.log_z().upper, std::log(34.0));
+  FactorGraph cancelling;
+  cancelling.add_variable(2);
+  for (const double value : {1e17, 3.0, -1e17}) cancelling.add_table({0}, {value, 0.0});
+  EXPECT_THROW((void)circuit->with(state_weights(cancelling).front()), Error);
+}
+
 TEST(CountCompile, RefusesWhatMakesNoSense) {
   const FactorGraph graph = testing::queens(5);
   EXPECT_THROW((void)infer(Model(graph), {}, {}, {.method = Method::kGibbs, .compile = true}), OptionError);

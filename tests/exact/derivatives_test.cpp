@@ -64,6 +64,19 @@ TEST(TableDerivatives, AreTheSumsOfAllOtherFactors) {
   }
 }
 
+TEST(TableDerivatives, FactorsMayShareTheirValues) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  const Factor factor = Factor::table({0}, {0.0, std::log(2.0)});
+  graph.add_factor(factor);
+  graph.add_factor(factor);
+  const TableDerivatives derivatives = table_derivatives(graph);
+  for (const std::vector<double>& of_factor : derivatives.log_derivatives) {
+    EXPECT_NEAR(of_factor[0], 0.0, 1e-12);
+    EXPECT_NEAR(of_factor[1], std::log(2.0), 1e-12);
+  }
+}
+
 TEST(TableDerivatives, RefuseFunctionsAndTooLittleMemory) {
   FactorGraph graph;
   graph.add_variable(4);

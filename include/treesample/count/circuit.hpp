@@ -25,8 +25,10 @@ namespace treesample {
 
 // By variable and state: log-values that are added to those of the model; -inf forbids a state.
 using StateWeights = std::vector<std::vector<double>>;
-// The weights in the tables of a model, each of which must be over one variable; otherwise throws kArgument.
-StateWeights state_weights(const FactorGraph& graph);
+// The weights in the tables of a model, each of which must be over one variable; otherwise throws kArgument. Where a
+// variable has several tables they stand one after the other, each for a Circuit::with() of its own: each log-value is
+// known to one unit in the last place, which their sum, where large ones cancel, would not be.
+std::vector<StateWeights> state_weights(const FactorGraph& graph);
 
 struct CircuitShape;
 class CountNumber;
