@@ -14,10 +14,10 @@
 // times the product of the M_j that table i was made from.
 //
 // Scaling by powers of two is exact. Entries below kTiny are set to 0, an absolute error of kTiny. A message with an
-// input that has an absolute error gets 2 kTiny more: with hundreds of inputs, what that error becomes may underflow, and
-// a message is known to be 0 only where its absolute error is 0. Products that
-// underflow on the way are off by 2^-1074 times the factors still to come: the product of those M_i that are above 1,
-// which is kept below kMostProduct. In a sum that is not below kTiny this is a relative error of less than T K 2^-140.
+// input that has an absolute error gets 2 kTiny more: with hundreds of inputs, what that error becomes may underflow,
+// and a message is known to be 0 only where its absolute error is 0. Products that underflow on the way are off by
+// 2^-1074 times the factors still to come: the product of those M_i that are above 1, which is kept below kMostProduct.
+// In a sum that is not below kTiny this is a relative error of less than T K 2^-140.
 //
 // In the end Z is a product of such numbers s, and log Z is off by the sum of relative + 2.02 absolute / s.
 #pragma once
