@@ -203,7 +203,7 @@ Assignment TableMasses::sample(const Box& box, Random& random) const {
   for (const int v : alone_) {
     if (box.is_fixed(v)) continue;
     const auto weights =
-        std::span(log_weights_[v]).subspan(box.first[v], static_cast<std::size_t>(box.last[v] - box.first[v] + 1));
+        std::span(log_weights_[v]).subspan(box.first[v], static_cast<std::size_t>(box.last[v] - box.first[v]) + 1);
     probabilities.resize(weights.size());
     softmax(weights, probabilities);
     x[v] = box.first[v] + random.categorical(probabilities);
@@ -222,7 +222,7 @@ Marginals TableMasses::marginals(const Box& box) const {
     result[v].assign(static_cast<std::size_t>(graph_->num_states(static_cast<int>(v))), 0.0);
   }
   for (const int v : alone_) {
-    const auto count = static_cast<std::size_t>(box.last[v] - box.first[v] + 1);
+    const auto count = static_cast<std::size_t>(box.last[v] - box.first[v]) + 1;
     softmax(std::span(log_weights_[v]).subspan(box.first[v], count), std::span(result[v]).subspan(box.first[v], count));
   }
   for (const Component& component : components_) {
