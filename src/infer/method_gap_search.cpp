@@ -122,17 +122,14 @@ void GapSearch::eliminate_first() {
   first_bounds_ = certified(eliminated->bounds());
   eliminated_log_z_ = eliminated->log_z();
   run_.tell({.phase = "elimination", .log_z = first_bounds_, .estimate = eliminated_log_z_});
-  const bool is_possible = *eliminated_log_z_ != kNegInf;
-  if (task_.question().marginals && is_possible && !summed_ && first_bounds_.is_exact()) {
-    add_sliced_marginals(*eliminated);
-  }
+  if (task_.question().marginals && *eliminated_log_z_ != kNegInf && !summed_) add_sliced_marginals(*eliminated);
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   const double log_z_seconds = predicted_seconds(elimination.cost(), task_.limits(), false);
   const double seconds = run_.has_time_limit() ? policy::kSlicedMarginalsEnd * run_.time_limit() - run_.seconds()
                                                : policy::kDefaultEliminationSeconds;
-  if ((1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
+  if (!first_bounds_.is_exact() || (1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
   if (auto marginals = unless_given_up([&] { return elimination.marginals(); })) {
     draft_.set_exact_marginals(std::move(*marginals));
   }
