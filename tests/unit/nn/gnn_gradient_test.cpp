@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "support/central_difference.hpp"
 #include "support/gnn_problems.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -89,7 +90,6 @@ TEST_P(GnnGradient, EqualsFiniteDifferencesInEveryLayer) {
   const double error = accumulate_gradient(network, batch.samples, scratch, gradient);
   ReferenceTensors tensors(network.parameters().to_tensors(network.parameters().values()));
   EXPECT_NEAR(error, reference_error(tensors, options, batch), 1e-5 * error);
-  constexpr double kStep = 1e-6;
   for (const NamedTensor& tensor : network.parameters().to_tensors(gradient)) {
     // Checking every entry would take minutes; each tensor shows its largest and two random ones.
     const auto largest = std::max_element(tensor.values.begin(), tensor.values.end(),
@@ -97,14 +97,8 @@ TEST_P(GnnGradient, EqualsFiniteDifferencesInEveryLayer) {
     std::vector<std::size_t> entries = {static_cast<std::size_t>(largest - tensor.values.begin())};
     for (int i = 0; i < 2; ++i) entries.push_back(random.below(tensor.values.size()));
     for (const std::size_t entry : entries) {
-      double& value = tensors[tensor.name][entry];
-      const double saved = value;
-      value = saved + kStep;
-      const double above = reference_error(tensors, options, batch);
-      value = saved - kStep;
-      const double below = reference_error(tensors, options, batch);
-      value = saved;
-      const double expected = (above - below) / (2.0 * kStep);
+      const double expected = test::central_difference(tensors[tensor.name][entry],
+                                                       [&] { return reference_error(tensors, options, batch); });
       EXPECT_NEAR(tensor.values[entry], expected, 1e-4 * (std::abs(expected) + std::abs(*largest)) + 1e-7)
           << tensor.name << " entry " << entry;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/central_difference.hpp"
 #include "support/nn_reference.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
@@ -105,20 +106,14 @@ TEST(Mlp, GradientEqualsFiniteDifferencesInEveryLayer) {
   const double error = network.accumulate_gradient(batch.samples, scratch, gradient);
   ReferenceTensors tensors(network.parameters().to_tensors(network.parameters().values()));
   EXPECT_NEAR(error, reference_error(tensors, options, batch), 1e-5 * error);
-  constexpr double kStep = 1e-6;
   for (const NamedTensor& tensor : network.parameters().to_tensors(gradient)) {
     double scale = 0.0;
     for (const float g : tensor.values) scale = std::max(scale, std::abs(double{g}));
     EXPECT_GT(scale, 0.0) << tensor.name;
     for (std::size_t entry = 0; entry < tensor.values.size(); entry += 1 + tensor.values.size() / 40) {
-      double& value = tensors[tensor.name][entry];
-      const double saved = value;
-      value = saved + kStep;
-      const double above = reference_error(tensors, options, batch);
-      value = saved - kStep;
-      const double below = reference_error(tensors, options, batch);
-      value = saved;
-      EXPECT_NEAR(tensor.values[entry], (above - below) / (2.0 * kStep), 1e-4 * scale) << tensor.name << " " << entry;
+      const double expected = test::central_difference(tensors[tensor.name][entry],
+                                                       [&] { return reference_error(tensors, options, batch); });
+      EXPECT_NEAR(tensor.values[entry], expected, 1e-4 * scale) << tensor.name << " " << entry;
     }
   }
 }
