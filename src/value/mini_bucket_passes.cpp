@@ -1,6 +1,7 @@
 #include "value/mini_bucket_passes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -91,23 +92,34 @@ bool MiniBucketPasses::match(BlockTeam& team, const MiniBucketPlan::Match& match
     moments.push_back(*std::move(moment));
     total_weight += tables_[c].weight;
   }
-  const auto shift_entry = [&](std::size_t i) {
+  std::vector<std::atomic<double>> largest(moments.size());  // |w_c| (|mean| + |log mu_c|)
+  const auto shift_entry = [&](std::size_t i, std::span<double> seen) {
     double mean = 0.0;
     for (std::size_t k = 0; k < moments.size(); ++k) {
       mean += tables_[match.clusters[k]].weight * moments[k][i] / total_weight;
     }
     bool is_small = true;
     for (std::size_t k = 0; k < moments.size(); ++k) {
+      if (mean != kNegInf) {
+        const double size = std::abs(tables_[match.clusters[k]].weight) * (std::abs(mean) + std::abs(moments[k][i]));
+        seen[k] = std::max(seen[k], size);
+      }
       moments[k][i] = mean == kNegInf ? kNegInf : step_ * tables_[match.clusters[k]].weight * (mean - moments[k][i]);
       is_small = is_small && (mean == kNegInf || std::abs(moments[k][i]) <= kLargestShift);
     }
     for (std::size_t k = 0; k < moments.size() && !is_small; ++k) moments[k][i] = 0.0;
   };
   const auto shift_entries = [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) shift_entry(i);
+    std::vector<double> seen(moments.size(), 0.0);
+    for (std::size_t i = first; i < last; ++i) shift_entry(i, seen);
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+      for (double known = largest[k]; known < seen[k] && !largest[k].compare_exchange_weak(known, seen[k]);) {
+      }
+    }
   };
   if (!team.for_ranges(moments.front().size(), 4, shift_entries)) return false;
   for (std::size_t k = 0; k < moments.size(); ++k) {
+    tables_[match.clusters[k]].shifts_magnitude += largest[k];
     if (!apply_shift(team, match.clusters[k], match.scope, moments[k])) return false;
   }
   return true;
@@ -199,9 +211,11 @@ void MiniBucketPasses::copy(const Table& from, Table& to) {
 void MiniBucketPasses::save() {
   best_shifts_.resize(tables_.size());
   best_weights_.resize(tables_.size());
+  best_magnitudes_.resize(tables_.size());
   for (std::size_t c = 0; c < tables_.size(); ++c) {
     copy(tables_[c].shift, best_shifts_[c]);
     best_weights_[c] = tables_[c].weight;
+    best_magnitudes_[c] = tables_[c].shifts_magnitude;
   }
 }
 
@@ -209,6 +223,7 @@ void MiniBucketPasses::restore() {
   for (std::size_t c = 0; c < tables_.size(); ++c) {
     copy(best_shifts_[c], tables_[c].shift);
     tables_[c].weight = best_weights_[c];
+    tables_[c].shifts_magnitude = best_magnitudes_[c];
   }
 }
 
@@ -270,8 +285,11 @@ void MiniBucketPasses::estimate_rounding(ThreadTeam& threads) {
     for (const TableView& table : tables) {
       magnitude += largest_magnitude({table.values, num_table_entries(graph_, table.scope)});
     }
-    const auto num_matches = static_cast<double>(plan_.buckets[plan_.clusters[c].level].matches.size());
-    const double num_operations = static_cast<double>(tables.size()) + num_passes_ * num_matches + num_states(c) + 4.0;
+    // Shifts of a bucket add up to 0 but for the rounding of each match, whose terms may be larger than what is left.
+    magnitude += tables_[c].shifts_magnitude;
+    const MiniBucketPlan::Bucket& bucket = plan_.buckets[plan_.clusters[c].level];
+    const double of_shifts = num_passes_ * static_cast<double>(bucket.matches.size()) + bucket.count + 8.0;
+    const double num_operations = static_cast<double>(tables.size()) + of_shifts + num_states(c) + 4.0;
     tables_[c].rounding = 0x1.0p-52 * num_operations * magnitude;
     tables_[c].magnitude = largest_magnitude(tables_[c].message);
   };

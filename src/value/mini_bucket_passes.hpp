@@ -46,7 +46,8 @@ class MiniBucketPasses {
     double weight = 1.0;  // w_c
     double rounding = 0.0, magnitude = 0.0;
     Table message;
-    Table shift;  // over shift_scope; empty when the bucket has one cluster
+    Table shift;                    // over shift_scope; empty when the bucket has one cluster
+    double shifts_magnitude = 0.0;  // of all that was ever added to it, from match to match
   };
 
   [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // what adds up to F_c
@@ -78,7 +79,7 @@ class MiniBucketPasses {
   std::vector<Table> from_above_;  // log mu of the separator - lambda / w: what F / w lacks to be log mu
   std::vector<double> entropies_;  // of p_c under mu_c
   std::vector<Table> best_shifts_;
-  std::vector<double> best_weights_;
+  std::vector<double> best_weights_, best_magnitudes_;
 };
 
 }  // namespace treesample
