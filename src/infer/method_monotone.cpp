@@ -34,13 +34,15 @@ BoxResult run_boxes(const Task& task) {
 
 void add_marginals(Draft& draft, const BoxResult& result) {
   if (result.marginals.empty()) return;
-  if (draft.is_exact) {
+  const double error = *std::max_element(result.marginal_errors.begin(), result.marginal_errors.end());
+  // The bounds of log Z may be those of earlier boxes; the marginals are those of the last.
+  if (draft.is_exact && error <= LogBounds::kExact) {
     draft.set_exact_marginals(result.marginals);
     return;
   }
   draft.marginals = result.marginals;
   draft.marginal_errors = result.marginal_errors;
-  draft.marginals_error = *std::max_element(result.marginal_errors.begin(), result.marginal_errors.end());
+  draft.marginals_error = error;
   draft.marginals_from = fmt::format("of boxes, certified to {:.2g}", *draft.marginals_error);
 }
 

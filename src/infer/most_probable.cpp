@@ -57,6 +57,8 @@ class Finder {
   std::optional<MapResult> search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const;
   [[nodiscard]] LogBounds log_sum(const std::vector<int>& variables, const std::vector<int>& states);
   [[nodiscard]] Configuration configuration(const std::vector<int>& x) const;
+  // The rounding of the log density of a configuration.
+  [[nodiscard]] double rounding_of(const Assignment& x) const;
   [[nodiscard]] double error() const { return 2.0 * simplified_.report.log_error; }
 
   Answer& answer_;
@@ -99,6 +101,13 @@ Configuration Finder::configuration(const std::vector<int>& x) const {
   return {std::move(lifted), log_density};
 }
 
+double Finder::rounding_of(const Assignment& x) const {
+  const FactorGraph target = with_soft_evidence(model_.graph, model_.soft_evidence);
+  CompensatedSum density;
+  for (int m = 0; m < target.num_factors(); ++m) density.add(target.log_value(m, x));
+  return density.error();
+}
+
 // An otherwise exact answer is not delayed for a proof that was not asked for.
 double Finder::proof_seconds() const {
   if (!answer_.is_exact || request_.question.aim == Aim::kBest) return seconds_left();
@@ -120,8 +129,8 @@ void Finder::prove_best() {
   if (!found || found->best.empty()) return;
   const Configuration best = configuration(found->best.front().states);
   if (!answer_.best || best.log_density > answer_.best->log_density) answer_.best = best;
-  const double gap = std::max(0.0, found->log_upper - answer_.best->log_density) + error() +
-                     found->best.front().log_value.upper - found->best.front().log_value.lower;
+  const double gap =
+      std::max(0.0, found->log_upper - answer_.best->log_density) + error() + 2.0 * rounding_of(answer_.best->x);
   if (answer_.best_gap.value_or(HUGE_VAL) <= gap) return;
   answer_.best_gap = gap;
   answer_.is_best_optimal = gap <= MostProbable::kTolerance;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -84,7 +85,7 @@ BoxApproximation::BoundedMarginals BoxApproximation::marginals(double rounding) 
     }
   }
   // Of a quotient of two sums of weights.
-  const double most_rounding = 1e-12 + std::expm1(4.0 * rounding);
+  const double most_rounding = 1e-12 + kEpsilon * static_cast<double>(nodes.size()) + std::expm1(4.0 * rounding);
   for (std::size_t v = 0; v < lower.size(); ++v) {
     const double total = std::accumulate(result.middle[v].begin(), result.middle[v].end(), 0.0);
     double error = 0.0;

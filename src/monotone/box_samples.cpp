@@ -110,7 +110,8 @@ class Sampling {
     const double mean = sum_ / count;
     const double variance = std::max(0.0, squares_ / count - mean * mean);
     BoxSamples samples{.log_z = log_z(mean), .confidence = setup_.confidence};
-    samples.interval = LogBounds{log_z(limits.lower), log_z(limits.upper)}.widened(tree_.rounding());
+    samples.interval =
+        LogBounds{log_z(limits.lower), log_z(limits.upper)}.widened(tree_.rounding() + functions_.noise());
     samples.std_error =
         samples.log_z == kNegInf ? HUGE_VAL : std::exp(log_gap_ - samples.log_z) * std::sqrt(variance / count);
     samples.num_samples = num_used_;

@@ -56,6 +56,8 @@ class BoxSearch {
   [[nodiscard]] bool is_finished() const;
   [[nodiscard]] bool has_share_left() const;
   [[nodiscard]] LogBounds bounds() const;
+  // Of values that are off by no more than the noise, which later values may raise.
+  [[nodiscard]] LogBounds bounds_without_noise() const;
   void add_best(BoxResult& result) const;
   BoxResult result();
 
@@ -69,19 +71,21 @@ class BoxSearch {
   BoxReport report_;
   std::int64_t free_steps_ = 0;      // cuts since the last call
   std::int64_t next_beginning_ = 0;  // the number of calls after which everything is cut again
-  LogBounds earlier_;                // of trees before
+  LogBounds earlier_;                // of trees before, without noise
   std::optional<StopReason> stop_;
 };
 
-LogBounds BoxSearch::bounds() const {
-  const LogBounds now = model_->tree.bounds().widened(model_->tree.rounding() + functions_.noise());
+LogBounds BoxSearch::bounds() const { return bounds_without_noise().widened(functions_.noise()); }
+
+LogBounds BoxSearch::bounds_without_noise() const {
+  const LogBounds now = model_->tree.bounds().widened(model_->tree.rounding());
   return {std::max(now.lower, earlier_.lower), std::min(now.upper, earlier_.upper)};
 }
 
 // The first cuts were made before much was known about the functions, and all others lie within them. Evaluated values
 // stay known, so cutting again costs no calls.
 void BoxSearch::begin_anew() {
-  earlier_ = bounds();
+  earlier_ = bounds_without_noise();
   tree() = BoxTree(model_->graph, model_->masses);
   next_beginning_ *= kBeginningsRatio;
 }

@@ -1,5 +1,7 @@
 #include "search/bound_store.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -16,6 +18,11 @@ constexpr std::size_t kLineBytes = 64;
 
 ExpansionLayout::ExpansionLayout(int k, int c, bool with_hints, bool with_q_phi)
     : num_states(k), num_children(c), has_hints(with_hints) {
+  // 4 bytes per link and for each of at most six others per state.
+  if (4.0 * k * (c + 6.0) > 4e9) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("search: a variable with {} states and {} children is too much", k, c));
+  }
   const auto row_bytes = 4 * static_cast<std::uint32_t>(k);
   links = 4 + (has_hints ? row_bytes : 0);
   visits = links + row_bytes * static_cast<std::uint32_t>(c);

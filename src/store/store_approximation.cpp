@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/store/passes.hpp"
@@ -20,24 +21,24 @@ double StoreApproximation::walk(std::span<int> x, Choose choose, Below below) co
   std::vector<std::pair<int, NodeIndex>> open;
   for (std::size_t r = 0; r < space.roots.size(); ++r) open.emplace_back(space.roots[r], view_->root(r));
   NodeEdges edges;
-  double log_prob = 0.0;
-  while (!open.empty() && log_prob != kNegInf) {
+  CompensatedSum log_prob;
+  while (!open.empty() && log_prob.value() != kNegInf) {
     const auto [level, index] = open.back();
     open.pop_back();
     if (index == kNoNode) {
-      log_prob += below(level, *view_->below(level));
+      log_prob.add(below(level, *view_->below(level)));
       continue;
     }
     const Level& here = space.levels[level];
     view_->read(level, index, StoreView::Read::kWeights, edges);
     const int action = choose(here.variable, edges.weights);
     x[here.variable] = action;
-    log_prob += edges.log_probability(action, has_values);
+    log_prob.add(edges.log_probability(action, has_values));
     for (std::size_t j = 0; j < here.children.size(); ++j) {
       open.emplace_back(here.children[j], edges.children[static_cast<std::size_t>(action) * here.children.size() + j]);
     }
   }
-  return log_prob;
+  return log_prob.value();
 }
 
 double StoreApproximation::sample_into(std::span<int> x, Random& random) const {
@@ -78,7 +79,7 @@ double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, d
   Chances chances{std::log(least)};
   std::vector<int> open, exact;
   const auto below = [&](int level, const LeafValue& leaf) {
-    double log_prob = 0.0;
+    CompensatedSum log_prob;
     open.assign(1, level);
     while (!open.empty()) {
       const int n = open.back();
@@ -89,21 +90,23 @@ double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, d
       }
       const auto step = leaf.sample_level(n, x, random);
       if (!step) {
-        log_prob += leaf.sample_below(n, x, random);
+        log_prob.add(leaf.sample_below(n, x, random));
         continue;
       }
       if (!chances.go_on(step->log_fall, random)) return kNegInf;
-      log_prob += step->log_prob;
+      log_prob.add(step->log_prob);
       const std::vector<int>& children = space().levels[n].children;
       open.insert(open.end(), children.begin(), children.end());
     }
-    return log_prob;
+    return log_prob.value();
   };
-  double log_prob = walk(
-      x, [&](int, std::span<const double> weights) { return random.categorical(weights); }, below);
-  if (log_prob == kNegInf) return HUGE_VAL;
-  for (const int n : exact) log_prob += view_->below(n)->sample_below(n, x, random);
-  return log_prob + chances.log_prob;
+  CompensatedSum log_prob;
+  log_prob.add(walk(
+      x, [&](int, std::span<const double> weights) { return random.categorical(weights); }, below));
+  if (log_prob.value() == kNegInf) return HUGE_VAL;
+  for (const int n : exact) log_prob.add(view_->below(n)->sample_below(n, x, random));
+  log_prob.add(chances.log_prob);
+  return log_prob.value();
 }
 
 Assignment StoreApproximation::sample(Random& random) const {

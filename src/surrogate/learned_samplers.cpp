@@ -38,8 +38,6 @@ std::optional<Assignment> PosteriorDraws::sample(const LearnedModel& model, Rand
 
 bool LearnedSamplers::has_any() const { return uniform_->log_elsewhere() != kNegInf; }
 
-bool LearnedSamplers::is_possible(std::span<const int> x) const { return uniform_->learned().log_prob(x) != kNegInf; }
-
 // A part that has nothing left gives its share to the uniform one.
 const LearnedApproximation& LearnedSamplers::pick(Random& random) const {
   const double u = random.uniform();

@@ -28,7 +28,6 @@ class LearnedSamplers {
   [[nodiscard]] const std::shared_ptr<const LearnedApproximation>& learned() const { return learned_; }
   // Whether the tables allow any configuration that was not evaluated.
   [[nodiscard]] bool has_any() const;
-  [[nodiscard]] bool is_possible(std::span<const int> x) const;
 
   // From the mixture q. Pre: has_any().
   [[nodiscard]] Assignment draw(Random& random) const { return pick(random).sample_elsewhere(random); }

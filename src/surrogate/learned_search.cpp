@@ -10,6 +10,7 @@
 #include "math/compensated_sum.hpp"
 #include "space/configuration_queue.hpp"
 #include "space/run_watch.hpp"
+#include "surrogate/asked_sum.hpp"
 #include "surrogate/best_proposals.hpp"
 #include "surrogate/difference_estimate.hpp"
 #include "surrogate/learned_model.hpp"
@@ -23,11 +24,16 @@ namespace {
 constexpr double kFromPosterior = 0.25;  // share of configurations from models drawn from the posterior
 constexpr int kPosteriorDraws = 8;       // for the posterior part of the error
 constexpr int kMostTries = 300;
-constexpr double kMostListed = 1 << 20;                     // configurations that are tried one by one
 constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // evaluated before the first fit
 constexpr std::int64_t kLearnEvery = 6;                     // it fits again when there are 1 / 6 more values
 constexpr double kNoSurprise = 1e-4;                        // nats: smaller differences teach nothing
-constexpr double kRounding = 0x1.0p-50;
+
+// Differences that rounding has made negative are 0.
+void normalise(std::vector<double>& weights) {
+  double total = 0.0;
+  for (double& weight : weights) total += (weight = std::max(weight, 0.0));
+  for (double& weight : weights) weight = total > 0.0 ? weight / total : 0.0;
+}
 
 class LearnedSearch {
  public:
@@ -70,9 +76,9 @@ class LearnedSearch {
   [[nodiscard]] bool has_share_left() const;
   void take(const AskedConfiguration& asked);
   std::optional<BestProposals::Proposal> next();
-  std::optional<Assignment> first_unasked();
   void add_bounds(LearnedResult& result) const;
   Marginals marginals() const;
+  [[nodiscard]] Marginals marginals_of_asked() const;
   LearnedResult result();
   static std::string key(std::span<const int> x) { return {reinterpret_cast<const char*>(x.data()), x.size_bytes()}; }
 
@@ -93,6 +99,7 @@ class LearnedSearch {
   PosteriorDraws posterior_;
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t next_learning_ = 0;
+  AskedSum asked_sum_;
   double surprise_ = 0.0;  // the largest difference between a value and its prediction
   double learning_seconds_ = 0.0;
   LearnedReport report_;
@@ -161,18 +168,23 @@ bool LearnedSearch::has_share_left() const {
 }
 
 void LearnedSearch::search() {
-  bool is_exhausted = false;
+  bool is_exhausted = false;  // nothing else was found; whether there is anything, new samplers tell
   while (!is_over()) {
     while (!is_exhausted && queue_.has_room() && queue_.can_pay() && has_share_left()) {
       std::optional<BestProposals::Proposal> proposal = next();
       is_exhausted = !proposal;
       if (proposal) queue_.submit(std::move(proposal->x), proposal->way);
     }
-    if (queue_.num_pending() == 0) break;
+    if (queue_.num_pending() == 0) {
+      if (!is_exhausted) return;
+      rebuild();
+      if (!stop_ && !samplers_.has_any()) stop_ = StopReason::kExact;
+      is_exhausted = false;
+      continue;
+    }
     if (!wait()) return;
     if (std::ssize(asked_) >= next_learning_) learn();
   }
-  if (is_exhausted && !stop_) stop_ = StopReason::kExact;
 }
 
 bool LearnedSearch::wait() {
@@ -198,6 +210,7 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
     return;
   }
   model_.add(asked);
+  asked_sum_.add(asked.log_density, asked.log_error);
   const Elimination& learned = approximation().learned();
   surprise_ = std::max(surprise_, std::abs(asked.log_density - learned.log_prob(asked.x) - learned.log_z()));
   densities_[key(asked.x)] = asked.log_density;
@@ -208,7 +221,8 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   report_.best_by_calls.emplace_back(budget_.spent().calls, best_.log_density);
 }
 
-// A configuration that was not drawn before, if there is one.
+// A configuration that was not drawn before. None proves nothing: the samplers know only what was asked before they
+// were made.
 std::optional<BestProposals::Proposal> LearnedSearch::next() {
   if (!samplers_.has_any()) return {};
   const bool has_learned = report_.num_learned > 0;
@@ -227,20 +241,7 @@ std::optional<BestProposals::Proposal> LearnedSearch::next() {
     }
     if (densities_.emplace(key(proposal->x), std::nullopt).second) return proposal;
   }
-  std::optional<Assignment> x = first_unasked();
-  if (!x) return {};
-  return BestProposals::Proposal{*std::move(x), BestProposals::kOther};
-}
-
-std::optional<Assignment> LearnedSearch::first_unasked() {
-  if (graph_.log_num_configurations() > std::log(kMostListed)) return {};
-  Assignment x(static_cast<std::size_t>(graph_.num_variables()), 0);
-  while (true) {
-    if (samplers_.is_possible(x) && densities_.emplace(key(x), std::nullopt).second) return x;
-    auto v = static_cast<int>(x.size()) - 1;
-    while (v >= 0 && ++x[v] == graph_.num_states(v)) x[v--] = 0;
-    if (v < 0) return {};
-  }
+  return {};
 }
 
 // The standard deviation of log Z over models drawn from the posterior given the values.
@@ -281,11 +282,27 @@ void LearnedSearch::sample_errors() {
   if (!stop_ || stop_ == StopReason::kTime) learn();
 }
 
-// The marginals of P_X: those of the learned model, with the true values of evaluated configurations.
+Marginals LearnedSearch::marginals_of_asked() const {
+  Marginals result;
+  for (int v = 0; v < graph_.num_variables(); ++v) result.emplace_back(graph_.num_states(v), 0.0);
+  for (const Configuration& known : asked_) {
+    if (known.log_density == kNegInf) continue;
+    const double weight = std::exp(known.log_density - best_.log_density);
+    for (std::size_t v = 0; v < result.size(); ++v) result[v][known.x[v]] += weight;
+  }
+  for (std::vector<double>& weights : result) normalise(weights);
+  return result;
+}
+
+// The marginals of P_X: those of the learned model, with the true values of evaluated configurations. Where these have
+// most of the learned mass and little of the true one, nothing is left of the learned probabilities but rounding.
 Marginals LearnedSearch::marginals() const {
-  Marginals result = approximation().learned().marginals();
+  constexpr double kMostShare = 1e6;
   const double log_z = approximation().log_value();
   const double share = std::exp(approximation().learned().log_z() - log_z);
+  const bool is_lost = share > kMostShare && best_.log_density != kNegInf;
+  if (stop_ == StopReason::kExact || is_lost) return marginals_of_asked();
+  Marginals result = approximation().learned().marginals();
   for (std::vector<double>& probabilities : result) {
     for (double& p : probabilities) p *= share;
   }
@@ -294,30 +311,19 @@ Marginals LearnedSearch::marginals() const {
     const double more = std::exp(known.log_density - log_z) - std::exp(learned - log_z);
     for (std::size_t v = 0; v < result.size(); ++v) result[v][known.x[v]] += more;
   }
-  for (std::vector<double>& probabilities : result) {
-    double total = 0.0;
-    for (double& p : probabilities) total += (p = std::max(p, 0.0));
-    for (double& p : probabilities) p = total > 0.0 ? p / total : 0.0;
-  }
+  for (std::vector<double>& probabilities : result) normalise(probabilities);
   return result;
 }
 
 // Evaluated configurations give a lower bound. The mass of the tables times the declared maxima is an upper bound.
 void LearnedSearch::add_bounds(LearnedResult& result) const {
-  const auto count = static_cast<double>(asked_.size() + graph_.factors().size());
-  double magnitude = 1.0;
-  for (const Configuration& known : asked_) {
-    if (known.log_density != kNegInf) magnitude = std::max(magnitude, std::abs(known.log_density));
-  }
-  const double error = kRounding * count * magnitude;
   LogBounds& bounds = result.report.log_z;
-  bounds = LogBounds::around(approximation().log_asked(), error);
-  bounds.upper = HUGE_VAL;
+  bounds = asked_sum_.bounds();
   if (result.report.stop == StopReason::kExact) {
-    bounds = LogBounds::around(approximation().log_asked(), error);
-    if (result.best) result.log_most = result.best->log_density;
+    if (result.best) result.log_most = asked_sum_.log_most();
     return;
   }
+  bounds.upper = HUGE_VAL;
   CompensatedSum most, most_functions;
   for (const Factor& factor : graph_.factors()) {
     if (!factor.log_max()) return;

@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 
+#include "math/compensated_sum.hpp"
 #include "model/table_index.hpp"
+#include "surrogate/asked_sum.hpp"
 #include "surrogate/learned_model.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -66,10 +68,9 @@ class Estimator {
     return functions;
   }
   void choose_sum();
-  // The rounding error of the logarithm of the sum of their densities.
-  [[nodiscard]] double rounding_of(const std::vector<Configuration>& known) const;
   [[nodiscard]] FactorGraph known_model() const;
-  [[nodiscard]] std::vector<Configuration> known_configurations() const;
+  // Adds them to the sum too.
+  [[nodiscard]] std::vector<Configuration> known_configurations(AskedSum& sum) const;
 
   const FactorGraph& graph_;
   LearnedModelLimits limits_;
@@ -97,14 +98,6 @@ void Estimator::choose_sum() {
   } else if (!LearnedModel::can_hold(known_model(), limits_)) {
     no_known_ = "the functions' tables are too large for elimination";
   }
-}
-
-double Estimator::rounding_of(const std::vector<Configuration>& known) const {
-  double magnitude = 1.0;
-  for (const Configuration& one : known) {
-    if (one.log_density != kNegInf) magnitude = std::max(magnitude, std::abs(one.log_density));
-  }
-  return 0x1.0p-50 * static_cast<double>(known.size() + graph_.factors().size()) * magnitude;
 }
 
 void Estimator::add(const PaidValue& value) {
@@ -137,23 +130,26 @@ FactorGraph Estimator::known_model() const {
   return model;
 }
 
-std::vector<Configuration> Estimator::known_configurations() const {
+std::vector<Configuration> Estimator::known_configurations(AskedSum& sum) const {
   const std::vector<int> functions = functions_of(graph_);
   const std::vector<int>& scope = graph_.factor(widest_).scope();
   std::vector<Configuration> configurations;
   for (const auto& [states, value] : known_[widest_]) {
     Assignment x(states.size(), 0);
     for (std::size_t i = 0; i < states.size(); ++i) x[scope[i]] = states[i];
-    double log_density = tables_.log_density(x);
+    CompensatedSum density;
+    for (int m = 0; m < tables_.num_factors(); ++m) density.add(tables_.log_value(m, x));
     bool is_known = true;
     for (const int m : functions) {
       std::vector<int> own;
       for (const int v : graph_.factor(m).scope()) own.push_back(x[v]);
       const auto found = known_[m].find(own);
       is_known = is_known && found != known_[m].end();
-      if (is_known) log_density += found->second;
+      if (is_known) density.add(found->second);
     }
-    if (is_known) configurations.push_back({std::move(x), log_density});
+    if (!is_known) continue;
+    sum.add(density.value(), density.error());
+    configurations.push_back({std::move(x), density.value()});
   }
   return configurations;
 }
@@ -163,11 +159,14 @@ std::optional<ValueEstimate::Step> Estimator::step(std::int64_t num_values, cons
   Elimination learned = eliminate(model_.graph(1.0), limits_);
   ValueEstimate::Step step{.num_values = num_values, .log_z = learned.log_z()};
   if (widest_ >= 0) {
-    const std::vector<Configuration> known = known_configurations();
+    AskedSum sum;
+    const std::vector<Configuration> known = known_configurations(sum);
     const LearnedApproximation whole(std::move(learned), graph_, known, should_stop);
     step.log_z = whole.log_value();
-    step.log_known = LogBounds::around(whole.log_asked(), rounding_of(known)).lower;
-    is_exact_ = whole.log_elsewhere() == kNegInf;
+    step.log_known = sum.bounds().lower;
+    // By the tables alone: what was learned may make others so improbable that they underflow.
+    const LearnedApproximation uniform(eliminate(model_.graph(0.0), limits_), graph_, known, should_stop);
+    is_exact_ = uniform.log_elsewhere() == kNegInf;
   } else if (no_known_.empty()) {
     step.log_known = eliminate(known_model(), limits_).bounds().lower;
     const std::vector<int> functions = functions_of(graph_);

@@ -1,8 +1,11 @@
 #include "treesample/value/leaf_value.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "value/reduced_tables.hpp"
@@ -31,6 +34,22 @@ void check_distributions(const char* function, const FactorGraph& graph, const L
   check_argument(is_fitting, function, "the distributions are not one per variable with a number for each state");
 }
 
+// The bound holds for numbers that add up to 1, up to their rounding.
+LocalDistributions normalised(const char* function, LocalDistributions distributions) {
+  constexpr double kTolerance = 1e-6;
+  for (std::size_t v = 0; v < distributions.size(); ++v) {
+    double sum = 0.0;
+    for (const double p : distributions[v]) {
+      check_argument(p >= 0.0, function, fmt::format("the distribution of variable {} has the number {}", v, p));
+      sum += p;
+    }
+    check_argument(std::abs(sum - 1.0) <= kTolerance, function,
+                   fmt::format("the distribution of variable {} adds up to {}, not to 1", v, sum));
+    for (double& p : distributions[v]) p /= sum;
+  }
+  return distributions;
+}
+
 // A sum of reduced tables as the value, and independent variables as the distribution.
 class ProductValue final : public LeafValue {
  public:
@@ -52,12 +71,12 @@ class ProductValue final : public LeafValue {
     return log_prob_below(level, x);
   }
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override {
-    double sum = 0.0;
+    CompensatedSum sum;
     for_each_below(space(), level, [&](int n) {
       const int v = space().levels[n].variable;
-      sum += std::log(distributions_[v][x[v]]);
+      sum.add(std::log(distributions_[v][x[v]]));
     });
-    return sum;
+    return sum.value();
   }
   void probabilities(int level, std::span<const int>, std::span<double> probs) const override {
     const std::vector<double>& distribution = distributions_[space().levels[level].variable];
@@ -112,7 +131,7 @@ void LeafValue::q_values(int level, std::span<const int> prefixes, int count, st
 }
 
 double LeafValue::sample_below(int level, std::span<int> x, Random& random) const {
-  double log_prob = 0.0;
+  CompensatedSum log_prob;
   std::vector<double> q;
   for_each_below(space_, level, [&](int n) {
     q.resize(space_.levels[n].num_states);
@@ -121,27 +140,27 @@ double LeafValue::sample_below(int level, std::span<int> x, Random& random) cons
     check_argument(log_total != kNegInf, "sample", "the leaf value excludes every state of a variable");
     int& state = x[space_.levels[n].variable];
     state = random.categorical(q);
-    log_prob += std::log(q[state]);
+    log_prob.add(std::log(q[state]));
   });
-  return log_prob;
+  return log_prob.value();
 }
 
 double LeafValue::log_prob_below(int level, std::span<const int> x) const {
   // The Q-values of a level may depend only on the variables before it.
   Assignment prefix(x.begin(), x.end());
   for_each_below(space_, level, [&](int n) { prefix[space_.levels[n].variable] = -1; });
-  double log_prob = 0.0;
+  CompensatedSum log_prob;
   std::vector<double> q;
   for_each_below(space_, level, [&](int n) {
     const int v = space_.levels[n].variable;
-    if (log_prob != kNegInf) {
+    if (log_prob.value() != kNegInf) {
       q.resize(space_.levels[n].num_states);
       q_values(n, prefix, 1, q);
-      log_prob += q[x[v]] == kNegInf ? kNegInf : q[x[v]] - log_sum_exp(q);
+      log_prob.add(q[x[v]] == kNegInf ? kNegInf : q[x[v]] - log_sum_exp(q));
     }
     prefix[v] = x[v];
   });
-  return log_prob;
+  return log_prob.value();
 }
 
 void LeafValue::probabilities(int level, std::span<const int> x, std::span<double> probs) const {
@@ -169,10 +188,11 @@ LocalDistributions uniform_distributions(const FactorGraph& graph) {
 }
 
 std::shared_ptr<const LeafValue> product_value(const FactorGraph& graph, const SearchSpace& space,
-                                               const LocalDistributions& distributions, const ShouldStop& should_stop) {
+                                               const LocalDistributions& given, const ShouldStop& should_stop) {
   check_space("product_value", graph, space);
   check_argument(graph.has_only_tables(), "product_value", "needs a model in which every factor is a table");
-  check_distributions("product_value", graph, distributions);
+  check_distributions("product_value", graph, given);
+  const LocalDistributions distributions = normalised("product_value", given);
   std::vector<double> entropies;
   for (const Level& level : space.levels) entropies.push_back(entropy(distributions[level.variable]));
   const auto reduce = [&](int variable, std::span<const double> entries) {

@@ -264,19 +264,19 @@ template <typename Choose>
 double WeightedMiniBucket::State::visit_below(int level, std::span<const int> x, Choose choose) const {
   std::vector<int> open = {level};
   std::vector<double> values(most_states), weights(most_states);
-  double log_q = 0.0;
+  CompensatedSum log_q;
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
     if (const auto [probs, log_probs] = conditionals.at(n, x); !probs.empty()) {
-      log_q += log_probs[static_cast<std::size_t>(choose(space.levels[n].variable, probs))];
+      log_q.add(log_probs[static_cast<std::size_t>(choose(space.levels[n].variable, probs))]);
     } else {
-      log_q += visit(n, x, values, weights, choose).log_q;
+      log_q.add(visit(n, x, values, weights, choose).log_q);
     }
     const std::vector<int>& children = space.levels[n].children;
     open.insert(open.end(), children.begin(), children.end());
   }
-  return log_q;
+  return log_q.value();
 }
 
 template <typename Choose>

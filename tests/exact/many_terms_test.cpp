@@ -8,6 +8,7 @@
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/surrogate/learned_search.hpp"
 #include "treesample/value/leaf_value.hpp"
+#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 namespace {
@@ -92,6 +93,23 @@ TEST(ManyTerms, MaximaOfFunctionsMayCancel) {
   ASSERT_TRUE(result.log_most);
   EXPECT_GE(*result.log_most, 0.1);
   EXPECT_GE(result.report.log_z.upper, 0.1 + 12.0 * std::log(2.0) - 1e-12);
+}
+
+TEST(ManyTerms, WeightsOfSamplesAreWithinTheirBound) {
+  for (const double p : {0.45, 0.35}) {
+    FactorGraph graph = free_variables(200'000, 2);
+    for (int v = 0; v < graph.num_variables(); ++v) graph.add_table({v}, {std::log(p), std::log(1.0 - p)});
+    const SearchSpace space = space_of(graph, SpaceKind::kAndOr);
+    const SearchResult result =
+        search(graph, space, {.upper = std::make_shared<WeightedMiniBucket>(graph, space)}, {.budget = 0});
+    const SearchApproximation sampler(result, SamplerKind::kUpper);
+    Random random(1, "weights");
+    Assignment x(static_cast<std::size_t>(graph.num_variables()), -1);
+    for (int i = 0; i < 5; ++i) {
+      const double log_prob = sampler.sample_into(x, random);
+      EXPECT_LE(graph.log_density(x) - log_prob, sampler.log_value()) << p;
+    }
+  }
 }
 
 }  // namespace

@@ -187,5 +187,30 @@ TEST(ValueEstimate, SaysWhyThereIsNone) {
   EXPECT_THROW(estimate_from_values(graph, std::vector<PaidValue>{{0, std::vector<int>(14, 2), 0.0}}), Error);
 }
 
+TEST(ValueEstimate, LargeValuesThatCancelLeaveALowerBound) {
+  for (const double rest : {0.1, 0.2, 0.3, 0.7}) {
+    FactorGraph graph;
+    graph.add_variable(2);
+    graph.add_table({0}, {rest, rest});
+    const int up = graph.add_factor(unasked({0})), down = graph.add_factor(unasked({0}));
+    const std::vector<PaidValue> values = {{up, {0}, 1e6}, {down, {0}, -1e6}, {up, {1}, 1e6}, {down, {1}, -1e6}};
+    const ValueEstimate estimate = estimate_from_values(graph, values);
+    EXPECT_TRUE(estimate.is_exact);
+    const long double log_z = rest + std::log(2.0L);
+    EXPECT_LE(static_cast<long double>(estimate.steps.back().log_known.value()), log_z);
+    EXPECT_NEAR(estimate.steps.back().log_known.value(), static_cast<double>(log_z), 1e-8);
+  }
+}
+
+// In the learned model the fifth state has a probability that underflows.
+TEST(ValueEstimate, WhatIsImprobableIsNotKnown) {
+  FactorGraph graph;
+  graph.add_variable(5);
+  graph.add_table({0}, {0.0, 0.0, 0.0, 0.0, -1000.0});
+  const int m = graph.add_factor(unasked({0}));
+  const std::vector<PaidValue> values = {{m, {0}, 0.0}, {m, {1}, 0.0}, {m, {2}, 0.0}, {m, {3}, 0.0}};
+  EXPECT_FALSE(estimate_from_values(graph, values).is_exact);
+}
+
 }  // namespace
 }  // namespace treesample

@@ -21,11 +21,11 @@ struct LogBounds {
     };
     return {moved(lower, -1.0), moved(upper, 1.0)};
   }
-  // What `exact` means: Z is known to one part in a million.
+  // What `exact` means: Z is known to one part in a million. Bounds that cross by more know nothing.
   static constexpr double kExact = 1e-6;
   [[nodiscard]] bool is_exact() const {
     const bool is_point = lower == upper && upper < std::numeric_limits<double>::infinity();  // -inf too
-    return is_point || upper - lower <= kExact;
+    return is_point || std::abs(upper - lower) <= kExact;
   }
   [[nodiscard]] double clamp(double value) const { return value > upper ? upper : value < lower ? lower : value; }
 };

@@ -8,6 +8,7 @@
 
 #include "search/collapse.hpp"
 #include "support/random_models.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/search.hpp"
 
@@ -233,6 +234,16 @@ TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
   EXPECT_TRUE(store->node(1, likely).is_expanded());
   EXPECT_FALSE(store->node(1, unlikely).is_expanded());
   EXPECT_TRUE(store->node(1, unlikely).was_collapsed);
+}
+
+TEST(BoundStore, BlocksBeyondTheirOffsetsAreRefused) {
+  EXPECT_NO_THROW(ExpansionLayout(1 << 20, 100, true, true));
+  try {
+    ExpansionLayout(1 << 20, 1024, true, true);
+    FAIL() << "4 GiB of links";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kResource);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/value/leaf_value.hpp"
 
@@ -64,6 +65,18 @@ TEST(ProductLeafValue, HoldsWhereLargeTermsCancelAndForManyVariables) {
   const auto lower = product_value(free, space, uniform_distributions(free));
   EXPECT_LE(static_cast<long double>(lower->log_value(0, none)), exact);
   EXPECT_GE(static_cast<long double>(maxima_value(free, space)->log_value(0, none)), exact);
+}
+
+TEST(LeafValueNumbers, DistributionsOfAProductAddUpToOne) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  graph.add_table({0, 1}, {10.0, 10.0, 10.0, 10.0});
+  const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kAndOr);
+  EXPECT_THROW(product_value(graph, space, {{1.0, 1.0}, {0.5, 0.5}}), Error);
+  EXPECT_THROW(product_value(graph, space, {{1.5, -0.5}, {0.5, 0.5}}), Error);
+  EXPECT_THROW(product_value(graph, space, {{NAN, 0.5}, {0.5, 0.5}}), Error);
+  EXPECT_NO_THROW(product_value(graph, space, {{1.0, 0.0}, {1.0 / 3.0, 2.0 / 3.0}}));
 }
 
 }  // namespace
