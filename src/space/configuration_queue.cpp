@@ -61,15 +61,21 @@ void ConfigurationQueue::submit(Assignment x, std::int64_t tag) {
   pending.asked.x = std::move(x);
   pending.asked.tag = tag;
   for (const int m : tables_) {
-    pending.asked.log_density += graph_->log_value(m, pending.asked.x);
+    add_to_density(pending, graph_->log_value(m, pending.asked.x));
     if (pending.asked.log_density == kNegInf) break;
   }
   go_on(id, pending);
 }
 
+void ConfigurationQueue::add_to_density(Pending& pending, double value) {
+  pending.density.add(value);
+  pending.asked.log_density = pending.density.value();
+  pending.asked.log_error = pending.density.error();
+}
+
 void ConfigurationQueue::add_value(Pending& pending, double value) {
   const int factor = functions_[pending.next_function++];
-  pending.asked.log_density += value;
+  add_to_density(pending, value);
   pending.asked.values.emplace_back(factor, value);
   known_[factor].emplace(key(states_of(factor, pending.asked.x)), value);
 }

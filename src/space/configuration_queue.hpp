@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "math/compensated_sum.hpp"
 #include "treesample/model/evaluation_queue.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/space/budget.hpp"
@@ -23,6 +24,7 @@ namespace treesample {
 struct AskedConfiguration {
   Assignment x;
   double log_density = 0.0;
+  double log_error = 0.0;                           // of log_density; large values may cancel
   std::vector<std::pair<int, double>> values = {};  // factor, value: of the functions that were evaluated
   std::int64_t tag = 0;                             // the caller's
   std::optional<Error> error = {};                  // a function failed permanently: there is no density
@@ -54,6 +56,7 @@ class ConfigurationQueue {
  private:
   struct Pending {
     AskedConfiguration asked;
+    CompensatedSum density;
     std::size_t next_function = 0;
     double seconds = 0.0;  // of its calls
     bool is_known = false;
@@ -61,6 +64,7 @@ class ConfigurationQueue {
   // Continues until a program has to answer, or everything is known.
   void go_on(std::int64_t id, Pending& pending);
   void add_value(Pending& pending, double value);
+  static void add_to_density(Pending& pending, double value);
   void finish(std::int64_t id, Pending& pending);
   void charge(const Pending& pending);
   [[nodiscard]] std::optional<double> known(int factor, std::span<const int> states) const;
