@@ -13,6 +13,7 @@
 #include "treesample/io/json_writer.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
+#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
@@ -28,6 +29,20 @@ std::string bound_text(double value, double direction) {
   return fmt::format("{} (log10: {})", decimal_bound(value, direction),
                      decimal_bound(log10 + direction * 0x1.0p-50 * std::abs(log10), direction));
 }
+
+// A probability with six digits, never above the one whose logarithm is given.
+std::string probability_at_least(double log_probability) {
+  const double least = std::exp(log_probability) * (1.0 - 0x1.0p-40);  // the difference and exp are rounded, too
+  double shown = least;
+  std::string text = fmt::format("{:.6g}", shown);
+  while (parse_real(text).value_or(0.0) > least) {
+    shown *= 1.0 - 3e-7;
+    text = fmt::format("{:.6g}", shown);
+  }
+  return text;
+}
+
+bool is_lower_bound(const Answer& answer) { return answer.log_z && !answer.is_exact && answer.log_z == answer.lower; }
 
 // The part of the line for log Z that says what is certified and what is not.
 std::string certainty_text(const Answer& answer) {
@@ -130,8 +145,10 @@ void print_map(const Answer& answer, const FactorGraph& graph) {
                               : "best found",
              map.by);
   if (answer.is_exact && answer.log_z) {
-    fmt::print("            probability {:.6g}{}\n", std::exp(std::min(0.0, map.log_value.lower - *answer.log_z)),
-               map.log_value.is_exact() ? "" : " at least");
+    const bool is_exact = map.log_value.is_exact();
+    const double log_share = std::min(0.0, map.log_value.lower - (is_exact ? *answer.log_z : *answer.upper));
+    fmt::print("            probability {}\n",
+               is_exact ? fmt::format("{:.6g}", std::exp(log_share)) : probability_at_least(log_share) + " at least");
   }
 }
 
@@ -252,15 +269,19 @@ void print_log_z(const Answer& answer) {
   if (has_nothing) {
     fmt::print("log Z       no estimate: no possible configuration was found\n");
   } else if (answer.log_z) {
-    fmt::print("log Z       {}{}\n", log_value_text(*answer.log_z), certainty_text(answer));
+    fmt::print("log Z       {}{}\n",
+               is_lower_bound(answer) ? bound_text(*answer.log_z, -1.0) : log_value_text(*answer.log_z),
+               certainty_text(answer));
   }
   if (!answer.is_exact && (answer.lower || answer.upper)) {
     fmt::print("            certified: at least {}, at most {}\n", bound_text(answer.lower.value_or(kNegInf), -1.0),
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
   if (answer.is_evidence_probability && answer.log_z && !has_nothing) {
-    fmt::print("P(evidence) {:.6g}{}\n", std::exp(*answer.log_z),
-               answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
+    fmt::print(
+        "P(evidence) {}{}\n",
+        is_lower_bound(answer) ? probability_at_least(*answer.log_z) : fmt::format("{:.6g}", std::exp(*answer.log_z)),
+        answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
   }
   print_importance(answer);
   if (answer.sampled_interval && !answer.is_exact) {

@@ -106,6 +106,7 @@ FrequenciesResult best_by_frequencies(const FactorGraph& graph, const Limits& li
     proposals.note(*x, *value);
   }
   report.num_asked = asking.num_asked();
+  report.log_error = asking.log_error();
   report.is_complete = std::log(static_cast<double>(report.num_asked)) >= graph.log_num_configurations() - 1e-9;
   if (report.is_complete) asking.end(StopReason::kConverged);
   static_cast<RunReport&>(report) = asking.report();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -47,6 +49,7 @@ std::optional<double> OneByOne::ask(const Assignment& x) {
     return {};
   }
   ++num_asked_;
+  log_error_ = std::max(log_error_, asked.log_error);
   if (asked.log_density > best_.log_density) best_ = {x, asked.log_density};
   if (watch_.is_told() && (!has_only_tables_ || num_asked_ % 256 == 0)) {
     watch_.tell({.phase = phase_,

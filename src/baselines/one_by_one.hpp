@@ -23,6 +23,8 @@ class OneByOne {
 
   [[nodiscard]] std::int64_t num_asked() const { return num_asked_; }
   [[nodiscard]] std::optional<Configuration> best() const;
+  // The largest error of a density, by rounding.
+  [[nodiscard]] double log_error() const { return log_error_; }
   [[nodiscard]] RunReport report() const;
 
  private:
@@ -34,6 +36,7 @@ class OneByOne {
   Budget budget_;
   ConfigurationQueue queue_;
   Configuration best_;
+  double log_error_ = 0.0;
   std::int64_t num_asked_ = 0;
   std::optional<StopReason> stop_;
   std::optional<Error> error_;

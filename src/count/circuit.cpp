@@ -38,11 +38,6 @@ CountNumber value_of(const CircuitShape& shape, const CircuitTerm& term, const s
   return value;
 }
 
-// The quotient as a probability: `part` is a part of the same sum.
-double share(const CountNumber& part, const CountNumber& whole) {
-  return part.is_zero() ? 0.0 : std::exp(part.log() - whole.log());
-}
-
 }  // namespace
 
 Circuit::Circuit(std::shared_ptr<const CircuitShape> shape) : shape_(std::move(shape)) {
@@ -127,12 +122,12 @@ Marginals Circuit::marginals() const {
     if (flow[node] == 0.0) continue;
     shape.for_each_term(node, [&](const CircuitTerm& term) {
       const CountNumber value = value_of(shape, term, values_->weights, values_->nodes);
-      const double probability = flow[node] * share(value, values_->nodes[node]);
+      const double probability = flow[node] * quotient(value, values_->nodes[node]);
       if (probability == 0.0) return;
       for (const std::uint32_t state : term.fixed) add(state, probability);
       shape.for_each_free(term, [&](std::span<const std::uint32_t> states) {
         const CountNumber sum = sum_of(states, values_->weights);
-        for (const std::uint32_t state : states) add(state, probability * share(values_->weights[state], sum));
+        for (const std::uint32_t state : states) add(state, probability * quotient(values_->weights[state], sum));
       });
       for (const std::uint32_t child : term.children) flow[child] += probability;
     });
@@ -163,7 +158,7 @@ Assignment Circuit::sample(Random& random) const {
     weights.clear();
     terms.clear();
     shape.for_each_term(node, [&](const CircuitTerm& term) {
-      weights.push_back(share(value_of(shape, term, values_->weights, values_->nodes), values_->nodes[node]));
+      weights.push_back(quotient(value_of(shape, term, values_->weights, values_->nodes), values_->nodes[node]));
       terms.push_back(term);
     });
     const CircuitTerm term = terms[random.categorical(weights)];
@@ -171,7 +166,7 @@ Assignment Circuit::sample(Random& random) const {
     shape.for_each_free(term, [&](std::span<const std::uint32_t> states) {
       const CountNumber sum = sum_of(states, values_->weights);
       weights.clear();
-      for (const std::uint32_t state : states) weights.push_back(share(values_->weights[state], sum));
+      for (const std::uint32_t state : states) weights.push_back(quotient(values_->weights[state], sum));
       set(states[random.categorical(weights)]);
     });
     open.insert(open.end(), term.children.begin(), term.children.end());

@@ -150,7 +150,7 @@ class Count {
     if (!fits) return false;
     options.order = cost.order;
     const LogBounds bounds = Elimination(graph, limits, options, {.should_stop = should_stop()}).bounds();
-    result_.report.log_z = {bounds.lower - log_error_, bounds.upper + log_error_};
+    result_.report.log_z = bounds.widened(log_error_);
     result_.is_solved = result_.report.is_eliminated = true;
     result_.report.num_variables = graph.num_variables();
     result_.report.width = cost.width;
@@ -228,7 +228,8 @@ class Count {
       const std::vector<int> order(guide.order.rbegin(), guide.order.rend());
       const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
       const double upper = WeightedMiniBucket(graph, space, options).report().log_upper;
-      result_.report.log_z.upper = std::min(result_.report.log_z.upper, upper + log_error_);
+      result_.report.log_z.upper =
+          std::min(result_.report.log_z.upper, LogBounds{kNegInf, upper}.widened(log_error_).upper);
     } catch (const Error& error) {  // too little memory or time: the bound stays the same
       if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kInterrupted) throw;
     }

@@ -55,6 +55,15 @@ class CountNumber {
   friend CountNumber operator*(CountNumber a, const CountNumber& b) { return a *= b; }
   friend CountNumber operator+(CountNumber a, const CountNumber& b) { return a += b; }
 
+  // Of the computed numbers, right to one rounding: logarithms of large numbers would lose the digits that their
+  // difference needs. `whole` is not 0; quotients below the range of doubles are 0.
+  friend double quotient(const CountNumber& part, const CountNumber& whole) {
+    constexpr std::int64_t kBeyond = 2000;
+    const std::int64_t shift = std::int64_t{part.exponent_} - whole.exponent_;
+    if (part.is_zero() || shift < -kBeyond) return 0.0;
+    return std::ldexp(part.mantissa_ / whole.mantissa_, static_cast<int>(shift < kBeyond ? shift : kBeyond));
+  }
+
   // As computed, whatever the errors.
   [[nodiscard]] bool equals(const CountNumber& other) const {
     return mantissa_ == other.mantissa_ && exponent_ == other.exponent_;

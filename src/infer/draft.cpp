@@ -13,6 +13,13 @@
 
 namespace treesample {
 
+namespace {
+
+// Of a probability, rounded up.
+std::string error_text(double error) { return error < 1.0 ? tolerance_text(error, 2) : "1"; }
+
+}  // namespace
+
 void Draft::set_log_z(double estimate, const LogBounds& bounds) {
   if (!(bounds.lower <= bounds.upper)) {
     throw Error(ErrorCode::kNumeric,
@@ -31,7 +38,8 @@ const char* Answer::log_z_kind() const {
 }
 
 void Draft::add_first_bounds(const FactorGraph& graph) {
-  if (!log_z || is_exact || (lower && upper)) return;
+  const bool has_both = lower.value_or(kNegInf) != kNegInf && upper;
+  if (!log_z || is_exact || has_both) return;
   const LogBounds first = first_bounds(graph, best);
   const LogBounds bounds{std::max(lower.value_or(kNegInf), first.lower),
                          std::min(upper.value_or(HUGE_VAL), first.upper)};
@@ -41,16 +49,49 @@ void Draft::add_first_bounds(const FactorGraph& graph) {
 void Draft::widen(double log_error) {
   if (bounded_importance) bounded_importance->interval = bounded_importance->interval.widened(log_error);
   if (sampled_interval) sampled_interval->log_z = sampled_interval->log_z.widened(log_error);
-  if (!log_z || log_error == 0.0) return;
-  const LogBounds bounds{lower.value_or(-HUGE_VAL), upper.value_or(HUGE_VAL)};
-  if (!lower && !upper) return;
-  const LogBounds widened = bounds.widened(log_error);
-  set_log_z(*log_z == bounds.lower ? widened.lower : *log_z, widened);
+  if (log_error != 0.0 && (lower || upper)) {
+    const LogBounds bounds{lower.value_or(kNegInf), upper.value_or(HUGE_VAL)};
+    const LogBounds widened = bounds.widened(log_error);
+    if (lower) lower = widened.lower;
+    if (upper) upper = widened.upper;
+    if (log_z) set_log_z(*log_z == bounds.lower ? widened.lower : *log_z, widened);
+  }
+  doubt_what_was_exact(log_error);
+}
+
+// Probabilities and samples are those of the model that was solved, in which each density is off by a factor of at most
+// exp(log_error): a probability, a quotient of two sums, is off by twice that.
+void Draft::doubt_what_was_exact(double log_error) {
+  if (is_exact) return;
+  if (stop == StopReason::kExact) stop = StopReason::kRounding;
+  const bool were_exact = marginals_from.starts_with(kExactMarginals);
+  if (marginals.empty()) {
+    if (were_exact) marginals_from.clear();
+    return;
+  }
+  // Sums that were exact for the solved model have the rounding error of its log Z, too; log_error is in it twice.
+  const double width = upper.value_or(HUGE_VAL) - lower.value_or(kNegInf);
+  const double more = std::min(1.0, std::expm1(2.0 * (were_exact ? width - log_error : log_error)));
+  if (!were_exact && more <= LogBounds::kExact) return;
+  if (were_exact && marginal_errors.empty()) marginal_errors.assign(marginals.size(), 0.0);
+  for (double& each : marginal_errors) each = std::min(1.0, each + more);
+  if (were_exact || marginals_error) marginals_error = std::min(1.0, marginals_error.value_or(0.0) + more);
+  const std::string up_to = error_text(more);
+  marginals_from = were_exact
+                       ? fmt::format("of sums that rounding puts in doubt, errors up to {}{}", up_to,
+                                     marginals_from.substr(std::string_view(kExactMarginals).size()))
+                       : fmt::format("{}; rounding in the simplified model adds up to {}", marginals_from, up_to);
+}
+
+void Draft::take_best_as_bound(const FactorGraph& graph, double log_error) {
+  if (!best || !log_z || is_exact || best->log_density <= lower.value_or(kNegInf)) return;
+  const LogBounds known = LogBounds{first_bounds(graph, best).lower, HUGE_VAL}.widened(log_error);
+  if (known.lower > lower.value_or(kNegInf)) set_log_z(*log_z, {known.lower, upper.value_or(HUGE_VAL)});
 }
 
 void Draft::set_exact_marginals(Marginals exact) {
   marginals = std::move(exact);
-  marginals_from = "exact";
+  marginals_from = kExactMarginals;
   marginals_no_error.clear();
   marginal_errors.assign(marginals.size(), 0.0);
   marginals_error = 0.0;
@@ -61,7 +102,8 @@ void Draft::set_solved_marginals(Marginals solved, const char* by) {
   if (is_exact) return;
   marginals_error = std::min(1.0, std::expm1(2.0 * (upper.value_or(HUGE_VAL) - lower.value_or(kNegInf))));
   marginal_errors.assign(marginals.size(), *marginals_error);
-  marginals_from = fmt::format("by {}, which rounding puts in doubt: errors up to {:.2g}", by, *marginals_error);
+  marginals_from =
+      fmt::format("by {}, which rounding puts in doubt: errors up to {}", by, error_text(*marginals_error));
 }
 
 void Draft::set_exact_marginals_left(const Marginals& exact) {
@@ -69,7 +111,7 @@ void Draft::set_exact_marginals_left(const Marginals& exact) {
     marginals[summed->variable_of()[i]] = exact[i];
     if (!marginal_errors.empty()) marginal_errors[summed->variable_of()[i]] = 0.0;
   }
-  marginals_from = "exact; those of barren variables " + marginals_from;
+  marginals_from = fmt::format("{}; those of barren variables {}", kExactMarginals, marginals_from);
 }
 
 void Draft::set_sampled_marginals(BoundedImportance sampled, const std::string& kind) {

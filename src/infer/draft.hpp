@@ -20,8 +20,12 @@ struct Draft : Answer {
   void set_log_z(double estimate, const LogBounds& bounds);
   // Adds bounds from one look at each factor where the method has none, so that an estimate is never alone.
   void add_first_bounds(const FactorGraph& graph);
-  // Widens the bounds: the log Z of the model that was solved may be this far off.
+  // Widens the bounds: the log Z of the model that was solved may be this far off. Where they are too wide for `exact`
+  // then, nothing else is called exact either.
   void widen(double log_error);
+  // The density of the best configuration is a lower bound of log Z; `graph` is the model that was solved, whose
+  // densities may be this far off.
+  void take_best_as_bound(const FactorGraph& graph, double log_error);
   void set_exact_marginals(Marginals exact);
   // Quotients of sums with the rounding error of log Z, which must be set: exact where log Z is.
   void set_solved_marginals(Marginals solved, const char* by);
@@ -31,9 +35,13 @@ struct Draft : Answer {
   void set_sampled_marginals(BoundedImportance sampled, const std::string& kind);
   // Takes the configuration if it is better than the current one.
   void offer_best(const Configuration& candidate);
+
+ private:
+  void doubt_what_was_exact(double log_error);
 };
 
-inline constexpr const char* kGuesses = "guesses, ";  // how marginals whose error is not known begin
+inline constexpr const char* kExactMarginals = "exact";  // how marginals_from begins for those that are
+inline constexpr const char* kGuesses = "guesses, ";     // how marginals whose error is not known begin
 
 // For a search with programs that is not exact: sets the share of Z that was evaluated, by the best available estimate
 // of log Z instead of P_X's own, and says that the marginals are those of P_X.

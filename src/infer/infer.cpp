@@ -253,6 +253,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
                            model.programs ? "no call" : "nothing"));
   }
   add_samples(draft, {graph, plan, run}, *prepared.model);
+  if (graph.has_only_tables()) draft.take_best_as_bound(graph, run.log_error());
   judge_importance(draft);
   judge_programs(draft, model.programs.get(), run);
   judge_stop(draft, run);
@@ -321,6 +322,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
   const AskedModel asked(model, question, request.options);
   InferRequest first{asked.question(), limits, request.options};
+  first.validate();  // before a limit is changed, so that messages name what was given
   first.limits.seconds *= method_share(model, request);
   Run method(first.limits.seconds, observer);
   Answer answer = asked.answered(answer_of(asked.model(), first, method));

@@ -13,6 +13,7 @@
 #include "treesample/baselines/metropolis.hpp"
 #include "treesample/baselines/smc.hpp"
 #include "treesample/exact/find_configuration.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
@@ -151,8 +152,10 @@ Draft run_frequencies(const Task& task) {
   draft.error = result.report.error;
   draft.spent = result.report.spent;
   draft.best = result.best;
-  if (result.report.is_complete && result.best) draft.best_gap = 0.0;
-  draft.is_best_optimal = result.report.is_complete;
+  if (!result.report.is_complete || !result.best) return draft;
+  // The density of another configuration may be off by as much, and so may the simplified model.
+  draft.best_gap = 2.0 * (result.report.log_error + task.run.log_error());
+  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
   return draft;
 }
 

@@ -68,6 +68,14 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
   return elimination;
 }
 
+std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds) {
+  if (!task.graph.has_only_tables()) return {};
+  const auto options = cheap_elimination(task.graph, task.plan.request, task.run, seconds);
+  if (!options) return {};
+  const Elimination elimination(task.graph, task.limits(), *options);
+  return elimination.bounds().is_exact() ? std::optional(elimination.marginals()) : std::nullopt;
+}
+
 std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
                                                      const Run& run, double seconds, EliminationCost& cost) {
   if (std::ssize(cost.order) != graph.num_variables()) return {};  // none was cheap enough
@@ -322,7 +330,7 @@ Draft run_elimination(const Task& task) {
   if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
   draft.set_log_z(elimination->log_z(), bounds);
   draft.stop = draft.is_exact ? StopReason::kExact : StopReason::kRounding;
-  draft.marginals_from = "exact";
+  draft.marginals_from = kExactMarginals;
   draft.approximation = elimination;
   if (draft.log_z == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);

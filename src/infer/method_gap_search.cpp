@@ -242,7 +242,8 @@ void GapSearch::choose_sampler(const SearchResult& result, const std::shared_ptr
   if (lower->log_value() == kNegInf) return;
   draft_.approximation = complete(lower);
   const double slack = (summed_ ? summed_->log_slack() : 0.0) + 2.0 * run_.log_error();
-  draft_.sampler_divergence = std::max(0.0, certified(result.report.log_z).upper - lower->log_value() + slack);
+  const double divergence = certified(result.report.log_z).upper - lower->log_value() + slack;
+  draft_.sampler_divergence = divergence > 0.0 ? std::nextafter(divergence, HUGE_VAL) : 0.0;
 }
 
 // Where every weighted sample is impossible, P_L still has possible configurations.
@@ -261,10 +262,8 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
   const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
   if (solved && !summed_) {
     draft_.set_exact_marginals(*solved);
-  } else if (!whole_.has_only_tables()) {
-    return;
-  } else if (const auto elimination = cheap_elimination(whole_, task_.plan.request, run_, seconds)) {
-    draft_.set_exact_marginals(Elimination(whole_, task_.limits(), *elimination).marginals());
+  } else if (auto eliminated = quick_exact_marginals(task_, seconds)) {
+    draft_.set_exact_marginals(*std::move(eliminated));
   } else if (solved && draft_.marginals.size() == static_cast<std::size_t>(whole_.num_variables())) {
     draft_.set_exact_marginals_left(*solved);
   }
@@ -382,6 +381,7 @@ Draft GapSearch::run() {
   unless_given_up([&] {
     const auto best = completed(best_configuration(result, run_.until()), summed_.get(), whole_);
     if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
+    judge_stored_best(draft_, result, whole_);
     return true;
   });
   if (first_) draft_.offer_best(*first_);

@@ -49,10 +49,11 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
   if (sampler->log_value() == kNegInf) return;
   draft.approximation = sampler;
   if (task.question().best) draft.best = best_configuration(result, task.run.until());
+  judge_stored_best(draft, result, task.graph);
   const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
   if (is_solved && task.question().marginals) {
     if (auto marginals = exact_marginals(result, *sampler, task)) {
-      draft.set_exact_marginals(*std::move(marginals));
+      draft.set_solved_marginals(*std::move(marginals), "the search");
       return;
     }
   }

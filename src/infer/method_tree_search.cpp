@@ -20,9 +20,13 @@ namespace {
 
 void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   if (result.approximation->has_exact_marginals()) {
-    draft.marginals = result.approximation->marginals();
-    draft.marginals_from =
-        result.report.stop == StopReason::kExact ? "exact" : "of the approximation, by one pass over the search";
+    Marginals marginals = result.approximation->marginals();
+    if (result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding) {
+      draft.set_solved_marginals(std::move(marginals), "the search");
+    } else {
+      draft.marginals = std::move(marginals);
+      draft.marginals_from = "of the approximation, by one pass over the search";
+    }
     return;
   }
   const int num_samples = add_frequencies(draft, *result.approximation, policy::kMarginalSamples, task);

@@ -11,6 +11,7 @@
 #include "infer/run.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/search/search.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/mini_bucket.hpp"
 
@@ -83,6 +84,9 @@ std::string summed_out_text(const SummedModel* summed);
 
 // The end of a line about the method: the number of programs that run at a time.
 std::string workers_text(const InferOptions& options);
+// What the bounds of a search of a model with functions prove of the draft's best configuration, which is at least as
+// good as all that the search evaluated.
+void judge_stored_best(Draft& draft, const SearchResult& result, const FactorGraph& graph);
 // Adds the report of a search that calls functions, and that line.
 template <class Report>
 void add_report(Draft& draft, const Report& report, const InferOptions& options) {
@@ -115,6 +119,9 @@ Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const La
 std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
                                                     const Run& run, double seconds,
                                                     std::optional<EliminationCost>* found = nullptr);
+
+// Marginals by elimination, where that is predicted to be quick and rounding leaves log Z exact.
+std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds);
 
 // P_U of the search for the whole model: barren variables that were summed out are drawn too. Both arguments must
 // outlive the sampler.

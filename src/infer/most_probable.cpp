@@ -260,10 +260,10 @@ std::vector<int> map_variables(const Model& model, const Question& question) {
     throw OptionError("map", fmt::format("variable '{}' is named twice", shortened(name, 60)));
   }
   const char* const option = !variables.empty() ? "map" : question.k_best > 1 ? "k-best" : nullptr;
+  if (option != nullptr && model.circuit) throw OptionError(option, "is not for circuits");  // theirs is a function
   if (option != nullptr && !model.graph.has_only_tables()) {
     throw OptionError(option, "needs a model of tables, and this one has factors that are computed by functions");
   }
-  if (option != nullptr && model.circuit) throw OptionError(option, "is not for circuits");
   return variables;
 }
 

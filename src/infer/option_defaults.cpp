@@ -65,6 +65,10 @@ const OptionInfo& infer_option(std::string_view name) {
 }
 
 void set_option(InferRequest& request, std::string_view name, std::string_view text) {
+  if (name == "method" && text == "auto") {
+    request.options.method.reset();
+    return;
+  }
   const OptionRow& known = option_row(name);
   known.set(request, known, text);
 }

@@ -99,7 +99,7 @@ struct Field {
         at(request) = known.value;
         return;
       }
-      refuse(row, text, all_words<Type>());
+      refuse(row, text, (std::is_same_v<Type, Method> ? "auto|" : "") + all_words<Type>());
     } else if constexpr (std::is_same_v<Type, std::string>) {
       at(request) = std::string(text);
     } else if constexpr (kIsNames) {

@@ -8,6 +8,7 @@
 
 #include "infer/policy.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -109,8 +110,11 @@ void Drawing::add_rejection_samples() {
   const std::int64_t max_tries = *task_.options().max_tries;
   const double log_tries = draft_.exact_sampler->log_value() - draft_.log_z.value_or(kNegInf);
   const double expected = std::exp(log_tries) * static_cast<double>(num_wanted());
+  // Of the simplified model, whose densities are off by factors of up to exp(log_error).
+  draft_.has_exact_samples = 2.0 * task_.run.log_error() <= LogBounds::kExact;
+  const char* const kind = draft_.has_exact_samples ? "exact samples" : "samples";
   task_.run.remark(
-      fmt::format("exact samples by rejection: about {:.3g} tries expected, at most {} allowed", expected, max_tries));
+      fmt::format("{} by rejection: about {:.3g} tries expected, at most {} allowed", kind, expected, max_tries));
   const SummedModel* const summed = draft_.summed.get();
   const FactorGraph& graph = summed != nullptr ? summed->graph() : task_.graph;
   std::int64_t num_tries = 0;
@@ -129,10 +133,15 @@ void Drawing::add_rejection_samples() {
       add(x);
     }
   });
-  draft_.has_exact_samples = true;
+  if (!draft_.has_exact_samples) {
+    task_.run.remark(
+        fmt::format("these samples are not exact: rounding in the simplified model changes log probabilities by up to "
+                    "{}; --no-simplify leaves the model as it is",
+                    tolerance_text(2.0 * task_.run.log_error(), 2)));
+  }
   const bool is_done = std::ssize(draft_.samples) == num_wanted();
-  task_.run.remark(fmt::format("{} of {} exact samples after {} tries{}", draft_.samples.size(), num_wanted(),
-                               num_tries, is_done ? "" : fmt::format(": {}", why_ended(num_tries >= max_tries))));
+  task_.run.remark(fmt::format("{} of {} {} after {} tries{}", draft_.samples.size(), num_wanted(), kind, num_tries,
+                               is_done ? "" : fmt::format(": {}", why_ended(num_tries >= max_tries))));
 }
 
 }  // namespace

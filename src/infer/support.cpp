@@ -11,6 +11,7 @@
 #include "infer/words.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 #include "treesample/value/make_leaf_value.hpp"
@@ -76,6 +77,30 @@ std::optional<Configuration> completed(std::optional<Configuration> left, const 
   summed->choose_best(x);
   const double log_density = whole.log_density(x);
   return Configuration{std::move(x), log_density};
+}
+
+// Let d(y) be the computed density of y in the store, and L(y) <= d(y) <= U(y) its bounds, which include rounding;
+// those of Z are their sums. For the rest of the store L(y) = -inf. With R = e^U - e^L of the whole and d* the largest
+// d(y),
+//
+//   e^D(y) - e^d(y) <= e^U(y) - e^L(y) <= R   =>   e^D(y) <= e^d* + R   and   e^D(x*) >= e^d* - R.
+//
+// This needs every configuration that L counts in the store: no node was given up for its bounds, none was closed by
+// a leaf value.
+void judge_stored_best(Draft& draft, const SearchResult& result, const FactorGraph& graph) {
+  const LeafValues& leaves = result.leaves;
+  if (graph.has_only_tables() || !draft.best || leaves.lower || leaves.lower_bound || result.report.num_collapses > 0) {
+    return;
+  }
+  for (int n = 0; leaves.upper && n < graph.num_variables(); ++n) {
+    if (leaves.upper->is_exact(n)) return;
+  }
+  const LogBounds& log_z = result.report.log_z;
+  const double rest = -std::expm1(log_z.lower - log_z.upper) * std::exp(log_z.upper - draft.best->log_density);
+  if (!(rest < 0.5)) return;
+  constexpr double kRounded = 1.0 + 1e-9;  // of these few operations
+  draft.best_gap = kRounded * (std::log1p(rest) - std::log1p(-rest));
+  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
 }
 
 std::string workers_text(const InferOptions& options) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "json_fields.hpp"
+#include "small_values.hpp"
 #include "source_text.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/csv.hpp"
@@ -43,7 +44,7 @@ void observe_soft(Observations& known, const Names& names, int variable, std::ve
 
 double weight_of(std::string_view text) {
   const std::optional<double> weight = parse_real(trimmed(text));
-  if (!weight) refuse(fmt::format("{} is no weight, allowed are numbers from 0 up", cited(text)));
+  if (!weight) refuse(fmt::format("{} is no weight, allowed are {}", cited(text), kAllowedWeights));
   return *weight;
 }
 
@@ -278,7 +279,9 @@ Case parse_json_case(const JsonField& field, std::size_t number, const Names& na
 }
 
 std::vector<Case> parse_json_cases(std::string_view text, std::string_view source_name, const Names& names) {
-  const nlohmann::json parsed = parse_json_text(source_text(text, source_name).text, source_name);
+  const SourceText source = source_text(text, source_name);
+  const nlohmann::json parsed = parse_json_text(source.text, source_name);
+  check_small_weights(parsed, source.text, source_name);
   const JsonField root(parsed, source_name);
   if (!parsed.is_array()) return {parse_json_case(root, 1, names)};
   std::vector<Case> cases;

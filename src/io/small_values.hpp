@@ -1,4 +1,4 @@
-// Numbers in lists of "values" that are so small that a double represents them with fewer digits than others, or as 0.
+// Numbers in JSON that are so small that a double represents them with fewer digits than others, or as 0.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,7 +6,9 @@
 
 namespace treesample {
 
-// Throws Error (kParse) naming the first. The text must be JSON, and `factors` its list of factors.
+// Both throw Error (kParse) naming the first. The text must be JSON; `factors` is its list of factors, whose lists of
+// "values" are looked at, `evidence` the whole of it, where such a number is a weight.
 void check_small_values(const nlohmann::json& factors, std::string_view text, std::string_view source_name);
+void check_small_weights(const nlohmann::json& evidence, std::string_view text, std::string_view source_name);
 
 }  // namespace treesample

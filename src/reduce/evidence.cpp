@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -48,9 +49,10 @@ std::string weights_problem(std::span<const double> weights, int num_states) {
     return fmt::format("{} weights for {} states", weights.size(), num_states);
   }
   for (const double weight : weights) {
-    if (!(weight >= 0.0 && std::isfinite(weight))) {
-      return fmt::format("a weight is {}, allowed are finite numbers from 0 up", weight);
-    }
+    // Below the normal range a decimal number loses digits when it becomes a double.
+    const bool is_normal = weight == 0.0 || weight >= std::numeric_limits<double>::min();
+    if (!(is_normal && std::isfinite(weight)))
+      return fmt::format("a weight is {}, allowed are {}", weight, kAllowedWeights);
   }
   if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 0.0; })) {
     return "all weights are 0";

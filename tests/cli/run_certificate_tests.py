@@ -131,6 +131,75 @@ def test_densities_that_cancel():
             check(answer["marginals_error"] > 1e-6, f"count {scale}: marginals are called exact")
 
 
+def test_simplified_models():
+    """A factor that is constant as doubles is left out; the digits that it lost are in bounds, marginals and words."""
+    write("equal.json", '''{"variables": [{"name": "a", "states": 2}, {"name": "b", "states": 2}], "factors": [
+          {"scope": ["a"], "log_values": [100000000000000.007, 99999999999999.993]},
+          {"scope": ["a", "b"], "log_values": [0.1, 0.2, 0.3, 0.5]}, {"scope": [], "log_values": [-100000000000000]}]}''')
+    masses = [[(Decimal(shift) + Decimal(value)).exp() for value in values]
+              for shift, values in (("0.007", ("0.1", "0.2")), ("-0.007", ("0.3", "0.5")))]
+    z = sum(map(sum, masses))
+    truth = {"a": {"0": sum(masses[0]) / z}, "b": {"0": (masses[0][0] + masses[1][0]) / z}}
+    ways = [*RULES, ["--method", "count"], ["--no-simplify"], ["--method", "smc"], ["--method", "learned"],
+            ["--select", "gap", "--sampler", "rejection", "--samples", "2"], ["--sum-out", "no"]]
+    for rule in ways:
+        code, answer, text = infer("equal.json", *rule)
+        if code == 64 or not check(code == 0, f"equal {rule}", text):
+            continue
+        if answer["log_z"]["lower"] is not None:
+            lower, upper = bounds(answer)
+            check(lower <= z.ln() <= upper, f"equal {rule}: bounds", f"{lower} {upper}")
+        is_exact = answer["log_z"]["exact"]
+        check(is_exact or not answer["marginals_from"].startswith("exact"), f"equal {rule}: exact marginals", text)
+        check(is_exact or answer["stop"] != "exact", f"equal {rule}: stopped as exact", text)
+        certain = not answer["marginals_from"].startswith("from ")  # samples have standard errors
+        for name, states in truth.items() if certain and answer["marginals_error"] is not None else ():
+            off = abs(Decimal(answer["marginals"][name]["0"]) - states["0"])
+            check(off <= Decimal(answer["marginals_error"]) + Decimal("1e-6"), f"equal {rule}: P({name})", f"{off}")
+
+
+def test_soft_weights_that_lose_digits():
+    write("soft.json", '''{"variables": [{"name": "a", "states": 2}], "factors": [{"scope": ["a"], "values": [1, 0]}]}''')
+    write("s1.json", '{"a": [3e-324, 0]}')
+    write("s2.json", '{"a": [1e-400, 1]}')
+    write("s3.csv", "a\n~3e-324 0\n")
+    write("s4.txt", "a ~ 3e-324 0\n")
+    write("s5.json", '[{"case": "x", "a": [1e-400, 1]}]')
+    for options in (["--evidence", "a~3e-324,0"], ["--evidence", "s1.json"], ["--evidence", "s2.json"],
+                    ["--evidence", "s3.csv"], ["--evidence", "s4.txt"]):
+        code, _, text = infer("soft.json", *options)
+        check(code != 0 and "allowed are 0 and finite numbers from 2.23e-308 up" in text, f"soft {options}", text)
+    run = subprocess.run([PROGRAM, "infer", "soft.json", "--cases", "s5.json"], capture_output=True, text=True,
+                         timeout=PATIENCE)
+    check(run.returncode != 0 and "a weight is 1e-400" in run.stderr, "soft cases", run.stdout + run.stderr)
+
+
+def test_best_by_frequencies():
+    """Densities that differ by less than their rounding: all were evaluated, and which is the best is not known."""
+    write("close.json", '''{"variables": [{"name": "a", "states": 2}, {"name": "b", "states": 2}], "factors": [
+          {"scope": ["a"], "log_values": [1000000000000.00004, 1000000000000.00001]},
+          {"scope": ["b"], "log_values": [1000000000000.00001, 1000000000000.00004]},
+          {"scope": ["a", "b"], "log_values": [0.00001, 0.00002, 0.00003, 0.00001]}]}''')
+    for more in ([], ["--no-simplify"]):
+        _, answer, text = infer("close.json", "--method", "frequencies", "--question", "best", *more)
+        check(not answer["best"]["optimal"] and answer["best"]["gap"] > 4e-5, f"close {more}", text)
+
+
+def test_lower_bounds_are_rounded_down():
+    """P(evidence) = 0.66666668, of which 0.666667 are the nearest six digits: as a lower bound it would be wrong."""
+    variables = "".join(f"variable v{i} {{ type discrete [2] {{ y, n }}; }}\n" for i in range(30))
+    tables = ["0.99999999 0.00000001", "0.66666668 0.33333332", *["1 0"] * 28]
+    write("third.bif", "network n { }\n" + variables
+          + "".join(f"probability ( v{i} ) {{ table {table}; }}\n" for i, table in enumerate(tables)))
+    _, answer, text = infer("third.bif", "--evidence", "v1=y", "--no-simplify", "--select", "gap", "--prior", "uniform",
+                            "--budget", "3", "--importance", "0")
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith(("log Z", "P(evidence)"))}
+    check(all(line.endswith(", lower bound") for line in lines.values()) and len(lines) == 2, "third: kind", text)
+    lower = Decimal(answer["log_z"]["lower"])
+    check(Decimal(lines["P(evidence)"].split()[1].rstrip(",")).ln() <= lower, "third: P(evidence)", text)
+    check(Decimal(lines["log"].split()[2]) <= lower, "third: log Z", text)
+
+
 def test_exact_answers_have_bounds():
     write("five.uai", "MARKOV\n1\n2\n1\n1 0\n2\n2 3\n")
     for rule in RULES:
@@ -184,7 +253,9 @@ def test_beyond_the_range():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for test in (test_cancellation, test_intervals_of_large_magnitudes,
-                 test_bounds_beyond_the_range_inside, test_densities_that_cancel, test_exact_answers_have_bounds,
+                 test_bounds_beyond_the_range_inside, test_densities_that_cancel, test_simplified_models,
+                 test_soft_weights_that_lose_digits, test_best_by_frequencies, test_lower_bounds_are_rounded_down,
+                 test_exact_answers_have_bounds,
                  test_numbers_that_read_as_others, test_impossible_models, test_beyond_the_range):
         test()
     os.chdir("/")

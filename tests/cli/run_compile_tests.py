@@ -104,6 +104,8 @@ def test_what_does_not_fit_is_named():
                             (["broken.circuit"], "broken.circuit:1"),
                             (["missing.circuit"], "missing.circuit"),
                             (["model.circuit", "--method", "exact"], "--method"),
+                            (["model.circuit", "--k-best", "3"], "--k-best is not for circuits"),
+                            (["model.circuit", "--map", "x0"], "--map is not for circuits"),
                             (["model.circuit", "--compile", "again.circuit"], "--compile"),
                             (["model.uai", "--method", "gibbs", "--compile", "x.circuit"], "--compile"),
                             (["model.uai", "--compile", "no/such/folder/x.circuit"], "no/such/folder")]:

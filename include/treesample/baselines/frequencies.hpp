@@ -23,7 +23,8 @@ struct FrequenciesOptions {
 
 struct FrequenciesReport : RunReport {
   std::int64_t num_asked = 0;  // configurations
-  bool is_complete = false;    // all configurations were evaluated: no other is better
+  bool is_complete = false;    // all configurations were evaluated: no other is better by more than 2 log_error
+  double log_error = 0.0;      // the largest error of a density, by rounding
 };
 
 struct FrequenciesResult {

@@ -17,13 +17,14 @@ struct Observation {
 };
 using Evidence = std::vector<Observation>;
 
-// P(observation | the variable is in this state), for each state: numbers from 0 up, not all of them 0. A common factor
-// changes log Z but no probability.
+// P(observation | the variable is in this state), for each state: numbers from 0 up, not all of them 0, and none so
+// small that a double has fewer digits than others there. A common factor changes log Z but no probability.
 struct SoftObservation {
   int variable = 0;
   std::vector<double> weights = {};
 };
 using SoftEvidence = std::vector<SoftObservation>;
+inline constexpr const char* kAllowedWeights = "0 and finite numbers from 2.23e-308 up";
 
 struct Observations {
   Evidence states = {};

@@ -95,6 +95,17 @@ TEST(OneByOne, EverythingAskedIsTheBestOfAll) {
   }
 }
 
+// The densities differ by less than the rounding of their sums.
+TEST(OneByOne, TheErrorOfDensitiesIsReported) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {1e12, 1e12});
+  graph.add_table({0}, {1e-5, 2e-5});
+  const FrequenciesResult found = best_by_frequencies(graph, {.budget = 100});
+  EXPECT_TRUE(found.report.is_complete);
+  EXPECT_GT(found.report.log_error, 1e-5);
+}
+
 TEST(OneByOne, SameSeedSameBitsAndOthersDiffer) {
   Random random(19);
   const FactorGraph model = random_model(random, {.num_variables = 7, .min_states = 3, .num_factors = 9});

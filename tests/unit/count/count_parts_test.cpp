@@ -22,6 +22,18 @@ namespace {
 
 using testing::below;
 
+// Logarithms near 1e9 have lost the digits of their difference; one level of a circuit after the other would add that
+// up.
+TEST(CountNumber, QuotientsOfLargeNumbersHaveAllDigits) {
+  for (const std::int32_t exponent : {-1'400'000'000, 0, 1'400'000'000}) {
+    const CountNumber whole = CountNumber::of_parts({1.75, exponent, 0.0F});
+    EXPECT_DOUBLE_EQ(quotient(CountNumber::of_parts({1.25, exponent, 0.0F}), whole), 1.25 / 1.75);
+    EXPECT_DOUBLE_EQ(quotient(CountNumber::of_parts({1.5, exponent - 3, 0.0F}), whole), 1.5 / 8.0 / 1.75);
+    EXPECT_EQ(quotient(CountNumber(), whole), 0.0);
+  }
+  EXPECT_EQ(quotient(CountNumber::of_parts({1.0, -1'400'000'000, 0.0F}), CountNumber::of_parts({1.0, 7, 0.0F})), 0.0);
+}
+
 TEST(CountNumber, SumsAndProductsOfAllSizes) {
   for (const double a : {-1e8, -700.0, -1.0, 0.0, 0.3, 400.0, 1e8}) {
     for (const double b : {-1e8, -700.0, 0.0, 2.0, 1e8}) {

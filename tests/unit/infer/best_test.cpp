@@ -38,6 +38,35 @@ TEST(Best, EveryMethodHasOne) {
   }
 }
 
+// Everything was evaluated, or bounds exclude the rest.
+TEST(Best, FunctionsThatWereAllEvaluatedHaveAnOptimum) {
+  for (const bool has_maximum : {false, true}) {
+    FactorGraph graph;
+    for (int v = 0; v < 3; ++v) graph.add_variable(3);
+    graph.add_factor(Factor::function(
+        {0, 1, 2}, [](std::span<const int> x) { return std::sin(1.0 + x[0] + 2.0 * x[1] * x[2]) + 0.3 * x[2]; },
+        has_maximum ? std::optional(2.0) : std::nullopt));
+    graph.add_table({0, 1}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+    Configuration best{{}, -HUGE_VAL};
+    for (int i = 0; i < 27; ++i) {
+      const Assignment x{i / 9, i / 3 % 3, i % 3};
+      if (graph.log_density(x) > best.log_density) best = {x, graph.log_density(x)};
+    }
+    for (const SelectRule rule : {SelectRule::kMass, SelectRule::kGap}) {
+      if (rule == SelectRule::kGap && !has_maximum) continue;
+      const Answer answer = infer(graph, {}, {}, {.method = Method::kTreeSample, .select = rule});
+      ASSERT_TRUE(answer.is_exact && answer.best) << to_string(rule);
+      EXPECT_EQ(answer.best->x, best.x) << to_string(rule);
+      EXPECT_EQ(answer.is_best_optimal, true) << to_string(rule) << answer.best_gap.value_or(HUGE_VAL);
+      const Answer part =
+          infer(graph, {}, {.budget = 6, .unit = BudgetUnit::kCall}, {.method = Method::kTreeSample, .select = rule});
+      if (part.best_gap) {
+        EXPECT_LE(best.log_density - part.best->log_density, *part.best_gap) << to_string(rule);
+      }
+    }
+  }
+}
+
 // A model of tables makes no calls that a budget of calls could end.
 TEST(Best, LearningFromTablesEndsWithoutALimit) {
   const FactorGraph graph = read_model(TREESAMPLE_SOURCE_DIR "/examples/models/cold_store.bif");

@@ -64,11 +64,19 @@ TEST(InferOptions, NumbersAreTakenAsPeopleTypeThem) {
   EXPECT_EQ(request.options.seed, 9223372036854775807U);
 }
 
+TEST(InferOptions, AutoLeavesTheMethodOpen) {
+  InferRequest request;
+  request.options.method = Method::kCount;
+  set_option(request, "method", "auto");
+  EXPECT_FALSE(request.options.method);
+}
+
 TEST(InferOptions, WhatIsNotAllowedIsRefusedByName) {
   EXPECT_EQ(refusal("c", "-1"), "--c is '-1', allowed are numbers from 0 up");
   EXPECT_EQ(refusal("ess-threshold", "2"), "--ess-threshold is '2', allowed are numbers from 0 to 1");
   EXPECT_EQ(refusal("sweeps", "1.5"), "--sweeps is '1.5', allowed are whole numbers from 1 to 1000000");
   EXPECT_EQ(refusal("space", "forest"), "--space is 'forest', allowed are tree|graph|andor");
+  EXPECT_TRUE(refusal("method", "foo").starts_with("--method is 'foo', allowed are auto|")) << refusal("method", "foo");
   EXPECT_NE(refusal("memory", "lots").find("such as 512M"), std::string::npos);
   EXPECT_NE(refusal("c", "nan"), "");
   EXPECT_NE(refusal("colour", "red"), "");

@@ -1,5 +1,6 @@
 #include "treesample/io/evidence_file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "treesample/error.hpp"
@@ -78,13 +79,33 @@ TEST_F(EvidenceText, MistakesAreNamed) {
   EXPECT_EQ(refused("xray=yes,xray=no"), "variable 'xray' is observed in state 'yes' and in state 'no'");
   EXPECT_EQ(refused("xray~1"), "variable 'xray': 1 weights for 2 states");
   EXPECT_EQ(refused("xray~0,0"), "variable 'xray': all weights are 0");
-  EXPECT_NE(refused("xray~-1,2").find("allowed are finite numbers from 0 up"), std::string::npos);
-  EXPECT_NE(refused("xray~inf,2").find("allowed are finite numbers from 0 up"), std::string::npos);
+  EXPECT_NE(refused("xray~-1,2").find("allowed are 0 and finite numbers from 2.23e-308 up"), std::string::npos);
+  EXPECT_NE(refused("xray~inf,2").find("allowed are 0 and finite numbers from 2.23e-308 up"), std::string::npos);
   EXPECT_NE(refused("xray~nan,2"), "");
   for (const char* text :
        {"", "xray", "xray=", "=yes", "xray=yes,", "xray=yes,no", "\"xray=yes", "\"xray\"", "xray~", "~1,2"}) {
     EXPECT_NE(refused(text), "") << text;
   }
+}
+
+// A double below the normal range has fewer digits than others: 3e-324 is read as 5e-324, 1e-400 as 0, which would mean
+// impossible.
+TEST_F(EvidenceText, WeightsThatLoseDigitsAreRefused) {
+  EXPECT_EQ(refused("xray~3e-324,0"),
+            "variable 'xray': a weight is 5e-324, allowed are 0 and finite numbers from 2.23e-308 up");
+  EXPECT_NE(refused("xray~1e-400,1").find("'1e-400' is no weight"), std::string::npos);
+  EXPECT_EQ(refused("xray~2.3e-308,0"), "");
+  for (const char* weight : {"3e-324", "1e-400", "0.1E-310"}) {
+    for (const auto& [form, extension] :
+         {std::pair{"xray ~ {} 1", ".txt"}, std::pair{"xray\n~{} 1", ".csv"},
+          std::pair{R"({{"xray":[1,{}]}})", ".json"}, std::pair{R"({{"xray":{{"yes":{},"no":1}}}})", ".json"},
+          std::pair{R"([{{"case":"x","xray":[{},1]}}])", ".json"}}) {
+      const std::string text = fmt::format(fmt::runtime(form), weight);
+      EXPECT_NE(wrong(text, extension).find("allowed are 0 and finite numbers from 2.23e-308 up"), std::string::npos)
+          << text << ": " << wrong(text, extension);
+    }
+  }
+  EXPECT_EQ(cases(R"({"xray":[0e-400,1]})", ".json").size(), 1U);
 }
 
 TEST_F(EvidenceText, TextsReadBack) {

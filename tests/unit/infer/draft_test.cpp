@@ -1,0 +1,150 @@
+// What an answer may still call exact once rounding in the simplified model is counted.
+#include "infer/draft.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "treesample/error.hpp"
+#include "treesample/infer/infer.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+// Two entries that are equal as doubles, and need not be so as the numbers that were given.
+FactorGraph equal_as_doubles() {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  graph.add_table({0}, {1e14, 1e14});
+  graph.add_table({0, 1}, {0.1, 0.2, 0.3, 0.5});
+  graph.add_table({}, {-1e14});
+  return graph;
+}
+
+void expect_consistent(const Answer& answer, const std::string& what) {
+  if (answer.marginals_from.starts_with(kExactMarginals) || answer.stop == StopReason::kExact) {
+    EXPECT_TRUE(answer.is_exact) << what << ": " << answer.marginals_from;
+  }
+  for (const double error : answer.marginal_errors) {
+    EXPECT_TRUE(answer.is_exact || error > 1e-6) << what;
+  }
+}
+
+TEST(Draft, NothingIsExactWhereRoundingLeavesLogZInDoubt) {
+  const FactorGraph graph = equal_as_doubles();
+  for (const Method method : {Method::kExact, Method::kCount}) {
+    const Answer answer = infer(graph, {}, {}, {.method = method});
+    EXPECT_FALSE(answer.is_exact);
+    expect_consistent(answer, to_string(method));
+    // Truth, for 1e14 + 0.007 and 1e14 - 0.007.
+    ASSERT_TRUE(answer.marginals_error);
+    EXPECT_GE(*answer.marginals_error, 0.4404 - answer.marginals[0][0]);
+  }
+  for (const SelectRule rule : {SelectRule::kGap, SelectRule::kMass, SelectRule::kQUct}) {
+    const Answer answer = infer(graph, {}, {}, {.method = Method::kTreeSample, .select = rule});
+    EXPECT_FALSE(answer.is_exact);
+    expect_consistent(answer, to_string(rule));
+    EXPECT_EQ(answer.stop, StopReason::kRounding) << to_string(rule);
+  }
+  expect_consistent(infer(graph), "auto");
+}
+
+TEST(Draft, RejectionSamplesAreExactOnlyWhereTheModelIs) {
+  Question question;
+  question.samples = 2;
+  const InferOptions options{
+      .method = Method::kTreeSample, .select = SelectRule::kGap, .sampler = SampleSource::kRejection};
+  EXPECT_FALSE(infer(equal_as_doubles(), question, {}, options).has_exact_samples);
+  FactorGraph plain;
+  plain.add_variable(2);
+  plain.add_table({0}, {0.1, 0.2});
+  EXPECT_TRUE(infer(plain, question, {}, options).has_exact_samples);
+}
+
+TEST(Draft, BoundsWithoutAnEstimateAreWidened) {
+  Draft draft;
+  draft.upper = 3.0;
+  draft.widen(0.5);
+  EXPECT_GE(*draft.upper, 3.5);
+  EXPECT_FALSE(draft.lower);
+  EXPECT_FALSE(draft.log_z);
+}
+
+TEST(Draft, WideningKeepsWhatIsExactEnough) {
+  Draft draft;
+  draft.set_log_z(1.0, {1.0, 1.0});
+  draft.stop = StopReason::kExact;
+  draft.set_exact_marginals({{0.25, 0.75}});
+  draft.widen(1e-9);
+  EXPECT_TRUE(draft.is_exact);
+  EXPECT_EQ(draft.stop, StopReason::kExact);
+  EXPECT_EQ(draft.marginals_from, kExactMarginals);
+  draft.widen(1e-3);
+  EXPECT_FALSE(draft.is_exact);
+  EXPECT_EQ(draft.stop, StopReason::kRounding);
+  EXPECT_EQ(draft.marginals_from.find(kExactMarginals), std::string::npos) << draft.marginals_from;
+  EXPECT_GE(*draft.marginals_error, std::expm1(2e-3));
+  EXPECT_GE(draft.marginal_errors.at(0), std::expm1(2e-3));
+}
+
+// Marginals by sampling are those of the simplified model, too.
+TEST(Draft, ErrorsOfSampledMarginalsGrowWithTheModels) {
+  Draft draft;
+  draft.set_log_z(1.0, {0.0, 2.0});
+  draft.marginals = {{0.25, 0.75}};
+  draft.marginal_errors = {0.01};
+  draft.marginals_error = 0.01;
+  draft.marginals_from = "from samples";
+  draft.widen(1e-12);
+  EXPECT_EQ(draft.marginals_error, 0.01);
+  EXPECT_EQ(draft.marginals_from, "from samples");
+  draft.widen(0.1);
+  EXPECT_GE(*draft.marginals_error, 0.01 + std::expm1(0.2));
+  EXPECT_EQ(draft.marginal_errors.at(0), *draft.marginals_error);
+}
+
+// The density of a configuration that was only found by sampling.
+TEST(Draft, TheBestConfigurationIsALowerBound) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {kNegInf, -4.0});
+  Draft draft;
+  draft.set_log_z(-9.0, {kNegInf, 5.0});
+  draft.best = {{1}, -4.0};
+  draft.take_best_as_bound(graph, 0.5);
+  ASSERT_TRUE(draft.lower);
+  EXPECT_LT(*draft.lower, -4.5);
+  EXPECT_GT(*draft.lower, -4.5 - 1e-9);
+  EXPECT_EQ(draft.log_z, draft.lower);
+}
+
+TEST(Draft, ATreeSearchThatFoundAConfigurationHasALowerBound) {
+  FactorGraph graph;
+  for (int v = 0; v < 24; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < 24; ++v) graph.add_table({v, v + 1}, {-0.3, -0.7, v % 2 == 0 ? kNegInf : -0.2, -0.1});
+  const Answer answer = infer(graph, {}, {.budget = 200},
+                              {.method = Method::kTreeSample,
+                               .select = SelectRule::kQUct,
+                               .space = SpaceKind::kTree,
+                               .order = OrderKind::kGiven});
+  ASSERT_TRUE(answer.best && answer.lower);
+  EXPECT_FALSE(answer.is_exact);
+  EXPECT_GE(*answer.lower, answer.best->log_density - 1e-9);
+}
+
+TEST(Draft, LimitsAreCheckedAsTheyWereGiven) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {0.1, 0.2});
+  try {
+    static_cast<void>(infer(graph, {}, {.seconds = -1.0}));
+    FAIL();
+  } catch (const OptionError& error) {
+    EXPECT_NE(std::string(error.what()).find("is -1,"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace treesample
