@@ -15,10 +15,8 @@ import numpy.typing as npt
 
 from . import _core, _interop
 from ._answer import Answer
-from ._functions import (
-    FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
-)
-from ._numbers import doubles
+from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
+from ._numbers import by_name, doubles, factor_values
 from ._options import as_text, suggestion
 from ._run import Asked, Calling, Run, redis_options
 
@@ -84,13 +82,7 @@ class Model:
 
     def table(self, variables: Sequence[Union[str, Variable]], values: npt.ArrayLike) -> None:
         """Multiplies the distribution by a table of numbers that are not negative, one axis per variable."""
-        what = f"the table of {self._names(self._scope(variables))}"
-        array = doubles(values, what)
-        wrong = array[~((array >= 0.0) & (array < math.inf))]
-        if wrong.size:
-            raise _core.Error(
-                f"{what} has the value {wrong[0]}, allowed are numbers from 0 on; log_table takes logarithms"
-            )
+        array = factor_values(values, f"the table of {self._names(self._scope(variables))}")
         with np.errstate(divide="ignore"):
             self.log_table(variables, np.log(array))
 
@@ -168,7 +160,7 @@ class Model:
         >>> m.observe(load="high").evidence
         {'load': 'high'}
         """
-        states, weights = self._seen({**self._checked(evidence), **named})
+        states, weights = self._seen({**by_name(evidence), **named})
         self._evidence.update(states)
         self._weights.update(weights)
         return self
@@ -367,12 +359,6 @@ class Model:
     def _pairs(self, states: Mapping[str, State]) -> "list[tuple[int, int]]":
         return [(self[name].index, self._state(self[name], state)) for name, state in states.items()]
 
-    @staticmethod
-    def _checked(evidence: Optional[Evidence]) -> Evidence:
-        if evidence is not None and not isinstance(evidence, Mapping):
-            raise _core.Error(f"evidence is {evidence!r}, allowed is a mapping of names to states or weights")
-        return evidence or {}
-
     def _seen(self, evidence: Evidence) -> "tuple[dict[int, int], dict[int, list[float]]]":
         """States and weights by variable."""
         states: "dict[int, int]" = {}
@@ -391,7 +377,7 @@ class Model:
         return states, weights
 
     def _observed(self, evidence: Optional[Evidence]) -> Any:
-        states, weights = self._seen(self._checked(evidence))
+        states, weights = self._seen(by_name(evidence))
         kept = {v: s for v, s in self._evidence.items() if v not in weights}
         soft = {v: w for v, w in self._weights.items() if v not in states}
         return _core.Seen(list({**kept, **states}.items()), list({**soft, **weights}.items()))

@@ -1,10 +1,10 @@
-"""Numbers that were handed in, as the library takes them."""
+"""What was handed in, as the library takes it."""
 
 from __future__ import annotations
 
 import decimal
 import sys
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,22 @@ def doubles(values: npt.ArrayLike, what: str) -> "npt.NDArray[np.float64]":
                 f"{SMALLEST:.3g} on; log_table takes logarithms"
             )
     return array
+
+
+def factor_values(values: npt.ArrayLike, what: str) -> "npt.NDArray[np.float64]":
+    """Numbers from 0 on."""
+    array = doubles(values, what)
+    wrong = array[~((array >= 0.0) & (array < np.inf))]
+    if wrong.size:
+        raise _core.Error(f"{what} has the value {wrong[0]}, allowed are numbers from 0 on; log_table takes logarithms")
+    return array
+
+
+def by_name(evidence: Any) -> "Mapping[str, Any]":
+    """Evidence, which may be none."""
+    if evidence is not None and not isinstance(evidence, Mapping):
+        raise _core.Error(f"evidence is {evidence!r}, allowed is a mapping of names to states or weights")
+    return evidence or {}
 
 
 def whole(value: Any, what: str) -> int:
