@@ -84,8 +84,8 @@ class OracleSet final : public EvaluationQueue {
  public:
   static constexpr int kMaxWorkers = 1024;
 
-  // Opens the journal. Throws kIo for a program that does not exist and for a file that is in use or damaged, kParse for
-  // one that is no journal, kArgument for a journal of another model.
+  // Opens the journal. Throws kIo for a program that does not exist and for a file that is in use or damaged, kParse
+  // for one that is no journal, kArgument for a journal of another model.
   OracleSet(const JsonModel& model, const OracleOptions& options);
   // The functions of a C++ model, named "factor 0", "factor 1", ... With several workers they are called from several
   // threads. The journal cannot tell when code changes: `version` is any text that changes whenever the functions do.

@@ -174,8 +174,7 @@ TEST(FailureRulesOfFunctions, TooManyFailuresEndTheRunUnlessMoreAreAllowed) {
   EXPECT_NE(message_of(ErrorCode::kIo, [&] { ask_all(20); })
                 .find("function: 6 of its 26 evaluations failed, allowed is a share of 0.2"),
             std::string::npos);
-  EXPECT_NE(message_of(ErrorCode::kIo, [&] { ask_all(0); }).find("20 of its 20 evaluations failed"),
-            std::string::npos);
+  EXPECT_NE(message_of(ErrorCode::kIo, [&] { ask_all(0); }).find("20 of its 20 evaluations failed"), std::string::npos);
   ask_all(25);
   options.max_failure_share[0] = 0.5;
   ask_all(20);
