@@ -318,8 +318,7 @@ void bind_infer(py::module_& module) {
   py::class_<OracleOptions>(module, "OracleOptions")
       .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
                        bool retry_failed, const std::map<int, py::object>& on_failure,
-                       const std::map<int, double>& max_failure_share,
-                       const std::optional<RedisOptions>& redis) {
+                       const std::map<int, double>& max_failure_share, const std::optional<RedisOptions>& redis) {
         OracleOptions options;
         options.num_workers = workers;
         options.journal = journal;
