@@ -207,6 +207,7 @@ int CompareCommand::run() {
   check_argument(!model_.empty() || !traces_.empty(), "compare", "needs a MODEL to run methods on, or --trace FILE");
   check_argument(model_.empty() || traces_.empty(), "--trace",
                  fmt::format("goes without a MODEL, '{}' is given", model_));
+  check_argument(html_ != "-", "--html", "'-' is no file; allowed is a name");
   if (!html_.empty()) check_writable(html_);
   if (!traces_.empty()) return compare_traces();
   experiments::CompareOptions options;

@@ -1,12 +1,9 @@
 // treesample convert: a model in another format.
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "command.hpp"
 #include "model_input.hpp"
 #include "terminal.hpp"
-#include "treesample/io/file.hpp"
 #include "treesample/io/model_file.hpp"
 
 namespace treesample::cli {
@@ -43,14 +40,7 @@ int ConvertCommand::run() {
   const ModelInput input = read_input(from_, input_options(from_, {}, {.runs_them = false}));
   check_input(input, {}, is_quiet_);
   const FactorGraph& graph = input.model.graph;
-  std::string text;
-  try {
-    text = format_model(graph, to_);
-  } catch (const Error& error) {
-    if (std::string_view(error.what()).starts_with(to_)) throw;
-    throw Error(error.code(), fmt::format("{}: {}", to_, error.what()));
-  }
-  write_file_atomically(to_, text);
+  write_model(graph, to_);
   std::string extension = std::filesystem::path(to_).extension().string();
   if ((extension == ".uai" || extension == ".UAI") && has_names(graph)) {
     note(is_quiet_, "UAI files have no names: variables and states are numbered from 0, in their order");

@@ -1,4 +1,4 @@
-// treesample generate: random models of the paper's families, and Ising grids, as UAI files.
+// treesample generate: random models of the paper's families, and Ising grids, as files.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/model_file.hpp"
 #include "treesample/io/uai.hpp"
 
 namespace treesample::cli {
@@ -32,7 +33,9 @@ class GenerateCommand final : public Command {
                 "The paper's text to the letter, or with the constants that fit its results");
     line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
     line.flag("--fields", list_fields_, "List the family's fields and stop");
-    line.option("--out", out_, "FILE", "Where to write the model; default is standard output");
+    line.option(
+        "--out", out_, "FILE",
+        "Where to write the model, in the format of the name (.uai, .json, ...); default is standard output, as UAI");
   }
   int run() override;
 
@@ -73,12 +76,15 @@ int GenerateCommand::run() {
     }
     options.values[setting.substr(0, equals)] = value;
   }
-  if (!out_.empty()) check_writable(out_);
-  const FamilyInstance instance = make_family(family_, options);
-  if (out_.empty()) {
-    fmt::print("{}", format_uai(instance.graph));
+  const bool is_printed = out_.empty() || out_ == "-";
+  if (!is_printed) check_writable(out_);
+  const FactorGraph graph = make_family(family_, options).graph;
+  if (is_printed) {
+    fmt::print("{}", format_uai(graph));
+  } else if (model_format(out_) == ".uai") {
+    write_uai(graph, out_);
   } else {
-    write_uai(instance.graph, out_);
+    write_model(graph, out_);
   }
   return 0;
 }

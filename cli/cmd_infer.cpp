@@ -155,7 +155,8 @@ void InferCommand::declare(CommandLine& line) {
   line.flag("--explain", is_explained_, "Show what would be done and why, without doing it");
   line.option("--json", json_, "FILE", "Write everything as JSON; - is standard output, without the summary");
   line.option("--html", html_, "FILE",
-              "Write a page to look at: marginals, graph, bounds over time, the explored tree");
+              "Write a page to look at: marginals, graph, bounds over time, the explored tree; - is standard output, "
+              "without the summary");
   line.option("--marginals-out", marginals_out_, "FILE", "Write the marginals, or what --query asks for, as CSV");
   line.option("--samples-out", samples_out_, "FILE", "Write the samples as CSV, states by name");
   line.option("--cases-out", cases_out_, "FILE", "Where the table of --cases goes, as CSV; default is standard output");
@@ -193,9 +194,18 @@ void InferCommand::check_request() {
 
 // Fails now rather than after the work.
 void InferCommand::check_outputs() const {
-  if (!json_.empty() && json_ != "-") check_writable(json_);
-  for (const std::string& file : {html_, trace_, compile_, cases_out_, marginals_out_, samples_out_}) {
-    if (!file.empty()) check_writable(file);
+  check_argument(json_ != "-" || html_ != "-", "--html", "standard output is taken by --json");
+  for (const std::string& file : {json_, html_}) {
+    if (!file.empty() && file != "-") check_writable(file);
+  }
+  for (const auto& [option, file] : {std::pair("--trace", trace_),
+                                     {"--compile", compile_},
+                                     {"--cases-out", cases_out_},
+                                     {"--marginals-out", marginals_out_},
+                                     {"--samples-out", samples_out_},
+                                     {"--uai-out", uai_out_}}) {
+    check_argument(file != "-", option, "'-' is no file; standard output is for --json and --html");
+    if (!file.empty() && file != uai_out_) check_writable(file);
   }
   if (uai_out_.empty()) return;
   for (const char* const extension : {".PR", ".MAR", ".MAP"}) check_writable(uai_out_ + extension);
@@ -267,7 +277,7 @@ int InferCommand::run() {
     return 0;
   }
   request_.question.seconds_to_show = [&](const std::vector<Assignment>& samples) {
-    return seconds_to_show_samples(samples, input.model.graph, json_ != "-", !json_.empty());
+    return seconds_to_show_samples(samples, input.model.graph, json_ != "-" && html_ != "-", !json_.empty());
   };
   Answer& answer = held_->answer;
   answer = infer(input.model, question, limits, options, display.observer());
@@ -324,13 +334,15 @@ void InferCommand::show(const Answer& answer, const ModelInput& input, const std
       input.model_file,
       {{"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}}};
   if (!json_.empty() && json_ != "-") write_file_atomically(json_, answer_json(answer, input.model, source));
-  if (!html_.empty()) write_file_atomically(html_, answer_page(answer, input.model, source, trace));
+  if (!html_.empty() && html_ != "-") write_file_atomically(html_, answer_page(answer, input.model, source, trace));
   if (answer.circuit) write_circuit(*answer.circuit, compile_);
   if (!marginals_out_.empty()) write_marginals(answer, input.model.graph, marginals_out_);
   if (!samples_out_.empty()) write_samples(answer, input.model.graph, samples_out_);
   if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, is_quiet_);
   if (json_ == "-") {
     fmt::print("{}", answer_json(answer, input.model, source));
+  } else if (html_ == "-") {
+    fmt::print("{}", answer_page(answer, input.model, source, trace));
   } else {
     print_summary(answer, input);
   }

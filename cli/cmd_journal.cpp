@@ -41,7 +41,7 @@ class JournalCommand final : public Command {
     line.option(
         "--html", html_, "FILE",
         "Write a page to look at: what was paid for, by factor, worker and call, and the best; also while a run is "
-        "going on");
+        "going on; - is standard output");
     line.flag("--repair", is_repairing_,
               "Drop rows that do not fit their checksums, and convert a journal of the first layout, which had none");
   }
@@ -51,6 +51,7 @@ class JournalCommand final : public Command {
   int repair() const;
   int import() const;
   int list() const;
+  void print_summary(const JournalSummary& summary) const;
   [[nodiscard]] std::optional<JsonModel> model() const {
     return model_.empty() ? std::nullopt : std::optional(read_json_model(model_));
   }
@@ -111,9 +112,21 @@ int JournalCommand::run() {
   if (is_repairing_) return repair();
   if (!import_.empty()) return import();
   if (is_listing_ || !csv_.empty()) return list();
-  if (!html_.empty()) check_writable(html_);
+  if (!html_.empty() && html_ != "-") check_writable(html_);
   const JournalSummary summary = journal_summary(file_);
-  if (!html_.empty()) write_file_atomically(html_, journal_page(file_, summary, journal_calls(file_), model()));
+  const std::string page = html_.empty() ? "" : journal_page(file_, summary, journal_calls(file_), model());
+  if (html_ == "-") {
+    fmt::print("{}", page);
+  } else {
+    if (!html_.empty()) write_file_atomically(html_, page);
+    print_summary(summary);
+  }
+  if (summary.damaged.empty()) return 0;
+  throw Error(ErrorCode::kParse, fmt::format("{}: {}; --repair drops what is damaged", file_,
+                                             counted(std::ssize(summary.damaged), "damaged row")));
+}
+
+void JournalCommand::print_summary(const JournalSummary& summary) const {
   fmt::print("journal         {}\n", printable(file_));
   fmt::print("model           {}\n", printable(summary.model));
   fmt::print("created         {} UTC\n", printable(summary.created));
@@ -137,9 +150,6 @@ int JournalCommand::run() {
     }
   }
   for (const std::string& row : summary.damaged) fmt::print("damaged: {}\n", printable(row));
-  if (summary.damaged.empty()) return 0;
-  throw Error(ErrorCode::kParse, fmt::format("{}: {}; --repair drops what is damaged", file_,
-                                             counted(std::ssize(summary.damaged), "damaged row")));
 }
 
 }  // namespace

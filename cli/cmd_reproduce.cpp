@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "command.hpp"
 #include "experiments/experiment.hpp"
@@ -72,6 +73,7 @@ class ReproduceCommand final : public Command {
   int run() override;
 
  private:
+  int run_in_folder(const Experiment& experiment, experiments::ExperimentOptions& options) const;
   bool tune(const Experiment& experiment, experiments::ExperimentOptions& options,
             const experiments::RunControl& control) const;
   [[nodiscard]] std::string command_text(const experiments::ExperimentOptions& options) const;
@@ -130,13 +132,23 @@ int ReproduceCommand::run() {
   options.family = family_;
   options.seed = static_cast<std::uint64_t>(seed_);
   options.folder = out_.empty() ? fmt::format("reproduce-{}{}", experiment->name, is_quick_ ? "-quick" : "") : out_;
+  const bool is_new = !std::filesystem::exists(options.folder);
   make_folder(options.folder);
+  try {
+    return run_in_folder(*experiment, options);
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (is_new) std::filesystem::remove(options.folder, ignored);  // where it is empty: the options were refused
+    throw;
+  }
+}
 
+int ReproduceCommand::run_in_folder(const Experiment& experiment, experiments::ExperimentOptions& options) const {
   const Interruption interruption;
   Progress progress(is_quiet_);
   const experiments::RunControl control = run_control(progress, static_cast<int>(num_threads_));
-  if (is_tuned_ && !tune(*experiment, options, control)) return report_interruption(progress, options.folder);
-  std::optional<experiments::Report> report = experiment->run(options, control);
+  if (is_tuned_ && !tune(experiment, options, control)) return report_interruption(progress, options.folder);
+  std::optional<experiments::Report> report = experiment.run(options, control);
   if (!report) return report_interruption(progress, options.folder);
   progress.clear();
   report->introduction = experiments::few_text(options) + report->introduction;

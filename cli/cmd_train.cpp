@@ -37,7 +37,7 @@ std::vector<int> parse_widths(const std::string& text) {
 
 std::vector<std::pair<std::string, std::string>> read_folder(const std::filesystem::path& folder) {
   std::vector<std::pair<std::string, std::string>> models;
-  for (const std::filesystem::path& file : model_files(folder))
+  for (const std::filesystem::path& file : model_files(folder, "--models"))
     models.emplace_back(read_file(file), file.extension().string());
   return models;
 }
@@ -63,6 +63,7 @@ class TrainCommand final : public Command {
 
  private:
   TrainOptions options() const;
+  void check_problems(const TrainOptions& options) const;
   ProblemOptions problem_options() const;
 
   CommandLine* line_ = nullptr;
@@ -236,8 +237,20 @@ void print_rejected(const TrainReport& report) {
   if (!report.last_rejection.empty()) fmt::print("  the last from {}\n", report.last_rejection);
 }
 
+// What the library would say of its own fields.
+void TrainCommand::check_problems(const TrainOptions& options) const {
+  const ProblemOptions& problems = options.problems;
+  check_argument(architecture_ == "gnn" || problems.is_single(), "--architecture",
+                 "mlp cannot tell problems apart: it needs one (--single, or --model FILE)");
+  check_argument(evidence_variables_.empty() || !model_.empty() || !models_.empty(), "--evidence-variables",
+                 "are those of models (--model FILE or --models FOLDER)");
+  check_argument(test_n_ == 0 || architecture_ == "gnn", "--test-n", "mlp has a fixed number of variables");
+  check_argument(test_n_ == 0 || !problems.has_models(), "--test-n", "needs a family, not models");
+}
+
 int TrainCommand::run() {
   const TrainOptions options = this->options();
+  check_problems(options);
   options.validate();
   check_argument(resume_ || !std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--out",
                  fmt::format("'{}' holds a run already; resume it (--resume) or name another folder", out_));

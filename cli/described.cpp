@@ -4,16 +4,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace treesample::cli {
 namespace {
 
+constexpr const char* kPaths[] = {"FILE", "FOLDER", "DIR"};
+
+// Of "uniform|elbo|net:FILE" the first two: capitals stand for what the user has to fill in.
 std::vector<std::string> words_in(const std::string& meta) {
   std::vector<std::string> words;
-  if (meta.find('|') == std::string::npos || meta.find("FILE") != std::string::npos) return words;
+  if (meta.find('|') == std::string::npos) return words;
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
   for (std::size_t at = 0; at <= meta.size();) {
     const std::size_t end = std::min(meta.find('|', at), meta.size());
-    words.push_back(meta.substr(at, end - at));
+    std::string word = meta.substr(at, end - at);
+    if (std::none_of(word.begin(), word.end(), is_capital)) words.push_back(std::move(word));
     at = end + 1;
   }
   return words;
@@ -78,8 +85,11 @@ class DescribingLine final : public CommandLine {
 }  // namespace
 
 bool DescribedOption::takes_file() const {
-  return is_positional() ? name == "MODEL" || name == "FROM" || name == "TO" || name.find("FILE") != std::string::npos
-                         : meta.find("FILE") != std::string::npos || meta == "FOLDER";
+  if (is_positional()) {
+    return name == "MODEL" || name == "FROM" || name == "TO" || name.find("FILE") != std::string::npos;
+  }
+  return std::any_of(std::begin(kPaths), std::end(kPaths),
+                     [&](const char* word) { return meta.find(word) != std::string::npos; });
 }
 
 DescribedCommand described(Command& command) {

@@ -50,16 +50,26 @@ std::string parse_number(const std::string& name, const std::string& text, T low
   return fmt::format("{} is '{}', allowed are numbers from {} to {}", name, text, low, high);
 }
 
+// An empty text would be taken as none: a file that is not written, without a word.
+std::function<void(const std::string&)> not_empty(const std::string& name, const std::string& meta) {
+  return [name, meta](const std::string& text) {
+    if (!text.empty()) return;
+    throw CLI::ValidationError(
+        fmt::format("{} is '', allowed is a text that is not empty{}", name, meta.empty() ? "" : " (" + meta + ")"),
+        CLI::ExitCodes::ValidationError);
+  };
+}
+
 class Cli11CommandLine final : public CommandLine {
  public:
   explicit Cli11CommandLine(CLI::App& app) : app_(app) {}
 
   void section(const std::string&, bool) override {}  // help is made from described.hpp
   void positional(const std::string& name, std::string& value, const std::string& help) override {
-    app_.add_option(name, value, help)->required()->type_name("");
+    app_.add_option(name, value, help)->required()->type_name("")->each(not_empty(name, ""));
   }
   void optional_positional(const std::string& name, std::string& value, const std::string& help) override {
-    app_.add_option(name, value, help)->type_name("");
+    app_.add_option(name, value, help)->type_name("")->each(not_empty(name, ""));
   }
   void flag(const std::string& name, bool& value, const std::string& help) override {
     app_.add_flag(name, value, help);
@@ -72,11 +82,11 @@ class Cli11CommandLine final : public CommandLine {
     number(name, value, low, high, "X", help);
   }
   void option(const std::string& name, std::string& value, const std::string& meta, const std::string& help) override {
-    app_.add_option(name, value, help)->type_name(meta)->capture_default_str();
+    app_.add_option(name, value, help)->type_name(meta)->capture_default_str()->each(not_empty(name, meta));
   }
   void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
               const std::string& help) override {
-    app_.add_option(name, values, help)->type_name(meta)->allow_extra_args(false);
+    app_.add_option(name, values, help)->type_name(meta)->allow_extra_args(false)->each(not_empty(name, meta));
   }
   void option(const std::string& name, const std::string& meta, const std::string& initial, const std::string& help,
               const std::function<void(const std::string&)>& take) override {
@@ -89,6 +99,7 @@ class Cli11CommandLine final : public CommandLine {
     };
     CLI::Option* const option = app_.add_option_function<std::string>(name, take_or_refuse, help)->type_name(meta);
     if (!initial.empty()) option->default_str(initial);
+    if (meta == "FILE") option->each(not_empty(name, meta));  // other texts are judged by `take`
   }
   [[nodiscard]] bool is_given(const std::string& name) const override { return app_.count(name) > 0; }
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
@@ -179,6 +190,16 @@ void check_command(const std::string& word, const std::vector<std::unique_ptr<Co
                           fmt::join(names, "|"), did_you_mean(word, names)));
 }
 
+// An option without its value, or twice on the line.
+std::string describe_count(const std::string& message, const CLI::App& parser) {
+  const std::string name = message.substr(0, message.find(':'));
+  const CLI::Option* const option = parser.get_option_no_throw(name);
+  if (option == nullptr) return message;
+  const std::size_t count = option->count();
+  if (count > 1) return fmt::format("{} is given {} times, allowed is once", name, count);
+  return fmt::format("{} needs a value ({})", name, option->get_type_name());
+}
+
 // One line about the first word that was not declared, or else the parser's message.
 std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
@@ -199,6 +220,7 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
     return fmt::format("unknown option '{}'{} ({})", shortened(word, kShownWord), did_you_mean(word, names), see);
   }
   std::string message = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) message = describe_count(message, parser);
   std::replace(message.begin(), message.end(), '\n', ' ');
   return fmt::format("{} ({})", message, see);
 }

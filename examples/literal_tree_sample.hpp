@@ -1,7 +1,7 @@
-// Algorithm 2 of the paper, TreeSample, transcribed line by line: a map from prefixes to nodes, a vector per quantity,
-// logarithms everywhere. Slow and obvious: read this first. The tree search (src/tree/tree_sample.cpp) is the same
-// algorithm some hundred times as fast; tests/exact/literal_twin_test.cpp checks that both grow the same tree. Comments
-// in quotes are the lines of Algorithm 2.
+// Algorithm 2 of the paper, TreeSample, and Algorithm 1, `sample`, transcribed line by line: a map from prefixes to
+// nodes, a vector per quantity, logarithms everywhere. Slow and obvious: read this first. The tree search
+// (src/tree/tree_sample.cpp) is the same algorithm some hundred times as fast; tests/exact/literal_twin_test.cpp checks
+// that both grow the same tree. Comments in quotes are the lines of Algorithm 2.
 //
 // Differences from the paper's text, shared with the tree search (numbers as in docs/departures.md):
 //   1  the loop ends when the next reward cannot be paid for or the root is complete;
@@ -74,6 +74,23 @@ class TreeSample {
     while (used_ < budget && !is_complete(tree_.at({}))) tree_traversal();
   }
 
+  // Algorithm 1: a configuration, each state by the softmax of Q at the node, and of Q^phi where there is none.
+  // `draw(p)` returns an index with these probabilities.
+  template <class Draw>
+  [[nodiscard]] Assignment sample(Draw draw) const {
+    Prefix x;
+    while (x.size() < order_.size()) {
+      const auto node = tree_.find(x);
+      std::vector<double> p = node != tree_.end() ? node->second.q : q_phi(x);
+      const double log_sum = log_sum_exp(p);
+      for (double& entry : p) entry = std::exp(entry - log_sum);
+      x.push_back(draw(p));
+    }
+    Assignment states(order_.size());
+    for (std::size_t n = 0; n < order_.size(); ++n) states[order_[n]] = x[n];
+    return states;
+  }
+
   [[nodiscard]] const Map& tree() const { return tree_; }
   [[nodiscard]] double log_z() const { return tree_.at({}).reward + log_sum_exp(tree_.at({}).q); }
   [[nodiscard]] std::int64_t used() const { return used_; }
@@ -121,6 +138,14 @@ class TreeSample {
     return options_.break_tie ? options_.break_tie(x, best) : best.front();
   }
 
+  // Q^phi(a | x) for all a.
+  [[nodiscard]] std::vector<double> q_phi(const Prefix& x) const {
+    if (options_.q_phi) return options_.q_phi(x);
+    double log_states_below = 0.0;
+    for (std::size_t i = x.size() + 1; i < order_.size(); ++i) log_states_below += log_states_[i];
+    return std::vector<double>(static_cast<std::size_t>(graph_.num_states(order_[x.size()])), log_states_below);
+  }
+
   // "procedure Expand(state x)"
   void expand(const Prefix& prefix) {
     const std::size_t n = prefix.size();  // "n <- len(x)"
@@ -132,12 +157,9 @@ class TreeSample {
     if (n > 0) ++used_;  // "used budget delta b"
     const bool is_leaf = n == order_.size();
     const std::size_t k = is_leaf ? 1 : graph_.num_states(order_[n]);
-    double log_states_below = 0.0;
-    for (std::size_t i = n + 1; i < order_.size(); ++i) log_states_below += log_states_[i];
     node.eta.assign(k, 0);  // "initialize eta <- (0, ..., 0)"
     // "evaluate prior Q^phi;  initialize Q <- Q^phi"; at a leaf V = 0
-    node.q_phi.assign(k, is_leaf ? 0.0 : log_states_below);
-    if (!is_leaf && options_.q_phi) node.q_phi = options_.q_phi(prefix);
+    node.q_phi = is_leaf ? std::vector<double>(1, 0.0) : q_phi(prefix);
     node.q = node.q_phi;
     // "initialize C <- (1, ..., 1)" at a leaf, "(0, ..., 0)" elsewhere
     node.complete.assign(k, is_leaf || node.reward == kNegInf);

@@ -134,6 +134,7 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
             .y_label = title,
             .is_x_log = true,
             .is_y_log = measure != kBestGap};
+  bool has_numbers = false;
   for (std::size_t s = 0; s < options.settings.size(); ++s) {
     const Contender method = options.settings[s].contender;
     std::vector<std::string> row{title_of(method)};
@@ -145,11 +146,12 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
       const Summary summary = summarize(values);
       series.points.push_back({static_cast<double>(budget), summary.mean, summary.error});
     }
-    if (std::all_of(row.begin() + 1, row.end(), [](const std::string& cell) { return cell == "-"; })) continue;
     table.rows.push_back(row);
+    if (series.points.empty()) continue;  // a row of '-', which the remark explains
+    has_numbers = true;
     plot.series.push_back(series);
   }
-  if (table.rows.empty()) return;
+  if (!has_numbers) return;
   table.remark =
       measure == kBestGap
           ? "Mean over runs +- its standard error. '-': the budget pays for nothing, or the method does not work on "

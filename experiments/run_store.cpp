@@ -76,8 +76,8 @@ void RunStore::check_same(const std::map<std::string, std::string>& known,
   all.insert(known.begin(), known.end());
   for (const auto& [name, value] : all) {
     if (known.contains(name) && asked.contains(name) && known.at(name) == asked.at(name)) continue;
-    throw_argument(file_.string(), fmt::format("holds a run with another {} ({}, now {}); choose another folder, or "
-                                               "delete this file to start anew",
+    throw_argument(file_.string(), fmt::format("holds a run of other options: {} ({}, now {}); choose another folder, "
+                                               "or delete this file to start anew",
                                                name, text_in(known, name), text_in(asked, name)));
   }
 }

@@ -15,19 +15,22 @@ const chips = (texts) =>
 
 // How good the best configuration is known to be.
 function bestWord(best) {
-  if (best.optimal === true) return real(best.gap) > 0 ? `optimal (certified to ${short(best.gap, 1)})` : "optimal";
+  if (best.optimal === true) return real(best.gap) > 0 ? `optimal (certified to ${atMost(best.gap, 1)})` : "optimal";
   const gap = real(best.gap);
-  if (gap !== null && Number.isFinite(gap)) return `certified: at most ${short(gap, 3)} nats below the best`;
+  if (gap !== null && Number.isFinite(gap)) return `certified: at most ${atMost(gap)} nats below the best`;
   return "the best that was found";
 }
 
 function logZWord(z) {
   if (z.kind === "exact") {
     const width = real(z.upper) - real(z.lower);
-    return width > 0 ? `exact (certified to ${short(width, 1)})` : "exact";
+    return width > 0 ? `exact (certified to ${atMost(width, 1)})` : "exact";
   }
   return z.kind || "";
 }
+
+// The estimate may be the certified lower bound, and is then rounded as one.
+const logZValue = (z) => (z.kind === "lower bound" ? bound(z.estimate, -1) : logarithm(z.estimate));
 
 function card(title, value, ...below) {
   return h(
@@ -49,7 +52,7 @@ function summaryCards(data) {
     z.kind !== "exact" && (z.lower !== null || z.upper !== null)
       ? `certified in [${bound(z.lower ?? "-inf", -1)}, ${bound(z.upper ?? "inf", 1)}]`
       : null;
-  const cards = [card("log Z", logarithm(z.estimate), logZWord(z), range)];
+  const cards = [card("log Z", logZValue(z), logZWord(z), range)];
   if (answer.evidence_probability !== null) {
     cards.push(card("P(evidence)", short(answer.evidence_probability), logZWord(z)));
   }
@@ -59,8 +62,8 @@ function summaryCards(data) {
     cards.push(
       card(
         "Marginal MAP",
-        logarithm(answer.map.log_sum_lower),
-        "log of the sum",
+        bound(answer.map.log_sum_lower, -1),
+        "log of the sum, at least",
         answer.map.optimal ? "optimal" : `no other above ${bound(answer.map.log_upper, 1)}`,
       ),
     );
@@ -161,17 +164,20 @@ function certifiedSection(data) {
       "proved, rounding included",
     );
   }
-  const interval = z.interval || z.sampled_interval;
-  if (interval) {
+  const between = (interval) => `[${bound(interval.lower, -1)}, ${bound(interval.upper, 1)}]`;
+  if (z.interval) {
+    add("log Z", between(z.interval), "interval", `with confidence ${z.interval.confidence}, by samples`);
+  }
+  if (z.sampled_interval && z.kind !== "exact") {
     add(
       "log Z",
-      `[${short(interval.lower, 8)}, ${short(interval.upper, 8)}]`,
-      "interval",
-      `with confidence ${interval.confidence}, by samples`,
+      between(z.sampled_interval),
+      "estimate",
+      `about confidence ${z.sampled_interval.confidence}, by the spread of the samples: not certified`,
     );
   }
   if (z.estimate !== null && z.kind !== "exact")
-    add("log Z", logarithm(z.estimate), "estimate", z.kind === "lower bound" ? "the certified lower bound" : "");
+    add("log Z", logZValue(z), "estimate", z.kind === "lower bound" ? "the certified lower bound" : "");
   if (z.importance) {
     add(
       "log Z by samples",
@@ -216,7 +222,7 @@ function certifiedSection(data) {
   if (answer.sampler_divergence !== null) {
     add(
       "samples",
-      `KL at most ${short(answer.sampler_divergence, 3)} nats`,
+      `KL at most ${atMost(answer.sampler_divergence)} nats`,
       "certified",
       "divergence of what samples are drawn from",
     );
@@ -238,17 +244,18 @@ function traceSection(data) {
     isXLog: false,
     isYLog: false,
     description:
-      `Certified bounds of log Z over ${short(last[0], 3)} seconds; at the end from ${short(last[2], 8)} to ` +
-      `${short(last[3], 8)}. The numbers are in the table below.`,
+      `Certified bounds of log Z over ${short(last[0], 3)} seconds; at the end from ` +
+      `${bound(last[2] ?? "-inf", -1)} to ${bound(last[3] ?? "inf", 1)}. The numbers are in the table below.`,
     series: [
       {
         name: "certified",
         color: 0,
         isBand: true,
+        isStep: true,
         points: rows.map((row) => ({x: row[0], low: row[2] ?? NaN, high: row[3] ?? NaN})),
       },
-      {name: "upper bound", color: 1, points: points(3)},
-      {name: "lower bound", color: 2, points: points(2)},
+      {name: "upper bound", color: 1, isStep: true, points: points(3)},
+      {name: "lower bound", color: 2, isStep: true, points: points(2)},
     ],
   };
   if (estimates) chart.series.push({name: "estimate", color: 3, isDashed: true, points: points(4)});
@@ -278,7 +285,13 @@ function traceSection(data) {
       plainTable(
         "Bounds over time",
         ["seconds", "evaluations", "lower", "upper", "estimate"],
-        shown.map((row) => [short(row[0], 4), whole(row[1]), short(row[2], 8), short(row[3], 8), short(row[4], 8)]),
+        shown.map((row) => [
+          short(row[0], 4),
+          whole(row[1]),
+          bound(row[2], -1),
+          bound(row[3], 1),
+          logarithm(row[4]),
+        ]),
         [0, 1, 2, 3, 4],
       ),
     ),

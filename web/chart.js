@@ -1,15 +1,21 @@
 // Lines over an axis: drawn anew for the width that there is, so that letters keep their size.
 //
-// A series is {name, points: [{x, y, error}], isBand, isDashed, color}; a band is the area between `low` and `high` of
-// its points. Points that cannot be drawn (not finite, not positive on a logarithmic axis) are left out.
+// A series is {name, points: [{x, y, error}], isBand, isStep, isDashed, color}; a band is the area between `low` and
+// `high` of its points. What holds until the next point, as a bound does, is a step: a slanted line would show values
+// that nobody knew at that time. Points that cannot be drawn (not finite, not positive on a logarithmic axis) are left
+// out.
 
+// At least two, without which there is no scale.
 function linearTicks(low, high, count) {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((f) => f * power).find((f) => f >= rough);
-  const ticks = [];
-  for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; ++i) ticks.push(i * step);
-  return ticks;
+  const steps = [10, 5, 2, 1, 0.5, 0.2, 0.1].map((f) => f * power);
+  for (const step of steps.slice(steps.findLastIndex((s) => s >= rough))) {
+    const first = Math.ceil(low / step);
+    const last = Math.floor((high + 1e-9 * step) / step);
+    if (last > first) return Array.from({length: last - first + 1}, (_, i) => (first + i) * step);
+  }
+  return [low, high];
 }
 
 function logTicks(low, high) {
@@ -31,14 +37,15 @@ function makeScale(values, isLog, from, to) {
   if (isLog) {
     if (low === high) [low, high] = [low / 2, high * 2];
     const at = (v) => from + (to - from) * (Math.log(v / low) / Math.log(high / low));
-    return {at, ticks: logTicks(low, high), label: (t) => plain(t, 3)};
+    const ticks = logTicks(low, high);
+    return {at, ticks: ticks.length >= 2 ? ticks : [low, high], label: (t) => plain(t, 3)};
   }
   const pad = high > low ? 0.04 * (high - low) : Math.max(1e-6, 0.05 * Math.abs(high));
   low -= pad;
   high += pad;
   const ticks = linearTicks(low, high, Math.max(2, Math.abs(to - from) / 80));
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
-  const decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const decimals = Math.min(15, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
   const label = (t) => (Math.abs(t) >= 1e7 ? plain(t, 5) : signed(t.toFixed(decimals)));
   return {at: (v) => from + (to - from) * ((v - low) / (high - low)), ticks, label};
 }
@@ -64,9 +71,13 @@ function axisParts(x, y, box, labels) {
   return parts;
 }
 
+// With a corner before each point: the last value, at its place.
+const asSteps = (points) => points.flatMap((p, i) => (i === 0 ? [p] : [{...points[i - 1], x: p.x}, p]));
+
 function seriesParts(series, x, y, canDraw) {
   const color = `var(--series-${series.color % 10})`;
-  const points = series.points.filter(canDraw);
+  const marks = series.points.filter(canDraw);
+  const points = series.isStep ? asSteps(marks) : marks;
   const at = (p, v) => `${x.at(p.x).toFixed(1)},${y.at(v).toFixed(1)}`;
   if (series.isBand) {
     const there = points.map((p) => at(p, p.high));
@@ -81,8 +92,8 @@ function seriesParts(series, x, y, canDraw) {
       "stroke-dasharray": series.isDashed ? "6 4" : [null, "9 3", "2 3"][series.dashes || 0],
     }),
   ];
-  if (!series.hasMarks && points.length > 2) return parts;
-  for (const p of points) {
+  if (!series.hasMarks && marks.length > 2) return parts;
+  for (const p of marks) {
     const title = svg("title", {}, `${series.name}: ${short(p.y, 4)} at ${short(p.x, 4)}`);
     parts.push(svg("circle", {cx: x.at(p.x), cy: y.at(p.y), r: 3.5, style: {fill: color}}, title));
   }

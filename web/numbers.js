@@ -24,21 +24,39 @@ const plain = (value, digits = 4) => signed(String(Number(Number(value).toPrecis
 // With the sign that has the width of a digit.
 const signed = (text) => text.replace(/^-/, "−").replace("e-", "e−");
 
+const kManyDigits = 1e15; // beyond, powers of ten are easier to read than all digits
+
+// Zero has no sign.
+const fixed = (number, decimals) => signed(number.toFixed(decimals).replace(/^-(?=[0.]+$)/, ""));
+
 function logarithm(value) {
   const number = real(value);
-  return number !== null && Number.isFinite(number) && Math.abs(number) < 1e9
-    ? signed(number.toFixed(6))
-    : short(value);
+  return number !== null && Math.abs(number) < kManyDigits ? fixed(number, 6) : short(value);
 }
 
-// What is shown of a certified bound is outside of it: rounded down (direction -1) or up (1).
+// What is shown of a certified bound is outside of it: rounded down (direction -1) or up (1). Half a unit of the text,
+// and two of the last bits, further out before it is rounded; as the program's decimal_bound (src/text.cpp).
 function bound(value, direction, decimals = 6) {
   const number = real(value);
-  if (number === null || !Number.isFinite(number) || Math.abs(number) >= 1e9) return short(value);
-  const text = number.toFixed(decimals);
-  const unit = 10 ** -decimals;
-  const isInside = direction < 0 ? Number(text) > number : Number(text) < number;
-  return signed(isInside ? (Number(text) + direction * unit).toFixed(decimals) : text);
+  if (number === null || !Number.isFinite(number)) return short(value);
+  const size = Math.abs(number);
+  if (size >= kManyDigits) {
+    const digits = 14;
+    const outside = number + direction * size * 10 ** -digits;
+    return Number.isFinite(outside) ? signed(outside.toExponential(digits).replace("e+", "e")) : short(outside);
+  }
+  if (Number.isInteger(number)) return fixed(number, decimals);
+  const outside = number + direction * 0.50001 * 10 ** -decimals;
+  return fixed(outside + direction * Math.abs(outside) * 2 ** -52, decimals);
+}
+
+// A certified width, gap or divergence: never less than it is (the program's tolerance_text).
+function atMost(value, digits = 3) {
+  const number = real(value);
+  if (number === null || !Number.isFinite(number) || number === 0) return short(value, digits);
+  let shown = number;
+  while (Number(shown.toPrecision(digits)) <= number) shown += 0.3 * Math.abs(number) * 10 ** -digits;
+  return signed(shown.toPrecision(digits).replace("e+", "e"));
 }
 
 function probability(value) {

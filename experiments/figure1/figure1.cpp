@@ -1,8 +1,10 @@
 // Figure 1 of the paper: CHAIN, error against budget, and energy against entropy of every instance.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "experiment.hpp"
 #include "plot.hpp"
@@ -82,7 +84,12 @@ Setup setup_of(const ExperimentOptions& options) {
   Setup setup;
   if (!options.family.empty()) setup.family = options.family;
   const auto& known = kPaperFamilies;
-  if (std::find(known.begin(), known.end(), setup.family) == known.end()) setup.models = model_files(setup.family);
+  if (std::find(known.begin(), known.end(), setup.family) == known.end()) {
+    check_argument(
+        std::filesystem::is_directory(setup.family), "--family",
+        fmt::format("'{}' is neither one of {} nor a folder with models", setup.family, fmt::join(known, ", ")));
+    setup.models = model_files(setup.family, "--family");
+  }
   const bool is_chosen = !options.methods.empty() || !options.exploration.empty() || !setup.models.empty();
   setup.lines = is_chosen ? chosen_lines(options, !setup.models.empty()) : paper_lines();
   setup.is_paper = !is_chosen && setup.family == "chain";

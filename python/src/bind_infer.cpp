@@ -198,11 +198,14 @@ py::array_t<double> log_probs(const Answer& answer, const States& states, int nu
   return to_array(std::move(values), {count});
 }
 
+// The interval that holds at its confidence; that of the spread of samples, which may not, is another field.
 std::optional<std::pair<double, double>> interval_of(const Answer& answer) {
-  if (answer.bounded_importance) {
-    const LogBounds& interval = answer.bounded_importance->interval;
-    return std::pair(interval.lower, interval.upper);
-  }
+  if (!answer.bounded_importance) return std::nullopt;
+  const LogBounds& interval = answer.bounded_importance->interval;
+  return std::pair(interval.lower, interval.upper);
+}
+
+std::optional<std::pair<double, double>> sampled_interval_of(const Answer& answer) {
   if (!answer.sampled_interval) return std::nullopt;
   return std::pair(answer.sampled_interval->log_z.lower, answer.sampled_interval->log_z.upper);
 }
@@ -271,6 +274,7 @@ void bind_answer(py::module_& module) {
       .def_readonly("upper", &Answer::upper)
       .def_readonly("is_exact", &Answer::is_exact)
       .def_property_readonly("interval", &interval_of)
+      .def_property_readonly("sampled_interval", &sampled_interval_of)
       .def_property_readonly("std_error", &error_of)
       .def_property_readonly("marginals", &marginals_of)
       .def_readonly("marginals_from", &Answer::marginals_from)
@@ -314,13 +318,14 @@ void bind_infer(py::module_& module) {
   py::class_<OracleOptions>(module, "OracleOptions")
       .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
                        bool retry_failed, const std::map<int, py::object>& on_failure,
-                       const std::optional<RedisOptions>& redis) {
+                       const std::map<int, double>& max_failure_share, const std::optional<RedisOptions>& redis) {
         OracleOptions options;
         options.num_workers = workers;
         options.journal = journal;
         options.log = log;
         options.retry_failed = retry_failed;
         for (const auto& [factor, rule] : on_failure) options.on_failure[factor] = rule_of(rule);
+        options.max_failure_share = max_failure_share;
         options.redis = redis;
         return options;
       }));

@@ -19,6 +19,7 @@
 #include "treesample/io/uai.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/log_value.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample::python {
 namespace {
@@ -212,6 +213,9 @@ void bind_model(py::module_& module) {
       .def("log_densities", &log_densities)
       .def("copy", [](const FactorGraph& graph) { return FactorGraph(graph); });
 
+  module.attr("max_failure_share") = kMaxFailureShare;
+  module.def("log_value_problem", &log_value_problem);
+  module.def("decimal_bound", &decimal_bound);
   module.def("read_file", &read_file);
   module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });
   module.def("format_json",

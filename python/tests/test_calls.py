@@ -64,7 +64,7 @@ def test_extending_keeps_calls_for_errors():
     first = hidden_chain(3, 10, 3, calls).infer(calls=300, workers=8)
     second = first.extend(calls=300)
     assert 590 <= len(calls) <= 600
-    assert second.log_z.interval is not None
+    assert second.log_z.sampled_interval is not None
 
 
 @pytest.mark.parametrize("cost", [None, 0])
@@ -155,11 +155,11 @@ def test_a_new_users_path(tmp_path):
         assert second.spent["functions"][0]["failed"] > 0
         for stage, answer in enumerate((first, second)):
             assert answer.log_z.lower <= log_z
-            if answer.log_z.interval is None:  # it says that it is a guess
+            if answer.log_z.sampled_interval is None:  # it says that it is a guess
                 continue
-            lower, upper = answer.log_z.interval
+            lower, upper = answer.log_z.sampled_interval
             covered[stage].append(lower <= log_z <= upper)
-        assert second.log_z.interval is not None
+        assert second.log_z.sampled_interval is not None
         for v, truth in enumerate(marginals):
             assert np.abs(second.marginals.to_numpy()[v] - truth).max() < 0.25
         page = second.to_html()

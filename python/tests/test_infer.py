@@ -42,7 +42,7 @@ def make_expensive(calls, log_max=None, on_failure="stop", bad=None):
     model = ts.Model()
     variables = [model.variable(f"x{i}", ["low", "mid", "high"]) for i in range(5)]
 
-    @model.factor(*variables, log_max=log_max, on_failure=on_failure)
+    @model.factor(*variables, log_max=log_max, on_failure=on_failure, max_failure_share=0.5)
     def simulate(*states):
         calls.append(states)
         if bad is not None and states[0] == "high":
@@ -338,7 +338,7 @@ def test_batches_are_full_and_the_others_keep_their_values():
     variables = [model.variable(f"x{i}", 4) for i in range(6)]
     sizes = []
 
-    @model.factor(*variables, batch=64, on_failure=-3.0)
+    @model.factor(*variables, batch=64, on_failure=-3.0, max_failure_share=0.5)
     def by_rows(rows):
         sizes.append(len(rows))
         values = -0.1 * rows.sum(axis=1)

@@ -80,7 +80,7 @@ def test_tables_have_the_shape_of_their_variables():
     a, b = model.variable("a", 2), model.variable("b", 3)
     with pytest.raises(ts.Error, match=r"\(2, 2\).*must have \(2, 3\)"):
         model.table([a, b], np.ones((2, 2)))
-    with pytest.raises(ts.Error, match="at least 0"):
+    with pytest.raises(ts.Error, match="allowed are numbers from 0 on"):
         model.table([a], [-1.0, 1.0])
     with pytest.raises(ts.Error):
         model.log_table([a], [math.nan, 0.0])

@@ -5,24 +5,31 @@ from __future__ import annotations
 import html
 import importlib
 import math
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+import numbers
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._functions import with_functions
+from ._numbers import whole
 
 if TYPE_CHECKING:
     from ._model import State
     from ._run import Run
 
 
+SUMS = ("calls", "budget", "time")  # limits that `extend` adds to
+
+
 class LogZ(NamedTuple):
     """The logarithm of the sum over all configurations: what is known of it, and how well.
 
     `lower` and `upper` are certified: rounding included, they cannot be wrong. `interval` holds at the confidence that
-    was asked for, `estimate` is neither.
+    was asked for, because the weights of its samples are bounded. `sampled_interval`, of a learned model, is made of
+    the spread of samples: it is not certified, and where the samples miss what matters it can be far from the truth.
+    `estimate` and `std_error` are no statements of that kind.
     """
 
     estimate: Optional[float]
@@ -31,6 +38,7 @@ class LogZ(NamedTuple):
     interval: Optional[Tuple[float, float]]
     std_error: Optional[float]
     exact: bool
+    sampled_interval: Optional[Tuple[float, float]] = None
 
     def __float__(self) -> float:
         return math.nan if self.estimate is None else self.estimate
@@ -110,7 +118,7 @@ class Answer:
     @property
     def log_z(self) -> LogZ:
         c = self._core
-        return LogZ(c.estimate, c.lower, c.upper, c.interval, c.std_error, c.is_exact)
+        return LogZ(c.estimate, c.lower, c.upper, c.interval, c.std_error, c.is_exact, c.sampled_interval)
 
     @property
     def marginals(self) -> Marginals:
@@ -185,7 +193,8 @@ class Answer:
 
     def sample(self, count: int, seed: int = 0) -> "npt.NDArray[np.int32]":
         """Independent samples of the distribution that the run ended with; `log_prob` knows their probabilities."""
-        result: "npt.NDArray[np.int32]" = self._core.draw(count, seed, len(self._variables))
+        wanted, seed = whole(count, "sample: count"), whole(seed, "sample: seed")
+        result: "npt.NDArray[np.int32]" = self._core.draw(wanted, seed, len(self._variables))
         return result
 
     def log_prob(self, configurations: Any) -> Any:
@@ -242,6 +251,12 @@ class Answer:
         >>> sum(f["paid"] for f in second.spent["functions"]) <= 10
         True
         """
+        for name in SUMS:
+            value = limits.get(name)
+            if name == "calls" and value is not None:
+                whole(value, "extend: calls")  # 0: those that an interrupted run had left
+            elif value is not None and not (_is_number(value) and value >= 0):
+                raise _core.Error(f"extend: {name} is {value!r}, allowed are numbers from 0 on")
         keywords = dict(self._keywords)
         keywords.pop("new_calls", None)
         if "calls" in limits and self.spent["functions"]:
@@ -250,8 +265,8 @@ class Answer:
             keywords.update(calls=before, new_calls=max(1, left + limits["calls"]))
         for name, value in limits.items():
             before = keywords.get(name)
-            is_sum = isinstance(value, (int, float)) and not isinstance(value, bool) and name in ("calls", "budget", "time")
-            keywords[name] = before + value if is_sum and before is not None else value
+            is_sum = name in SUMS and _is_number(value) and before is not None
+            keywords[name] = before + value if is_sum else value
         return self._run.infer(keywords, False)
 
     def to_xarray(self, count: int = 1000, seed: int = 0) -> Any:
@@ -277,7 +292,12 @@ class Answer:
         if z.exact:
             parts.append("exact")
         elif z.lower is not None or z.upper is not None:
-            parts.append(f"certified in [{_short(z.lower, '-inf')}, {_short(z.upper, 'inf')}]")
+            parts.append(f"certified in [{_outward(z.lower, -1.0)}, {_outward(z.upper, 1.0)}]")
+        functions = self.spent["functions"]
+        failed = sum(entry["failed"] for entry in functions)
+        if failed:
+            asked = failed + sum(entry["paid"] + entry["from_journal"] for entry in functions)
+            parts.append(f"{failed} of {asked} calls failed")
         return f"<treesample.Answer: {', '.join(parts) or 'no estimate of log Z'}; stopped: {self.stop}>"
 
     def _repr_html_(self) -> str:
@@ -294,8 +314,14 @@ class Answer:
         return {v.name: v.states[int(states[v.index])] for v in self._variables}
 
 
-def _short(value: Union[float, None], missing: str) -> str:
-    return missing if value is None else f"{value:.6g}"
+def _outward(bound: Optional[float], direction: float) -> str:
+    """As the program prints a certified bound: rounded down (direction -1) or up (1)."""
+    text: str = _core.decimal_bound(direction * math.inf if bound is None else bound, direction)
+    return text
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _bars(probabilities: "Mapping[Any, float]") -> str:

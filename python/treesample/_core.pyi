@@ -6,6 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 __version__: str
+max_failure_share: float
+
+def log_value_problem(value: float, log_max: Optional[float]) -> str: ...
+def decimal_bound(value: float, direction: float) -> str: ...
 
 class Error(RuntimeError):
     code: str
@@ -78,6 +82,7 @@ class OracleOptions:
         log: str,
         retry_failed: bool,
         on_failure: dict[int, Any],
+        max_failure_share: dict[int, float],
         redis: Optional[RedisOptions],
     ) -> None: ...
 

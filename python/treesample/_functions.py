@@ -6,6 +6,7 @@ import concurrent.futures
 import hashlib
 import inspect
 import math
+import numbers
 import signal
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
@@ -33,6 +34,7 @@ class FunctionFactor(NamedTuple):
     batch: Optional[int]
     on_failure: OnFailure
     directions: Tuple[int, ...] = ()  # 1 or -1 for each variable of a monotone function
+    max_failure_share: float = _core.max_failure_share
 
     @property
     def failure_value(self) -> Optional[float]:
@@ -45,6 +47,26 @@ class FunctionFactor(NamedTuple):
     def is_direct(self) -> bool:
         """Called by the search itself, as often as it likes, one state at a time."""
         return self.cost == 0 and self.batch is None
+
+
+def failure_rule(on_failure: Any, log_max: Optional[float]) -> OnFailure:
+    """What was given, where it is allowed. A number above `log_max` would make the bounds wrong that rest on it."""
+    if isinstance(on_failure, str) and on_failure in ("stop", "impossible", "skip"):
+        return on_failure
+    if not isinstance(on_failure, numbers.Real) or isinstance(on_failure, bool):
+        raise _core.Error(f"on_failure is {on_failure!r}, allowed are 'stop', 'impossible', 'skip' and numbers")
+    value = float(on_failure)
+    problem: str = _core.log_value_problem(value, log_max)
+    if problem:
+        raise _core.Error(f"on_failure is {problem}")
+    return value
+
+
+def failure_share(share: Any) -> float:
+    """The share of calls that may fail."""
+    if not isinstance(share, numbers.Real) or isinstance(share, bool) or not 0.0 <= float(share) <= 1.0:
+        raise _core.Error(f"max_failure_share is {share!r}, allowed are numbers from 0 to 1")
+    return float(share)
 
 
 def directions(monotone: Monotone, names: "list[str]") -> Tuple[int, ...]:
@@ -133,6 +155,12 @@ def rules(model: Model) -> "dict[int, OnFailure]":
     """What failures count as, by factor."""
     first = int(model._graph.num_factors)  # functions come behind the tables
     return {first + i: factor.on_failure for i, factor in enumerate(model._functions.values())}
+
+
+def shares(model: Model) -> "dict[int, float]":
+    """How many of its calls may fail, by factor."""
+    first = int(model._graph.num_factors)
+    return {first + i: factor.max_failure_share for i, factor in enumerate(model._functions.values())}
 
 
 def fingerprint(model: Model) -> str:

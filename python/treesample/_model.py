@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from . import _core, _interop
 from ._answer import Answer
-from ._functions import FunctionFactor, Monotone, OnFailure, directions, with_functions
+from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
+from ._numbers import by_name, doubles, factor_values
 from ._options import as_text, suggestion
 from ._run import Asked, Calling, Run, redis_options
 
@@ -81,9 +82,7 @@ class Model:
 
     def table(self, variables: Sequence[Union[str, Variable]], values: npt.ArrayLike) -> None:
         """Multiplies the distribution by a table of numbers that are not negative, one axis per variable."""
-        array = np.asarray(values, dtype=float)
-        if not np.all(array >= 0.0) or np.any(np.isinf(array)):
-            raise _core.Error("a table's values are numbers of at least 0; log_table takes logarithms")
+        array = factor_values(values, f"the table of {self._names(self._scope(variables))}")
         with np.errstate(divide="ignore"):
             self.log_table(variables, np.log(array))
 
@@ -104,6 +103,7 @@ class Model:
         log_max: Optional[float] = None,
         batch: Optional[int] = None,
         on_failure: OnFailure = "stop",
+        max_failure_share: float = _core.max_failure_share,
         monotone: Monotone = False,
     ) -> Callable[[Function], Function]:
         """Declares a function of these variables' states that returns a logarithm. It must always return the same.
@@ -116,7 +116,9 @@ class Model:
         as often as it likes; any other is called once for each of its states. `log_max` is an upper bound of what it
         returns, from which certified bounds are made. `on_failure` says what a call counts as that raises an exception
         or returns NaN: "stop" (the run ends with that exception, which has the answer so far), "impossible" (-inf),
-        "skip" (the same, and the answer is one of the model without these configurations), or a number.
+        "skip" (the same, and the answer is one of the model without these configurations), or a number, of at most
+        `log_max`. When more than `max_failure_share` of the calls have failed, from the 20th on, the run ends with an
+        Error that says so, and has the answer so far.
 
         `monotone=True` declares that a later state of a variable never lowers the value; a mapping says "increasing" or
         "decreasing" for each variable. Certified bounds are made of it. Such a function may return a pair, the value
@@ -133,15 +135,15 @@ class Model:
         {'a': 0, 'b': 'low'}
         """
         scope = self._scope(variables)
-        if not (on_failure in ("stop", "impossible", "skip") or isinstance(on_failure, (int, float))):
-            raise _core.Error(f"on_failure is {on_failure!r}, allowed are 'stop', 'impossible', 'skip' and numbers")
+        rule = failure_rule(on_failure, log_max)
+        share = failure_share(max_failure_share)
         if batch is not None and batch < 1:
             raise _core.Error(f"batch is {batch}, allowed are numbers from 1 on")
         signs = directions(monotone, [self._variables[v].name for v in scope])
 
         def declare(function: Function) -> Function:
             self._functions[self._num_factors()] = FunctionFactor(
-                scope, function, log_max, cost, batch, on_failure, signs
+                scope, function, log_max, cost, batch, rule, signs, share
             )
             return function
 
@@ -158,7 +160,7 @@ class Model:
         >>> m.observe(load="high").evidence
         {'load': 'high'}
         """
-        states, weights = self._seen({**(evidence or {}), **named})
+        states, weights = self._seen({**by_name(evidence), **named})
         self._evidence.update(states)
         self._weights.update(weights)
         return self
@@ -363,17 +365,19 @@ class Model:
         weights: "dict[int, list[float]]" = {}
         for name, seen in evidence.items():
             variable = self[name]
+            what = f"the weights of {name!r}"
             if isinstance(seen, Mapping):
-                of_state = {self._state(variable, state): float(weight) for state, weight in seen.items()}
+                numbers = doubles(list(seen.values()), what).tolist()
+                of_state = {self._state(variable, state): weight for state, weight in zip(seen, numbers)}
                 weights[variable.index] = [of_state.get(s, 0.0) for s in range(len(variable.states))]
             elif isinstance(seen, (list, tuple, np.ndarray)):
-                weights[variable.index] = [float(weight) for weight in seen]
+                weights[variable.index] = doubles(seen, what).tolist()
             else:
                 states[variable.index] = self._state(variable, seen)  # type: ignore[arg-type]
         return states, weights
 
     def _observed(self, evidence: Optional[Evidence]) -> Any:
-        states, weights = self._seen(evidence or {})
+        states, weights = self._seen(by_name(evidence))
         kept = {v: s for v, s in self._evidence.items() if v not in weights}
         soft = {v: w for v, w in self._weights.items() if v not in states}
         return _core.Seen(list({**kept, **states}.items()), list({**soft, **weights}.items()))

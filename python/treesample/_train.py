@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, NamedTuple, Optional, Sequence, Union
 
 from . import _core
 from ._model import Model
@@ -66,19 +66,9 @@ def train(
     2
     >>> answer = ts.families.chain(seed=7).infer(prior=trained.prior, space="tree", order="given", budget=1000)
     """
-    known = _core.train_options()
-    for name in options:
-        if name not in known or name == "family":
-            raise TypeError(f"train() has no keyword {name!r}{suggestion(name, known)}")
     folder = Path(out)
-    has_run = (folder / "checkpoint.safetensors").exists()
-    if has_run != resume:
-        raise _core.Error(
-            f"train: {folder} holds a run already; resume=True goes on with it"
-            if has_run else f"train: {folder} holds no run to go on with"
-        )
-    keywords = {key: value for key, value in options.items() if value is not None}
-    keywords.update(episodes=episodes, out=str(folder), resume=resume)
+    keywords = _keywords(options, folder, resume)
+    keywords["episodes"] = episodes
     if not options.get("deterministic"):
         keywords["workers"] = workers or max(1, (os.cpu_count() or 1) - 1)
     if evidence_variables:
@@ -88,18 +78,11 @@ def train(
     name = ""
     if isinstance(problems, str):
         keywords["family"] = problems
-    elif isinstance(problems, Model):
-        models = [_tables(problems)]
     elif callable(problems):
-        make = problems
         name = str(getattr(problems, "__qualname__", type(problems).__name__))
-
-        def generator(number: int) -> Any:
-            return _tables(make(number))
+        generator = _generator(problems)
     else:
-        models = [_tables(model) for model in problems]
-        if not models:
-            raise _core.Error("train: there are no models")
+        models = _models(problems)
     records: "list[dict[str, Any]]" = []
 
     def tell(record: "dict[str, Any]") -> None:
@@ -114,6 +97,41 @@ def train(
         raise error
     assert trained is not None
     return trained
+
+
+def _keywords(options: "dict[str, Any]", folder: Path, resume: bool) -> "dict[str, Any]":
+    """The options that were given, and the folder, which holds a run if and only if that is to go on."""
+    known = _core.train_options()
+    for name in options:
+        if name not in known or name == "family":
+            raise TypeError(f"train() has no keyword {name!r}{suggestion(name, known)}")
+    has_run = (folder / "checkpoint.safetensors").exists()
+    if has_run != resume:
+        raise _core.Error(
+            f"train: {folder} holds a run already; resume=True goes on with it"
+            if has_run else f"train: {folder} holds no run to go on with"
+        )
+    keywords = {key: value for key, value in options.items() if value is not None}
+    keywords.update(out=str(folder), resume=resume)
+    return keywords
+
+
+def _generator(make: Callable[[int], Model]) -> Callable[[int], Any]:
+    return lambda number: _tables(make(number))
+
+
+def _models(problems: Any) -> "list[Any]":
+    if isinstance(problems, Model):
+        return [_tables(problems)]
+    if not isinstance(problems, Iterable):
+        raise _core.Error(
+            f"train: problems is {problems!r}, allowed are the name of a family, a model, several models, "
+            "and a function"
+        )
+    models = [_tables(model) for model in problems]
+    if not models:
+        raise _core.Error("train: there are no models")
+    return models
 
 
 def _tables(model: Model) -> Any:

@@ -80,6 +80,7 @@ FactorGraph BifParser::parse() {
       lexer_.fail(token, "'network', 'variable' or 'probability'");
     }
   }
+  if (graph_.num_variables() == 0) lexer_.fail(token, "'variable': a network has at least one");
   const auto missing = std::find(has_block_.begin(), has_block_.end(), 0) - has_block_.begin();
   if (missing < graph_.num_variables()) {
     const std::string& name = graph_.variable(static_cast<int>(missing)).name;
@@ -280,6 +281,7 @@ void BifParser::fill_from_default(Block& block, const BifToken& place) const {
   const std::vector<double>& values = block.default_row;
   for (std::size_t r = 0; r < block.num_rows; ++r) {
     if (block.has_row[r] != 0) continue;
+    if (values.empty() && block.num_rows == 1 && block.scope.size() == 1) lexer_.fail(place, "'table'");
     if (values.empty()) {
       std::vector<std::string_view> states(block.scope.size() - 1);
       for (std::size_t i = states.size(), rest = r; i-- > 0;) {

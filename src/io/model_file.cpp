@@ -47,6 +47,10 @@ const Format& format_of(std::string_view source_name, std::string_view written) 
     if (extension == format.extension) return format;
     allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", format.extension);
   }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(source_name, ignored)) {
+    throw Error(ErrorCode::kIo, fmt::format("{}: cannot be read: Is a directory", source_name));
+  }
   throw Error(ErrorCode::kArgument,
               fmt::format("{}: the name of a model file must end in one of: {}", source_name, allowed));
 }
@@ -84,6 +88,8 @@ ModelFile parse_model_file(std::string_view text, const std::string& extension, 
   return file;
 }
 
+std::string model_format(const std::filesystem::path& path) { return std::string(format_of(path).extension); }
+
 std::string extension_of_text(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -95,14 +101,19 @@ std::string extension_of_text(std::string_view text) {
 }
 
 std::string format_model(const FactorGraph& graph, const std::filesystem::path& path) {
-  return format_of(path).format(graph);
+  const Format& format = format_of(path);
+  try {
+    return format.format(graph);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", path.string(), error.what()));
+  }
 }
 
 void write_model(const FactorGraph& graph, const std::filesystem::path& path) {
   write_file_atomically(path, format_model(graph, path));
 }
 
-std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder, std::string_view asked_by) {
   std::error_code error;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -110,7 +121,7 @@ std::vector<std::filesystem::path> model_files(const std::filesystem::path& fold
     const bool is_model = extension == ".uai" || extension == ".bif" || extension == ".xmlbif" || extension == ".json";
     if (entry.is_regular_file() && is_model) files.push_back(entry.path());
   }
-  check_argument(!error && !files.empty(), "model_files",
+  check_argument(!error && !files.empty(), asked_by,
                  fmt::format("'{}' is no folder with models (.uai, .bif, .xmlbif, .json)", folder.string()));
   std::sort(files.begin(), files.end());
   return files;

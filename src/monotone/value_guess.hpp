@@ -6,6 +6,7 @@
 // for a function with two values this is a linear classifier.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "monotone/known_values.hpp"

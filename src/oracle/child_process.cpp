@@ -50,10 +50,16 @@ Pipe make_pipe() {
   return pipe;
 }
 
+constexpr std::size_t kShownBytes = 300;  // of a log, at its end
+
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
 Descriptor open_log(const fs::path& log) {
-  const char* const path = log.empty() ? "/dev/null" : log.c_str();
-  Descriptor file(::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (file.get() < 0) throw_system(fmt::format("{}: the log cannot be written", path));
+  Descriptor file(::open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (file.get() < 0) throw_system(fmt::format("{}: the log cannot be written", log.string()));
   if (file.get() <= 2) file = Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 3));
   return file;
 }
@@ -132,9 +138,17 @@ fs::path find_executable(const std::string& program, const fs::path& folder) {
 
 ChildProcess::ChildProcess(const ChildOptions& options, const StopSignal& stop) : stop_(&stop), log_(options.log) {
   Pipe input = make_pipe(), output = make_pipe(), failure = make_pipe();
-  const Descriptor log = open_log(options.log);
-  std::error_code ignored;
-  if (!log_.empty()) log_start_ = fs::file_size(log_, ignored);
+  Descriptor log;
+  if (log_.empty()) {
+    Pipe errors = make_pipe();
+    log = std::move(errors.write);
+    errors_ = std::move(errors.read);
+    ::fcntl(errors_.get(), F_SETFL, O_NONBLOCK);
+  } else {
+    log = open_log(log_);
+    std::error_code ignored;
+    log_start_ = fs::file_size(log_, ignored);
+  }
   std::vector<char*> arguments;
   arguments.reserve(options.command.size() + 1);
   for (const std::string& word : options.command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -163,16 +177,30 @@ ChildProcess::ChildProcess(const ChildOptions& options, const StopSignal& stop) 
 }
 
 // kDone when the descriptor can be used, even if using it will report an error.
-ChildProcess::Outcome ChildProcess::wait_until_ready(int descriptor, short events, Clock::time_point deadline) const {
+ChildProcess::Outcome ChildProcess::wait_until_ready(int descriptor, short events, Clock::time_point deadline) {
   while (true) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return Outcome::kTimeout;
-    pollfd polled[2] = {{descriptor, events, 0}, {stop_->descriptor(), POLLIN, 0}};
+    pollfd polled[3] = {{descriptor, events, 0}, {stop_->descriptor(), POLLIN, 0}, {errors_.get(), POLLIN, 0}};
     constexpr std::int64_t kLongestPoll = 3'600'000;
-    const int ready = ::poll(polled, 2, static_cast<int>(std::min<std::int64_t>(left, kLongestPoll)));
+    const int ready = ::poll(polled, 3, static_cast<int>(std::min<std::int64_t>(left, kLongestPoll)));
     if (ready < 0 && errno != EINTR) return Outcome::kClosed;
+    if (ready > 0 && polled[2].revents != 0) take_errors();
     if (stop_->is_raised()) return Outcome::kStopped;
     if (ready > 0 && polled[0].revents != 0) return Outcome::kDone;
+  }
+}
+
+// A program must not have to wait for anybody to read what it complains of, so all is read, and the end of it kept.
+void ChildProcess::take_errors() {
+  char chunk[1 << 12];
+  while (errors_.get() >= 0) {
+    const ssize_t received = ::read(errors_.get(), chunk, sizeof chunk);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0 && errno == EAGAIN) return;
+    if (received <= 0) return errors_.close();
+    last_errors_.append(chunk, static_cast<std::size_t>(received));
+    last_errors_.erase(0, last_errors_.size() - std::min(last_errors_.size(), kShownBytes));
   }
 }
 
@@ -226,9 +254,10 @@ ChildProcess::Outcome ChildProcess::read_line(std::string& line, Clock::time_poi
 
 // True when it has ended. It has not been waited for yet, so that its number, which is also that of the group, cannot
 // be given to another process.
-bool ChildProcess::wait_for_exit(milliseconds time) const {
+bool ChildProcess::wait_for_exit(milliseconds time) {
   const Clock::time_point deadline = Clock::now() + time;
   for (milliseconds pause{1};; pause = std::min(2 * pause, milliseconds{20})) {
+    take_errors();
     siginfo_t info = {};
     const int result = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
     if (result != 0 && errno != EINTR) return true;  // the host ignores SIGCHLD: nothing to wait for
@@ -256,6 +285,7 @@ void ChildProcess::terminate() {
   while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  take_errors();
   output_.close();
 }
 
@@ -267,17 +297,16 @@ std::string ChildProcess::ending() const {
 }
 
 std::string ChildProcess::last_log_line() const {
-  constexpr std::uintmax_t kShownBytes = 300;
+  if (log_.empty()) return last_line(last_errors_);
   std::error_code ignored;
-  const std::uintmax_t size = log_.empty() ? 0 : fs::file_size(log_, ignored);
+  const std::uintmax_t size = fs::file_size(log_, ignored);
   if (ignored || size <= log_start_) return "";
   std::ifstream file(log_, std::ios::binary);
-  const std::uintmax_t begin = std::max(log_start_, size - std::min(size, kShownBytes));
+  const std::uintmax_t begin = std::max(log_start_, size - std::min<std::uintmax_t>(size, kShownBytes));
   file.seekg(static_cast<std::streamoff>(begin));
   std::string tail(static_cast<std::size_t>(size - begin), '\0');
   file.read(tail.data(), static_cast<std::streamsize>(tail.size()));
-  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
-  return tail.substr(tail.rfind('\n') + 1);
+  return last_line(std::move(tail));
 }
 
 }  // namespace treesample

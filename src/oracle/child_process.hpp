@@ -51,7 +51,7 @@ struct ChildOptions {
   std::filesystem::path executable;
   std::vector<std::string> command;  // as the program sees it
   std::filesystem::path folder;      // where it runs
-  std::filesystem::path log;         // its standard error is appended here; empty: discarded
+  std::filesystem::path log;         // its standard error is appended here; empty: only its end is kept
 };
 
 // The path of `program`: with a slash relative to `folder`, otherwise looked up in PATH. Empty when there is no
@@ -84,13 +84,14 @@ class ChildProcess {
   [[nodiscard]] bool has_succeeded() const;
   // "exited with status 3" or "was ended by signal 11 (Segmentation fault)".
   [[nodiscard]] std::string ending() const;
-  // The last line that it wrote to the log, if any.
+  // The last line that it wrote to its standard error, if any.
   [[nodiscard]] std::string last_log_line() const;
 
  private:
   Outcome fill_buffer(Clock::time_point deadline);
-  bool wait_for_exit(std::chrono::milliseconds time) const;
-  Outcome wait_until_ready(int descriptor, short events, Clock::time_point deadline) const;
+  bool wait_for_exit(std::chrono::milliseconds time);
+  Outcome wait_until_ready(int descriptor, short events, Clock::time_point deadline);
+  void take_errors();
 
   const StopSignal* stop_;
   std::filesystem::path log_;
@@ -99,7 +100,9 @@ class ChildProcess {
   int status_ = 0;
   Descriptor input_;   // we write
   Descriptor output_;  // we read
+  Descriptor errors_;  // its standard error, where it has no log
   std::string buffer_;
+  std::string last_errors_;  // the end of what came there
 };
 
 }  // namespace treesample

@@ -48,8 +48,8 @@ std::string call_column(const std::string& column, const std::vector<std::string
 class Journal {
  public:
   // Opens the journal, checking every row, or begins a new one. Throws kArgument when it belongs to another model,
-  // naming what changed, and kIo when the file is in use, has a damaged row, is damaged otherwise or is not a journal;
-  // the file is then unchanged.
+  // naming what changed, kParse when the file is no journal, and kIo when it is in use, has a damaged row or is damaged
+  // otherwise; the file is then unchanged.
   Journal(const std::filesystem::path& path, const JournalHeader& header);
 
   struct Value {

@@ -161,7 +161,8 @@ void Transaction::commit() {
 bool is_empty(SqliteFile& file) { return file.integer("SELECT count(*) FROM sqlite_master") == 0; }
 
 std::int64_t check_is_journal(SqliteFile& file) {
-  if (file.integer("PRAGMA application_id") != kApplicationId) file.fail("not a journal of treesample");
+  if (file.integer("PRAGMA application_id") != kApplicationId)
+    file.fail("not a journal of treesample", ErrorCode::kParse);
   const std::int64_t version = file.integer("PRAGMA user_version");
   if (version != kLayoutVersion && version != kLayoutWithoutCalls && version != kLayoutWithoutChecksums) {
     file.fail(fmt::format("a journal of layout {}, this version of treesample reads {}", version, kLayoutVersion));

@@ -49,7 +49,7 @@ struct OracleSource {
   int max_batch = 1;
   int max_retries = 0;
   FailureRule on_failure = {};
-  double max_failure_share = 1.0;
+  double max_failure_share = kMaxFailureShare;
   std::string description;  // for messages: "program 'simulator'"
 };
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "oracle/program_oracle.hpp"
+#include "treesample/error.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 
@@ -28,6 +30,26 @@ OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources) {
   return model;
 }
 
+// A value that contradicts the declared maximum would make the bounds wrong that are derived from it.
+FailureRule failure_rule(const Factor& factor, int index, const std::map<int, FailureRule>& rules) {
+  const auto found = rules.find(index);
+  if (found == rules.end()) return {};
+  const FailureRule rule = found->second;
+  if (rule.kind != FailureRule::Kind::kValue) return rule;
+  const std::string problem = log_value_problem(rule.log_value, factor.log_max());
+  if (!problem.empty()) throw_argument("OracleSet", fmt::format("on_failure of factor {} is {}", index, problem));
+  return rule;
+}
+
+double failure_share(int index, const std::map<int, double>& shares) {
+  const auto found = shares.find(index);
+  if (found == shares.end()) return kMaxFailureShare;
+  const double share = found->second;
+  check_argument(share >= 0.0 && share <= 1.0, "OracleSet",
+                 fmt::format("max_failure_share of factor {} is {}, allowed are numbers from 0 to 1", index, share));
+  return share;
+}
+
 }  // namespace
 
 OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log) {
@@ -42,8 +64,7 @@ OracleModel make_remote_model(const JsonModel& json) {
   return model_of(json, std::move(sources));
 }
 
-OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version,
-                              const std::map<int, FailureRule>& on_failure) {
+OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version, const OracleOptions& options) {
   OracleModel model{.name = "a model of functions", .parts = fingerprint_parts(graph, version)};
   for (int v = 0; v < graph.num_variables(); ++v) model.variables.push_back(graph.variable(v));
   for (int m = 0; m < graph.num_factors(); ++m) {
@@ -53,7 +74,8 @@ OracleModel make_oracle_model(const FactorGraph& graph, const std::string& versi
     model.factors.back().source = static_cast<int>(model.sources.size());
     model.sources.push_back({.make = [factor](const StopSignal&) { return std::make_unique<CallableOracle>(factor); },
                              .max_batch = factor.max_batch(),
-                             .on_failure = on_failure.contains(m) ? on_failure.at(m) : FailureRule(),
+                             .on_failure = failure_rule(factor, m, options.on_failure),
+                             .max_failure_share = failure_share(m, options.max_failure_share),
                              .description = "function"});
   }
   return model;

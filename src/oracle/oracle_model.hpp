@@ -2,13 +2,13 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "oracle/fingerprint.hpp"
 #include "oracle/oracle.hpp"
 #include "treesample/io/json_model.hpp"
+#include "treesample/oracle/oracle_set.hpp"
 
 namespace treesample {
 
@@ -28,8 +28,8 @@ struct OracleModel {
 OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log);
 // The same where the programs run elsewhere and need not exist here.
 OracleModel make_remote_model(const JsonModel& json);
-OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version,
-                              const std::map<int, FailureRule>& on_failure);
+// The functions of a graph, with the rules of the options for their failures.
+OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version, const OracleOptions& options);
 
 // "pump, load".
 std::string describe_scope(const OracleModel& model, const std::vector<int>& scope);

@@ -296,7 +296,7 @@ OracleSet::OracleSet(const JsonModel& model, const OracleOptions& options)
     : impl_(std::make_unique<Impl>(options.redis ? make_remote_model(model) : make_oracle_model(model, options.log),
                                    options, not_owned(this))) {}
 OracleSet::OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options)
-    : impl_(std::make_unique<Impl>(make_oracle_model(graph, version, options.on_failure), options, not_owned(this))) {}
+    : impl_(std::make_unique<Impl>(make_oracle_model(graph, version, options), options, not_owned(this))) {}
 OracleSet::~OracleSet() = default;
 
 bool OracleSet::answers(int factor) const { return impl_->answers(factor); }

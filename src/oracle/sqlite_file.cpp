@@ -59,7 +59,7 @@ void SqliteFile::check(int result) const {
     case SQLITE_LOCKED:
       fail("the journal is in use by another run");
     case SQLITE_NOTADB:
-      fail("not a journal of treesample");
+      fail("not a journal of treesample", ErrorCode::kParse);
     case SQLITE_CORRUPT:
       fail(fmt::format("the journal is damaged ({}); it was left as it is", reason));
     case SQLITE_FULL:

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -43,6 +44,52 @@ struct Spec {
   fail(fmt::format("the server says: {}", type.empty() && message.empty() ? shown(error) : type + ": " + message));
 }
 
+// The number at output[vector][entry] as it was written: as a double it may have become 0.
+class OutputText final : public nlohmann::json_sax<json> {
+ public:
+  OutputText(int vector, int entry) : wanted_{kObject, vector, entry} {}
+  std::string found = {};
+
+  bool number_float(double, const std::string& text) override {
+    if (is_output_ && path_ == wanted_) found = text;
+    return next();
+  }
+  bool key(std::string& name) override {
+    if (path_.size() == 1) is_output_ = name == "output";
+    return true;
+  }
+  bool start_array(std::size_t) override { return open(0); }
+  bool end_array() override { return close(); }
+  bool start_object(std::size_t) override { return open(kObject); }
+  bool end_object() override { return close(); }
+  bool null() override { return next(); }
+  bool boolean(bool) override { return next(); }
+  bool number_integer(std::int64_t) override { return next(); }
+  bool number_unsigned(std::uint64_t) override { return next(); }
+  bool string(std::string&) override { return next(); }
+  bool binary(json::binary_t&) override { return next(); }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
+
+ private:
+  static constexpr int kObject = -1;
+  bool open(int place) {
+    path_.push_back(place);
+    return true;
+  }
+  bool close() {
+    path_.pop_back();
+    return next();
+  }
+  bool next() {
+    if (!path_.empty() && path_.back() != kObject) ++path_.back();
+    return true;
+  }
+
+  std::vector<int> wanted_;
+  std::vector<int> path_ = {};  // of what is open: the place in a list, or kObject
+  bool is_output_ = false;
+};
+
 class UmBridgeOracle final : public Oracle {
  public:
   UmBridgeOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop);
@@ -59,11 +106,13 @@ class UmBridgeOracle final : public Oracle {
   void check_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed, bool is_exact);
   [[nodiscard]] json inputs(int factor, const std::vector<int>& states) const;
   [[nodiscard]] double log_value(const json& answer) const;
+  void check_size(double y) const;
 
   std::shared_ptr<const Spec> spec_;
   const UmBridgeDescription& server_;
   const StopSignal& stop_;
   std::string prefix_;  // the path of the address
+  std::string answer_;  // the last one, as JSON
   std::unique_ptr<httplib::Client> client_;
   bool is_prepared_ = false;
   Descriptor end_;       // readable once this ends
@@ -130,7 +179,8 @@ json UmBridgeOracle::ask(const char* method, const std::string& path, const json
   }
   const std::string shown_text = shortened(text, 80);
   try {
-    json answer = parse_json(quote_python_words(text));
+    answer_ = quote_python_words(text);
+    json answer = parse_json(answer_);
     if (answer.is_object() && answer.contains("error")) fail_with(answer["error"]);
     if (result->status != 200) fail(fmt::format("{}{}: HTTP status {}", server_.url, path, result->status));
     if (!answer.is_object()) fail(fmt::format("{}{}: no JSON object: '{}'", server_.url, path, shown_text));
@@ -199,6 +249,20 @@ json UmBridgeOracle::inputs(int factor, const std::vector<int>& states) const {
   return vectors;
 }
 
+// A number that only became 0 would make a configuration impossible that is not, and one with few digits has no
+// logarithm of full precision.
+void UmBridgeOracle::check_size(double y) const {
+  if (!(y < std::numeric_limits<double>::min())) return;
+  OutputText number(server_.output_vector, server_.output_entry);
+  json::sax_parse(answer_, &number);
+  const std::string_view digits = std::string_view(number.found).substr(0, number.found.find_first_of("eE"));
+  if (digits.find_first_of("123456789") == std::string_view::npos) return;
+  fail(
+      fmt::format("an output of {}, too small for its logarithm, allowed are 0 and numbers from {:.3g} up; the server "
+                  "may return the logarithm itself",
+                  shortened(number.found, 40), std::numeric_limits<double>::min()));
+}
+
 // NaN and infinities are for the caller to refuse.
 double UmBridgeOracle::log_value(const json& answer) const {
   const auto entry = [&](const json& list, int index) {
@@ -221,6 +285,7 @@ double UmBridgeOracle::log_value(const json& answer) const {
       break;
     case Transform::kLog:
       if (y < 0.0) fail(fmt::format("an output of {}, whose logarithm is none", y));
+      check_size(y);
       y = std::log(y);
       break;
     case Transform::kMinus:

@@ -4,16 +4,17 @@
 // where nodes have a small enough part of the unresolved mass; the nodes of the cut, which include the nodes without an
 // expansion above it, are divided among the members, neighbours to the same one. A member runs the ordinary search from
 // the roots in its own store. The others' nodes of the cut are pending there, so that it never goes below them. It
-// works in rounds of a fixed number of traversals: before a round it receives the bounds of the others' nodes, after it
-// it sends those of its own. Outdated bounds are still bounds, so those of every member's roots are certified at any
-// time. While a round runs, only constant memory is shared. At the end the parts below the cut are merged into one
-// store, and samplers and passes see a store as one thread might have made it.
+// works in rounds of a fixed number of traversals: before a round it receives the bounds of the others' nodes, and
+// afterwards sends those of its own. Outdated bounds are still bounds, so those of every member's roots are certified
+// at any time. While a round runs, only constant memory is shared. At the end the parts below the cut are merged into
+// one store, and samplers and passes see a store as one thread might have made it.
 //
 // The price: a sub-problem below nodes of several members is searched by each of them. Results depend on the number of
 // threads; for the same number they have the same bits, unless the clock ends the search.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -41,6 +41,7 @@ double StoreApproximation::walk(std::span<int> x, Choose choose, Below below) co
   return log_prob.value();
 }
 
+// Algorithm 1: a state at a time, in the order of the search.
 double StoreApproximation::sample_into(std::span<int> x, Random& random) const {
   const auto num_levels = static_cast<std::int64_t>(space().num_levels());
   check_range("sample_into", "number of states", static_cast<std::int64_t>(x.size()), num_levels, num_levels);

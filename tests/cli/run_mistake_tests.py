@@ -2,6 +2,7 @@
 """Questions that make no sense get one line that says what is allowed: run_mistake_tests.py PROGRAM MODELS_FOLDER"""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,91 @@ def test_mistakes():
         check(done.stderr.count("\n") == 1, "in one line", done.stderr)
 
 
+def check_refused(arguments, code, message):
+    done = run(*arguments)
+    check(done.returncode == code and message in done.stderr, f"{arguments}", f"{done.returncode} {done.stderr}")
+    check(done.stderr.count("\n") == 1 and done.stdout == "", "in one line", done.stderr)
+
+
+def test_empty_names():
+    """An empty name would be taken as none: a file that is not written, and exit code 0."""
+    for option in ("--json", "--html", "--trace", "--samples-out", "--marginals-out", "--uai-out", "--cases",
+                   "--cases-out", "--weights", "--journal", "--resume", "--compile", "--evidence"):
+        check_refused(["infer", ASIA, option, ""], 64, f"{option} is '', allowed is a text that is not empty")
+    for arguments in (["compare", ASIA, "--methods", ""], ["compare", ASIA, "--out", ""], ["generate", "chain", "--out", ""],
+                      ["reproduce", "table1", "--quick", "--methods", ""], ["train", "--hidden", ""],
+                      ["train", "--model", ""], ["journal", "x", "--csv", ""]):
+        check_refused(arguments, 64, f"{arguments[-2]} is '', allowed is")
+    check_refused(["infer", ""], 64, "MODEL is '', allowed is a text that is not empty")
+    check_refused(["convert", ASIA, ""], 64, "TO is ''")
+    check(os.listdir() == [], "and nothing is left", os.listdir())
+
+
+def test_the_parsers_mistakes_in_our_words():
+    check_refused(["infer", ASIA, "--budget"], 64, "--budget needs a value (N)")
+    check_refused(["infer", ASIA, "--time", "1", "--time", "2"], 64, "--time is given 2 times, allowed is once")
+    check_refused(["infer", ASIA, "--json", "a", "--json", "b"], 64, "--json is given 2 times, allowed is once")
+
+
+def test_options_are_named():
+    os.mkdir("nothing")
+    for arguments, message in (
+            (["train", "--models", "nothing"], "--models: 'nothing' is no folder with models"),
+            (["train", "--architecture", "mlp"], "--architecture: "),
+            (["train", "--evidence-variables", "a"], "--evidence-variables: "),
+            (["reproduce", "figure1", "--family", "foo"], "--family: 'foo' is neither one of chain, permuted-chain, ")):
+        check_refused(arguments, 64, message)
+    os.rmdir("nothing")
+    check(os.listdir() == [], "no folder of a refused run is left", os.listdir())
+
+
+def test_files():
+    check_refused(["infer", "."], 66, ".: cannot be read: Is a directory")
+    check_refused(["journal", ASIA], 65, "not a journal of treesample")
+    for text in ("", "network x {}", "// nothing\n"):
+        with open("empty.bif", "w") as file:
+            file.write(text)
+        check_refused(["info", "empty.bif"], 65, "expected 'variable'")
+    with open("root.bif", "w") as file:
+        file.write("network x {} variable a { type discrete [2] { y, n }; } probability ( a ) { }")
+    check_refused(["info", "root.bif"], 65, "expected 'table'")
+    os.remove("empty.bif")
+    os.remove("root.bif")
+
+
+def test_standard_output():
+    page = run("infer", ASIA, "--html", "-", "--quiet")
+    check(page.returncode == 0 and page.stdout.startswith("<!doctype html>") and page.stdout.endswith("</html>\n"),
+          "--html -: the page and nothing else", page.stdout[:100] + page.stdout[-100:])
+    check_refused(["infer", ASIA, "--html", "-", "--json", "-"], 64, "--html: standard output is taken by --json")
+    for option in ("--trace", "--marginals-out", "--uai-out", "--compile"):
+        check_refused(["infer", ASIA, option, "-"], 64, f"{option}: '-' is no file")
+    check(os.listdir() == [], "no file of that name", os.listdir())
+
+
+def test_generated_models_have_the_format_of_their_name():
+    for name, start in (("m.json", "{"), ("m.uai", "MARKOV"), ("M.UAI", "MARKOV")):
+        done = run("generate", "chain", "--n", "4", "--out", name)
+        with open(name) as file:
+            check(done.returncode == 0 and file.read().startswith(start), name, done.stderr)
+        check(run("info", name).returncode == 0, f"{name} can be read")
+        os.remove(name)
+    check_refused(["generate", "chain", "--out", "m.txt"], 64, "m.txt: the name of a model file must end in one of")
+    check_refused(["generate", "chain", "--out", "m.bif"], 64, "m.bif: ")
+    check(os.listdir() == [], "and nothing is left", os.listdir())
+
+
+def test_completions_offer_what_can_be_given():
+    for shell in ("bash", "fish"):
+        words = re.findall(r"(?:words=| -a )'([^']*)'", run("docs", shell).stdout)
+        check(words and not re.search("[A-Z]", " ".join(words)), f"{shell}: no placeholders", words)
+        check("auto" in " ".join(words).split(), f"{shell}: words that are allowed", words)
+    fish = run("docs", "fish").stdout.splitlines()
+    for words in ("from reproduce' -l out ", "from train' -l out ", "from infer' -l json "):
+        line = next((line for line in fish if words in line), "")
+        check(" -r" in line, f"files and folders for {words}", line)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    run_tests([test_mistakes])
+    run_tests([test for name, test in list(globals().items()) if name.startswith("test_")])

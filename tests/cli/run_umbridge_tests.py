@@ -162,6 +162,18 @@ def test_values_are_those_of_the_server():
         check_exact(Run(server.url(), transform=None), math.log(4), "-Infinity is impossible")
 
 
+def test_a_small_number_is_not_zero():
+    """1e-400 is read as 0, whose logarithm says impossible."""
+    for number in ("1e-400", "4e-320"):
+        with Server(lambda body: b'{"output": [[0.0, %s], [1e-400]]}' % number.encode()) as server:
+            check_failure(Run(server.url(), transform="log", max_retries=0), f"an output of {number}, too small", number)
+            check_exact(Run(server.url(), transform=None), math.log(6), "not as a logarithm")
+    for number in ("0.0", "0", "0e5", "-0.0"):
+        with Server(lambda body: b'{"x": [[1e-400, 1e-400]], "output": [[1e-400, %s], [1e-400, {"a": [1e-400]}]]}' %
+                    (number if body["input"][0][0] == 1.0 else "1.0").encode()) as server:
+            check_exact(Run(server.url(), transform="log"), math.log(4), f"{number} is impossible")
+
+
 def test_workers_and_journal():
     def slowly(body):
         time.sleep(0.1)

@@ -36,6 +36,33 @@ TEST(LiteralTwin, GrowTheSameTree) {
   }
 }
 
+// Algorithm 1: drawing from the twin has the probabilities of the tree search, on the tree and off it.
+TEST(LiteralTwin, SampleWithTheSameProbabilities) {
+  Random random(8);
+  for (int variant = 0; variant < 20; ++variant) {
+    RandomModelOptions options = model_options(variant);
+    options.num_variables = 4;
+    const FactorGraph graph = random_model(random, options);
+    const std::vector<int> order = random.permutation(graph.num_variables());
+    const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+    for (const std::int64_t budget : {1, 7, 40}) {
+      literal::TreeSample<> twin(graph, order, {});
+      twin.tree_sample(budget);
+      if (twin.log_z() == kNegInf) continue;
+      const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = budget}, {});
+      for (int i = 0; i < 20; ++i) {
+        double log_prob = 0.0;
+        const Assignment x = twin.sample([&](const std::vector<double>& p) {
+          const int a = random.categorical(p);
+          log_prob += std::log(p[a]);
+          return a;
+        });
+        ASSERT_NEAR(log_prob, result.approximation.log_prob(x), 1e-9) << variant << " " << budget;
+      }
+    }
+  }
+}
+
 // Equal sub-problems everywhere: the tolerance for ties keeps rounding from deciding.
 TEST(LiteralTwin, GrowTheSameTreeWithTies) {
   FactorGraph graph;

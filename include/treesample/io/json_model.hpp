@@ -38,6 +38,10 @@ struct FailureRule {
   double log_value = 0.0;
 };
 
+// Of the evaluations by one program or function, from the 20th on: the share that may fail when that is no reason to
+// stop. More of them is a mistake in the program rather than a property of the model.
+inline constexpr double kMaxFailureShare = 0.2;
+
 struct ProgramDescription {
   std::string name;
   std::vector<std::string> command;  // program and arguments; runs in the folder of the model file
@@ -53,7 +57,7 @@ struct ProgramDescription {
   int max_retries = 2;                  // of one evaluation, after a crash, a hang or a bad answer
   int max_batch = 1;                    // the most assignments in one request
   FailureRule on_failure = {};          // after the last retry
-  double max_failure_share = 0.2;  // of its evaluations, from the 20th on, that may fail when that is no reason to stop
+  double max_failure_share = kMaxFailureShare;
 };
 
 struct FactorDescription {

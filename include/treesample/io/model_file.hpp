@@ -23,11 +23,15 @@ struct ModelFile {
 };
 ModelFile read_model_file(const std::filesystem::path& path);
 ModelFile parse_model_file(std::string_view text, const std::string& extension, std::string_view source_name);
+// The extension of the format that a path names, in small letters: ".uai". Throws as read_model does.
+std::string model_format(const std::filesystem::path& path);
 // The extension of the format that a text without a name seems to have.
 std::string extension_of_text(std::string_view text);
 
-// All files of a folder with an extension of a model format, by name. Throws kArgument where there are none.
-std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder);
+// All files of a folder with an extension of a model format, by name. Throws kArgument, in the name of `asked_by`,
+// where there are none.
+std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder,
+                                               std::string_view asked_by = "model_files");
 
 // The model as a text in the format given by the extension of the path. A UAI file has no names. Throws kArgument for
 // what the format cannot express: functions; in BIF and XMLBIF, models that are not Bayesian networks, and some names.

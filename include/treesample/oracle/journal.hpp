@@ -36,8 +36,8 @@ struct JournalSummary {
   std::vector<std::string> damaged = {};  // descriptions of rows that do not match their checksums
 };
 
-// Throws kIo for a file that is missing, in use by a run, not a journal, of an earlier layout or damaged otherwise than
-// in single rows. Changes nothing.
+// Throws kIo for a file that is missing, in use by a run, of an earlier layout or damaged otherwise than in single
+// rows, kParse for one that is no journal. Changes nothing.
 JournalSummary journal_summary(const std::filesystem::path& path);
 
 struct JournalRepair {

@@ -40,14 +40,16 @@ namespace treesample {
 struct OracleOptions {
   int num_workers = 1;
   std::filesystem::path journal = {};  // empty: values are kept in memory only
-  std::filesystem::path log = {};      // receives the standard error of programs; empty: discarded
+  std::filesystem::path log = {};      // receives the standard error of programs; empty: its last line is for messages
   // Repeat evaluations that are recorded as failed, instead of counting them as their program's rule says.
   bool retry_failed = false;
   // Continue a journal although tables of the model changed: recorded values do not depend on them.
   bool allow_changed_tables = false;
   // For C++ functions, by factor: what an evaluation counts as that throws or returns an invalid value. Without a rule
-  // the search stops.
+  // the search stops. A value is at most the factor's log_max, from which bounds are made.
   std::map<int, FailureRule> on_failure = {};
+  // The same for the share that may fail; without an entry it is kMaxFailureShare.
+  std::map<int, double> max_failure_share = {};
   // Workers on any machine (oracle/question_worker.hpp) answer through this server, instead of programs here; for
   // models from files. num_workers is then the largest number of questions under way.
   std::optional<RedisOptions> redis = {};
@@ -82,8 +84,8 @@ class OracleSet final : public EvaluationQueue {
  public:
   static constexpr int kMaxWorkers = 1024;
 
-  // Opens the journal. Throws kIo for a program that does not exist and for a file that is in use, damaged or not a
-  // journal, kArgument for a journal of another model.
+  // Opens the journal. Throws kIo for a program that does not exist and for a file that is in use or damaged, kParse
+  // for one that is no journal, kArgument for a journal of another model.
   OracleSet(const JsonModel& model, const OracleOptions& options);
   // The functions of a C++ model, named "factor 0", "factor 1", ... With several workers they are called from several
   // threads. The journal cannot tell when code changes: `version` is any text that changes whenever the functions do.

@@ -88,8 +88,18 @@ std::string bif_message(const std::string& text) {
 
 TEST(Bif, AByteOrderMarkIsSkipped) {
   EXPECT_EQ(bif_message("\xEF\xBB\xBF\nnet"), "m.bif:2: expected 'network', 'variable' or 'probability', found 'net'");
-  EXPECT_EQ(parse_bif("\xEF\xBB\xBFnetwork x {}", "m.bif").num_variables(), 0);
+  EXPECT_EQ(parse_bif("\xEF\xBB\xBFvariable a { type discrete [1] { y }; } probability (a) { table 1; }", "m.bif")
+                .num_variables(),
+            1);
   EXPECT_EQ(bif_message("\xFE\xFFn"), "m.bif:1: the file is UTF-16, allowed is UTF-8");
+}
+
+TEST(Bif, ANetworkHasVariables) {
+  for (const char* const text : {"", "network x {}", "// nothing"}) {
+    EXPECT_EQ(bif_message(text), "m.bif:1: expected 'variable': a network has at least one, found the end of the file");
+  }
+  EXPECT_EQ(bif_message("variable a { type discrete [2] { y, n }; }\nprobability (a) {}"),
+            "m.bif:2: expected 'table', found '}'");
 }
 
 TEST(Bif, ErrorsOutsideAndInNetworkBlocks) {

@@ -133,5 +133,55 @@ TEST_F(FailureRules, AProgramThatCannotBeUsedAtAllIsNoFailureOfAnEvaluation) {
   EXPECT_EQ(oracles.counts()[0].failed, 0);
 }
 
+// A function of 30 states, of which those from `first` on fail.
+FactorGraph failing_function(int first, std::optional<double> log_max = {}) {
+  FactorGraph graph;
+  graph.add_variable(30);
+  graph.add_factor(Factor::function(
+      {0},
+      [first](std::span<const int> x) -> double {
+        if (x[0] >= first) throw Error(ErrorCode::kIo, "diverged");
+        return -1.0;
+      },
+      log_max));
+  return graph;
+}
+
+// Bounds are made of log_max: they would be wrong.
+TEST(FailureRulesOfFunctions, AFailureCountsAsNoMoreThanLogMax) {
+  using Kind = FailureRule::Kind;
+  const auto make = [](double value, std::optional<double> log_max) {
+    OracleSet(failing_function(20, log_max), "1", {.on_failure = {{0, {Kind::kValue, value}}}});
+  };
+  const auto problem = [&](double value, std::optional<double> log_max = {}) {
+    return message_of(ErrorCode::kArgument, [&] { make(value, log_max); });
+  };
+  EXPECT_EQ(problem(5.0, 0.0), "OracleSet: on_failure of factor 0 is 5, above its declared log_max of 0");
+  for (const double value : {HUGE_VAL, -1e301, 1e9}) {
+    EXPECT_NE(problem(value).find("allowed are -inf and numbers from"), std::string::npos) << value;
+  }
+  EXPECT_NE(problem(std::nan("")).find("on_failure of factor 0 is nan"), std::string::npos);
+  make(0.0, 0.0);
+  make(kNegInf, 0.0);
+}
+
+TEST(FailureRulesOfFunctions, TooManyFailuresEndTheRunUnlessMoreAreAllowed) {
+  OracleOptions options{.on_failure = {{0, {FailureRule::Kind::kSkip}}}};
+  const auto ask_all = [&](int first) {
+    const OracleSet oracles(failing_function(first), "1", options);
+    for (int x = 0; x < 30; ++x) static_cast<void>(oracles.graph().log_value(0, std::vector<int>{x}));
+  };
+  EXPECT_NE(message_of(ErrorCode::kIo, [&] { ask_all(20); })
+                .find("function: 6 of its 26 evaluations failed, allowed is a share of 0.2"),
+            std::string::npos);
+  EXPECT_NE(message_of(ErrorCode::kIo, [&] { ask_all(0); }).find("20 of its 20 evaluations failed"), std::string::npos);
+  ask_all(25);
+  options.max_failure_share[0] = 0.5;
+  ask_all(20);
+  options.max_failure_share[0] = 1.5;
+  EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { ask_all(20); }),
+            "OracleSet: max_failure_share of factor 0 is 1.5, allowed are numbers from 0 to 1");
+}
+
 }  // namespace
 }  // namespace treesample

@@ -125,15 +125,15 @@ TEST_F(JournalFile, OneRunAtATime) {
 TEST_F(JournalFile, OtherFilesAreRefusedAndLeftAlone) {
   const std::string text(5000, 'x');
   write_file_atomically(path(), text);
-  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { Journal(path(), header()); }),
+  EXPECT_EQ(message_of(ErrorCode::kParse, [&] { Journal(path(), header()); }),
             path().string() + ": not a journal of treesample");
   EXPECT_EQ(read_file(path()), text);
   const std::filesystem::path other = in_folder("other.db");
   { SqliteFile(other, SqliteFile::Access::kCreate).execute("CREATE TABLE t (x)"); }
   const std::string before = read_file(other);
-  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { Journal(other, header()); }),
+  EXPECT_EQ(message_of(ErrorCode::kParse, [&] { Journal(other, header()); }),
             other.string() + ": not a journal of treesample");
-  EXPECT_EQ(message_of(ErrorCode::kIo, [&] { journal_summary(other); }),
+  EXPECT_EQ(message_of(ErrorCode::kParse, [&] { journal_summary(other); }),
             other.string() + ": not a journal of treesample");
   EXPECT_EQ(read_file(other), before);
 }

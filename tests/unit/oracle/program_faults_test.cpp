@@ -53,6 +53,27 @@ TEST_F(ProgramFaults, CrashesAreRetriedThenReportedWithTheAssignmentAndTheLog) {
   EXPECT_EQ(read_file(in_folder("programs.log")), "no such licence\nno such licence\nno such licence\n");
 }
 
+// Without a log the end of it is kept, however much it is.
+TEST_F(ProgramFaults, WithoutALogTheLastLineIsReportedToo) {
+  for (const char* const before :
+       {"", "sys.stderr.write('x' * 79 + '\\n') or [sys.stderr.write('y' * 99 + '\\n') for i in range(20000)]; "}) {
+    write_program(std::string(before) + "sys.exit('no such licence')");
+    OracleSet oracles(model("\"max_retries\": 0"), {});
+    EXPECT_EQ(message_of(ErrorCode::kIo,
+                         [&] {
+                           oracles.graph().log_value(1, std::vector<int>{1, 1});
+                         }),
+              std::string(kSubject) + ": it exited with status 1 (end of its log: no such licence)");
+  }
+}
+
+// Nobody reads while nothing is asked for, so the program must be able to go on.
+TEST_F(ProgramFaults, AProgramThatWritesMuchToItsStandardErrorWorksWithoutALog) {
+  write_program("sys.stderr.write('z' * 300000)");
+  OracleSet oracles(model(""), {});
+  for (int b = 0; b < 3; ++b) EXPECT_EQ(oracles.graph().log_value(1, std::vector<int>{1, b}), value(1, b));
+}
+
 TEST_F(ProgramFaults, ASignalThatEndedTheProgramIsNamed) {
   write_program("os.kill(os.getpid(), signal.SIGSEGV)");
   EXPECT_EQ(error("\"max_retries\": 0"), std::string(kSubject) + ": it was ended by signal 11 (Segmentation fault)");

@@ -20,7 +20,53 @@ std::set<int> ancestors_of(const SearchSpace& space, int level) {
   return ancestors;
 }
 
-// The definitions of the header, by brute force.
+// What the definitions of the header say, by brute force.
+struct Defined {
+  std::vector<std::set<int>> context;  // by level
+  double log_constant = 0.0;
+  int num_placed = 0;  // factors at a level
+};
+
+// A factor's scope lies on one path, and the factor belongs to its deepest level.
+void add_factor(const SearchSpace& space, int factor, const std::vector<int>& levels, Defined& defined) {
+  const std::set<int> path = ancestors_of(space, levels.back());
+  for (std::size_t i = 0; i + 1 < levels.size(); ++i) ASSERT_TRUE(path.count(levels[i]));
+  const std::vector<int>& factors = space.levels[levels.back()].factors;
+  ASSERT_EQ(std::count(factors.begin(), factors.end(), factor), 1);
+  ++defined.num_placed;
+  for (const int member : levels) {  // for every level at or above a member, below another one
+    std::set<int> at_or_above = ancestors_of(space, member);
+    at_or_above.insert(member);
+    for (const int n : at_or_above) {
+      for (const int other : levels) {
+        if (ancestors_of(space, n).count(other)) defined.context[n].insert(other);
+      }
+    }
+  }
+}
+
+void expect_defined(const SearchSpace& space, SpaceKind kind, const Defined& defined) {
+  EXPECT_NEAR(space.log_constant, defined.log_constant, 1e-12);
+  int num_factors = 0;
+  for (int n = 0; n < space.num_levels(); ++n) {
+    const Level& level = space.levels[n];
+    num_factors += static_cast<int>(level.factors.size());
+    ASSERT_LT(level.parent, n);
+    if (kind != SpaceKind::kTree) {
+      ASSERT_EQ(std::set<int>(level.context.begin(), level.context.end()), defined.context[n]);
+    }
+    double log_states_below = 0.0;
+    for (int j = 0; j < space.num_levels(); ++j) {
+      if (ancestors_of(space, j).count(n)) log_states_below += std::log(space.levels[j].num_states);
+    }
+    ASSERT_NEAR(level.log_states_below, log_states_below, 1e-12);
+  }
+  ASSERT_EQ(num_factors, defined.num_placed);
+  if (kind != SpaceKind::kAndOr) {
+    ASSERT_LE(space.roots.size(), 1U);
+  }
+}
+
 TEST(SearchSpace, IsWhatTheDefinitionsSay) {
   Random random(1);
   for (int variant = 0; variant < 100; ++variant) {
@@ -30,56 +76,22 @@ TEST(SearchSpace, IsWhatTheDefinitionsSay) {
     options.min_arity = 0;
     const FactorGraph graph = testing::random_model(random, options);
     const std::vector<int> order = random.permutation(graph.num_variables());
+    std::vector<int> level_of(order.size());
+    for (std::size_t n = 0; n < order.size(); ++n) level_of[order[n]] = static_cast<int>(n);
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = make_search_space(graph, order, kind);
-      std::vector<int> level_of(order.size());
-      for (std::size_t n = 0; n < order.size(); ++n) level_of[order[n]] = static_cast<int>(n);
-      std::vector<std::set<int>> context(order.size());
-      double log_constant = 0.0;
-      int num_placed = 0;
+      Defined defined{.context = std::vector<std::set<int>>(order.size())};
       for (int m = 0; m < graph.num_factors(); ++m) {
         std::vector<int> levels;
         for (const int v : graph.factor(m).scope()) levels.push_back(level_of[v]);
         if (levels.empty()) {
-          log_constant += graph.factor(m).log_values()[0];
+          defined.log_constant += graph.factor(m).log_values()[0];
           continue;
         }
         std::sort(levels.begin(), levels.end());
-        // The scope lies on one path, and the factor belongs to its deepest level.
-        const std::set<int> path = ancestors_of(space, levels.back());
-        for (std::size_t i = 0; i + 1 < levels.size(); ++i) ASSERT_TRUE(path.count(levels[i]));
-        const std::vector<int>& factors = space.levels[levels.back()].factors;
-        ASSERT_EQ(std::count(factors.begin(), factors.end(), m), 1);
-        ++num_placed;
-        for (const int member : levels) {  // for every level at or above a member, below another one
-          std::set<int> at_or_above = ancestors_of(space, member);
-          at_or_above.insert(member);
-          for (const int n : at_or_above) {
-            for (const int other : levels) {
-              if (ancestors_of(space, n).count(other)) context[n].insert(other);
-            }
-          }
-        }
+        ASSERT_NO_FATAL_FAILURE(add_factor(space, m, levels, defined));
       }
-      EXPECT_NEAR(space.log_constant, log_constant, 1e-12);
-      int num_factors = 0;
-      for (int n = 0; n < space.num_levels(); ++n) {
-        const Level& level = space.levels[n];
-        num_factors += static_cast<int>(level.factors.size());
-        ASSERT_LT(level.parent, n);
-        if (kind != SpaceKind::kTree) {
-          ASSERT_EQ(std::set<int>(level.context.begin(), level.context.end()), context[n]);
-        }
-        double log_states_below = 0.0;
-        for (int j = 0; j < space.num_levels(); ++j) {
-          if (ancestors_of(space, j).count(n)) log_states_below += std::log(space.levels[j].num_states);
-        }
-        ASSERT_NEAR(level.log_states_below, log_states_below, 1e-12);
-      }
-      ASSERT_EQ(num_factors, num_placed);
-      if (kind != SpaceKind::kAndOr) {
-        ASSERT_LE(space.roots.size(), 1U);
-      }
+      ASSERT_NO_FATAL_FAILURE(expect_defined(space, kind, defined));
     }
   }
 }

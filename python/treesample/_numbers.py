@@ -1,0 +1,56 @@
+"""What was handed in, as the library takes it."""
+
+from __future__ import annotations
+
+import decimal
+import sys
+from typing import Any, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+
+SMALLEST = sys.float_info.min  # of the numbers that a double holds with all its digits
+
+
+def doubles(values: npt.ArrayLike, what: str) -> "npt.NDArray[np.float64]":
+    """The numbers as doubles. One that is not 0 must not become 0: what it belongs to would become impossible."""
+    try:
+        given = np.asarray(values)
+        array = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError, decimal.DecimalException) as error:
+        raise _core.Error(f"{what}: cannot be read as numbers: {error}") from None
+    if given.dtype.kind in "biu" or (given.dtype.kind == "f" and given.dtype.itemsize <= array.itemsize):
+        return array
+    for place in zip(*np.nonzero(np.abs(array) < SMALLEST)):
+        number: Any = given[place]
+        if (decimal.Decimal(str(number)) if isinstance(number, (str, bytes)) else number) != 0:
+            raise _core.Error(
+                f"{what}: {number} is too small for a number of 64 bits, allowed are 0 and sizes from "
+                f"{SMALLEST:.3g} on; log_table takes logarithms"
+            )
+    return array
+
+
+def factor_values(values: npt.ArrayLike, what: str) -> "npt.NDArray[np.float64]":
+    """Numbers from 0 on."""
+    array = doubles(values, what)
+    wrong = array[~((array >= 0.0) & (array < np.inf))]
+    if wrong.size:
+        raise _core.Error(f"{what} has the value {wrong[0]}, allowed are numbers from 0 on; log_table takes logarithms")
+    return array
+
+
+def by_name(evidence: Any) -> "Mapping[str, Any]":
+    """Evidence, which may be none."""
+    if evidence is not None and not isinstance(evidence, Mapping):
+        raise _core.Error(f"evidence is {evidence!r}, allowed is a mapping of names to states or weights")
+    return evidence or {}
+
+
+def whole(value: Any, what: str) -> int:
+    """A count."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise _core.Error(f"{what} is {value!r}, allowed are whole numbers from 0 on")
+    return int(value)
