@@ -318,7 +318,8 @@ void bind_infer(py::module_& module) {
   py::class_<OracleOptions>(module, "OracleOptions")
       .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
                        bool retry_failed, const std::map<int, py::object>& on_failure,
-                       const std::map<int, double>& max_failure_share, const std::optional<RedisOptions>& redis) {
+                       const std::map<int, double>& max_failure_share, const std::map<int, std::string>& names,
+                       const std::optional<RedisOptions>& redis) {
         OracleOptions options;
         options.num_workers = workers;
         options.journal = journal;
@@ -326,6 +327,7 @@ void bind_infer(py::module_& module) {
         options.retry_failed = retry_failed;
         for (const auto& [factor, rule] : on_failure) options.on_failure[factor] = rule_of(rule);
         options.max_failure_share = max_failure_share;
+        options.names = names;
         options.redis = redis;
         return options;
       }));

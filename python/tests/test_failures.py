@@ -49,7 +49,8 @@ def test_numbers_of_all_kinds_are_rules(rule):
 
 @pytest.mark.parametrize("rule", ["impossible", "skip", -3.0])
 def test_a_function_that_fails_too_often_ends_the_run(rule):
-    with pytest.raises(ts.Error, match=r"of its \d+ evaluations failed, allowed is a share of 0.2 .*boom") as caught:
+    message = r"^function 'simulate': \d+ of its .* a share of 0.2 .*'simulate' at c0=0.*boom"
+    with pytest.raises(ts.Error, match=message) as caught:
         failing(1.0, on_failure=rule).infer(calls=100)
     assert caught.value.answer is None  # not one value: nothing is known
     with pytest.raises(ts.Error, match="allowed is a share of 0.2") as caught:

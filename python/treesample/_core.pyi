@@ -83,6 +83,7 @@ class OracleOptions:
         retry_failed: bool,
         on_failure: dict[int, Any],
         max_failure_share: dict[int, float],
+        names: dict[int, str],
         redis: Optional[RedisOptions],
     ) -> None: ...
 

@@ -163,6 +163,13 @@ def shares(model: Model) -> "dict[int, float]":
     return {first + i: factor.max_failure_share for i, factor in enumerate(model._functions.values())}
 
 
+def names(model: Model) -> "dict[int, str]":
+    """What the functions are called, by factor."""
+    first = int(model._graph.num_factors)
+    functions = enumerate(factor.function for factor in model._functions.values())
+    return {first + i: str(getattr(function, "__name__", f"factor {first + i}")) for i, function in functions}
+
+
 def fingerprint(model: Model) -> str:
     """Changes when the text of a function does, as far as it can be seen."""
     digest = hashlib.sha256()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, 
 
 from . import _core
 from ._answer import Answer
-from ._functions import ByExecutor, fingerprint, rules, shares, with_functions
+from ._functions import ByExecutor, fingerprint, names, rules, shares, with_functions
 from ._options import as_text, suggestion
 from ._progress import make_progress
 
@@ -133,9 +133,9 @@ class Run:
         if self._interrupted is not None and (before := self._interrupted()) is not None:
             before.close()
         is_over = threading.Event()
-        options = _core.OracleOptions(
-            calling.num_workers, self._journal, "", calling.retry_failed, rules(model), shares(model), calling.redis
-        )
+        journal, redis = self._journal, calling.redis
+        told = rules(model), shares(model), names(model)
+        options = _core.OracleOptions(calling.num_workers, journal, "", calling.retry_failed, *told, redis)
         if model._program_file is not None:
             return _Paid(_core.programs_of(model._program_file, self._evidence, options), is_over)
         is_direct = not self._journal and calling.executor is None

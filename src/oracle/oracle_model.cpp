@@ -19,7 +19,7 @@ OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources) {
                     .parts = fingerprint_parts(json)};
   const auto no_function = [](std::span<const int>) { return 0.0; };
   for (const FactorDescription& factor : json.factors) {
-    model.factors.push_back({factor.name,
+    model.factors.push_back({factor.name, factor.name,
                              factor.is_table()
                                  ? Factor::table(factor.scope, factor.log_values)
                                  : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
@@ -69,14 +69,17 @@ OracleModel make_oracle_model(const FactorGraph& graph, const std::string& versi
   for (int v = 0; v < graph.num_variables(); ++v) model.variables.push_back(graph.variable(v));
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);
-    model.factors.push_back({fmt::format("factor {}", m), factor});
+    const std::string name = fmt::format("factor {}", m);
+    const auto label = options.names.find(m);
+    const bool has_label = label != options.names.end();
+    model.factors.push_back({name, has_label ? label->second : name, factor});
     if (factor.is_table()) continue;
     model.factors.back().source = static_cast<int>(model.sources.size());
     model.sources.push_back({.make = [factor](const StopSignal&) { return std::make_unique<CallableOracle>(factor); },
                              .max_batch = factor.max_batch(),
                              .on_failure = failure_rule(factor, m, options.on_failure),
                              .max_failure_share = failure_share(m, options.max_failure_share),
-                             .description = "function"});
+                             .description = has_label ? fmt::format("function '{}'", label->second) : "function"});
   }
   return model;
 }

@@ -14,8 +14,9 @@ namespace treesample {
 
 struct OracleModel {
   struct FactorSpec {
-    std::string name;
-    Factor factor;  // scope, table, maximum and cost; the function is not used
+    std::string name;   // also in the journal
+    std::string label;  // in messages
+    Factor factor;      // scope, table, maximum and cost; the function is not used
     int source = -1;
   };
   std::string name;

@@ -24,7 +24,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
   WorkerPool::Settings settings{.sources = model_.sources, .num_workers = options.num_workers};
   for (const Variable& variable : model_.variables) graph_.add_variable(variable);
   for (int m = 0; m < static_cast<int>(model_.factors.size()); ++m) {
-    const auto& [name, factor, source] = model_.factors[m];
+    const auto& [name, label, factor, source] = model_.factors[m];
     settings.source_of.push_back(source);
     if (source < 0) {
       graph_.add_factor(factor);
@@ -101,7 +101,7 @@ void OracleSet::Impl::check_question(const OracleQuestion& question) const {
 
 // "factor 'likelihood' at pump=failed, load=2".
 std::string OracleSet::Impl::subject(const Job& job) const {
-  return fmt::format("factor '{}' at {}", model_.factors[job.factor].name,
+  return fmt::format("factor '{}' at {}", model_.factors[job.factor].label,
                      describe_states(graph_, graph_.factor(job.factor).scope(), job.states));
 }
 

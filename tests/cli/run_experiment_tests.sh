@@ -96,6 +96,8 @@ check "compare" exits 0
 check "compare: andor is exact" says out 'andor.* exact'
 check "compare: CSV" says compared/compare.csv '^smc,'
 check "compare: commit and processor" says compared/compare.csv '^# .*; commit [0-9a-f]*.*; processor '
+run compare "$models/permuted-chain.uai" --methods sis,tree --budgets 2 --runs 1
+check "compare: a method without numbers keeps its row" says out '^  SIS  *-$'
 run compare "$models/permuted-chain.uai" --budgets 50,x
 check "bad budget" exits 64
 run compare "$models/permuted-chain.uai" --methods smc,magic

@@ -48,7 +48,9 @@ struct OracleOptions {
   // For C++ functions, by factor: what an evaluation counts as that throws or returns an invalid value. Without a rule
   // the search stops. A value is at most the factor's log_max, from which bounds are made.
   std::map<int, FailureRule> on_failure = {};
-  // The same for the share that may fail; without an entry it is kMaxFailureShare.
+  // What messages call them, instead of "factor 3"; a journal does not depend on it.
+  std::map<int, std::string> names = {};
+  // The share that may fail; without an entry it is kMaxFailureShare.
   std::map<int, double> max_failure_share = {};
   // Workers on any machine (oracle/question_worker.hpp) answer through this server, instead of programs here; for
   // models from files. num_workers is then the largest number of questions under way.
