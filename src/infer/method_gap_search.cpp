@@ -381,8 +381,7 @@ Draft GapSearch::run() {
   unless_given_up([&] {
     const auto best = completed(best_configuration(result, run_.until()), summed_.get(), whole_);
     if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
-    judge_stored_best(draft_, result, whole_);
-    return true;
+    return judge_stored_best(draft_, result, whole_);
   });
   if (first_) draft_.offer_best(*first_);
   return std::move(draft_);

@@ -87,20 +87,21 @@ std::optional<Configuration> completed(std::optional<Configuration> left, const 
 //
 // This needs every configuration that L counts in the store: no node was given up for its bounds, none was closed by
 // a leaf value.
-void judge_stored_best(Draft& draft, const SearchResult& result, const FactorGraph& graph) {
+bool judge_stored_best(Draft& draft, const SearchResult& result, const FactorGraph& graph) {
   const LeafValues& leaves = result.leaves;
   if (graph.has_only_tables() || !draft.best || leaves.lower || leaves.lower_bound || result.report.num_collapses > 0) {
-    return;
+    return false;
   }
   for (int n = 0; leaves.upper && n < graph.num_variables(); ++n) {
-    if (leaves.upper->is_exact(n)) return;
+    if (leaves.upper->is_exact(n)) return false;
   }
   const LogBounds& log_z = result.report.log_z;
   const double rest = -std::expm1(log_z.lower - log_z.upper) * std::exp(log_z.upper - draft.best->log_density);
-  if (!(rest < 0.5)) return;
+  if (!(rest < 0.5)) return false;
   constexpr double kRounded = 1.0 + 1e-9;  // of these few operations
   draft.best_gap = kRounded * (std::log1p(rest) - std::log1p(-rest));
   draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+  return true;
 }
 
 std::string workers_text(const InferOptions& options) {
