@@ -277,11 +277,10 @@ void print_log_z(const Answer& answer) {
     fmt::print("            certified: at least {}, at most {}\n", bound_text(answer.lower.value_or(kNegInf), -1.0),
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
-  if (answer.is_evidence_probability && answer.log_z && !has_nothing) {
-    fmt::print(
-        "P(evidence) {}{}\n",
-        is_lower_bound(answer) ? probability_at_least(*answer.log_z) : fmt::format("{:.6g}", std::exp(*answer.log_z)),
-        answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
+  if (const std::optional<double> probability = answer.evidence_probability(); probability && !has_nothing) {
+    fmt::print("P(evidence) {}{}\n",
+               is_lower_bound(answer) ? probability_at_least(*answer.log_z) : fmt::format("{:.6g}", *probability),
+               answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
   }
   print_importance(answer);
   if (answer.sampled_interval && !answer.is_exact) {

@@ -291,7 +291,7 @@ void bind_answer(py::module_& module) {
       .def_property_readonly("map", &map_of)
       .def_property_readonly("k_best", &k_best_of)
       .def_property_readonly("conflict", &conflict_of)
-      .def_readonly("is_evidence_probability", &Answer::is_evidence_probability)
+      .def_property_readonly("evidence_probability", &Answer::evidence_probability)
       .def("samples", [](const Answer& answer, int num_variables) { return array_of(answer.samples, num_variables); })
       .def_readonly("has_exact_samples", &Answer::has_exact_samples)
       .def_readonly("sampler_divergence", &Answer::sampler_divergence)

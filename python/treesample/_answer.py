@@ -178,7 +178,8 @@ class Answer:
     @property
     def evidence_probability(self) -> Optional[float]:
         """P(evidence) of a Bayesian network, as far as log Z is known; None for other models."""
-        return math.exp(float(self.log_z)) if self._core.is_evidence_probability else None
+        result: Optional[float] = self._core.evidence_probability
+        return result
 
     @property
     def conflict(self) -> "list[str]":

@@ -37,6 +37,13 @@ const char* Answer::log_z_kind() const {
   return *log_z == lower.value_or(kNegInf) ? "lower bound" : "estimate";
 }
 
+std::optional<double> Answer::evidence_probability() const {
+  if (!is_evidence_probability || !log_z) return {};
+  const double probability = std::min(1.0, std::exp(*log_z));
+  const bool is_lower_bound = !is_exact && log_z == lower;
+  return is_lower_bound ? probability * (1.0 - 0x1.0p-50) : probability;
+}
+
 void Draft::add_first_bounds(const FactorGraph& graph) {
   const bool has_both = lower.value_or(kNegInf) != kNegInf && upper;
   if (!log_z || is_exact || has_both) return;

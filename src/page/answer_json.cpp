@@ -236,8 +236,8 @@ void write_question(JsonWriter& out, const Answer& answer, const Model& model, c
 // How good the answer is.
 void write_quality(JsonWriter& out, const Answer& answer, const FactorGraph& graph) {
   out.field("log_z", log_z_json(answer));
-  out.field("evidence_probability",
-            answer.is_evidence_probability && answer.log_z ? number(std::exp(*answer.log_z)) : Json());
+  const std::optional<double> probability = answer.evidence_probability();
+  out.field("evidence_probability", probability ? number(*probability) : Json());
   out.name("conflict");
   if (answer.conflict.empty()) {
     out.value(Json());

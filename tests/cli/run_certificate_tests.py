@@ -198,6 +198,9 @@ def test_lower_bounds_are_rounded_down():
     lower = Decimal(answer["log_z"]["lower"])
     check(Decimal(lines["P(evidence)"].split()[1].rstrip(",")).ln() <= lower, "third: P(evidence)", text)
     check(Decimal(lines["log"].split()[2]) <= lower, "third: log Z", text)
+    check(Decimal(answer["evidence_probability"]).ln() <= lower, "third: evidence_probability", text)
+    _, answer, text = infer("third.bif", "--evidence", "v1=y", "--no-simplify", "--select", "mass", "--budget", "3")
+    check(answer["log_z"]["exact"] or answer["evidence_probability"] <= 1, "third: a probability above 1", text)
 
 
 def test_exact_answers_have_bounds():

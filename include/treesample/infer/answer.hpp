@@ -89,6 +89,8 @@ struct Answer {
   Observations conflict;
   // Z is the probability of the evidence: the model is a Bayesian network, and nothing soft was observed.
   bool is_evidence_probability = false;
+  // Then this: never above 1, and rounded down where log_z is a lower bound.
+  [[nodiscard]] std::optional<double> evidence_probability() const;
 
   std::optional<Configuration> best;
   // True: no configuration is better by more than best_gap, which is rounding. False: the best found. None: a proof was
