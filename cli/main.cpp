@@ -50,12 +50,12 @@ std::string parse_number(const std::string& name, const std::string& text, T low
   return fmt::format("{} is '{}', allowed are numbers from {} to {}", name, text, low, high);
 }
 
-// An empty text would be taken as none: a file that is not written, without a word.
-std::function<void(const std::string&)> not_empty(const std::string& name, const std::string& meta) {
-  return [name, meta](const std::string& text) {
+// An empty text would be taken as none: a file that is not written, without a word. The parser puts the name before it.
+std::function<void(const std::string&)> not_empty(const std::string& meta) {
+  return [meta](const std::string& text) {
     if (!text.empty()) return;
     throw CLI::ValidationError(
-        fmt::format("{} is '', allowed is a text that is not empty{}", name, meta.empty() ? "" : " (" + meta + ")"),
+        fmt::format("the value is '', allowed is a text that is not empty{}", meta.empty() ? "" : " (" + meta + ")"),
         CLI::ExitCodes::ValidationError);
   };
 }
@@ -66,10 +66,10 @@ class Cli11CommandLine final : public CommandLine {
 
   void section(const std::string&, bool) override {}  // help is made from described.hpp
   void positional(const std::string& name, std::string& value, const std::string& help) override {
-    app_.add_option(name, value, help)->required()->type_name("")->each(not_empty(name, ""));
+    app_.add_option(name, value, help)->required()->type_name("")->each(not_empty(""));
   }
   void optional_positional(const std::string& name, std::string& value, const std::string& help) override {
-    app_.add_option(name, value, help)->type_name("")->each(not_empty(name, ""));
+    app_.add_option(name, value, help)->type_name("")->each(not_empty(""));
   }
   void flag(const std::string& name, bool& value, const std::string& help) override {
     app_.add_flag(name, value, help);
@@ -82,11 +82,11 @@ class Cli11CommandLine final : public CommandLine {
     number(name, value, low, high, "X", help);
   }
   void option(const std::string& name, std::string& value, const std::string& meta, const std::string& help) override {
-    app_.add_option(name, value, help)->type_name(meta)->capture_default_str()->each(not_empty(name, meta));
+    app_.add_option(name, value, help)->type_name(meta)->capture_default_str()->each(not_empty(meta));
   }
   void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
               const std::string& help) override {
-    app_.add_option(name, values, help)->type_name(meta)->allow_extra_args(false)->each(not_empty(name, meta));
+    app_.add_option(name, values, help)->type_name(meta)->allow_extra_args(false)->each(not_empty(meta));
   }
   void option(const std::string& name, const std::string& meta, const std::string& initial, const std::string& help,
               const std::function<void(const std::string&)>& take) override {
@@ -99,7 +99,7 @@ class Cli11CommandLine final : public CommandLine {
     };
     CLI::Option* const option = app_.add_option_function<std::string>(name, take_or_refuse, help)->type_name(meta);
     if (!initial.empty()) option->default_str(initial);
-    if (meta == "FILE") option->each(not_empty(name, meta));  // other texts are judged by `take`
+    if (meta == "FILE") option->each(not_empty(meta));  // other texts are judged by `take`
   }
   [[nodiscard]] bool is_given(const std::string& name) const override { return app_.count(name) > 0; }
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,

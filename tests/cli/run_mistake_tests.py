@@ -54,13 +54,15 @@ def test_empty_names():
     """An empty name would be taken as none: a file that is not written, and exit code 0."""
     for option in ("--json", "--html", "--trace", "--samples-out", "--marginals-out", "--uai-out", "--cases",
                    "--cases-out", "--weights", "--journal", "--resume", "--compile", "--evidence"):
-        check_refused(["infer", ASIA, option, ""], 64, f"{option} is '', allowed is a text that is not empty")
-    for arguments in (["compare", ASIA, "--methods", ""], ["compare", ASIA, "--out", ""], ["generate", "chain", "--out", ""],
+        check_refused(["infer", ASIA, option, ""], 64,
+                      f"treesample: {option}: the value is '', allowed is a text that is not empty")
+    for arguments in (["compare", ASIA, "--methods", ""], ["compare", ASIA, "--out", ""],
+                      ["generate", "chain", "--out", ""],
                       ["reproduce", "table1", "--quick", "--methods", ""], ["train", "--hidden", ""],
                       ["train", "--model", ""], ["journal", "x", "--csv", ""]):
-        check_refused(arguments, 64, f"{arguments[-2]} is '', allowed is")
-    check_refused(["infer", ""], 64, "MODEL is '', allowed is a text that is not empty")
-    check_refused(["convert", ASIA, ""], 64, "TO is ''")
+        check_refused(arguments, 64, f"treesample: {arguments[-2]}: the value is '', allowed is")
+    check_refused(["infer", ""], 64, "treesample: MODEL: the value is '', allowed is a text that is not empty")
+    check_refused(["convert", ASIA, ""], 64, "TO: the value is ''")
     check(os.listdir() == [], "and nothing is left", os.listdir())
 
 
