@@ -13,7 +13,8 @@ OracleModel small_model() {
   OracleModel model{.name = "small", .parts = {{"the variables", "1"}, {kTablesPart, "2"}}};
   model.variables = {{.num_states = 2, .name = "a"}, {.num_states = 3, .name = "b"}};
   const auto zero = [](std::span<const int>) { return 0.0; };
-  model.factors = {{"table", Factor::table({0}, {0.0, 0.0})}, {"f", Factor::function({0, 1}, zero), 0}};
+  model.factors = {{.name = "table", .label = "table", .factor = Factor::table({0}, {0.0, 0.0})},
+                   {.name = "f", .label = "f", .factor = Factor::function({0, 1}, zero), .source = 0}};
   return model;
 }
 
