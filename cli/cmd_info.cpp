@@ -26,7 +26,7 @@ class InfoCommand final : public Command {
            "  treesample info model.json";
   }
   void declare(CommandLine& line) override {
-    line.positional("MODEL", model_, "Model file (.uai, .bif, .json)");
+    line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .json)");
     declare_evidence(line, evidence_);
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
   }

@@ -67,77 +67,61 @@ Outcome search_outcome(const FactorGraph& graph, const Answer& answer, const Met
           .delta_kl_error = found.delta_kl_error};
 }
 
+std::vector<ContenderRow> numbered(std::vector<ContenderRow> rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].contender = static_cast<Contender>(i);
+  return rows;
+}
+
 }  // namespace
 
+// In the order of Contender.
 const std::vector<ContenderRow>& contenders() {
   static const std::vector<const char*> kExploration = {"1", "0.5", "2", "0.3", "3", "0.2", "5", "0.1", "10"};
   // An ELBO can be negative, and then epsilon = 0.1 alone scales the exploration.
   static const std::vector<const char*> kMoreExploration = {"1", "0.5", "2",  "0.3", "3",   "0.2",
                                                             "5", "0.1", "10", "30",  "100", "300"};
-  static const std::vector<ContenderRow> rows = {
-      {Contender::kSis, "sis", "SIS", 5, {.method = Method::kSis}, {}, true},
-      {Contender::kSmc,
-       "smc",
+  static const std::vector<ContenderRow> rows = numbered({
+      {"sis", "SIS", 5, {.method = Method::kSis}, {}, true},
+      {"smc",
        "SMC",
        1,
        {.method = Method::kSmc},
        {{"ess-threshold", {"0.5", "0.25", "0.75", "1"}}, {"resampling", {"multinomial", "stratified", "systematic"}}},
        true},
-      {Contender::kGibbs,
-       "gibbs",
-       "GIBBS",
-       7,
-       {.method = Method::kGibbs},
-       {{"sweeps", {"1", "2", "5", "10", "20", "50"}}},
-       true},
-      {Contender::kBp, "bp", "BP", 8, {.method = Method::kBp}, {{"messages", {"1", "2", "3", "5", "10"}}}, true},
-      {Contender::kTree, "tree", "TS", 0, tree_search(SpaceKind::kTree), {{"c", kExploration}}},
-      {Contender::kMass,
-       "mass",
+      {"gibbs", "GIBBS", 7, {.method = Method::kGibbs}, {{"sweeps", {"1", "2", "5", "10", "20", "50"}}}, true},
+      {"bp", "BP", 8, {.method = Method::kBp}, {{"messages", {"1", "2", "3", "5", "10"}}}, true},
+      {"tree", "TS", 0, tree_search(SpaceKind::kTree), {{"c", kExploration}}},
+      {"mass",
        "TS, rule mass",
        9,
        {.method = Method::kTreeSample, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
-      {Contender::kElbo,
-       "elbo",
-       "TS, ELBO leaves",
-       6,
-       with_prior(tree_search(SpaceKind::kTree), "means"),
-       {{"c", kMoreExploration}}},
-      {Contender::kElboStates,
-       "elbo-states",
+      {"elbo", "TS, ELBO leaves", 6, with_prior(tree_search(SpaceKind::kTree), "means"), {{"c", kMoreExploration}}},
+      {"elbo-states",
        "TS, ELBO leaves, bonus (N - n) log K, random ties",
        10,
        with_states_bonus(with_prior(tree_search(SpaceKind::kTree), "means")),
        {{"c", kMoreExploration}}},
-      {Contender::kUniform, "uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
-      {Contender::kGraph, "graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},
-      {Contender::kAndOr,
-       "andor",
-       "andor",
-       2,
-       tree_search(SpaceKind::kAndOr, OrderKind::kMinFill),
-       {{"c", kExploration}}},
-      {.contender = Contender::kLearned,
-       .word = "learned",
+      {"uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
+      {"graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},
+      {"andor", "andor", 2, tree_search(SpaceKind::kAndOr, OrderKind::kMinFill), {{"c", kExploration}}},
+      {.word = "learned",
        .title = "learned model",
        .color = 11,
        .options = {.method = Method::kLearned},
        .is_for_functions = true},
-      {.contender = Contender::kMetropolis,
-       .word = "metropolis",
+      {.word = "metropolis",
        .title = "Metropolis",
        .color = 12,
        .options = {.method = Method::kMetropolis},
        .has_particles = true,
        .is_for_functions = true},
-      {.contender = Contender::kFrequencies,
-       .word = "frequencies",
+      {.word = "frequencies",
        .title = "frequencies of the best quarter",
        .color = 13,
        .options = {.method = Method::kFrequencies},
        .has_particles = true,
        .is_for_functions = true},
-  };
+  });
   return rows;
 }
 

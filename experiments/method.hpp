@@ -11,6 +11,8 @@
 
 namespace treesample::experiments {
 
+// The number of a row of contenders(). Names are for those that experiments treat in a way of their own; a row at the
+// end needs none.
 enum class Contender {
   kSis,
   kSmc,
@@ -36,7 +38,6 @@ struct Tuned {
 
 // One row for each; a method that is to appear in comparisons is added here.
 struct ContenderRow {
-  Contender contender;
   const char* word;   // of command lines and files
   const char* title;  // in tables
   int color;          // in every figure, an index of the palette in plot.hpp
@@ -44,6 +45,7 @@ struct ContenderRow {
   std::vector<Tuned> tuned = {};
   bool has_particles = false;     // its outcome is known exactly, whatever the model
   bool is_for_functions = false;  // no part of the paper's experiments
+  Contender contender = {};       // its number
 };
 const std::vector<ContenderRow>& contenders();
 // Of the paper's experiments.

@@ -56,6 +56,12 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
     task.go_on();
     run.remark("no time for mini-buckets: the maxima of the factors are the bounds");
   }
+  const bool has_estimate = is_network(word) || task.options().value_function;
+  if (!is_mini_bucket(word) && !has_estimate && word != "uniform" && word != "maxima") {
+    throw OptionError("prior", fmt::format("'{}' gives no bounds, allowed are uniform, maxima, mini-bucket, "
+                                           "mini-bucket:I, net:FILE, program:FILE (--select gap)",
+                                           word));
+  }
   Leaves leaves;
   leaves.values.upper = maxima_value(graph, space, run.set_up_end());
   if (graph.has_only_tables()) {
@@ -64,7 +70,7 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
   if (!leaves.values.upper)
     throw OptionError("select", "gap needs upper bounds: a factor that is a function must declare its maximum");
   leaves.text = "maxima of the factors";
-  if (is_network(word) || task.options().value_function) {
+  if (has_estimate) {
     leaves.values.estimate = make_value(task, graph, space);
     leaves.text += ", estimates by " + word;
   }

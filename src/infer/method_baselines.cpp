@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
@@ -58,8 +60,6 @@ void add_believed_best(Draft& draft, const Task& task, const Marginals& beliefs)
   const FindResult found = find_configuration(task.graph, options);
   if (found.outcome == FindOutcome::kFound) draft.best = found.configuration;
 }
-
-}  // namespace
 
 Draft run_particle_filter(const Task& task) {
   const InferOptions& chosen = task.options();
@@ -157,6 +157,31 @@ Draft run_frequencies(const Task& task) {
   draft.best_gap = 2.0 * (result.report.log_error + task.run.log_error());
   draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
   return draft;
+}
+
+using Phases = std::vector<PlannedPhase>;
+
+Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.0}}); }
+
+Phases belief_phases(const Plan& plan) {
+  const double end = plan.request.question.samples > 0 ? policy::kBeliefsEnd : 1.0;
+  return phases_of(plan, {{"messages", end}, {"samples", 1.0}});
+}
+
+Phases asking_phases(const Plan& plan) { return phases_of(plan, {{"asking", 1.0}}); }
+
+}  // namespace
+
+std::span<const MethodRow> baseline_rows() {
+  static constexpr std::array kRows = {
+      MethodRow{Method::kSis, {}, "sis", run_particle_filter, drawing_phases},
+      MethodRow{Method::kSmc, {}, "smc", run_particle_filter, drawing_phases},
+      MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
+      MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
+      MethodRow{Method::kMetropolis, {}, "metropolis", run_metropolis, drawing_phases},
+      MethodRow{Method::kFrequencies, {}, "frequencies", run_frequencies, asking_phases},
+  };
+  return kRows;
 }
 
 }  // namespace treesample

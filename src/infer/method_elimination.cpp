@@ -207,7 +207,7 @@ Configuration best_sample(const Approximation& approximation, const Task& task) 
 
 // By a max-product pass, which takes less time than elimination and as much memory again. Returns what there is not
 // enough of.
-std::string add_most_probable(Draft& draft, const Elimination& elimination, const Task& task) {
+std::string add_max_product(Draft& draft, const Elimination& elimination, const Task& task) {
   const Run& run = task.run;
   if (run.is_overdue()) return "time";
   Limits limits = task.limits();
@@ -342,7 +342,7 @@ Draft run_elimination(const Task& task) {
     if (!is_there) draft.marginals_from.clear();
   }
   if (!task.question().best) return draft;
-  const std::string missing = add_most_probable(draft, *elimination, task);
+  const std::string missing = add_max_product(draft, *elimination, task);
   if (missing.empty()) return draft;
   draft.is_best_optimal.reset();
   if (!draft.best && !task.run.is_overdue()) {

@@ -172,7 +172,7 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
     limits.seconds =
         std::min(limits.seconds, std::max(policy::kBestSearchSeconds, policy::kBestSearchShare * search_start_));
   }
-  SearchOptions options;
+  SearchOptions options{.select = task_.plan.select};
   options.c = *task_.options().c;
   options.epsilon = *task_.options().epsilon;
   options.answer_order = *task_.options().answer_order;

@@ -82,7 +82,7 @@ Draft run_mass_search(const Task& task) {
   limits.seconds = (chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0) * run.seconds_left();
   limits.bytes /= policy::kSearchMemoryDivisor;
   SearchOptions options;
-  options.select = SelectRule::kMass;
+  options.select = task.plan.select;
   options.c = *chosen.c;
   options.seed = task.seed();
   options.seconds_per_node = policy::kSearchPassSeconds;

@@ -11,15 +11,10 @@
 
 namespace treesample {
 
-// The methods, in method_*.cpp.
+// The methods, in method_*.cpp; baselines have their rows there.
 Draft run_tree_search(const Task& task);
 Draft run_gap_search(const Task& task);
 Draft run_mass_search(const Task& task);
-Draft run_particle_filter(const Task& task);  // SIS and SMC
-Draft run_gibbs(const Task& task);
-Draft run_belief_propagation(const Task& task);
-Draft run_metropolis(const Task& task);
-Draft run_frequencies(const Task& task);
 Draft run_count(const Task& task);
 Draft run_learned(const Task& task);
 Draft run_monotone(const Task& task);
@@ -28,13 +23,6 @@ Draft run_elimination(const Task& task);  // throws Error (kInterrupted) when it
 namespace {
 
 using Phases = std::vector<PlannedPhase>;
-
-// The last phase ends at the time limit.
-Phases phases_of(const Plan& plan, std::initializer_list<std::pair<const char*, double>> shares) {
-  Phases phases;
-  for (const auto& [what, end] : shares) phases.push_back({what, end * plan.request.limits.seconds});
-  return phases;
-}
 
 bool has_samples(const Plan& plan) { return plan.request.question.samples > 0; }
 
@@ -76,10 +64,6 @@ Phases count_phases(const Plan& plan) {
   return phases_of(plan, {{"counting", policy::kCountEnd}, {"circuit, for marginals and samples", 1.0}});
 }
 
-Phases belief_phases(const Plan& plan) {
-  return phases_of(plan, {{"messages", has_samples(plan) ? policy::kBeliefsEnd : 1.0}, {"samples", 1.0}});
-}
-
 Phases learned_phases(const Plan& plan) {
   return phases_of(plan, {{"asking and learning", 1.0 - *plan.request.options.error_share},
                           {"samples for the errors", 1.0},
@@ -91,21 +75,14 @@ Phases monotone_phases(const Plan& plan) {
       plan, {{"boxes", 1.0 - *plan.request.options.error_share}, {"samples of what is open", 1.0}, {"samples", 1.0}});
 }
 
-Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.0}}); }
-
-Phases asking_phases(const Plan& plan) { return phases_of(plan, {{"asking", 1.0}}); }
-
-// Where several rules can answer, the planner takes the first.
-constexpr std::array kRegistry = {
-    MethodRow{Method::kTreeSample, SelectRule::kQUct, "treesample", run_tree_search, tree_phases},
-    MethodRow{Method::kTreeSample, SelectRule::kGap, "treesample", run_gap_search, gap_phases},
-    MethodRow{Method::kTreeSample, SelectRule::kMass, "treesample", run_mass_search, tree_phases},
-    MethodRow{Method::kSis, {}, "sis", run_particle_filter, drawing_phases},
-    MethodRow{Method::kSmc, {}, "smc", run_particle_filter, drawing_phases},
-    MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
-    MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
-    MethodRow{Method::kMetropolis, {}, "metropolis", run_metropolis, drawing_phases},
-    MethodRow{Method::kFrequencies, {}, "frequencies", run_frequencies, asking_phases},
+// Where several rules can answer, the planner takes the first. run_gap_search works for every rule that bounds suffice
+// for, run_mass_search for those that need estimates.
+constexpr std::array kSearches = {
+    MethodRow{Method::kTreeSample, SelectRule::kQUct, "treesample", run_tree_search, tree_phases, "q-uct"},
+    MethodRow{Method::kTreeSample, SelectRule::kGap, "treesample", run_gap_search, gap_phases, "gap"},
+    MethodRow{Method::kTreeSample, SelectRule::kMass, "treesample", run_mass_search, tree_phases, "mass"},
+};
+constexpr std::array kOthers = {
     MethodRow{Method::kExact, {}, "exact", run_elimination, elimination_phases},
     MethodRow{Method::kCount, {}, "count", run_count, count_phases},
     MethodRow{Method::kLearned, {}, "learned", run_learned, learned_phases},
@@ -114,18 +91,45 @@ constexpr std::array kRegistry = {
 
 }  // namespace
 
-std::span<const MethodRow> method_registry() { return kRegistry; }
+std::vector<PlannedPhase> phases_of(const Plan& plan, std::initializer_list<std::pair<const char*, double>> shares) {
+  Phases phases;
+  for (const auto& [what, end] : shares) phases.push_back({what, end * plan.request.limits.seconds});
+  return phases;
+}
+
+std::span<const MethodRow> method_registry() {
+  static const std::vector<MethodRow> registry = [] {
+    std::vector<MethodRow> rows(kSearches.begin(), kSearches.end());
+    const std::span<const MethodRow> baselines = baseline_rows();
+    rows.insert(rows.end(), baselines.begin(), baselines.end());
+    rows.insert(rows.end(), kOthers.begin(), kOthers.end());
+    return rows;
+  }();
+  return registry;
+}
 
 const MethodRow& method_row(Method method, SelectRule rule) {
-  return *std::find_if(kRegistry.begin(), kRegistry.end(),
+  const std::span<const MethodRow> registry = method_registry();
+  return *std::find_if(registry.begin(), registry.end(),
                        [&](const MethodRow& row) { return row.method == method && (!row.rule || row.rule == rule); });
 }
 
 std::span<const Word<Method>> words_of(Method) {
   static const std::vector<Word<Method>> words = [] {
     std::vector<Word<Method>> list;
-    for (const MethodRow& row : kRegistry) {
+    for (const MethodRow& row : method_registry()) {
       if (list.empty() || list.back().value != row.method) list.push_back({row.word, row.method});
+    }
+    return list;
+  }();
+  return words;
+}
+
+std::span<const Word<SelectRule>> words_of(SelectRule) {
+  static const std::vector<Word<SelectRule>> words = [] {
+    std::vector<Word<SelectRule>> list;
+    for (const MethodRow& row : method_registry()) {
+      if (row.rule) list.push_back({row.rule_word, *row.rule});
     }
     return list;
   }();
@@ -134,15 +138,13 @@ std::span<const Word<Method>> words_of(Method) {
 
 std::string ways_text(Ways ways) {
   std::vector<std::string> methods, rules;
-  for (const MethodRow& row : kRegistry) {
+  for (const MethodRow& row : method_registry()) {
     if ((ways & row.way()) == 0) continue;
     if (row.rule) rules.emplace_back(word_for(*row.rule));
     if (!row.rule) methods.emplace_back(row.word);
   }
-  const auto num_rules = static_cast<std::size_t>(
-      std::count_if(kRegistry.begin(), kRegistry.end(), [](const MethodRow& row) { return row.rule.has_value(); }));
   if (!rules.empty()) {
-    const bool has_all = rules.size() == num_rules;
+    const bool has_all = rules.size() == kSearches.size();
     methods.insert(methods.begin(),
                    has_all ? "treesample" : fmt::format("treesample --select {}", fmt::join(rules, " or ")));
   }

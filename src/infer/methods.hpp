@@ -1,10 +1,13 @@
 // The registry of methods, with one row for each, and what the methods share.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "infer/draft.hpp"
 #include "infer/option_table.hpp"
@@ -50,10 +53,14 @@ struct MethodRow {
   Draft (*run)(const Task& task);
   // How the time is divided among its phases, as shares of the limit.
   std::vector<PlannedPhase> (*phases)(const Plan& plan);
+  const char* rule_word = "";  // the name of the rule
 
   [[nodiscard]] constexpr Ways way() const { return rule ? treesample::way(*rule) : treesample::way(method); }
 };
 std::span<const MethodRow> method_registry();
+std::span<const MethodRow> baseline_rows();  // part of it
+// The phases of a plan that end at these shares of the time; the last one ends at the limit.
+std::vector<PlannedPhase> phases_of(const Plan& plan, std::initializer_list<std::pair<const char*, double>> shares);
 const MethodRow& method_row(Method method, SelectRule rule);
 
 // Certified bounds from one look at each factor, and a configuration if one is found at once: the answer when there was

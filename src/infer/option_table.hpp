@@ -23,7 +23,8 @@ std::string ways_text(Ways ways);
 
 struct OptionRow {
   const char* name;
-  Ways ways;  // that use the option
+  const char* group;  // the title under which help shows it
+  Ways ways;          // that use the option
   const char* help;
   // Access to the field.
   void (*set)(InferRequest& request, const OptionRow& row, std::string_view text);
@@ -38,6 +39,7 @@ struct OptionRow {
   bool (*matters)(const InferRequest& resolved, const FactorGraph& graph) = nullptr;
   const char* why_not = "";
   bool is_repeated = false;  // each use adds to it
+  std::string initial = {};  // the default; empty: the field's own
 };
 std::span<const OptionRow> option_rows();
 const OptionRow& option_row(std::string_view name);

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "infer/methods.hpp"
@@ -20,17 +19,6 @@ namespace treesample {
 namespace {
 
 constexpr std::string_view kMiniBucketWord = "mini-bucket";
-
-// The I of mini-bucket:I.
-std::optional<int> parse_i_bound(const std::string& word) {
-  const std::string start = std::string(kMiniBucketWord) + ":";
-  if (word.rfind(start, 0) != 0) return {};
-  int i_bound = -1;
-  const char* const end = word.data() + word.size();
-  const auto [rest, error] = std::from_chars(word.data() + start.size(), end, i_bound);
-  if (error != std::errc() || rest != end || i_bound < 0) return {};
-  return i_bound;
-}
 
 bool has_zeros(const FactorGraph& graph) {
   return std::any_of(graph.factors().begin(), graph.factors().end(), [](const Factor& factor) {
@@ -180,7 +168,7 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, co
   MiniBucketOptions options;
   options.bytes = task.limits().bytes / policy::kBucketMemoryDivisor;
   options.wanted_bytes = wanted_bucket_bytes(task, graph);
-  if (const std::optional<int> i_bound = parse_i_bound(*task.options().prior)) {
+  if (const std::optional<int> i_bound = mini_bucket_i_bound(*task.options().prior)) {
     options.i_bound = *i_bound;
     options.bytes = task.limits().bytes;
   }

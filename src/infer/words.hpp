@@ -16,8 +16,6 @@ struct Word {
 template <typename Enum>
 Word(const char*, Enum) -> Word<Enum>;
 
-inline constexpr std::array kRuleWords = {Word{"q-uct", SelectRule::kQUct}, Word{"gap", SelectRule::kGap},
-                                          Word{"mass", SelectRule::kMass}};
 inline constexpr std::array kSpaceWords = {Word{"tree", SpaceKind::kTree}, Word{"graph", SpaceKind::kGraph},
                                            Word{"andor", SpaceKind::kAndOr}};
 inline constexpr std::array kOrderWords = {Word{"given", OrderKind::kGiven}, Word{"degree", OrderKind::kDegree},
@@ -43,8 +41,8 @@ inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Ai
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
 
 // Overloads by type, so that code which handles options need not name the list.
-std::span<const Word<Method>> words_of(Method);  // from the registry of methods
-constexpr std::span<const Word<SelectRule>> words_of(SelectRule) { return kRuleWords; }
+std::span<const Word<Method>> words_of(Method);  // these two from the registry of methods
+std::span<const Word<SelectRule>> words_of(SelectRule);
 constexpr std::span<const Word<SpaceKind>> words_of(SpaceKind) { return kSpaceWords; }
 constexpr std::span<const Word<OrderKind>> words_of(OrderKind) { return kOrderWords; }
 constexpr std::span<const Word<BudgetUnit>> words_of(BudgetUnit) { return kUnitWords; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "treesample/error.hpp"
@@ -38,21 +39,25 @@ constexpr Format kFormats[] = {{".uai", parse_uai, format_uai_kind, is_uai_netwo
                                {".xml", parse_xmlbif, format_xmlbif, always},
                                {".json", parse_json_tables, format_json_tables, never, kMaxJsonModelBytes}};
 
+std::string all_extensions() {
+  std::string all;
+  for (const Format& format : kFormats) all += fmt::format("{}{}", all.empty() ? "" : ", ", format.extension);
+  return all;
+}
+
 const Format& format_of(std::string_view source_name, std::string_view written) {
   std::string extension(written);
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  std::string allowed;
   for (const Format& format : kFormats) {
     if (extension == format.extension) return format;
-    allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", format.extension);
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(source_name, ignored)) {
     throw Error(ErrorCode::kIo, fmt::format("{}: cannot be read: Is a directory", source_name));
   }
   throw Error(ErrorCode::kArgument,
-              fmt::format("{}: the name of a model file must end in one of: {}", source_name, allowed));
+              fmt::format("{}: the name of a model file must end in one of: {}", source_name, all_extensions()));
 }
 
 const Format& format_of(const std::filesystem::path& path) {
@@ -118,11 +123,12 @@ std::vector<std::filesystem::path> model_files(const std::filesystem::path& fold
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string extension = entry.path().extension().string();
-    const bool is_model = extension == ".uai" || extension == ".bif" || extension == ".xmlbif" || extension == ".json";
+    const bool is_model = std::any_of(std::begin(kFormats), std::end(kFormats),
+                                      [&](const Format& format) { return extension == format.extension; });
     if (entry.is_regular_file() && is_model) files.push_back(entry.path());
   }
   check_argument(!error && !files.empty(), asked_by,
-                 fmt::format("'{}' is no folder with models (.uai, .bif, .xmlbif, .json)", folder.string()));
+                 fmt::format("'{}' is no folder with models ({})", folder.string(), all_extensions()));
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -218,6 +218,9 @@ def check_rules():
     for method in ("sis", "smc"):
         code, stderr, _ = infer("--method", method, "--prior", "calibrated")
         check(code == 64 and is_named("--prior", stderr), f"{method} has no calibrated prior", stderr)
+    for prior in ("elbo", "means"):
+        code, stderr, _ = infer("--select", "gap", "--prior", prior)
+        check(code == 64 and is_named("--prior", stderr), f"{prior} gives no bounds", stderr)
 
 
 def check_complete():

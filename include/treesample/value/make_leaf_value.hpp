@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct LeafValueOptions {
 // The words, as they are shown to a user.
 const std::vector<std::string>& leaf_value_words();
 [[nodiscard]] bool is_leaf_value_word(const std::string& word);
+// The I of mini-bucket:I.
+[[nodiscard]] std::optional<int> mini_bucket_i_bound(const std::string& word);
 
 // Throws Error: kArgument for an unknown word and for a word that the model does not allow, and what the leaf value's
 // own maker throws. Null for maxima where a function declares none.

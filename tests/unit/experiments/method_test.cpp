@@ -150,5 +150,23 @@ TEST(Compare, WithoutEliminationTheReferenceIsAnEstimateThatAgrees) {
   EXPECT_NEAR(std::stod(report.tables.at(0).rows.at(0).at(1)), std::stod(exact.tables.at(0).rows.at(0).at(1)), 0.1);
 }
 
+TEST(Method, NamesOfContendersAreTheNumbersOfTheirRows) {
+  const std::vector<std::pair<Contender, std::string>> words = {{Contender::kSis, "sis"},
+                                                                {Contender::kSmc, "smc"},
+                                                                {Contender::kGibbs, "gibbs"},
+                                                                {Contender::kBp, "bp"},
+                                                                {Contender::kTree, "tree"},
+                                                                {Contender::kMass, "mass"},
+                                                                {Contender::kElbo, "elbo"},
+                                                                {Contender::kElboStates, "elbo-states"},
+                                                                {Contender::kUniform, "uniform"},
+                                                                {Contender::kGraph, "graph"},
+                                                                {Contender::kAndOr, "andor"},
+                                                                {Contender::kLearned, "learned"},
+                                                                {Contender::kMetropolis, "metropolis"},
+                                                                {Contender::kFrequencies, "frequencies"}};
+  for (const auto& [contender, word] : words) EXPECT_EQ(word_of(contender), word);
+}
+
 }  // namespace
 }  // namespace treesample::experiments

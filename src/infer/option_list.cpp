@@ -1,0 +1,55 @@
+// The options as other parts see them: their defaults, their groups and their list, from the rows.
+#include "infer/option_table.hpp"
+#include "treesample/error.hpp"
+#include "treesample/infer/option_groups.hpp"
+
+namespace treesample {
+
+InferRequest default_request() {
+  InferRequest request;
+  for (const OptionRow& known : option_rows()) {
+    if (!known.initial.empty()) known.set(request, known, known.initial);
+  }
+  return request;
+}
+
+const char* option_group(std::string_view name) {
+  for (const OptionRow& known : option_rows()) {
+    if (name == known.name) return known.group;
+  }
+  return "Other options";
+}
+
+const std::vector<OptionInfo>& infer_options() {
+  static const std::vector<OptionInfo> options = [] {
+    std::vector<OptionInfo> list;
+    const InferRequest defaults = default_request();
+    for (const OptionRow& known : option_rows()) {
+      const bool is_file = std::string_view(known.name) == "resume";
+      list.push_back({known.name, known.help, is_file ? "FILE" : known.meta(), known.text(defaults), known.is_common,
+                      known.is_repeated});
+    }
+    return list;
+  }();
+  return options;
+}
+
+const OptionInfo& infer_option(std::string_view name) {
+  for (const OptionInfo& known : infer_options()) {
+    if (name == known.name) return known;
+  }
+  throw OptionError(std::string(name), "is no option of infer");
+}
+
+void set_option(InferRequest& request, std::string_view name, std::string_view text) {
+  if (name == "method" && text == "auto") {
+    request.options.method.reset();
+    return;
+  }
+  const OptionRow& known = option_row(name);
+  known.set(request, known, text);
+}
+
+std::string option_text(const InferRequest& request, std::string_view name) { return option_row(name).text(request); }
+
+}  // namespace treesample
