@@ -151,7 +151,7 @@ struct Field {
 };
 
 struct Extra {
-  std::string initial = "";  // the default; empty: the field's own
+  std::string initial = {};  // the default; empty: the field's own
   double low = 0.0, high = 0.0;
   bool is_common = false;
   bool (*matters)(const InferRequest&, const FactorGraph&) = nullptr;

@@ -32,7 +32,7 @@ double num_states_of(const FactorGraph& graph, const Factor& factor) {
 // Growing numbers of values, the last of which is all.
 std::vector<std::int64_t> steps_up_to(std::int64_t all, int num_steps) {
   std::set<std::int64_t> steps{all};
-  const double first = static_cast<double>(std::min(kFirstStep, all));
+  const auto first = static_cast<double>(std::min(kFirstStep, all));
   for (int i = 0; i + 1 < num_steps; ++i) {
     const double share = static_cast<double>(i) / std::max(num_steps - 1, 1);
     steps.insert(std::llround(first * std::pow(static_cast<double>(all) / first, share)));

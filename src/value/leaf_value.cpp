@@ -188,19 +188,16 @@ LocalDistributions uniform_distributions(const FactorGraph& graph) {
 }
 
 std::shared_ptr<const LeafValue> product_value(const FactorGraph& graph, const SearchSpace& space,
-                                               const LocalDistributions& given, const ShouldStop& should_stop) {
+                                               const LocalDistributions& distributions, const ShouldStop& should_stop) {
   check_space("product_value", graph, space);
   check_argument(graph.has_only_tables(), "product_value", "needs a model in which every factor is a table");
-  check_distributions("product_value", graph, given);
-  const LocalDistributions distributions = normalised("product_value", given);
+  check_distributions("product_value", graph, distributions);
+  const LocalDistributions normal = normalised("product_value", distributions);
   std::vector<double> entropies;
-  for (const Level& level : space.levels) entropies.push_back(entropy(distributions[level.variable]));
-  const auto reduce = [&](int variable, std::span<const double> entries) {
-    return mean(distributions[variable], entries);
-  };
+  for (const Level& level : space.levels) entropies.push_back(entropy(normal[level.variable]));
+  const auto reduce = [&](int variable, std::span<const double> entries) { return mean(normal[variable], entries); };
   return std::make_shared<ProductValue>(
-      space, distributions, ReducedTables(graph, space, {reduce, ReducedTables::Rows::kSummed, entropies, should_stop}),
-      -1.0);
+      space, normal, ReducedTables(graph, space, {reduce, ReducedTables::Rows::kSummed, entropies, should_stop}), -1.0);
 }
 
 std::shared_ptr<const LeafValue> maxima_value(const FactorGraph& graph, const SearchSpace& space,

@@ -70,7 +70,7 @@ constexpr std::array kRows = {
 };
 
 const Row* row_of(const std::string& word) {
-  const auto found = std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) {
+  const auto* const found = std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) {
     if (row.argument.empty()) return word == row.word;
     return word.starts_with(row.word) && word.size() > row.word.size();
   });
