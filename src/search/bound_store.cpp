@@ -69,21 +69,18 @@ BoundStore::Pool::Pool(const Pool& other)
   std::memcpy(items_, other.items_, size_ * item_bytes_);
 }
 
-bool BoundStore::Pool::make_room(const Pool& other, NodeIndex first) {
-  const std::uint64_t size = std::uint64_t{size_} + other.size_ - first;
-  return size <= end_ && (size <= capacity_ || set_capacity(size));
+void BoundStore::Pool::place(Pool& other, NodeIndex first, NodeIndex to) const {
+  if (other.size_ > first) {
+    std::memcpy(items_ + to * item_bytes_, other.items_ + first * item_bytes_, (other.size_ - first) * item_bytes_);
+  }
+  other = Pool(item_bytes_, end_);
 }
 
-void BoundStore::Pool::take(Pool& other, NodeIndex first) {
-  if (other.size_ > first) {
-    std::memcpy(items_ + size_ * item_bytes_, other.items_ + first * other.item_bytes_,
-                (other.size_ - first) * item_bytes_);
-  }
+void BoundStore::Pool::extend(NodeIndex size, const Pool& other, NodeIndex first, NodeIndex to) {
+  size_ = size;
   for (const NodeIndex i : other.free_) {
-    if (i >= first) free_.push_back(i - first + size_);
+    if (i >= first) free_.push_back(i - first + to);
   }
-  size_ += other.size_ - first;
-  other = Pool(item_bytes_, end_);
 }
 
 BoundStore::BoundStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi) : space_(std::move(space)) {
@@ -227,36 +224,64 @@ void BoundStore::relink(std::size_t level, std::span<const Extent> common, std::
   }
 }
 
-bool BoundStore::take(BoundStore&& other, std::span<const Extent> common, std::span<const Place> places) {
-  const std::vector<Extent> base = extents();
+// The extents after taking what the copy has beyond `common`; empty where indices do not suffice.
+std::vector<BoundStore::Extent> BoundStore::extents_with(const BoundStore& copy, std::span<const Extent> common,
+                                                         std::span<const Extent> base) const {
+  std::vector<Extent> result;
   for (std::size_t n = 0; n < levels_.size(); ++n) {
-    const bool has_room = levels_[n].nodes.make_room(other.levels_[n].nodes, common[n].nodes) &&
-                          levels_[n].expansions.make_room(other.levels_[n].expansions, common[n].expansions);
-    see_pools(n);
-    if (!has_room) return false;
-  }
-  for (const auto [level, index] : places) {
-    const std::uint32_t theirs = other.node(level, index).expansion;
-    if (theirs == BoundNode::kNoExpansion) continue;
-    node(level, index).expansion = theirs - common[level].expansions + base[level].expansions;
-  }
-  for (std::size_t n = 0; n < levels_.size(); ++n) {
-    LevelStore& theirs = other.levels_[n];
-    other.relink(n, common, base);
-    const std::size_t num_free_nodes = levels_[n].nodes.num_free();
-    const std::size_t num_free_expansions = levels_[n].expansions.num_free();
-    levels_[n].nodes.take(theirs.nodes, common[n].nodes);
-    levels_[n].expansions.take(theirs.expansions, common[n].expansions);
-    theirs.contexts = ContextTable();
-    const std::uint64_t nodes =
-        levels_[n].nodes.size() - base[n].nodes - (levels_[n].nodes.num_free() - num_free_nodes);
+    const LevelStore& theirs = copy.levels_[n];
+    const std::uint64_t nodes = std::uint64_t{base[n].nodes} + theirs.nodes.size() - common[n].nodes;
     const std::uint64_t expansions =
-        levels_[n].expansions.size() - base[n].expansions - (levels_[n].expansions.num_free() - num_free_expansions);
-    num_nodes_ += nodes;
-    num_expansions_ += expansions;
-    used_bytes_ += nodes * sizeof(BoundNode) + expansions * levels_[n].expansions.item_bytes();
+        std::uint64_t{base[n].expansions} + theirs.expansions.size() - common[n].expansions;
+    if (nodes > levels_[n].nodes.end() || expansions > levels_[n].expansions.end()) return {};
+    result.push_back({static_cast<NodeIndex>(nodes), static_cast<NodeIndex>(expansions)});
   }
-  return true;
+  return result;
+}
+
+void BoundStore::take(std::span<const Part> parts, std::span<const Extent> common, ThreadTeam& threads) {
+  std::vector<Part> taken;
+  std::vector<std::vector<Extent>> bases = {extents()};  // where the part of each begins, and the end
+  for (const Part& part : parts) {
+    std::vector<Extent> end = extents_with(*part.copy, common, bases.back());
+    if (end.empty()) continue;
+    taken.push_back(part);
+    bases.push_back(std::move(end));
+  }
+  for (std::size_t n = 0; n < levels_.size(); ++n) {
+    const bool has_room = levels_[n].nodes.make_room(bases.back()[n].nodes) &&
+                          levels_[n].expansions.make_room(bases.back()[n].expansions);
+    see_pools(n);
+    if (!has_room) return;
+  }
+  for (std::size_t p = 0; p < taken.size(); ++p) {
+    for (const auto [level, index] : taken[p].places) {
+      const std::uint32_t theirs = taken[p].copy->node(level, index).expansion;
+      node(level, index).expansion = theirs - common[level].expansions + bases[p][level].expansions;
+    }
+  }
+  for (std::size_t n = 0; n < levels_.size(); ++n) {
+    auto& [nodes, expansions, contexts] = levels_[n];
+    const std::uint64_t nodes_before = nodes.num_used(), expansions_before = expansions.num_used();
+    for (std::size_t p = 0; p < taken.size(); ++p) {
+      const LevelStore& theirs = taken[p].copy->levels_[n];
+      nodes.extend(bases[p + 1][n].nodes, theirs.nodes, common[n].nodes, bases[p][n].nodes);
+      expansions.extend(bases[p + 1][n].expansions, theirs.expansions, common[n].expansions, bases[p][n].expansions);
+    }
+    num_nodes_ += nodes.num_used() - nodes_before;
+    num_expansions_ += expansions.num_used() - expansions_before;
+    used_bytes_ += (nodes.num_used() - nodes_before) * sizeof(BoundNode) +
+                   (expansions.num_used() - expansions_before) * expansions.item_bytes();
+  }
+  // Each level of a copy is given back as soon as it is taken, so that hardly any memory is needed twice.
+  threads.run(levels_.size() * taken.size(), 1, [&](std::size_t piece, std::size_t /*last*/, int /*thread*/) {
+    const std::size_t n = piece / taken.size(), p = piece % taken.size();
+    BoundStore& copy = *taken[p].copy;
+    copy.relink(n, common, bases[p]);
+    levels_[n].nodes.place(copy.levels_[n].nodes, common[n].nodes, bases[p][n].nodes);
+    levels_[n].expansions.place(copy.levels_[n].expansions, common[n].expansions, bases[p][n].expansions);
+    copy.levels_[n].contexts = ContextTable();
+  });
 }
 
 }  // namespace treesample

@@ -26,6 +26,7 @@
 #include "math/scaled_value.hpp"
 #include "search/bound_values.hpp"
 #include "search/context_table.hpp"
+#include "thread_team.hpp"
 #include "treesample/space/search_space.hpp"
 
 namespace treesample {
@@ -144,10 +145,14 @@ class BoundStore {
 
   [[nodiscard]] std::vector<Extent> extents() const;
   [[nodiscard]] std::shared_ptr<BoundStore> copy() const;
-  // Takes what a copy of this store has made beyond the common part: the nodes at these places of the common part,
-  // which had no expansions when it was copied, get the copy's. Returns false and takes nothing when there is no room.
-  // Contexts are not taken.
-  bool take(BoundStore&& other, std::span<const Extent> common, std::span<const Place> places);
+  // A copy of this store, and the nodes of the common part, without expansions when it was copied, that get the copy's.
+  struct Part {
+    BoundStore* copy = nullptr;
+    std::span<const Place> places = {};
+  };
+  // Takes what the copies have made beyond the common part, but for contexts, and leaves them empty. A copy for which
+  // indices do not suffice is left out, and so are all where the memory does not.
+  void take(std::span<const Part> parts, std::span<const Extent> common, ThreadTeam& threads);
 
   // The virtual edge above the roots: one node per root.
   [[nodiscard]] std::span<NodeIndex> root_links() { return root_links_; }
@@ -170,17 +175,21 @@ class BoundStore {
     [[nodiscard]] NodeIndex size() const { return size_; }
     [[nodiscard]] std::size_t item_bytes() const { return item_bytes_; }
     [[nodiscard]] std::byte* items() const { return items_; }
-    [[nodiscard]] std::size_t num_free() const { return free_.size(); }
+    [[nodiscard]] std::uint64_t num_used() const { return size_ - free_.size(); }
     NodeIndex create();
     void give_back(NodeIndex index) { free_.push_back(index); }
     // A copy has no spare room.
     Pool(const Pool& other);
     Pool(Pool&&) = default;
     Pool& operator=(Pool&&) = default;
-    // Makes room for the items of another pool from `first` on. Returns false when there is none.
-    bool make_room(const Pool& other, NodeIndex first);
-    // Pre: there is room. Post: the other pool is empty.
-    void take(Pool& other, NodeIndex first);
+    [[nodiscard]] NodeIndex end() const { return end_; }
+    // Returns false when there is no memory for so many items.
+    bool make_room(NodeIndex size) { return size <= capacity_ || set_capacity(size); }
+    // Moves the other pool's items from `first` on to those from `to` on; pre: there is room. Several threads may do
+    // this at once, each with another pool and place.
+    void place(Pool& other, NodeIndex first, NodeIndex to) const;
+    // Afterwards: there are `size` items, and those that the other pool had given back are free here too.
+    void extend(NodeIndex size, const Pool& other, NodeIndex first, NodeIndex to);
 
    private:
     void grow();
@@ -208,6 +217,8 @@ class BoundStore {
   };
   BoundStore(const BoundStore&) = default;
   void see_pools(std::size_t level);
+  [[nodiscard]] std::vector<Extent> extents_with(const BoundStore& copy, std::span<const Extent> common,
+                                                 std::span<const Extent> base) const;
   void relink(std::size_t level, std::span<const Extent> common, std::span<const Extent> base);
   static std::byte* block(const LevelFacts& facts, std::uint32_t expansion) {
     return facts.expansions + std::size_t{expansion} * facts.layout.size;

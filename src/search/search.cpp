@@ -66,10 +66,10 @@ SearchReport SearchState::run() {
   follow_first_configurations();
   if (!SearchTeam::can_search(*this)) {
     search(report);
+    settle();
   } else {
     SearchTeam(*this).search(report);
   }
-  settle();
   tighten_bounds();
   if (report.stop == StopReason::kExact && bounds_.upper == kInf) {
     throw Error(ErrorCode::kNumeric,
@@ -99,21 +99,21 @@ void SearchState::follow_first_configurations() {
   }
 }
 
-bool SearchState::search(SearchReport& report, std::int64_t last_traversal) {
+RoundEnd SearchState::search(SearchReport& report, const Round& round) {
   report.stop = StopReason::kInterrupted;
   while (true) {
     if (space_.log_constant == kNegInf || is_solved(*store_)) {
       report.stop = StopReason::kExact;
-      return true;
+      return RoundEnd::kStops;
     }
     tighten_bounds();
     if (is_closed_up_to_rounding()) {
       report.stop = StopReason::kExact;
-      return true;
+      return RoundEnd::kStops;
     }
     if (limits_.gap > 0.0 && bounds_.upper - bounds_.lower <= limits_.gap) {
       report.stop = StopReason::kGap;
-      return true;
+      return RoundEnd::kStops;
     }
     if (watch_.is_told() && num_traversals_ % options_.observer_interval == 0) {
       watch_.tell({.phase = "search",
@@ -121,34 +121,35 @@ bool SearchState::search(SearchReport& report, std::int64_t last_traversal) {
                    .log_z = bounds_,
                    .estimate = bounds_.clamp(root_estimate(*store_)),
                    .num_nodes = store_->num_nodes()});
-      if (watch_.is_asked_to_stop()) return true;
+      if (watch_.is_asked_to_stop()) return RoundEnd::kStops;
     }
-    if (num_traversals_ >= last_traversal) return false;
+    if (num_traversals_ >= round.last_traversal) return RoundEnd::kGoesOn;
     const Outcome outcome = step();
-    if (outcome == Outcome::kBlocked && pending_.empty()) return false;
+    if (outcome == Outcome::kBlocked && pending_.empty()) return RoundEnd::kIsDry;
     if (outcome == Outcome::kBudgetSpent) {
       report.stop = StopReason::kBudget;
-      return true;
+      return RoundEnd::kStops;
     }
     if (failure_) {
-      if (failure_->code() == ErrorCode::kInterrupted) return true;
+      if (failure_->code() == ErrorCode::kInterrupted) return RoundEnd::kStops;
       // A declared property is wrong, so every bound made from it may be wrong.
       if (failure_->code() == ErrorCode::kArgument) throw Error(ErrorCode::kNumeric, failure_->what());
       report.stop = StopReason::kFactorFailed;
       report.error = failure_;
-      return true;
+      return RoundEnd::kStops;
     }
     if (calibration_.is_due() && has_time_to_sweep()) recalibrate();
     if (store_->used_bytes() > full_bytes() && pending_.empty() && !make_room()) {
       report.stop = StopReason::kMemory;
-      return true;
+      return RoundEnd::kStops;
     }
     if (num_traversals_ % clock_interval_ != 0) continue;
-    if (watch_.is_asked_to_stop()) return true;
+    if (watch_.is_asked_to_stop()) return RoundEnd::kStops;
     if (watch_.is_time_over(seconds_after())) {
       report.stop = StopReason::kTime;
-      return true;
+      return RoundEnd::kStops;
     }
+    if (watch_.seconds() >= round.end) return RoundEnd::kGoesOn;
   }
 }
 

@@ -91,7 +91,7 @@ void SearchState::tell(std::span<CutNews> news) const {
   }
 }
 
-void SearchState::absorb(SearchState& member, std::span<const BoundStore::Place> places, bool takes_nodes) {
+void SearchState::absorb(const SearchState& member) {
   const SharedPart& shared = *member.shared_;
   if (member.store_ != store_) {
     for (int n = 0; n < space_.num_levels(); ++n) {
@@ -103,13 +103,6 @@ void SearchState::absorb(SearchState& member, std::span<const BoundStore::Place>
         node.is_complete = theirs.is_complete;
       }
     }
-    const bool is_taken = takes_nodes && store_->take(std::move(*member.store_), shared.common, places);
-    for (const BoundStore::Place& place : places) {
-      // The bounds stay; samples are drawn as if the node had not been searched.
-      BoundNode& node = store_->node(place.level, place.index);
-      if (!is_taken && !node.is_expanded()) node.was_collapsed = true;
-    }
-    member.store_.reset();
   }
   edges_.see_rewards(member.edges_);
   budget_.spend(member.budget_.spent());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,12 @@ struct SharedPart {
   std::vector<int> owner;           // by node of the cut
   std::int64_t num_traversals = 0;  // before the search was shared
 };
+// How far a search goes before it looks around: as many traversals, or until its clock shows so many seconds.
+struct Round {
+  std::int64_t last_traversal = INT64_MAX;
+  double end = std::numeric_limits<double>::infinity();
+};
+enum class RoundEnd { kGoesOn, kStops, kIsDry };  // kIsDry: nothing is left that may be searched here
 struct CutNews {
   BoundValues values;
   bool is_complete = false;
@@ -56,9 +63,8 @@ class SearchState {
   // Takes the others' values of their nodes of the cut, before a round; gives the values of its own, after it.
   void hear(std::span<const CutNews> news);
   void tell(std::span<CutNews> news) const;
-  // Takes the results of a member: its bounds and, if `takes_nodes`, its expansions at these places. The member's store
-  // is gone afterwards.
-  void absorb(SearchState& member, std::span<const BoundStore::Place> places, bool takes_nodes);
+  // Takes the bounds of a member, of all nodes that both have, and what it has spent.
+  void absorb(const SearchState& member);
 
  private:
   friend class SearchTeam;
@@ -102,9 +108,8 @@ class SearchState {
 
   // search.cpp
   void follow_first_configurations();
-  // Returns true when there is a reason to stop, which goes into the report; false after `last_traversal` traversals,
-  // or when nothing is left that may be searched here.
-  bool search(SearchReport& report, std::int64_t last_traversal = INT64_MAX);
+  // The reason to stop goes into the report.
+  RoundEnd search(SearchReport& report, const Round& round = {});
   // The time that the passes after the search will take.
   [[nodiscard]] double seconds_after() const {
     return options_.seconds_per_node * static_cast<double>(store_->num_nodes());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -14,14 +15,12 @@ namespace {
 constexpr double kMostOfShare = 1.0 / 4.0;  // of an equal share: the most mass of an expanded node of the cut
 constexpr int kMostAttempts = 16;           // attempts to find a cut
 constexpr double kMostUneven = 1.5;         // of an equal share: the most that a member gets
-// Rounds grow from about ten milliseconds to less than a tenth of a second: at first there is much to exchange; later,
-// a thread that the system suspends for a while should not keep the others waiting for long.
-constexpr std::int64_t kLooksPerRound = 16;
-constexpr std::int64_t kMostRounds = 8;  // the longest round, in first rounds
+// Rounds grow: at first there is much to exchange; later, exchanging it should cost little.
+constexpr double kFirstRound = 10e-3, kLongestRound = 80e-3;  // seconds
+constexpr double kGrowth = 1.0 / 16.0;
 // After an interruption somebody waits for the answer: the nodes of members with more than this are not merged, and
 // samples come from the rest.
 constexpr std::uint64_t kMostNodesInterrupted = 1 << 21;
-constexpr std::int64_t kGrowth = 16;  // a round grows by this part of itself
 
 }  // namespace
 
@@ -34,9 +33,7 @@ bool SearchTeam::can_search(const SearchState& first) {
 SearchTeam::SearchTeam(SearchState& first)
     : first_(first),
       threads_(first.limits_.threads),
-      traversals_per_round_(first.options_.traversals_per_round > 0 ? first.options_.traversals_per_round
-                                                                    : kLooksPerRound * first.clock_interval_),
-      most_traversals_per_round_(kMostRounds * traversals_per_round_),
+      seconds_per_round_(kFirstRound),
       num_expansions_to_split_(static_cast<std::uint64_t>(first.options_.expansions_before_sharing) *
                                static_cast<std::uint64_t>(threads_.size())) {}
 
@@ -45,16 +42,23 @@ void SearchTeam::search(SearchReport& report) {
     report.num_threads = threads_.size();
     RoundEnd end = RoundEnd::kGoesOn;
     while (end == RoundEnd::kGoesOn) end = work_round(report);
+    // Each settles its own nodes, so that nothing is left to do below the cut.
+    if (end == RoundEnd::kStops) {
+      threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t, int) { members_[m]->settle(); });
+    }
     merge(report.stop == StopReason::kInterrupted && end == RoundEnd::kStops);
     if (end == RoundEnd::kStops || !first_.sweep(nullptr)) return;
   }
+  first_.settle();
 }
 
 // Searches with one thread until there is something to share. Returns true when there is a reason to stop before that.
 bool SearchTeam::begin(SearchReport& report) {
-  const std::int64_t step = std::min<std::int64_t>(first_.clock_interval_, traversals_per_round_);
-  while (!first_.search(report, first_.num_traversals_ + step)) {
-    if (first_.num_collapses_ > 0) return first_.search(report);  // no memory for copies
+  const std::int64_t per_round = first_.options_.traversals_per_round;
+  const std::int64_t step =
+      per_round > 0 ? std::min<std::int64_t>(per_round, first_.clock_interval_) : first_.clock_interval_;
+  while (first_.search(report, {.last_traversal = first_.num_traversals_ + step}) != RoundEnd::kStops) {
+    if (first_.num_collapses_ > 0) return first_.search(report) == RoundEnd::kStops;  // no memory for copies
     if (first_.store_->num_expansions() < num_expansions_to_split_) continue;
     num_expansions_to_split_ = 2 * first_.store_->num_expansions();
     const bool has_memory = first_.store_->used_bytes() * threads_.size() < first_.full_bytes() / 2;
@@ -172,38 +176,42 @@ void SearchTeam::make_members() {
                                                      threads_.size(), should_stop));
   }
   reports_.assign(members_.size(), {});
-  is_over_.assign(members_.size(), 0);
-  is_dry_.assign(members_.size(), 0);
+  ends_.assign(members_.size(), RoundEnd::kGoesOn);
 }
 
-SearchTeam::RoundEnd SearchTeam::work_round(SearchReport& report) {
+RoundEnd SearchTeam::work_round(SearchReport& report) {
+  const std::int64_t traversals = first_.options_.traversals_per_round;
   threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t /*last*/, int /*thread*/) {
     SearchState& member = *members_[m];
     member.hear(news_);
-    if (is_over_[m] == 0) {
-      const std::int64_t last = member.num_traversals_ + traversals_per_round_;
-      is_over_[m] = member.search(reports_[m], last) ? 1 : 0;
-      is_dry_[m] = is_over_[m] == 0 && member.num_traversals_ < last ? 1 : 0;
+    if (ends_[m] != RoundEnd::kStops) {
+      Round round;
+      if (traversals > 0) {
+        round.last_traversal = member.num_traversals_ + traversals;
+      } else {
+        round.end = member.watch_.seconds() + seconds_per_round_;
+      }
+      ends_[m] = member.search(reports_[m], round);
     }
     member.tell(next_news_);
   });
   std::swap(news_, next_news_);
-  traversals_per_round_ = std::min(most_traversals_per_round_, traversals_per_round_ + traversals_per_round_ / kGrowth);
+  seconds_per_round_ = std::min(kLongestRound, (1.0 + kGrowth) * seconds_per_round_);
   return look_at_members(report);
 }
 
 // The bounds of every member are bounds of log Z, so one that is exact, or close enough, ends the search.
-SearchTeam::RoundEnd SearchTeam::look_at_members(SearchReport& report) {
+RoundEnd SearchTeam::look_at_members(SearchReport& report) {
   report.stop = StopReason::kInterrupted;
   tell_progress();
   if (first_.watch_.is_asked_to_stop()) return RoundEnd::kStops;
   std::size_t num_idle = 0;
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    if (is_over_[m] != 0 && reports_[m].stop != StopReason::kMemory) {
+    if (ends_[m] == RoundEnd::kStops && reports_[m].stop != StopReason::kMemory) {
       report.stop = reports_[m].stop;
       return RoundEnd::kStops;
     }
-    num_idle += is_over_[m] != 0 || is_dry_[m] != 0 ? 1 : 0;
+    num_idle += ends_[m] == RoundEnd::kGoesOn ? 0 : 1;
   }
   if (first_.limits_.gap > 0.0 && first_.bounds_.upper - first_.bounds_.lower <= first_.limits_.gap) {
     report.stop = StopReason::kGap;
@@ -245,10 +253,20 @@ void SearchTeam::tell_progress() {
 void SearchTeam::merge(bool is_interrupted) {
   members_[0]->hear(news_);
   const std::vector<std::vector<BoundStore::Place>> places = best_expansions();
+  std::vector<BoundStore::Part> parts;
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    const bool takes_nodes = !is_interrupted || members_[m]->store_->num_nodes() < kMostNodesInterrupted;
-    first_.absorb(*members_[m], places[m], takes_nodes);
+    first_.absorb(*members_[m]);
+    BoundStore& store = *members_[m]->store_;
+    const bool is_taken = m > 0 && (!is_interrupted || store.num_nodes() < kMostNodesInterrupted);
+    if (is_taken) parts.push_back({&store, places[m]});
   }
+  first_.store_->take(parts, shared_.common, threads_);
+  for (const auto& [level, index] : places | std::views::join) {
+    // Not taken: its bounds stay, and samples are drawn as if the node had not been searched.
+    BoundNode& node = first_.store_->node(level, index);
+    if (!node.is_expanded()) node.was_collapsed = true;
+  }
+  threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t /*last*/, int /*thread*/) { members_[m].reset(); });
   members_.clear();
   for (const auto [level, index] : shared_.cut) first_.store_->node(level, index).is_pending = false;
   first_.back_up_above(shared_);

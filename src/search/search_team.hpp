@@ -4,13 +4,15 @@
 // where nodes have a small enough part of the unresolved mass; the nodes of the cut, which include the nodes without an
 // expansion above it, are divided among the members, neighbours to the same one. A member runs the ordinary search from
 // the roots in its own store. The others' nodes of the cut are pending there, so that it never goes below them. It
-// works in rounds of a fixed number of traversals: before a round it receives the bounds of the others' nodes, and
-// afterwards sends those of its own. Outdated bounds are still bounds, so those of every member's roots are certified
-// at any time. While a round runs, only constant memory is shared. At the end the parts below the cut are merged into
-// one store, and samplers and passes see a store as one thread might have made it.
+// works in rounds: before a round it receives the bounds of the others' nodes, and afterwards sends those of its own.
+// Outdated bounds are still bounds, so those of every member's roots are certified at any time. While a round runs,
+// only constant memory is shared. At the end the parts below the cut are merged into one store, and samplers and passes
+// see a store as one thread might have made it.
 //
 // The price: a sub-problem below nodes of several members is searched by each of them. Results depend on the number of
-// threads; for the same number they have the same bits, unless the clock ends the search.
+// threads and on their speeds: all end a round at the same time, because the slowest of 16 cores can be 1.6 times as
+// slow as the fastest. Rounds of a fixed number of traversals (SearchOptions::traversals_per_round) have the same bits
+// for the same number of threads, unless the clock ends the search.
 #pragma once
 
 #include <atomic>
@@ -33,8 +35,6 @@ class SearchTeam {
   void search(SearchReport& report);
 
  private:
-  enum class RoundEnd { kGoesOn, kStops, kIsDry };
-
   bool begin(SearchReport& report);
   bool split();
   std::vector<double> cut(std::vector<SearchState::Path>& heavy);
@@ -49,12 +49,12 @@ class SearchTeam {
 
   SearchState& first_;
   ThreadTeam threads_;
-  std::int64_t traversals_per_round_, most_traversals_per_round_;
+  double seconds_per_round_;
   std::uint64_t num_expansions_to_split_;
   SharedPart shared_;
   std::vector<std::unique_ptr<SearchState>> members_;
   std::vector<SearchReport> reports_;  // of the members
-  std::vector<char> is_over_, is_dry_;
+  std::vector<RoundEnd> ends_;         // of the members' last rounds
   std::atomic<bool> is_asked_to_stop_ = false;
   std::vector<CutNews> news_, next_news_;  // by node of the cut
 };
