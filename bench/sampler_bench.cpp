@@ -1,9 +1,11 @@
 // The speed-up of several threads for orders of elimination, samples with bounded weights, sums over a cutset and
-// mini-buckets, beside arithmetic in registers, which shows the most that cores with shared power and caches can give.
+// mini-buckets, beside arithmetic in registers, which shows the most that the machine can give: `arithmetic` waits for
+// each result, `throughput` keeps the arithmetic units busy, which hardware threads of one core share.
 //
 //   sampler_bench [THREADS [WHAT]]
 //
-// WHAT is one of arithmetic, orders, samples, cutset and mini-buckets; the default is all of them.
+// WHAT is one of arithmetic, throughput, orders, samples, cutset and mini-buckets; the default is all of them. Each
+// takes seconds with one thread, and with 16 threads long enough for their start not to matter.
 //
 // Besides wall-clock seconds, it prints the processor time of all threads and of the calling one. Where other programs
 // run too, all / calling shows how evenly the work was shared, and all with N threads / all with one thread what
@@ -11,7 +13,9 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <array>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 
 #include "thread_team.hpp"
@@ -51,7 +55,7 @@ void measure(const char* what, int threads, Seconds& one, Work work) {
              now.all / one.all, one.wall / now.wall);
 }
 
-// The most that the cores can do in parallel.
+// The most that the cores can do in parallel, by one operation after the other.
 double sums_in_registers(int threads) {
   ThreadTeam team(threads);
   std::vector<double> sums(256);
@@ -59,6 +63,21 @@ double sums_in_registers(int threads) {
     double sum = 1.0;
     for (int i = 0; i < 2'000'000; ++i) sum += 1.0 / sum;
     sums[first] = sum;
+  });
+  return sums.back();
+}
+
+// The same by operations that do not wait for each other: as many as fit into the registers.
+double products_in_registers(int threads) {
+  ThreadTeam team(threads);
+  std::vector<double> sums(256);
+  team.run(sums.size(), 1, [&](std::size_t first, std::size_t /*last*/, int /*worker*/) {
+    std::array<double, 24> products;
+    std::iota(products.begin(), products.end(), 1.0);
+    for (int i = 0; i < 2'000'000; ++i) {
+      for (double& product : products) product = product * 0.999999 + 1e-6;
+    }
+    sums[first] = std::accumulate(products.begin(), products.end(), 0.0);
   });
   return sums.back();
 }
@@ -78,15 +97,16 @@ void run(int most_threads) {
   const Cutset cutset = choose_cutset(graph, marginals, {.most_entries = 1e6, .tries = 1});
   std::vector<Assignment> configurations;
   Random random(3);
-  for (int i = 0; i < 200; ++i) configurations.push_back(upper.sample(random));
-  Seconds arithmetic, orders, samples, sums, larger;
+  for (int i = 0; i < 1600; ++i) configurations.push_back(upper.sample(random));
+  Seconds arithmetic, throughput, orders, samples, sums, larger;
   for (int threads = 1; threads <= most_threads; threads *= 2) {
     measure("arithmetic", threads, arithmetic, [&] { static_cast<void>(sums_in_registers(threads)); });
+    measure("throughput", threads, throughput, [&] { static_cast<void>(products_in_registers(threads)); });
     measure("orders", threads, orders,
-            [&] { static_cast<void>(elimination_cost(graph, {.restarts = 1500, .threads = threads})); });
+            [&] { static_cast<void>(elimination_cost(graph, {.restarts = 4000, .threads = threads})); });
     measure("samples", threads, samples, [&] {
       Random stream(1);
-      static_cast<void>(bounded_importance(graph, upper, {.max_samples = 60'000, .threads = threads}, stream));
+      static_cast<void>(bounded_importance(graph, upper, {.max_samples = 400'000, .threads = threads}, stream));
     });
     measure("cutset", threads, sums, [&] {
       CutsetSum sum(graph, cutset, {.threads = threads});
@@ -94,7 +114,7 @@ void run(int most_threads) {
     });
     measure("mini-buckets", threads, larger, [&] {
       static_cast<void>(WeightedMiniBucket(
-          graph, space, {.bytes = std::uint64_t{2} << 30, .i_bound = 19, .passes = 3, .threads = threads}));
+          graph, space, {.bytes = std::uint64_t{2} << 30, .i_bound = 19, .passes = 6, .threads = threads}));
     });
   }
 }

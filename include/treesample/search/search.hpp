@@ -81,7 +81,7 @@ struct SearchOptions {
   // which they were asked for, which gives the same bits every time.
   AnswerOrder answer_order = AnswerOrder::kArrival;
   // With several threads: expansions per thread before the work is shared, and traversals before the threads exchange
-  // results, where 0 stands for some milliseconds.
+  // results; 0 stands for some milliseconds, after which results depend on the threads' speeds.
   int expansions_before_sharing = 256;
   int traversals_per_round = 0;
 
