@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "binary_encoding.hpp"
 #include "support/zero_benchmarks.hpp"

@@ -14,7 +14,6 @@
 #include "exact/elimination_pass.hpp"
 #include "exact/linear_table.hpp"
 #include "treesample/exact/elimination.hpp"
-#include "treesample/families/family.hpp"
 #include "treesample/families/ising.hpp"
 #include "treesample/math/random.hpp"
 

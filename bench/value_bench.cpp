@@ -9,10 +9,8 @@
 // would be infinite, are left out of it; their share is printed.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +19,6 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/reduce/evidence.hpp"
-#include "treesample/text.hpp"
 #include "treesample/tree/tree_sample.hpp"
 #include "treesample/value/make_leaf_value.hpp"
 #include "treesample/value/telescoped_value.hpp"

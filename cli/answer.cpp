@@ -8,7 +8,6 @@
 #include <cmath>
 #include <ctime>
 
-#include "treesample/error.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/io/json_writer.hpp"
 #include "treesample/math/log_domain.hpp"

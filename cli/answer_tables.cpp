@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "answer.hpp"
 #include "treesample/io/csv.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/io/file.hpp"

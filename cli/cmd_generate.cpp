@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "command.hpp"
+#include "model_input.hpp"
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/io/file.hpp"
@@ -29,8 +30,8 @@ class GenerateCommand final : public Command {
     line.option("--k", k_, 0, INT32_MAX, "Number of states; 0 is the paper's");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed");
     line.option("--instance", instance_, 0, INT64_MAX, "Which of the seed's models");
-    line.choice("--reading", reading_, {"letter", "best"},
-                "The paper's text to the letter, or with the constants that fit its results");
+    line.word("--reading", options_.reading, {{"letter", Reading::kLetter}, {"best", Reading::kBest}},
+              "The paper's text to the letter, or with the constants that fit its results");
     line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
     line.flag("--fields", list_fields_, "List the family's fields and stop");
     line.option(
@@ -41,44 +42,30 @@ class GenerateCommand final : public Command {
 
  private:
   std::string family_ = "chain";
-  std::string reading_ = "letter";
+  FamilyOptions options_;
   std::string out_;
-  std::int64_t n_ = 0, k_ = 0, seed_ = 0, instance_ = 0;
+  int n_ = 0, k_ = 0;
+  std::int64_t seed_ = 0, instance_ = 0;
   std::vector<std::string> settings_;
   bool list_fields_ = false;
 };
 
 int GenerateCommand::run() {
-  FamilyOptions options;
-  options.reading = reading_ == "best" ? Reading::kBest : Reading::kLetter;
-  options.seed = static_cast<std::uint64_t>(seed_);
-  options.instance = static_cast<std::uint64_t>(instance_);
+  options_.seed = static_cast<std::uint64_t>(seed_);
+  options_.instance = static_cast<std::uint64_t>(instance_);
   if (list_fields_) {
-    for (const FamilyField& field : family_fields(family_, options.reading)) {
+    for (const FamilyField& field : family_fields(family_, options_.reading)) {
       fmt::print("{:<20} {:>10}  {}\n", field.name, field.value ? fmt::format("{}", *field.value) : "derived",
                  field.help);
     }
     return 0;
   }
-  if (n_ > 0) options.values["n"] = static_cast<double>(n_);
-  if (k_ > 0) options.values["k"] = static_cast<double>(k_);
-  for (const std::string& setting : settings_) {
-    const std::size_t equals = setting.find('=');
-    std::size_t used = 0;
-    double value = 0.0;
-    try {
-      value = equals == std::string::npos ? 0.0 : std::stod(setting.substr(equals + 1), &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (equals == std::string::npos || used == 0 || used != setting.size() - equals - 1) {
-      throw_argument("--set", fmt::format("'{}' is not NAME=NUMBER", setting));
-    }
-    options.values[setting.substr(0, equals)] = value;
-  }
+  if (n_ > 0) options_.values["n"] = n_;
+  if (k_ > 0) options_.values["k"] = k_;
+  add_fields(options_.values, settings_);
   const bool is_printed = out_.empty() || out_ == "-";
   if (!is_printed) check_writable(out_);
-  const FactorGraph graph = make_family(family_, options).graph;
+  const FactorGraph graph = make_family(family_, options_).graph;
   if (is_printed) {
     fmt::print("{}", format_uai(graph));
   } else if (model_format(out_) == ".uai") {

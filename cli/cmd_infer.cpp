@@ -30,14 +30,14 @@ struct Held {
   Answer answer;
 };
 
-// Destroys what has programs, as factors or as the prior: their children, the journal and the lease end with them. All
-// else is held until the program ends, which is quicker (program_end.hpp).
+// Destroys what has programs, as factors or as a value function: their children, the journal and the lease end with
+// them. All else is held until the program ends, which is quicker (program_end.hpp).
 class ProgramsAreLeft {
  public:
   explicit ProgramsAreLeft(std::unique_ptr<Held>& held) : held_(held) {}
   ~ProgramsAreLeft() {
-    const bool has_prior = static_cast<bool>(held_->answer.plan.request.options.value_function);
-    if (held_->input.model.programs || has_prior) held_.reset();
+    const bool has_value_function = static_cast<bool>(held_->answer.plan.request.options.value_function);
+    if (held_->input.model.programs || has_value_function) held_.reset();
   }
   ProgramsAreLeft(const ProgramsAreLeft&) = delete;
   ProgramsAreLeft& operator=(const ProgramsAreLeft&) = delete;

@@ -62,37 +62,30 @@ class TrainCommand final : public Command {
   int run() override;
 
  private:
-  TrainOptions options() const;
-  void check_problems(const TrainOptions& options) const;
-  ProblemOptions problem_options() const;
+  void take_options();
+  void check_problems() const;
 
   CommandLine* line_ = nullptr;
   RedisInput redis_;
-  std::string family_ = "factor-graphs-2", reading_ = "letter", model_, models_, generator_, evidence_variables_;
-  InferRequest order_;  // of the variables
-  std::string method_ = "treesample", architecture_ = "gnn", out_ = "train", targets_ = "paper", device_ = "cpu";
-  std::string loss_ = "squared";
+  TrainOptions options_;
+  std::string model_, models_, generator_, evidence_variables_, out_ = "train";
   std::string hidden_ = "256,256,256,256";
+  InferRequest order_;  // of the variables
   std::vector<std::string> settings_;
-  TrainOptions defaults_;
-  std::int64_t n_ = 0, test_n_ = 0, num_episodes_ = defaults_.num_episodes, budget_ = defaults_.episode.budget;
-  std::int64_t num_samples_ = defaults_.episode.num_samples, replay_ = defaults_.replay_capacity;
-  std::int64_t batch_ = defaults_.learner.batch_size, steps_per_episode_ = defaults_.steps_per_episode;
-  std::int64_t num_workers_ = 0, assess_every_ = defaults_.assess_every, seed_ = 0;
-  std::int64_t checkpoint_every_ = defaults_.checkpoint_every, iterations_ = defaults_.learner.iterations;
-  std::int64_t global_after_ = defaults_.learner.global_after;
-  double bellman_ = defaults_.learner.bellman_weight;
-  double c_ = defaults_.episode.c, epsilon_ = defaults_.episode.epsilon, ess_ = defaults_.episode.ess_threshold;
-  double rate_ = defaults_.learner.adam.learning_rate, plain_c_ = defaults_.plain_c;
-  bool is_single_ = false, is_deterministic_ = false, resume_ = false, is_quiet_ = false;
+  std::int64_t seed_ = 0;
+  int n_ = 0, num_workers_ = 0;
+  bool is_quiet_ = false;
 };
 
 void TrainCommand::declare(CommandLine& line) {
   line_ = &line;
+  EpisodeOptions& episode = options_.episode;
+  LearnerOptions& learner = options_.learner;
   line.option("--out", out_, "FOLDER", "Where checkpoint, network, progress.csv and the figure go");
-  line.flag("--resume", resume_, "Resume from the checkpoint in the folder");
-  line.choice("--family", family_, family_names(), "Random problems to train on");
-  line.choice("--reading", reading_, {"letter", "best"}, "How the family reads the paper");
+  line.flag("--resume", options_.resume, "Resume from the checkpoint in the folder");
+  line.choice("--family", options_.problems.family, family_names(), "Random problems to train on");
+  line.word("--reading", options_.problems.reading, {{"letter", Reading::kLetter}, {"best", Reading::kBest}},
+            "How the family reads the paper");
   line.option("--n", n_, 0, INT32_MAX, "Number of variables; 0 is the paper's");
   line.option("--set", settings_, "NAME=VALUE", "Any other field of the family; may be repeated");
   line.option("--model", model_, "FILE", "Train on this model instead of a family");
@@ -104,59 +97,56 @@ void TrainCommand::declare(CommandLine& line) {
               "each episode (graph networks)");
   line.option("--order", infer_option("order").meta, to_string(order_.options.order.value_or(OrderKind::kGiven)),
               "Order of the variables", [this](const std::string& word) { set_option(order_, "order", word); });
-  line.flag("--single", is_single_, "One problem of the family for all episodes");
-  line.option("--test-n", test_n_, 0, INT32_MAX, "Measure on problems of this many variables; 0: on those of training");
-  line.choice("--architecture", architecture_, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
-  line.choice("--method", method_, {"treesample", "smc"}, "Inference of the workers");
-  line.choice("--targets", targets_, {"paper", "exact", "bounds"},
-              "What is learned: values of the inference, exact ones where elimination solves the problem, or those "
-              "within certified bounds");
-  line.choice(
-      "--loss", loss_, {"squared", "policy"},
+  line.flag("--single", options_.problems.is_single_graph, "One problem of the family for all episodes");
+  line.option("--test-n", options_.test_n, 0, INT32_MAX,
+              "Measure on problems of this many variables; 0: on those of training");
+  line.choice("--architecture", learner.architecture, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
+  line.word("--method", episode.method, {{"treesample", InferenceMethod::kTreeSample}, {"smc", InferenceMethod::kSmc}},
+            "Inference of the workers");
+  line.word("--targets", episode.targets,
+            {{"paper", TargetKind::kPaper}, {"exact", TargetKind::kExact}, {"bounds", TargetKind::kBounds}},
+            "What is learned: values of the inference, exact ones where elimination solves the problem, or those "
+            "within certified bounds");
+  line.word(
+      "--loss", learner.loss, {{"squared", Loss::kSquared}, {"policy", Loss::kPolicy}},
       "The loss that learning minimises: the squared error of Q, as in the paper, or the KL of softmax Q from that of "
       "the targets (docs/methods/networks.md)");
-  line.option("--iterations", iterations_, 1, 64, "Iterations of a graph network");
-  line.option("--bellman", bellman_, 0.0, 1e6,
+  line.option("--iterations", learner.iterations, 1, 64, "Iterations of a graph network");
+  line.option("--bellman", learner.bellman_weight, 0.0, 1e6,
               "Weight of the squared Bellman residual along the samples, added to the loss; 0: none");
-  line.option("--global-after", global_after_, 0, 63,
+  line.option("--global-after", learner.global_after, 0, 63,
               "Give a graph network a value of the whole graph, read from all variables after this iteration; 0: none");
   line.option("--hidden", hidden_, "LIST", "Widths of a perceptron's layers, multiples of 16, with commas");
-  line.option("--episodes", num_episodes_, 1, 1 << 30, "Episodes in all");
-  line.option("--budget", budget_, 1, INT64_MAX, "Reward evaluations per episode");
-  line.option("--samples", num_samples_, 1, 1 << 20, "Samples per episode whose Q-values are learned");
-  line.option("--c", c_, 0.0, HUGE_VAL, "Weight of exploration");
-  line.option("--epsilon", epsilon_, 0.0, HUGE_VAL, "Least scale of the exploration bonus");
-  line.option("--ess", ess_, 0.0, 1.0, "SMC resamples below this share of effective particles");
-  line.option("--replay", replay_, 1, 1 << 28, "Capacity of the replay, in Q-vectors");
-  line.option("--batch", batch_, 1, 1 << 16, "Size of a minibatch");
-  line.choice("--device", device_, {"cpu", "cuda"}, "Where the learner computes its steps");
-  line.option("--rate", rate_, 0.0, 1.0, "Learning rate of Adam");
-  line.flag("--deterministic", is_deterministic_, "One thread, fixed turns: the same seed gives the same bits");
-  line.option("--steps-per-episode", steps_per_episode_, 0, 1 << 20, "Learner steps per episode when deterministic");
+  line.option("--episodes", options_.num_episodes, 1, 1 << 30, "Episodes in all");
+  line.option("--budget", episode.budget, 1, INT64_MAX, "Reward evaluations per episode");
+  line.option("--samples", episode.num_samples, 1, 1 << 20, "Samples per episode whose Q-values are learned");
+  line.option("--c", episode.c, 0.0, HUGE_VAL, "Weight of exploration");
+  line.option("--epsilon", episode.epsilon, 0.0, HUGE_VAL, "Least scale of the exploration bonus");
+  line.option("--ess", episode.ess_threshold, 0.0, 1.0, "SMC resamples below this share of effective particles");
+  line.option("--replay", options_.replay_capacity, 1, 1 << 28, "Capacity of the replay, in Q-vectors");
+  line.option("--batch", learner.batch_size, 1, 1 << 16, "Size of a minibatch");
+  line.word("--device", learner.device, {{"cpu", Device::kCpu}, {"cuda", Device::kCuda}},
+            "Where the learner computes its steps");
+  line.option("--rate", learner.adam.learning_rate, 0.0, 1.0, "Learning rate of Adam");
+  line.flag("--deterministic", options_.is_deterministic, "One thread, fixed turns: the same seed gives the same bits");
+  line.option("--steps-per-episode", options_.steps_per_episode, 0, 1 << 20,
+              "Learner steps per episode when deterministic");
   line.option("--workers", num_workers_, 0, 1 << 10, "Worker threads; 0: one less than the machine has cores");
-  line.option("--assess-every", assess_every_, 0, INT32_MAX, "Episodes between two measurements; 0: never");
-  line.option("--plain-c", plain_c_, 0.0, HUGE_VAL, "Exploration of the search without network that is compared");
-  line.option("--checkpoint-every", checkpoint_every_, 1, INT32_MAX, "Episodes between two checkpoints");
+  line.option("--assess-every", options_.assess_every, 0, INT32_MAX, "Episodes between two measurements; 0: never");
+  line.option("--plain-c", options_.plain_c, 0.0, HUGE_VAL,
+              "Exploration of the search without network that is compared");
+  line.option("--checkpoint-every", options_.checkpoint_every, 1, INT32_MAX, "Episodes between two checkpoints");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything");
   line.flag("--quiet", is_quiet_, "No progress on standard error");
   redis_.declare(line);
 }
 
-ProblemOptions TrainCommand::problem_options() const {
-  ProblemOptions problems;
-  problems.family = family_;
-  problems.reading = reading_ == "best" ? Reading::kBest : Reading::kLetter;
+// What is not stored where it belongs as soon as it is read.
+void TrainCommand::take_options() {
+  ProblemOptions& problems = options_.problems;
   problems.order = order_.options.order.value_or(OrderKind::kGiven);
-  problems.is_single_graph = is_single_;
-  if (n_ > 0) problems.values["n"] = static_cast<double>(n_);
-  for (const std::string& setting : settings_) {
-    const std::size_t equals = setting.find('=');
-    char* end = nullptr;
-    const char* const text = equals == std::string::npos ? "" : setting.c_str() + equals + 1;
-    const double value = std::strtod(text, &end);
-    check_argument(*text != '\0' && *end == '\0', "--set", fmt::format("'{}' is not NAME=NUMBER", setting));
-    problems.values[setting.substr(0, equals)] = value;
-  }
+  if (n_ > 0) problems.values["n"] = n_;
+  add_fields(problems.values, settings_);
   if (!model_.empty()) {
     problems.model_text = read_file(model_);
     problems.model_format = std::filesystem::path(model_).extension().string();
@@ -167,44 +157,11 @@ ProblemOptions TrainCommand::problem_options() const {
     problems.generator_name = generator_;
   }
   if (!evidence_variables_.empty()) problems.evidence_variables = split_names(evidence_variables_);
-  return problems;
-}
-
-TrainOptions TrainCommand::options() const {
-  TrainOptions options;
-  options.problems = problem_options();
-  options.test_n = static_cast<int>(test_n_);
-  options.episode = {.method = method_ == "smc" ? InferenceMethod::kSmc : InferenceMethod::kTreeSample,
-                     .targets = targets_ == "exact"    ? TargetKind::kExact
-                                : targets_ == "bounds" ? TargetKind::kBounds
-                                                       : TargetKind::kPaper,
-                     .budget = budget_,
-                     .num_samples = static_cast<int>(num_samples_),
-                     .c = c_,
-                     .epsilon = epsilon_,
-                     .ess_threshold = ess_};
-  options.learner.architecture = architecture_;
-  options.learner.iterations = static_cast<int>(iterations_);
-  options.learner.hidden = parse_widths(hidden_);
-  options.learner.batch_size = static_cast<int>(batch_);
-  options.learner.loss = loss_ == "policy" ? Loss::kPolicy : Loss::kSquared;
-  options.learner.bellman_weight = bellman_;
-  options.learner.global_after = static_cast<int>(global_after_);
-  options.learner.adam.learning_rate = rate_;
-  options.learner.device = parse_device(device_);
-  options.num_episodes = num_episodes_;
-  options.replay_capacity = replay_;
-  options.is_deterministic = is_deterministic_;
-  options.steps_per_episode = static_cast<int>(steps_per_episode_);
+  options_.learner.hidden = parse_widths(hidden_);
   const int num_cores = static_cast<int>(std::thread::hardware_concurrency());
-  options.num_workers = num_workers_ > 0 ? static_cast<int>(num_workers_) : std::max(1, num_cores - 1);
-  options.assess_every = static_cast<int>(assess_every_);
-  options.plain_c = plain_c_;
-  options.seed = static_cast<std::uint64_t>(seed_);
-  options.folder = out_;
-  options.checkpoint_every = static_cast<int>(checkpoint_every_);
-  options.resume = resume_;
-  return options;
+  options_.num_workers = num_workers_ > 0 ? num_workers_ : std::max(1, num_cores - 1);
+  options_.seed = static_cast<std::uint64_t>(seed_);
+  options_.folder = out_;
 }
 
 // Mean of delta_kl - delta_kl_plain over the last episodes: a single one scatters too much.
@@ -238,23 +195,24 @@ void print_rejected(const TrainReport& report) {
 }
 
 // What the library would say of its own fields.
-void TrainCommand::check_problems(const TrainOptions& options) const {
-  const ProblemOptions& problems = options.problems;
-  check_argument(architecture_ == "gnn" || problems.is_single(), "--architecture",
+void TrainCommand::check_problems() const {
+  const ProblemOptions& problems = options_.problems;
+  const bool is_graph_network = options_.learner.architecture == "gnn";
+  check_argument(is_graph_network || problems.is_single(), "--architecture",
                  "mlp cannot tell problems apart: it needs one (--single, or --model FILE)");
   check_argument(evidence_variables_.empty() || !model_.empty() || !models_.empty(), "--evidence-variables",
                  "are those of models (--model FILE or --models FOLDER)");
-  check_argument(test_n_ == 0 || architecture_ == "gnn", "--test-n", "mlp has a fixed number of variables");
-  check_argument(test_n_ == 0 || !problems.has_models(), "--test-n", "needs a family, not models");
+  check_argument(options_.test_n == 0 || is_graph_network, "--test-n", "mlp has a fixed number of variables");
+  check_argument(options_.test_n == 0 || !problems.has_models(), "--test-n", "needs a family, not models");
 }
 
 int TrainCommand::run() {
-  const TrainOptions options = this->options();
-  check_problems(options);
-  options.validate();
-  check_argument(resume_ || !std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--out",
+  take_options();
+  check_problems();
+  options_.validate();
+  check_argument(options_.resume || !std::filesystem::exists(options_.folder / "checkpoint.safetensors"), "--out",
                  fmt::format("'{}' holds a run already; resume it (--resume) or name another folder", out_));
-  check_argument(!resume_ || std::filesystem::exists(options.folder / "checkpoint.safetensors"), "--resume",
+  check_argument(!options_.resume || std::filesystem::exists(options_.folder / "checkpoint.safetensors"), "--resume",
                  fmt::format("'{}' holds no run to go on with (no checkpoint.safetensors); start one without --resume, "
                              "or is --out another folder?",
                              out_));
@@ -269,7 +227,7 @@ int TrainCommand::run() {
     alone.add(record.measured.delta_kl_phi, record.measured.delta_kl_plain);
     telescoped.add(record.measured.delta_kl_telescoped, record.measured.delta_kl_plain);
     residual.add(record.measured.bellman_residual, 0.0);
-    progress.show(static_cast<double>(record.episode) / static_cast<double>(num_episodes_),
+    progress.show(static_cast<double>(record.episode) / static_cast<double>(options_.num_episodes),
                   fmt::format("episode {}, step {}, loss {}, delta-KL relative to no network: {}, network alone {}, "
                               "telescoped {}, Bellman residual {}",
                               record.episode, record.steps, record.loss ? fmt::format("{:.3g}", *record.loss) : "-",
@@ -283,8 +241,8 @@ int TrainCommand::run() {
                                         note(is_quiet_, text);
                                       }};
   const TrainReport report = line_->is_given("--redis")
-                                 ? train_distributed(options, redis_.options(), observe, callbacks)
-                                 : train(options, observe);
+                                 ? train_distributed(options_, redis_.options(), observe, callbacks)
+                                 : train(options_, observe);
   progress.clear();
   if (!report.network) {
     fmt::print("interrupted before the run began\n");
@@ -297,8 +255,8 @@ int TrainCommand::run() {
       "delta-KL relative to TreeSample without a network, mean of the last episodes: {} with search, {} alone, "
       "{} with search and telescoped values\nBellman residual of the network, mean of the last episodes: {}\n",
       with_search.text(), alone.text(), telescoped.text(), residual.text());
-  fmt::print("network   {}\nprogress  {}{}\n", printable((options.folder / "network.safetensors").string()),
-             printable((options.folder / "progress.csv").string()),
+  fmt::print("network   {}\nprogress  {}{}\n", printable((options_.folder / "network.safetensors").string()),
+             printable((options_.folder / "progress.csv").string()),
              report.has_figure ? ", progress.svg, progress.png" : "");
   return 0;
 }

@@ -1,10 +1,12 @@
 // One sub-command of the program. Each lives in a file of its own, cmd_<name>.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "treesample/error.hpp"
@@ -26,6 +28,7 @@ class CommandLine {
   virtual void flag(const std::string& name, bool& value, const std::string& help) = 0;
   virtual void option(const std::string& name, std::int64_t& value, std::int64_t low, std::int64_t high,
                       const std::string& help) = 0;
+  virtual void option(const std::string& name, int& value, int low, int high, const std::string& help) = 0;
   virtual void option(const std::string& name, double& value, double low, double high, const std::string& help) = 0;
   virtual void option(const std::string& name, std::string& value, const std::string& meta,
                       const std::string& help) = 0;
@@ -40,6 +43,21 @@ class CommandLine {
   // One of a fixed set of words; required when the name has no dashes.
   virtual void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
                       const std::string& help) = 0;
+  // An option whose words stand for values.
+  template <class Value>
+  void word(const std::string& name, Value& value, const std::vector<std::pair<std::string, Value>>& words,
+            const std::string& help) {
+    std::string meta, initial;
+    for (const auto& [word, meaning] : words) {
+      meta += (meta.empty() ? "" : "|") + word;
+      if (meaning == value) initial = word;
+    }
+    option(name, meta, initial, help, [=, &value](const std::string& text) {
+      const auto found = std::find_if(words.begin(), words.end(), [&](const auto& row) { return row.first == text; });
+      if (found == words.end()) throw Error(ErrorCode::kArgument, name + " is '" + text + "', allowed are " + meta);
+      value = found->second;
+    });
+  }
 };
 
 // The user has not allowed something that only the user can allow: exit code EX_NOPERM.

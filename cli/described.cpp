@@ -46,6 +46,9 @@ class DescribingLine final : public CommandLine {
               const std::string& help) override {
     add(name, "N", fmt::format("{}", value), help);
   }
+  void option(const std::string& name, int& value, int, int, const std::string& help) override {
+    add(name, "N", fmt::format("{}", value), help);
+  }
   void option(const std::string& name, double& value, double, double, const std::string& help) override {
     add(name, "X", fmt::format("{}", value), help);
   }

@@ -78,6 +78,9 @@ class Cli11CommandLine final : public CommandLine {
               const std::string& help) override {
     number(name, value, low, high, "N", help);
   }
+  void option(const std::string& name, int& value, int low, int high, const std::string& help) override {
+    number<int, std::int64_t>(name, value, low, high, "N", help);
+  }
   void option(const std::string& name, double& value, double low, double high, const std::string& help) override {
     number(name, value, low, high, "X", help);
   }
@@ -124,13 +127,16 @@ class Cli11CommandLine final : public CommandLine {
   }
 
  private:
-  template <class T>
-  void number(const std::string& name, T& value, T low, T high, const std::string& meta, const std::string& help) {
+  template <class T, class Parsed = T>
+  void number(const std::string& name, T& value, Parsed low, Parsed high, const std::string& meta,
+              const std::string& help) {
     app_.add_option_function<std::string>(
             name,
             [name, low, high, &value](const std::string& text) {
-              const std::string problem = parse_number(name, text, low, high, value);
+              Parsed parsed{};
+              const std::string problem = parse_number(name, text, low, high, parsed);
               if (!problem.empty()) throw CLI::ValidationError(problem, CLI::ExitCodes::ValidationError);
+              value = static_cast<T>(parsed);
             },
             help)
         ->type_name(meta)

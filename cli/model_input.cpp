@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string_view>
+
 #include "model_text.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
+#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {
@@ -13,6 +17,16 @@ void declare_evidence(CommandLine& line, std::vector<std::string>& evidence) {
   line.option("--evidence", evidence, "NAME=STATE|FILE",
               "What was observed: a state, weights of the states (NAME~0.8,0.2), or a file; may be repeated. Default: "
               "MODEL.evid when it exists");
+}
+
+void add_fields(std::map<std::string, double>& fields, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    std::optional<double> value;
+    if (equals != std::string::npos) value = parse_real(std::string_view(setting).substr(equals + 1));
+    check_argument(value.has_value(), "--set", fmt::format("'{}' is not NAME=NUMBER", setting));
+    fields[setting.substr(0, equals)] = *value;
+  }
 }
 
 InputOptions input_options(const std::string& model_file, const std::vector<std::string>& evidence,

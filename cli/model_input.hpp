@@ -1,6 +1,7 @@
 // The model that a command works on, as its options name it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace treesample::cli {
 
 // Declares --evidence, which may be repeated.
 void declare_evidence(CommandLine& line, std::vector<std::string>& evidence);
+
+// The fields of a family, as `--set NAME=NUMBER` gives them.
+void add_fields(std::map<std::string, double>& fields, const std::vector<std::string>& settings);
 
 // For read_input(): standard input and packed files are read here, and programs need the user's consent, unless they
 // will not be run.

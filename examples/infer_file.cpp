@@ -1,6 +1,5 @@
 // `treesample infer FILE --time SECONDS` in C++, with every digit of what it finds.
 #include <cstdio>
-#include <cstdlib>
 
 #include "treesample/treesample.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "treesample/error.hpp"
 #include "treesample/io/figure.hpp"
 #include "treesample/io/file.hpp"
 

@@ -9,7 +9,6 @@
 #include "network.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/search/q_uct_search.hpp"
-#include "treesample/space/order.hpp"
 
 namespace ts = treesample;
 

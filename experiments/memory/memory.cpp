@@ -9,7 +9,6 @@
 #include "statistics.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
-#include "treesample/search/q_uct_search.hpp"
 #include "treesample/search/search_approximation.hpp"
 #include "treesample/surrogate/rebuilt_search.hpp"
 

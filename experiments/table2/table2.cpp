@@ -1,13 +1,10 @@
 // Table 2 of the paper: TreeSample and SMC with learned value functions.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "experiment.hpp"
 #include "plot.hpp"
 #include "statistics.hpp"
 #include "table2_tables.hpp"
-#include "treesample/error.hpp"
 #include "unit_run.hpp"
 
 namespace treesample::experiments {

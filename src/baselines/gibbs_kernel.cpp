@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -17,14 +18,13 @@ GibbsKernel::GibbsKernel(const FactorGraph& graph) : graph_(&graph) {
       continue;
     }
     const int last = *std::max_element(scope.begin(), scope.end());
-    std::vector<std::int64_t> strides(scope.size(), 1);
-    for (std::size_t i = scope.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * graph.num_states(scope[i]);
+    const std::vector<std::size_t> strides = table_strides(states_of_scope(graph, scope));
     for (std::size_t i = 0; i < scope.size(); ++i) {
       Term term{.table = factor.is_table() ? factor.log_values().data() : nullptr,
                 .factor = m,
                 .is_last = scope[i] == last,
                 .position = static_cast<int>(i),
-                .stride = strides[i],
+                .stride = static_cast<std::int64_t>(strides[i]),
                 .others = {}};
       for (std::size_t j = 0; j < scope.size(); ++j) {
         if (j != i) term.others.emplace_back(scope[j], strides[j]);

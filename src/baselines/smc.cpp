@@ -17,11 +17,11 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kBatch = 256;  // prefixes per call of the prior, evaluations per call of the observer
+constexpr std::int64_t kBatch = 256;  // prefixes per call of Q_phi, evaluations per call of the observer
 
 class ParticleFilter {
  public:
-  ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const LeafValue& prior, const Limits& limits,
+  ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const LeafValue& q_phi, const Limits& limits,
                  const SmcOptions& options, const Observer& observer);
   void run();
   [[nodiscard]] const Particles& particles() const { return particles_; }
@@ -45,7 +45,7 @@ class ParticleFilter {
 
   const SearchSpace& space_;
   SmcOptions options_;
-  const LeafValue& prior_;
+  const LeafValue& q_phi_;
   Reward reward_;
   Budget budget_;
   Random proposal_;
@@ -77,11 +77,11 @@ std::int64_t particle_count(const Reward& reward, const SearchSpace& space, cons
   return count;
 }
 
-ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const LeafValue& prior,
+ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& space, const LeafValue& q_phi,
                                const Limits& limits, const SmcOptions& options, const Observer& observer)
     : space_(space),
       options_(options),
-      prior_(prior),
+      q_phi_(q_phi),
       reward_(graph, space),
       budget_(limits.budget, limits.unit, graph.evaluation_queue()),
       proposal_(options.seed, "proposal"),
@@ -134,11 +134,11 @@ bool ParticleFilter::extend(int level) {
 void ParticleFilter::extend_batch(int level, std::int64_t begin, std::int64_t count) {
   const int num_states = space_.levels[level].num_states;
   const int variable = space_.levels[level].variable;
-  const bool is_uniform = prior_.is_uniform();
+  const bool is_uniform = q_phi_.is_uniform();
   const double uniform_log_proposal = -std::log(num_states);
   if (!is_uniform) {
     q_.resize(count * num_states);
-    prior_.q_values(level, std::span(particles_.states).subspan(begin * width_, count * width_),
+    q_phi_.q_values(level, std::span(particles_.states).subspan(begin * width_, count * width_),
                     static_cast<int>(count), q_);
   }
   for (std::int64_t r = 0; r < count; ++r) {
@@ -161,7 +161,7 @@ void ParticleFilter::extend_batch(int level, std::int64_t begin, std::int64_t co
   }
 }
 
-// Draws an action from softmax(q). Returns its log-probability; -inf when the prior leaves no action.
+// Draws an action from softmax(q). Returns its log-probability; -inf when Q_phi leaves no action.
 double ParticleFilter::propose(int level, std::span<const double> q, int& action) {
   for (const double value : q) {
     if (!is_log_value(value)) {
@@ -248,9 +248,9 @@ SmcResult smc(const FactorGraph& graph, const SearchSpace& space, const LeafValu
                  "the space is andor, allowed are tree and graph: particles are extended along one order");
   check_space("smc", graph, space);
   leaves.check_fit("smc", space);
-  const std::shared_ptr<const LeafValue> prior =
+  const std::shared_ptr<const LeafValue> q_phi =
       leaves.estimate ? leaves.estimate : std::make_shared<const UniformValue>(space);
-  ParticleFilter filter(graph, space, *prior, limits, options, observer);
+  ParticleFilter filter(graph, space, *q_phi, limits, options, observer);
   filter.run();
   return {ParticleApproximation(graph, filter.particles()), filter.report()};
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "count/count_search.hpp"
 #include "count/decomposition.hpp"
 #include "count/reduce.hpp"
+#include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -22,13 +22,9 @@
 namespace treesample {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kShareOfSearch = 0.9;   // of the time; the rest is for the upper bound
 constexpr double kShareOfOrders = 0.03;  // of the time, for the search of many elimination orders
 constexpr int kFewOrders = 10, kManyOrders = 200;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // An upper bound of log Z without a search: every configuration has at most the product of the maxima.
 double log_of_maxima(const FactorGraph& graph) {
@@ -57,7 +53,7 @@ class Count {
     report.log_z.upper = std::min(report.log_z.upper, log_of_maxima_);
     if (result_.is_solved) report.share_done = 1.0;
     report.stop = why_stopped();
-    report.seconds = seconds_since(start_);
+    report.seconds = clock_.seconds();
     tell();
     return std::move(result_);
   }
@@ -65,7 +61,7 @@ class Count {
  private:
   [[nodiscard]] ShouldStop should_stop(double share = 1.0) const {
     return [this, share] {
-      return seconds_since(start_) >= share * limits_.seconds || (observer_.should_stop && observer_.should_stop());
+      return clock_.seconds() >= share * limits_.seconds || (observer_.should_stop && observer_.should_stop());
     };
   }
   [[nodiscard]] StopReason why_stopped() const {
@@ -84,7 +80,7 @@ class Count {
       now.num_nodes = static_cast<std::uint64_t>(search->num_components());
       now.share_done = search->share_done();
     }
-    now.seconds = seconds_since(start_);
+    now.seconds = clock_.seconds();
     observer_.progress(now);
   }
 
@@ -240,7 +236,7 @@ class Count {
   const CountOptions& options_;
   const Observer& observer_;
   const double log_of_maxima_;  // at least log Z
-  Clock::time_point start_ = Clock::now();
+  Stopwatch clock_;
   double log_error_ = 0.0;  // of the model that is searched
   ReducedModel model_;      // that is searched, where there are no reductions
   bool is_out_of_range_ = false, is_out_of_memory_ = false;

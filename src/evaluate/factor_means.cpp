@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/table_index.hpp"
+
 namespace treesample {
 namespace {
 
@@ -9,13 +11,8 @@ namespace {
 std::vector<double> entries_in_order(const FactorGraph& graph, int factor_index, const std::vector<int>& order) {
   const Factor& factor = graph.factor(factor_index);
   const std::vector<int>& scope = factor.scope();
-  std::vector<std::size_t> strides(scope.size());
-  std::size_t num_entries = 1;
-  for (std::size_t p = scope.size(); p-- > 0;) {
-    strides[p] = num_entries;
-    num_entries *= graph.num_states(scope[p]);
-  }
-  std::vector<double> entries(num_entries);
+  const std::vector<std::size_t> strides = table_strides(states_of_scope(graph, scope));
+  std::vector<double> entries(scope.empty() ? 1 : strides[0] * graph.num_states(scope[0]));
   std::vector<int> states(scope.size(), 0);
   std::size_t index = 0;  // of `states`, in the factor's own table
   for (double& entry : entries) {

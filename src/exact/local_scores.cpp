@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -10,12 +11,8 @@ LocalScores::LocalScores(const FactorGraph& graph)
     : graph_(graph), factors_of_(static_cast<std::size_t>(graph.num_variables())) {
   for (int m = 0; m < graph.num_factors(); ++m) {
     const std::vector<int>& scope = graph.factor(m).scope();
-    std::vector<std::size_t> strides(scope.size(), 1);
-    for (std::size_t i = scope.size(); i-- > 0;) {
-      factors_of_[scope[i]].push_back(m);
-      if (i + 1 < scope.size()) strides[i] = strides[i + 1] * static_cast<std::size_t>(graph.num_states(scope[i + 1]));
-    }
-    strides_.push_back(std::move(strides));
+    for (const int v : scope) factors_of_[v].push_back(m);
+    strides_.push_back(table_strides(states_of_scope(graph, scope)));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "treesample/families/permuted_chain.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "families/option_fields.hpp"
 #include "treesample/math/log_domain.hpp"

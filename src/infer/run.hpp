@@ -2,27 +2,17 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // The result of the work; nothing when it ended with kInterrupted.
 template <typename Work>

@@ -14,7 +14,6 @@
 #include "bif_lexer.hpp"
 #include "decimal_log.hpp"
 #include "treesample/error.hpp"
-#include "treesample/io/file.hpp"
 
 namespace treesample {
 namespace {
@@ -317,7 +316,5 @@ FactorGraph parse_bif(std::string_view text, std::string_view source_name) {
   std::string storage;
   return BifParser(utf8_text(text, storage), source_name).parse();
 }
-
-FactorGraph read_bif(const std::filesystem::path& path) { return parse_bif(read_file(path), path.string()); }
 
 }  // namespace treesample

@@ -46,17 +46,8 @@ void check_depth(std::string_view text) {
 
 // The library keeps the last of two equal keys, but a text with two equal keys is a mistake. (Its parser with a
 // callback would notice too, in time quadratic in the length of lists.)
-class KeyCheck final : public json::json_sax_t {
+class KeyCheck final : public JsonWalk {
  public:
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(json::number_integer_t) override { return true; }
-  bool number_unsigned(json::number_unsigned_t) override { return true; }
-  bool number_float(json::number_float_t, const std::string&) override { return true; }
-  bool string(std::string&) override { return true; }
-  bool binary(json::binary_t&) override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
   bool start_object(std::size_t) override {
     keys_.emplace_back();
     return true;
@@ -69,7 +60,6 @@ class KeyCheck final : public json::json_sax_t {
     if (keys_.back().insert(name).second) return true;
     throw JsonProblem{fmt::format("the key {} is twice in one object", shown(json(name))), {}, /*is_syntax=*/false};
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
  private:
   std::vector<std::set<std::string>> keys_;  // of the objects that are open

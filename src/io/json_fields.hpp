@@ -2,7 +2,6 @@
 // "model.json: factors[3].scope[1]: unknown variable 'x9'".
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,6 +25,26 @@ struct JsonProblem {
 nlohmann::json parse_json(std::string_view text);
 // The same; throws Error (kParse) with "name:line: ...".
 nlohmann::json parse_json_text(std::string_view text, std::string_view source_name);
+
+// Walks through a text of JSON, piece by piece; what a subclass does not override is passed over. The text is walked to
+// its end, to the first mistake, or until a function returns false.
+class JsonWalk : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  virtual bool scalar() { return true; }  // a number, string, truth value or null
+  bool null() override { return scalar(); }
+  bool boolean(bool) override { return scalar(); }
+  bool number_integer(number_integer_t) override { return scalar(); }
+  bool number_unsigned(number_unsigned_t) override { return scalar(); }
+  bool number_float(number_float_t, const std::string&) override { return scalar(); }
+  bool string(std::string&) override { return scalar(); }
+  bool binary(nlohmann::json::binary_t&) override { return scalar(); }
+  bool key(std::string&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+};
 
 // A value as messages show it: its text, shortened, or its kind where it is a list or an object.
 std::string shown(const nlohmann::json& value);

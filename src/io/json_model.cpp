@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,7 +15,6 @@
 #include "treesample/io/json_text.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
-#include "treesample/text.hpp"
 #include "umbridge_fields.hpp"
 
 namespace treesample {
@@ -363,7 +361,5 @@ FactorGraph table_model(const JsonModel& model) {
 FactorGraph parse_json_tables(std::string_view text, std::string_view source_name) {
   return table_model(parse_json_model(text, source_name));
 }
-
-FactorGraph read_json_tables(const std::filesystem::path& path) { return table_model(read_json_model(path)); }
 
 }  // namespace treesample

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "io/json_fields.hpp"
 #include "treesample/error.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/text.hpp"
@@ -20,7 +21,7 @@ constexpr double kLeast = std::numeric_limits<double>::min();
 
 // Finds a number that is not 0 but so small that a double represents it with fewer digits than others, or as 0: in the
 // lists and fields of this name, or everywhere where it is empty. The text must be JSON.
-class SmallValueSearch final : public nlohmann::json_sax<json> {
+class SmallValueSearch final : public JsonWalk {
  public:
   explicit SmallValueSearch(std::string_view name) : name_(name), is_inside_(name.empty()) {}
 
@@ -39,16 +40,6 @@ class SmallValueSearch final : public nlohmann::json_sax<json> {
     is_inside_ = name_.empty();
     return true;
   }
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(std::int64_t) override { return true; }
-  bool number_unsigned(std::uint64_t) override { return true; }
-  bool string(std::string&) override { return true; }
-  bool binary(json::binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
 
  private:
   std::string_view name_;

@@ -11,7 +11,6 @@
 #include "decimal_log.hpp"
 #include "network_text.hpp"
 #include "treesample/error.hpp"
-#include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/text.hpp"
 #include "xml_reader.hpp"
@@ -177,8 +176,6 @@ FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name) {
   std::string storage;
   return XmlBifParser(utf8_text(text, storage), source_name).parse();
 }
-
-FactorGraph read_xmlbif(const std::filesystem::path& path) { return parse_xmlbif(read_file(path), path.string()); }
 
 std::string format_xmlbif(const FactorGraph& graph) {
   check_network_form(graph, "XMLBIF");

@@ -4,7 +4,6 @@
 
 #include "math/dispatched.hpp"
 #include "math/vector_kernels.hpp"
-#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/vector_math.hpp"
 

@@ -1,8 +1,9 @@
 #include "monotone/call_queue.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
+
+#include "stopwatch.hpp"
 
 namespace treesample {
 
@@ -26,10 +27,9 @@ void CallQueue::submit(int factor, std::vector<int> states, std::int64_t tag) {
     under_way_[queue->submit({{factor, std::move(states)}})] = id;
     return;
   }
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   pending.answer.value = checked_factor_value(*graph_, factor, states);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  pending.seconds = graph_->factor(factor).cost().value_or(seconds);
+  pending.seconds = graph_->factor(factor).cost().value_or(clock.seconds());
   pending.is_known = true;
 }
 

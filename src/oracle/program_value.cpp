@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <condition_variable>
 #include <filesystem>
 #include <future>

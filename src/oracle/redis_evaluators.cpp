@@ -17,11 +17,10 @@
 #include "oracle/redis_board.hpp"
 #include "remote/patience.hpp"
 #include "remote/run_lease.hpp"
+#include "stopwatch.hpp"
 
 namespace treesample {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kInterruptionInterval{50};
 constexpr std::chrono::milliseconds kTick{500};  // between two looks of the sending thread, when there is nothing to do
@@ -31,8 +30,6 @@ constexpr double kWatchSeconds = 1.0;    // between two counts of the workers
 constexpr double kPresentSeconds = 5.0;  // a worker that looked for questions so recently is there
 constexpr double kStallSeconds = 5.0;    // without an answer, after which the server is checked
 constexpr int kAnswersAtOnce = 512;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 void move_all(std::vector<std::string>& from, std::vector<std::string>& to) {
   std::move(from.begin(), from.end(), std::back_inserter(to));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <climits>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "io/json_fields.hpp"

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "oracle/worker_pool.hpp"
 #include "remote/patience.hpp"
 #include "remote/process_identity.hpp"
+#include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/oracle/question_worker.hpp"
@@ -22,16 +22,12 @@
 namespace treesample {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kWaitSeconds = 0.2;  // after trouble
 constexpr double kLookSeconds = 1.0;  // between two checks of the head and of questions of dead workers
 constexpr double kTellSeconds = 5.0;  // without a coordinator
 constexpr int kSignsPerLease = 4;
 // After so many workers have died with a question, the question may be what kills them.
 constexpr std::int64_t kMostDeliveries = 10;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The first part that both know and that differs; a coordinator need not have the files of the programs.
 std::optional<std::string> difference(const FingerprintParts& theirs, const FingerprintParts& ours, bool of_programs) {

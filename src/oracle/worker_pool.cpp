@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "oracle/blocked_signals.hpp"
+#include "stopwatch.hpp"
 #include "treesample/model/log_value.hpp"
 
 namespace treesample {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kInterruptionInterval{50};
 
@@ -184,9 +183,9 @@ void WorkerPool::attempt(Oracle& oracle, std::span<JobResult> results, std::vect
   std::vector<std::vector<int>> assignments;
   for (std::size_t i = begin; i < begin + count; ++i) assignments.push_back(results[i].job.states);
   oracle.prepare();
-  const Clock::time_point start = Clock::now();
+  const Stopwatch clock;
   const std::vector<Evaluation> values = oracle.log_values(results[begin].job.factor, assignments);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(count);
+  const double seconds = clock.seconds() / static_cast<double>(count);
   for (std::size_t i = 0; i < count; ++i) {
     JobResult& result = results[begin + i];
     const std::string problem = value_problem(values[i], assignments[i].size());
@@ -235,7 +234,7 @@ std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& 
 
 void WorkerPool::evaluate_alone(Oracle& oracle, const OracleSource& source, std::vector<JobResult>& results,
                                 std::vector<char>& is_done, std::size_t i) {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch clock;
   for (int retry = 0;; ++retry) {
     try {
       attempt(oracle, results, is_done, i, 1);
@@ -249,7 +248,7 @@ void WorkerPool::evaluate_alone(Oracle& oracle, const OracleSource& source, std:
       if (retry < source.max_retries) continue;
       const std::string subject = fmt::format("{}: {}", source.description, settings_.describe(results[i].job));
       results[i].error = final_error(std::current_exception(), subject, retry + 1);
-      results[i].seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      results[i].seconds = clock.seconds();
       return;
     }
   }

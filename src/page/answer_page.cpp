@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <optional>
 
 #include "page/answer_object.hpp"
 #include "treesample/model/network.hpp"

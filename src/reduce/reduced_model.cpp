@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/evaluation_queue.hpp"
@@ -18,14 +19,12 @@ using StateLists = std::vector<std::vector<int>>;
 // The entries of a table at the states that are left, row-major over all of its variables.
 std::vector<double> restricted_table(const FactorGraph& graph, const Factor& factor, const StateLists& left) {
   const std::vector<int>& scope = factor.scope();
-  std::vector<std::size_t> strides(scope.size(), 1);
-  std::size_t num_entries = 1;
-  for (std::size_t i = scope.size(); i-- > 0;) {
-    if (i + 1 < scope.size()) strides[i] = strides[i + 1] * static_cast<std::size_t>(graph.num_states(scope[i + 1]));
+  const std::vector<std::size_t> strides = table_strides(states_of_scope(graph, scope));
+  std::size_t num_entries = 1, index = 0;  // of the entry, in the original table
+  for (std::size_t i = 0; i < scope.size(); ++i) {
     num_entries *= left[scope[i]].size();
+    index += strides[i] * static_cast<std::size_t>(left[scope[i]][0]);
   }
-  std::size_t index = 0;  // of the entry, in the original table
-  for (std::size_t i = 0; i < scope.size(); ++i) index += strides[i] * static_cast<std::size_t>(left[scope[i]][0]);
   std::vector<std::size_t> places(scope.size(), 0);
   std::vector<double> entries(num_entries);
   for (double& entry : entries) {

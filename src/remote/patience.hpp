@@ -1,11 +1,11 @@
 // Trying again while something on the server is not as it should be.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <utility>
 
 #include "remote/redis_client.hpp"
+#include "stopwatch.hpp"
 
 namespace treesample {
 
@@ -14,14 +14,14 @@ namespace treesample {
 template <typename Work, typename Tell, typename Prepare>
 auto try_patiently(double patience_seconds, const Work& work, const Tell& tell, const Prepare& prepare)
     -> decltype(work()) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   std::string last;
   while (true) {
     try {
       return work();
     } catch (const RedisTrouble& trouble) {
       if (std::exchange(last, trouble.what()) != trouble.what()) tell(last);
-      if (std::chrono::steady_clock::now() - start > std::chrono::duration<double>(patience_seconds)) throw;
+      if (clock.seconds() > patience_seconds) throw;
     }
     prepare();
   }

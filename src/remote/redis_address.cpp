@@ -5,7 +5,6 @@
 
 #include "remote/redis_client.hpp"
 #include "treesample/error.hpp"
-#include "treesample/io/file.hpp"
 
 namespace treesample {
 namespace {

@@ -15,14 +15,13 @@
 #include <thread>
 #include <utility>
 
+#include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr timeval kConnectTimeout = {.tv_sec = 5, .tv_usec = 0};
 constexpr timeval kAnswerTimeout = {.tv_sec = 15, .tv_usec = 0};
@@ -244,7 +243,7 @@ RedisValue RedisClient::send(const std::vector<std::string_view>& arguments, boo
 }
 
 RedisValue RedisClient::command(const std::vector<std::string_view>& arguments) {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch clock;
   bool has_failed = false;
   for (double next_pause = kFirstPause;; next_pause = std::min(2.0 * next_pause, kLongestPause)) {
     if (context_ || try_connect()) {
@@ -261,7 +260,7 @@ RedisValue RedisClient::command(const std::vector<std::string_view>& arguments) 
       remark(fmt::format("redis: no answer from {}: {}; trying again for up to {:g} s", address_.host, last_error_,
                          options_.patience_seconds));
     }
-    if (std::chrono::duration<double>(Clock::now() - start).count() > options_.patience_seconds) {
+    if (clock.seconds() > options_.patience_seconds) {
       fail(fmt::format("no answer from {} within {} s: {}", address_.host, options_.patience_seconds, last_error_));
     }
     pause(next_pause);

@@ -8,8 +8,6 @@
 namespace treesample {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kLookSeconds = 0.25;  // between two looks at another's lease
 
 // KEYS: the lease. ARGV: our value, milliseconds, a value that may be replaced. Answers "kept" or "taken", or the
@@ -81,7 +79,7 @@ RunLease::Answer RunLease::ask(const std::string& replaceable) {
 }
 
 bool RunLease::renew(bool now) {
-  if (!now && Clock::now() - renewed_ < std::chrono::duration<double>(kRenewalSeconds)) return true;
+  if (!now && seconds_since(renewed_) < kRenewalSeconds) return true;
   const Answer answer = ask("");
   if (!answer.holder.empty()) refuse(answer, "was taken over by");
   return !answer.is_taken;

@@ -7,10 +7,10 @@
 // finds that another process has the run ends with an error and writes nothing more.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "remote/redis_client.hpp"
+#include "stopwatch.hpp"
 
 namespace treesample {
 
@@ -45,7 +45,7 @@ class RunLease {
   std::string key_;
   std::string run_;
   std::string value_;
-  std::chrono::steady_clock::time_point renewed_;
+  Clock::time_point renewed_;
 };
 
 }  // namespace treesample

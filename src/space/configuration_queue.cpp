@@ -1,10 +1,10 @@
 #include "space/configuration_queue.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "stopwatch.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -93,10 +93,9 @@ void ConfigurationQueue::go_on(std::int64_t id, Pending& pending) {
       under_way_[queue->submit({{factor, std::move(states)}})] = id;
       return;
     }
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch clock;
     const double value = checked_function_value(*graph_, factor, states);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    pending.seconds += graph_->factor(factor).cost().value_or(seconds);
+    pending.seconds += graph_->factor(factor).cost().value_or(clock.seconds());
     add_value(pending, value);
   }
   finish(id, pending);

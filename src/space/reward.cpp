@@ -1,11 +1,11 @@
 #include "treesample/space/reward.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "model/table_index.hpp"
+#include "stopwatch.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/evaluation_queue.hpp"
 
@@ -106,11 +106,9 @@ std::span<const int> Reward::scope_states(int factor, std::span<const int> x) {
 }
 
 Reward::Value Reward::call(int factor, std::span<const int> x) {
-  using Clock = std::chrono::steady_clock;
-  const Factor& psi = graph_->factor(factor);
-  const Clock::time_point start = Clock::now();
+  const Stopwatch clock;
   const double value = checked_function_value(*graph_, factor, scope_states(factor, x));
-  return {value, psi.cost().value_or(std::chrono::duration<double>(Clock::now() - start).count())};
+  return {value, graph_->factor(factor).cost().value_or(clock.seconds())};
 }
 
 // A function that throws kInterrupted asks for the answer so far.

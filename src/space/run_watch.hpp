@@ -1,10 +1,10 @@
 // The clock of a run, its time limit and its observer.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
+#include "stopwatch.hpp"
 #include "treesample/space/limits.hpp"
 
 namespace treesample {
@@ -13,9 +13,7 @@ class RunWatch {
  public:
   RunWatch(const Limits& limits, Observer observer) : limit_(limits.seconds), observer_(std::move(observer)) {}
 
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  [[nodiscard]] double seconds() const { return clock_.seconds(); }
   [[nodiscard]] bool is_asked_to_stop() const { return observer_.should_stop && observer_.should_stop(); }
   // `reserve`: seconds that are needed after the run.
   [[nodiscard]] bool is_time_over(double reserve = 0.0) const { return seconds() + reserve > limit_; }
@@ -32,7 +30,7 @@ class RunWatch {
   }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Stopwatch clock_;
   double limit_;
   Observer observer_;
 };

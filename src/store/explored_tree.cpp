@@ -3,7 +3,6 @@
 #include <numeric>
 #include <queue>
 
-#include "treesample/math/log_domain.hpp"
 #include "treesample/store/store_approximation.hpp"
 
 namespace treesample {

@@ -1,11 +1,11 @@
 #include "treesample/surrogate/rebuilt_search.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
 
+#include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/surrogate/compiled_value.hpp"
 
@@ -33,15 +33,12 @@ class Rebuilding {
     if (is_full() && graph_.has_only_tables()) improve(leaves);
     TreeSearchReport report = now_->report;
     report.spent = spent_;
-    report.seconds = seconds();
+    report.seconds = clock_.seconds();
     return {std::move(now_->approximation), report, std::move(trees_), best_};
   }
 
  private:
   [[nodiscard]] bool is_full() const { return now_->report.stop == StopReason::kMemory; }
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
 
   void build(const LeafValues& leaves) {
     const bool is_first = trees_.empty();
@@ -51,7 +48,7 @@ class Rebuilding {
       tree.bonus = BonusScale::kLogStates;
     }
     Limits left = limits_;
-    left.seconds = std::max(0.0, left.seconds - seconds());
+    left.seconds = std::max(0.0, left.seconds - clock_.seconds());
     if (left.budget != Limits::kUnlimited) left.budget -= static_cast<std::int64_t>(std::ceil(spent_.in(left.unit)));
     now_.reset();  // frees its memory for the next
     now_.emplace(tree_sample(graph_, space_, leaves, left, tree, observer_));
@@ -63,7 +60,7 @@ class Rebuilding {
     std::vector<LeafValues> recipes = {first};
     judge();
     int num_failures = 0;
-    const double build_seconds = seconds();
+    const double build_seconds = clock_.seconds();
     while (num_failures < kMostFailures && has_left(2.0 * trees_[0].spent.in(limits_.unit), 2.0 * build_seconds)) {
       const auto round = static_cast<std::uint64_t>(trees_.size());
       recipes.push_back({.estimate = compile_tree(now_->approximation, graph_, space_, options_.num_samples,
@@ -92,7 +89,7 @@ class Rebuilding {
   }
 
   [[nodiscard]] bool has_left(double budget, double seconds_needed) const {
-    if (seconds() + seconds_needed > limits_.seconds) return false;
+    if (clock_.seconds() + seconds_needed > limits_.seconds) return false;
     return limits_.budget == Limits::kUnlimited ||
            spent_.in(limits_.unit) + budget <= static_cast<double>(limits_.budget);
   }
@@ -127,7 +124,7 @@ class Rebuilding {
   const Limits limits_;
   const RebuiltSearchOptions options_;
   Observer observer_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Stopwatch clock_;
   std::optional<TreeSearchResult> now_;
   std::vector<RebuiltTree> trees_;
   Spending spent_;

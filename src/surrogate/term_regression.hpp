@@ -63,7 +63,6 @@ class TermRegression {
 
   [[nodiscard]] const std::vector<RegressionTerm>& terms() const { return terms_; }
   [[nodiscard]] double constant() const { return constant_; }
-  [[nodiscard]] double noise_variance() const { return noise_variance_; }
   // Whether the terms explain the values up to rounding.
   [[nodiscard]] bool is_perfect() const { return noise_variance_ <= 1.01 * least_noise_; }
   // The log evidence of the values under these terms and variances, minus the logarithm of the number of such sets of

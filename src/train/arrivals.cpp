@@ -14,9 +14,7 @@ constexpr std::size_t kMostNames = 1000;
 
 }  // namespace
 
-double Arrivals::seconds_without() const {
-  return std::chrono::duration<double>(Clock::now() - last_accepted_).count();
-}
+double Arrivals::seconds_without() const { return seconds_since(last_accepted_); }
 
 void Arrivals::accept(const std::string& worker) {
   if (accepted_.size() < kMostNames) accepted_.insert(worker);
@@ -30,10 +28,9 @@ void Arrivals::refuse(const std::string& worker, const std::string& reason) {
   const bool has_room = refused_.size() < kMostNames || refused_.contains(worker);
   const std::int64_t of_worker = ++refused_[has_room ? worker : "other workers"];
   last_reason_ = fmt::format("{}: {}", worker, reason);
-  const Clock::time_point now = Clock::now();
   const bool is_first = num_refused_ == 1;
-  if (!remark_ || (!is_first && now - last_told_refusal_ < std::chrono::duration<double>(kRefusalSeconds))) return;
-  last_told_refusal_ = now;
+  if (!remark_ || (!is_first && seconds_since(last_told_refusal_) < kRefusalSeconds)) return;
+  last_told_refusal_ = Clock::now();
   remark_(fmt::format("episode refused ({} in all, {} of this sender): {}", num_refused_, of_worker, last_reason_));
 }
 

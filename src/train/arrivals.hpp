@@ -2,12 +2,13 @@
 // long none has come.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+
+#include "stopwatch.hpp"
 
 namespace treesample {
 
@@ -27,8 +28,6 @@ class Arrivals {
   [[nodiscard]] const std::string& last_reason() const { return last_reason_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   std::function<void(const std::string&)> remark_;
   std::set<std::string> accepted_;
   std::map<std::string, std::int64_t> refused_;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "remote/patience.hpp"
 #include "remote/run_lease.hpp"

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <utility>
 
 #include "remote/patience.hpp"
 #include "remote/process_identity.hpp"
+#include "stopwatch.hpp"
 #include "train/episode_codec.hpp"
 #include "train/run_channel.hpp"
 #include "treesample/error.hpp"
@@ -18,12 +18,8 @@
 namespace treesample {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kWaitSeconds = 0.2;
 constexpr double kTellSeconds = 5.0;  // without a learner, before the user is told
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 class DistributedWorker {
  public:

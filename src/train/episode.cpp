@@ -51,9 +51,9 @@ double mean_delta_kl(const Problem& problem, const TreeApproximation::SampleBatc
 }
 
 // Runs the search; its values along samples become rows, clamped to `bounds` where these are given.
-Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
+Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& q_phi,
                        const EpisodeOptions& options, std::uint64_t seed, const BoundTargets* bounds = nullptr) {
-  const TreeSearchResult result = tree_sample(problem->graph, problem->space, {.estimate = prior},
+  const TreeSearchResult result = tree_sample(problem->graph, problem->space, {.estimate = q_phi},
                                               {.budget = options.budget}, search_options(options, seed));
   std::shared_ptr<Experience> experience = empty_experience(problem);
   if (result.approximation.log_z() == kNegInf) return {experience, kInfinity};
@@ -78,11 +78,11 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
 
 // Exact values along exact samples, without any search, where the problem can be solved; otherwise targets within
 // bounds.
-Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
+Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& q_phi,
                        const EpisodeOptions& options, std::uint64_t seed) {
   const BoundTargets bounds(*problem, BoundTargets::kBytes, options.targets == TargetKind::kExact ? 1 : 10);
   if (!bounds.is_exact()) {
-    if (options.targets == TargetKind::kBounds) return search_episode(problem, prior, options, seed, &bounds);
+    if (options.targets == TargetKind::kBounds) return search_episode(problem, q_phi, options, seed, &bounds);
     throw Error(ErrorCode::kResource,
                 fmt::format("problem {}: exact targets take tables of more than {} MB in this order of the variables "
                             "(width {}); allowed are the targets paper and bounds",
@@ -100,9 +100,9 @@ Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std:
   return {experience, -bounds.log_z()};
 }
 
-Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& prior,
+Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& q_phi,
                     const EpisodeOptions& options, std::uint64_t seed) {
-  const SmcResult result = smc(problem->graph, problem->space, {.estimate = prior}, {.budget = options.budget},
+  const SmcResult result = smc(problem->graph, problem->space, {.estimate = q_phi}, {.budget = options.budget},
                                {.ess_threshold = options.ess_threshold, .seed = seed});
   std::shared_ptr<Experience> experience = empty_experience(problem);
   const ParticleApproximation& particles = result.approximation;
@@ -132,11 +132,11 @@ void EpisodeOptions::validate() const {
 
 Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const Network>& network,
                     const EpisodeOptions& options, std::uint64_t seed) {
-  std::shared_ptr<const LeafValue> prior;
-  if (network) prior = std::make_shared<NetworkValue>(network, problem->plan, problem->graph, problem->space);
-  if (options.targets != TargetKind::kPaper) return bounds_episode(problem, prior, options, seed);
-  return options.method == InferenceMethod::kSmc ? smc_episode(problem, prior, options, seed)
-                                                 : search_episode(problem, prior, options, seed);
+  std::shared_ptr<const LeafValue> q_phi;
+  if (network) q_phi = std::make_shared<NetworkValue>(network, problem->plan, problem->graph, problem->space);
+  if (options.targets != TargetKind::kPaper) return bounds_episode(problem, q_phi, options, seed);
+  return options.method == InferenceMethod::kSmc ? smc_episode(problem, q_phi, options, seed)
+                                                 : search_episode(problem, q_phi, options, seed);
 }
 
 // All samples at once, level by level: a network answers a batch in a fraction of the time.

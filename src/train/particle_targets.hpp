@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "treesample/baselines/particle_approximation.hpp"
 #include "treesample/space/reward.hpp"

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <utility>
 
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"

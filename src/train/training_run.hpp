@@ -2,7 +2,6 @@
 // Redis) use it, from one thread.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "train/checkpoint.hpp"

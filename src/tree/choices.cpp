@@ -116,8 +116,8 @@ Choices::Choices(const TreeStore& store, const TreeSearchOptions& options)
   q_.resize(most_states);
   is_always_unusual_ = most_states > kMostRows || tie_rule_ == TieRule::kRandom;
   has_unusual_ = is_always_unusual_;
-  has_prior_ = store.has_prior();
-  is_scaled_by_q_phi_ = has_prior_ && options.bonus == BonusScale::kQPhi;
+  has_q_phi_ = store.has_q_phi();
+  is_scaled_by_q_phi_ = has_q_phi_ && options.bonus == BonusScale::kQPhi;
   num_rows_ = most_states <= 5 ? std::max(most_states, 2) : kMostRows;  // the cases of choose_each
   blocks_.resize(level_scales_.size() / kColumns + 1);
   choices_.resize(blocks_.size() * kColumns);
@@ -135,7 +135,7 @@ void Choices::choose(int level, const Node& node) {
       q_[a] = kNegInf;
       continue;
     }
-    const double scale = is_scaled_by_q_phi_ ? c_ * std::max(node.priors()[a], epsilon_) : level_scales_[level];
+    const double scale = is_scaled_by_q_phi_ ? c_ * std::max(node.q_phi()[a], epsilon_) : level_scales_[level];
     q_[a] = q_uct(node.log_weight(a), scale * root, 1.0 / (1.0 + node.visits(a)));
     best = std::max(best, q_[a]);
   }
@@ -152,7 +152,7 @@ void Choices::choose(int level, const Node& node) {
 }
 
 void Choices::score(std::size_t length) {
-  choose_each(blocks_.data(), (length + kColumns - 1) / kColumns, num_rows_, has_prior_ ? kMostRows - 1 : 0,
+  choose_each(blocks_.data(), (length + kColumns - 1) / kColumns, num_rows_, has_q_phi_ ? kMostRows - 1 : 0,
               choices_.data(), log_weights_.data());
 }
 
@@ -167,10 +167,10 @@ void Choices::set_repaired_edge(std::size_t position, const Step<Node>& step) {
   }
 }
 
-void Choices::set_prior_scales(Block& block, std::size_t column, const Node& node) {
+void Choices::set_q_phi_scales(Block& block, std::size_t column, const Node& node) {
   const double level_scale = block.scales[0][column];
   for (int a = 0; a < node.num_states(); ++a) {
-    block.scales[a][column] = is_scaled_by_q_phi_ ? c_ * std::max(node.priors()[a], epsilon_) : level_scale;
+    block.scales[a][column] = is_scaled_by_q_phi_ ? c_ * std::max(node.q_phi()[a], epsilon_) : level_scale;
   }
   has_unusual_ = has_unusual_ || has_minus_infinity(node);
 }
@@ -180,7 +180,7 @@ void Choices::choose_slowly(std::size_t position, int level, const Node& node, i
   const bool has_logs = node.has_logs();
   const double weight = node.stored_weights()[action];
   if (tie_rule_ == TieRule::kRandom || node.num_states() > num_rows_ || (has_logs && weight < kLeastWeight) ||
-      (has_prior_ && has_minus_infinity(node))) {
+      (has_q_phi_ && has_minus_infinity(node))) {
     if (has_logs && weight >= kLeastWeight) node.stored_logs()[action] = std::log(weight);
     choose(level, node);
   } else {

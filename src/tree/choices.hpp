@@ -61,7 +61,7 @@ class Choices {
       for (int a = num_states; a < num_rows_; ++a) block.edges[a][column] = Node::kComplete;
     }
     block.scales[0][column] = level_scales_[step.level];
-    if (has_prior_) set_prior_scales(block, column, node.any());
+    if (has_q_phi_) set_q_phi_scales(block, column, node.any());
   }
 
   // What the backup changed: the edge's weight and its word of visits and flags.
@@ -97,7 +97,7 @@ class Choices {
   }
   void score(std::size_t length);
   void choose_slowly(std::size_t position, int level, const Node& node, int action);
-  void set_prior_scales(Block& block, std::size_t column, const Node& node);
+  void set_q_phi_scales(Block& block, std::size_t column, const Node& node);
 
   const TreeStore& store_;
   double c_, epsilon_;
@@ -106,7 +106,7 @@ class Choices {
   std::vector<double> level_scales_;  // c max(Q_phi, epsilon) for a uniform Q_phi
   std::vector<double> q_;             // of one node
   int num_rows_ = 0;
-  bool has_prior_;
+  bool has_q_phi_;
   bool is_scaled_by_q_phi_ = false;
   bool is_always_unusual_ = false;
   bool has_unusual_ = false;  // may the path have a node that cannot be scored as a column?

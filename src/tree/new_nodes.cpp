@@ -7,13 +7,12 @@
 
 #include "tree/values.hpp"
 #include "treesample/error.hpp"
-#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 
 NewNodes::NewNodes(TreeStore& store, const LeafValue& q_phi, Choices& choices, TieRule ties)
     : store_(store), q_phi_(q_phi), choices_(choices), has_random_ties_(ties == TieRule::kRandom) {
-  if (store.has_prior()) return;
+  if (store.has_q_phi()) return;
   // All new nodes of a level are alike.
   for (int n = 0; n < store.space().num_levels(); ++n) initialise(n, store.blank(n), {}, {});
 }
@@ -21,7 +20,7 @@ NewNodes::NewNodes(TreeStore& store, const LeafValue& q_phi, Choices& choices, T
 void NewNodes::initialise(int level, const Node& node, std::span<const int> x, std::optional<double> expected) {
   const Level& facts = store_.space().levels[level];
   std::vector<double> q(static_cast<std::size_t>(node.num_states()), facts.log_states_below);
-  if (store_.has_prior()) {
+  if (store_.has_q_phi()) {
     if (expected) {
       q_phi_.q_values_given(level, x, *expected, q);
     } else {
@@ -33,7 +32,7 @@ void NewNodes::initialise(int level, const Node& node, std::span<const int> x, s
                     fmt::format("the leaf value returned {} for variable {}", value, facts.variable));
       }
     }
-    std::copy(q.begin(), q.end(), node.priors());
+    std::copy(q.begin(), q.end(), node.q_phi());
   }
   set_q(node, q);
   choices_.choose(level, node);

@@ -18,7 +18,7 @@ class NewNodes {
   // The node of a prefix x. `expected`: the value that the edge to it promised, Q_phi - R, for leaf values that use it.
   NodeIndex create(int level, std::span<const int> x, std::optional<double> expected = {}) {
     const NodeIndex index = store_.create(level);
-    if (store_.has_prior()) {
+    if (store_.has_q_phi()) {
       initialise(level, store_.node(level, index), x, expected);
     } else if (has_random_ties_) {
       choices_.choose(level, store_.node(level, index));  // all edges tie

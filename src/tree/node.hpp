@@ -13,7 +13,7 @@
 //   double    log_weight[K]      its logarithm, so that a visit computes only one logarithm; not in binary stores
 //   double    factor[K]          exp(R), once the edge is expanded (see factor_of_reward); only where the search cannot
 //                                look it up (see reward_tables.hpp), or where other nodes of the same size need it
-//   double    prior[K]           Q_phi(a); only when it is not uniform
+//   double    q_phi[K]           Q_phi(a); only when it is not uniform
 //
 // In a binary store no variable has more than two states. One logarithm per visit, that of the quotient of the weights,
 // is then enough, and none is stored. A weight below kLeastWeight is stored as its logarithm, which is negative.
@@ -75,7 +75,7 @@ struct BlockLayout {
   std::uint32_t factors = 0;
   bool has_logs = true;
 
-  std::uint32_t prior = 0;
+  std::uint32_t q_phi = 0;
   std::uint32_t size = 0;
   bool has_factors = true;
 };
@@ -191,7 +191,7 @@ class BasicNode {
   [[nodiscard]] double q(int action) const { return ScaledValue::scaled_log(log_weight(action), unit()); }
   [[nodiscard]] bool has_factors() const { return layout_->has_factors; }
   [[nodiscard]] double* factors() const { return at<double>(known().factors); }
-  [[nodiscard]] double* priors() const { return at<double>(layout_->prior); }
+  [[nodiscard]] double* q_phi() const { return at<double>(layout_->q_phi); }
   [[nodiscard]] NodeIndex& link(int action) const { return at<NodeIndex>(known().links)[action]; }
 
   // Visits and flags of all edges as they are stored.

@@ -70,8 +70,8 @@ bool TreeSearch<NodeView>::expand(Step<NodeView>& edge) {
 template <class NodeView>
 void TreeSearch<NodeView>::add_child(const Step<NodeView>& edge) {
   edge.node.set_expanded(edge.action);
-  if (!store_.has_prior() || !has_child(edge)) return;
-  const double expected = edge.node.any().priors()[edge.action] - reward_of_factor(edge.factor);
+  if (!store_.has_q_phi() || !has_child(edge)) return;
+  const double expected = edge.node.any().q_phi()[edge.action] - reward_of_factor(edge.factor);
   edge.node.link(edge.action) = new_nodes_.create(edge.level + 1, path_.x(), expected);
 }
 
@@ -101,7 +101,7 @@ void TreeSearch<NodeView>::backup(std::span<const Step<NodeView>> path) {
     is_complete = node.is_complete();
   }
   choices.choose_all(path);
-  if (store_.has_prior()) path_.forget();
+  if (store_.has_q_phi()) path_.forget();
 }
 
 // The same backup of one edge by logarithms, where exp V(x) leaves its range or exp Q(a) loses bits; returns exp V(x).

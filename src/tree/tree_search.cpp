@@ -4,7 +4,6 @@
 #include "tree/tree_rounding.hpp"
 #include "tree/values.hpp"
 #include "treesample/error.hpp"
-#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {

@@ -13,7 +13,7 @@ namespace {
 
 // What the nodes of a level have in addition to links, visits and weights.
 struct Extras {
-  bool logs, hints, priors, factors, room_for_factors;
+  bool logs, hints, q_phi, factors, room_for_factors;
 };
 
 BlockLayout make_layout(const Level& level, const Extras& has) {
@@ -25,8 +25,8 @@ BlockLayout make_layout(const Level& level, const Extras& has) {
   const auto k = static_cast<std::uint32_t>(level.num_states);
   BlockLayout layout(level.num_states, has.logs, has.hints);
   layout.has_factors = has.factors;
-  layout.prior = layout.factors + (has.room_for_factors ? 8 * k : 0);
-  layout.size = layout.prior + (has.priors ? 8 * k : 0);
+  layout.q_phi = layout.factors + (has.room_for_factors ? 8 * k : 0);
+  layout.size = layout.q_phi + (has.q_phi ? 8 * k : 0);
   return layout;
 }
 
@@ -40,9 +40,9 @@ int common_states(const SearchSpace& space) {
 }  // namespace
 
 // Traversals over variables of more states are too short for large pages to be worth clearing.
-TreeStore::TreeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, const std::vector<bool>& has_factors)
+TreeStore::TreeStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi, const std::vector<bool>& has_factors)
     : space_(std::move(space)),
-      has_prior_(has_prior),
+      has_q_phi_(has_q_phi),
       levels_(space_->levels.size()),
       common_num_states_(common_states(*space_)),
       memory_(common_num_states_ == 2) {
@@ -57,14 +57,14 @@ TreeStore::TreeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, c
     store.layout =
         make_layout(space_->levels[n], {.logs = !is_binary,
                                         .hints = common_num_states_ == 2,
-                                        .priors = has_prior,
+                                        .q_phi = has_q_phi,
                                         .factors = keeps_factors,
                                         .room_for_factors = common_num_states_ > 0 ? has_any_factors : keeps_factors});
     if (common_num_states_ > 0) unit_bytes_ = store.layout.size;
     store.num_units = static_cast<std::uint32_t>(store.layout.size / unit_bytes_);
     most_units = std::max(most_units, store.num_units);
-    store.prior_value = space_->levels[n].log_states_below + std::log(space_->levels[n].num_states);
-    store.scaled_prior_value = ScaledValue::of_log(store.prior_value);
+    store.uniform_value = space_->levels[n].log_states_below + std::log(space_->levels[n].num_states);
+    store.scaled_uniform_value = ScaledValue::of_log(store.uniform_value);
     store.blank.resize(store.layout.size);
     for (int a = 0; a < store.layout.num_states; ++a) blank(n).link(a) = kNoNode;
     for (int a = 0; common_num_states_ == 2 && a < 2; ++a) blank(n).set_hints(a, {});

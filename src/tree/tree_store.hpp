@@ -21,11 +21,11 @@ namespace treesample {
 
 class TreeStore {
  public:
-  // `has_factors` says by level whether nodes keep exp(R); empty: all do. `has_prior`: Q_phi is not uniform.
-  TreeStore(std::shared_ptr<const SearchSpace> space, bool has_prior, const std::vector<bool>& has_factors = {});
+  // `has_factors` says by level whether nodes keep exp(R); empty: all do. `has_q_phi`: Q_phi is not uniform.
+  TreeStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi, const std::vector<bool>& has_factors = {});
 
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
-  [[nodiscard]] bool has_prior() const { return has_prior_; }
+  [[nodiscard]] bool has_q_phi() const { return has_q_phi_; }
   template <class View = Node>
   [[nodiscard]] View node(int level, NodeIndex index) const {
     return {block(index), &levels_[level].layout};
@@ -48,8 +48,8 @@ class TreeStore {
   // What a new node looks like: no visits and no links; the search fills in its Q_phi.
   [[nodiscard]] Node blank(int level) { return {levels_[level].blank.data(), &levels_[level].layout}; }
   // V of a node that has no block, by the uniform Q_phi: log K + log_states_below.
-  [[nodiscard]] double prior_value(int level) const { return levels_[level].prior_value; }
-  [[nodiscard]] const ScaledValue& scaled_prior_value(int level) const { return levels_[level].scaled_prior_value; }
+  [[nodiscard]] double uniform_value(int level) const { return levels_[level].uniform_value; }
+  [[nodiscard]] const ScaledValue& scaled_uniform_value(int level) const { return levels_[level].scaled_uniform_value; }
 
   // The node of the empty prefix; kNoNode while there is none.
   [[nodiscard]] NodeIndex& root() { return root_; }
@@ -63,13 +63,14 @@ class TreeStore {
   [[nodiscard]] std::size_t held_bytes() const { return memory_.num_bytes(); }
 
  private:
-  static constexpr std::uint32_t kMostPerTraversal = 2;  // the last node of the path and, with a prior, its child
+  static constexpr std::uint32_t kMostPerTraversal =
+      2;  // the last node of the path and, unless Q_phi is uniform, its child
 
   struct LevelStore {
     BlockLayout layout{1, true, false};
     std::uint32_t num_units = 1;  // of a block
-    double prior_value = 0.0;
-    ScaledValue scaled_prior_value;
+    double uniform_value = 0.0;
+    ScaledValue scaled_uniform_value;
     std::vector<std::byte> blank;
   };
 
@@ -77,7 +78,7 @@ class TreeStore {
   void grow();
 
   std::shared_ptr<const SearchSpace> space_;
-  bool has_prior_;
+  bool has_q_phi_;
   std::vector<LevelStore> levels_;
   int common_num_states_ = 0;
   std::size_t unit_bytes_ = 8;

@@ -31,7 +31,7 @@ void move_to_unit(const Node& node, std::int32_t unit) {
 
 double log_value(const TreeStore& store, int level, NodeIndex index) {
   if (level == store.space().num_levels()) return 0.0;
-  if (index == kNoNode) return store.prior_value(level);
+  if (index == kNoNode) return store.uniform_value(level);
   const Node node = store.node(level, index);
   const double sum = node.sum();
   if (!is_out_of_range(sum)) return ScaledValue{node.unit(), sum}.log();

@@ -13,7 +13,7 @@ namespace treesample {
 // Q_phi. Below the last level V = 0.
 inline ScaledValue scaled_value(const TreeStore& store, int level, NodeIndex index) {
   if (level == store.space().num_levels()) return {};
-  if (index == kNoNode) return store.scaled_prior_value(level);
+  if (index == kNoNode) return store.scaled_uniform_value(level);
   const Node node = store.node(level, index);
   return {node.unit(), node.sum()};
 }

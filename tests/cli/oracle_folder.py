@@ -9,7 +9,7 @@ import tempfile
 import time
 
 PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 120  # seconds until a run that should end is given up; nothing is measured
+PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
 
 # Appends a line per call, as one write, before it computes. BODY runs for each evaluation.
 ORACLE = """
@@ -39,17 +39,15 @@ def model_of(program, factor_fields=None):
     }
 
 
-class Folder:
-    """A model in a folder of its own, removed at the end."""
+class ModelFolder:
+    """A model and its programs in a folder of its own, removed at the end."""
 
-    def __init__(self, body=VALUE, factor_fields=None, program_fields=None):
+    def __init__(self, model, **programs):
         parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # waits for a disk are long
         self.path = tempfile.mkdtemp(dir=parent)
-        program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **(program_fields or {})}
-        with open(self.file("model.json"), "w") as file:
-            json.dump(model_of(program, factor_fields), file)
-        with open(self.file("oracle.py"), "w") as file:
-            file.write(ORACLE.replace("BODY", body))
+        self.write("model.json", json.dumps(model))
+        for name, text in programs.items():
+            self.write(f"{name}.py", text)
 
     def __enter__(self):
         return self
@@ -60,32 +58,48 @@ class Folder:
     def file(self, name):
         return os.path.join(self.path, name)
 
-    def start(self, *arguments, **settings):
-        command = [PROGRAM, "infer", "model.json", "--quiet", "--json", "answer.json", *arguments]
+    def write(self, name, text):
+        with open(self.file(name), "w") as file:
+            file.write(text)
+
+    def start(self, command, *arguments, **settings):
         settings = {"env": {**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"}, **settings}
-        return subprocess.Popen(command, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                **settings)
+        return subprocess.Popen([PROGRAM, command, "model.json", *arguments], cwd=self.path, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, **settings)
 
     def run(self, *arguments, **settings):
         process = self.start(*arguments, **settings)
         process.out, process.err = process.communicate(timeout=PATIENCE)
         return process
 
-    def change_model(self, change):
-        with open(self.file("model.json")) as file:
-            model = json.load(file)
-        change(model)
-        with open(self.file("model.json"), "w") as file:
-            json.dump(model, file)
-
     def whole_answer(self):
         with open(self.file("answer.json")) as file:
             return json.load(file)
 
+    def num_calls(self):
+        """Of programs that write a character for each."""
+        return os.path.getsize(self.file("calls")) if os.path.exists(self.file("calls")) else 0
+
+
+class Folder(ModelFolder):
+    """A model with a factor of four variables that ORACLE computes."""
+
+    def __init__(self, body=VALUE, factor_fields=None, program_fields=None):
+        program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **(program_fields or {})}
+        super().__init__(model_of(program, factor_fields), oracle=ORACLE.replace("BODY", body))
+
+    def start(self, *arguments, **settings):
+        return super().start("infer", "--quiet", "--json", "answer.json", *arguments, **settings)
+
+    def change_model(self, change):
+        with open(self.file("model.json")) as file:
+            model = json.load(file)
+        change(model)
+        self.write("model.json", json.dumps(model))
+
     def answer(self):
         """What must be the same in every run."""
-        with open(self.file("answer.json")) as file:
-            answer = json.load(file)
+        answer = self.whole_answer()
         for name in ("seconds", "expansions_per_second", "programs"):
             answer.pop(name, None)
         del answer["spent"]["cost_seconds"]

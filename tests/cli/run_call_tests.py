@@ -1,21 +1,14 @@
 #!/usr/bin/env python3
 """Models whose factors are programs: what is called, what is counted, what is said. run_call_tests.py PROGRAM"""
 
-import json
 import math
-import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 
 from checks import check, run_tests
-
-PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
+from oracle_folder import PATIENCE, PROGRAM, ModelFolder
 
 FUNCTION = """
 import os, time
@@ -27,48 +20,21 @@ def simulate(**v):
 """
 
 
-class Folder:
+class Folder(ModelFolder):
     """One simulator over all variables, in a folder of its own; tables beside it on request."""
 
     def __init__(self, num_variables=16, num_states=2, table=None, sleep="pass", **fields):
-        self.path = tempfile.mkdtemp()
         names = [f"v{i}" for i in range(num_variables)]
         factors = [{"scope": [name], "values": table} for name in names] if table else []
         factors.append({"name": "simulate", "scope": names, "program": "sim", **fields})
         model = {"variables": [{"name": name, "states": num_states} for name in names],
                  "programs": {"sim": {"python": "sim.py"}}, "factors": factors}
-        self.write("model.json", json.dumps(model))
-        self.write("sim.py", FUNCTION.replace("SLEEP", sleep))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.path, ignore_errors=True)
-
-    def write(self, name, text):
-        with open(os.path.join(self.path, name), "w") as file:
-            file.write(text)
-
-    def start(self, command, *arguments):
-        environment = {**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"}
-        return subprocess.Popen([PROGRAM, command, "model.json", *arguments], cwd=self.path, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, env=environment)
-
-    def run(self, command, *arguments):
-        process = self.start(command, *arguments)
-        process.out, process.err = process.communicate(timeout=PATIENCE)
-        return process
+        super().__init__(model, sim=FUNCTION.replace("SLEEP", sleep))
 
     def answer(self, *arguments):
         run = self.run("infer", *arguments, "--json", "answer.json")
         check(run.returncode == 0, f"infer {arguments}", run.err)
-        with open(os.path.join(self.path, "answer.json")) as file:
-            return json.load(file), run
-
-    def num_calls(self):
-        path = os.path.join(self.path, "calls")
-        return os.path.getsize(path) if os.path.exists(path) else 0
+        return self.whole_answer(), run
 
 
 def test_simulators_are_asked():

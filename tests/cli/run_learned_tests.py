@@ -2,21 +2,13 @@
 """One simulator over all variables, learned from its calls: run_learned_tests.py PROGRAM"""
 
 import itertools
-import json
 import math
-import os
 import random
-import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 
 from checks import check, run_tests
-
-PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
+from oracle_folder import PATIENCE, ModelFolder
 
 # A twentieth of the states fail, some by an exception and some by NaN.
 SIMULATOR = """
@@ -37,39 +29,22 @@ def simulate(**states):
 """
 
 
-class Folder:
+class Folder(ModelFolder):
     def __init__(self, num_variables=8, failures=40, sleep="pass", **program):
-        self.path = tempfile.mkdtemp()
         self.source = SIMULATOR.replace("FAILURES", str(failures)).replace("SLEEP", sleep)
         names = [f"v{i}" for i in range(num_variables)]
         model = {"variables": [{"name": name, "states": 3} for name in names],
                  "programs": {"sim": {"python": "sim.py", "max_retries": 0, "on_failure": "impossible", **program}},
                  "factors": [{"name": "simulate", "scope": names, "program": "sim"}]}
-        for name, text in (("model.json", json.dumps(model)), ("sim.py", self.source)):
-            with open(os.path.join(self.path, name), "w") as file:
-                file.write(text)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.path, ignore_errors=True)
+        super().__init__(model, sim=self.source)
 
     def start(self, *arguments):
-        environment = {**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"}
-        return subprocess.Popen([PROGRAM, "infer", "model.json", *arguments, "--json", "answer.json"], cwd=self.path,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        return super().start("infer", *arguments, "--json", "answer.json")
 
     def answer(self, *arguments):
-        run = self.start(*arguments)
-        run.out, run.err = run.communicate(timeout=PATIENCE)
+        run = self.run(*arguments)
         check(run.returncode == 0, f"infer {arguments}", run.err)
-        with open(os.path.join(self.path, "answer.json")) as file:
-            return json.load(file), run
-
-    def num_calls(self):
-        path = os.path.join(self.path, "calls")
-        return os.path.getsize(path) if os.path.exists(path) else 0
+        return self.whole_answer(), run
 
     def truth(self, fixed=()):
         scope = {}

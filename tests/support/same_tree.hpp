@@ -23,7 +23,7 @@ std::string difference(const TreeStore& store, const Tree& tree) {
   for (const auto& [prefix, expected] : tree) {
     const bool is_visited =
         std::any_of(expected.eta.begin(), expected.eta.end(), [](std::uint32_t eta) { return eta > 0; });
-    const bool has_block = is_visited || (store.has_prior() && static_cast<int>(prefix.size()) < num_levels);
+    const bool has_block = is_visited || (store.has_q_phi() && static_cast<int>(prefix.size()) < num_levels);
     NodeIndex index = store.root();
     for (int n = 0; n < static_cast<int>(prefix.size()) && index != kNoNode; ++n) {
       index = n + 1 < num_levels ? store.node(n, index).link(prefix[n]) : kNoNode;

@@ -23,7 +23,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -33,7 +32,6 @@ namespace treesample {
 
 inline constexpr std::int64_t kBifFreeEntries = std::int64_t{1} << 22;
 
-FactorGraph read_bif(const std::filesystem::path& path);
 // `source_name` stands for the file in messages.
 FactorGraph parse_bif(std::string_view text, std::string_view source_name);
 

@@ -96,7 +96,6 @@ JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name
 
 // The model when all factors are tables; throws kArgument naming the first that is not.
 FactorGraph table_model(const JsonModel& model);
-FactorGraph read_json_tables(const std::filesystem::path& path);
 FactorGraph parse_json_tables(std::string_view text, std::string_view source_name);
 
 }  // namespace treesample

@@ -9,11 +9,10 @@
 // type, comments, processing instructions, attributes and PROPERTY elements are skipped; other features of XML, which
 // these files do not use (own entities, name spaces), are refused. Names of elements may be in upper or lower case.
 //
-// The model has one factor per DEFINITION with the scope (GIVEN..., FOR), as read_bif makes it. Readers throw Error:
+// The model has one factor per DEFINITION with the scope (GIVEN..., FOR), as in a BIF file. Readers throw Error:
 // kParse as "file:line: ...", kIo, kResource.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -21,7 +20,6 @@
 
 namespace treesample {
 
-FactorGraph read_xmlbif(const std::filesystem::path& path);
 // `source_name` stands for the file in messages.
 FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name);
 

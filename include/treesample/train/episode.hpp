@@ -57,7 +57,7 @@ struct Episode {
   double delta_kl = 0.0;                         // +inf when no sample could be drawn
 };
 
-// `network` null means the uniform prior. Everything random follows from `seed`.
+// `network` null means the uniform Q_phi. Everything random follows from `seed`.
 Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const Network>& network,
                     const EpisodeOptions& options, std::uint64_t seed);
 
@@ -75,7 +75,7 @@ NetworkQuality network_quality(const Problem& problem, const std::shared_ptr<con
 double telescoped_delta_kl(const Problem& problem, const std::shared_ptr<const Network>& network,
                            const EpisodeOptions& options, std::uint64_t seed);
 
-// delta-KL of TreeSample with the uniform prior and the same options, exact: what the value function is
+// delta-KL of TreeSample with the uniform Q_phi and the same options, exact: what the value function is
 // compared with.
 double plain_delta_kl(const Problem& problem, const EpisodeOptions& options, std::uint64_t seed);
 

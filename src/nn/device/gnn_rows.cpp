@@ -1,7 +1,6 @@
 #include "nn/device/gnn_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "nn/gnn_cone.hpp"

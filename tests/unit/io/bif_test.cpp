@@ -7,6 +7,7 @@
 
 #include "expect_error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/model_file.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -202,9 +203,9 @@ class BifFile : public testing::TemporaryFolder {};
 
 TEST_F(BifFile, IsReadFromItsPath) {
   write_file_atomically(in_folder("clinic.bif"), kClinic);
-  EXPECT_EQ(read_bif(in_folder("clinic.bif")).num_variables(), 4);
+  EXPECT_EQ(read_model(in_folder("clinic.bif")).num_variables(), 4);
   write_file_atomically(in_folder("bad.bif"), "\nnet");
-  EXPECT_EQ(message_of(ErrorCode::kParse, [&] { read_bif(in_folder("bad.bif")); }),
+  EXPECT_EQ(message_of(ErrorCode::kParse, [&] { read_model(in_folder("bad.bif")); }),
             in_folder("bad.bif").string() + ":2: expected 'network', 'variable' or 'probability', found 'net'");
 }
 

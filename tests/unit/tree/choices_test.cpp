@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -17,13 +16,13 @@ namespace {
 // A tree with one node per level, filled at random: ties, complete and impossible edges, tiny weights.
 class RandomPath {
  public:
-  RandomPath(Random& random, const std::vector<int>& num_states, bool has_prior) {
+  RandomPath(Random& random, const std::vector<int>& num_states, bool has_q_phi) {
     FactorGraph graph;
     for (const int k : num_states) graph.add_variable(k);
     std::vector<int> order(num_states.size());
     std::iota(order.begin(), order.end(), 0);
     store_ = std::make_unique<TreeStore>(
-        std::make_shared<const SearchSpace>(make_search_space(graph, order, SpaceKind::kTree)), has_prior);
+        std::make_shared<const SearchSpace>(make_search_space(graph, order, SpaceKind::kTree)), has_q_phi);
     std::vector<NodeIndex> indices;
     for (int n = 0; n < graph.num_variables(); ++n) indices.push_back(store_->create(n));
     for (int n = 0; n < graph.num_variables(); ++n) {
@@ -31,7 +30,7 @@ class RandomPath {
       const int spared = random.below(num_states[n]);  // one edge stays incomplete
       for (int a = 0; a < num_states[n]; ++a) {
         double log = random.uniform() < 0.3 ? -1.5 : 2.0 * random.normal();
-        if (has_prior) node.priors()[a] = 2.0 * random.normal();
+        if (has_q_phi) node.q_phi()[a] = 2.0 * random.normal();
         if (random.uniform() < 0.05) log = random.uniform() < 0.5 ? -705.0 : -5000.0;
         node.set_weight(a, std::exp(log), log);
         for (int visits = random.below(4); visits > 0; --visits) node.add_visit(a);

@@ -123,7 +123,7 @@ TEST(TreeStore, NodesOfDifferentSizesKeepTheirNumbers) {
     for (int a = 0; a < first.num_states(); ++a) {
       EXPECT_EQ(first.link(a), kNoNode);
       first.set_weight(a, i + a + 1.0, std::log(i + a + 1.0));
-      first.priors()[a] = -i;
+      first.q_phi()[a] = -i;
     }
   }
   EXPECT_EQ(store.num_nodes(), 4000U);
@@ -132,7 +132,7 @@ TEST(TreeStore, NodesOfDifferentSizesKeepTheirNumbers) {
     const Node node = store.node(nodes[2 * i].first, nodes[2 * i].second);
     for (int a = 0; a < node.num_states(); ++a) {
       ASSERT_EQ(node.weight(a), i + a + 1.0);
-      ASSERT_EQ(node.priors()[a], -i);
+      ASSERT_EQ(node.q_phi()[a], -i);
     }
   }
 }
