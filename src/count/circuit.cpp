@@ -51,6 +51,7 @@ Circuit Circuit::with(const StateWeights& weights) const {
   std::vector<CountNumber> of_states = values_->weights;
   double log_range = values_->log_range;
   for (std::size_t v = 0; v < weights.size(); ++v) {
+    if (weights[v].empty()) continue;
     check_argument(weights[v].size() == static_cast<std::size_t>(shape_->num_states[v]), kFunction,
                    fmt::format("variable {} has {} weights, {} states", v, weights[v].size(), shape_->num_states[v]));
     double largest = 0.0;
@@ -59,9 +60,8 @@ Circuit Circuit::with(const StateWeights& weights) const {
       check_argument(weight == kNegInf || std::abs(weight) <= kLargest, kFunction,
                      fmt::format("weight {}, allowed are -inf and -1e6 to 1e6", weight));
       if (weight != kNegInf) largest = std::max(largest, std::abs(weight));
-      if (weight != 0.0) {
-        of_states[shape_->first_state[v] + s] *= CountNumber::of_log(weight, kEpsilon * (1.0 + std::abs(weight)));
-      }
+      // 0 too: the number that it is the logarithm of need not be exactly 1.
+      of_states[shape_->first_state[v] + s] *= CountNumber::of_log(weight, kEpsilon * (1.0 + std::abs(weight)));
     }
     log_range += largest;
   }
@@ -264,10 +264,7 @@ Circuit::Best Circuit::best() const {
 }
 
 std::vector<StateWeights> state_weights(const FactorGraph& graph) {
-  StateWeights none;
-  for (int v = 0; v < graph.num_variables(); ++v) {
-    none.emplace_back(static_cast<std::size_t>(graph.num_states(v)), 0.0);
-  }
+  const StateWeights none(static_cast<std::size_t>(graph.num_variables()));
   std::vector<StateWeights> weights;
   std::vector<std::size_t> num_tables(none.size(), 0);  // by variable
   for (const Factor& factor : graph.factors()) {

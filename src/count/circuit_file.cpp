@@ -174,14 +174,20 @@ class CircuitReader {
     for (const bool is_free : {false, true}) {
       const std::size_t size = count("states");
       shape_.words.push_back(static_cast<std::uint32_t>(size));
-      int last = -1;  // the free variable before
+      int last = -1;         // the free variable before
+      double largest = 0.0;  // magnitude of its states
       for (std::size_t i = 0; i < size; ++i) {
         const auto state = static_cast<std::uint32_t>(integer("the number of a state", most_state));
         const int v = shape_.variable_of[state];
         if (is_free && v == last && shape_.words.back() >= state) fail("free states in rising order");
-        if (!is_free || v != last) variables.add(one_variable(v));
+        if (!is_free || v != last) {
+          variables.add(one_variable(v));
+          largest = 0.0;
+        }
         last = v;
-        term_range_ += log_size(shape_.state_weights[state]) + 1.0;  // a sum of two is below twice the larger one
+        const double magnitude = std::max(largest, log_size(shape_.state_weights[state]));
+        term_range_ += magnitude - largest + 1.0;  // a sum of two is below twice the larger one
+        largest = magnitude;
         shape_.words.push_back(state);
       }
     }

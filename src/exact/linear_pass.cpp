@@ -288,7 +288,9 @@ bool LinearPass::eliminate_all(EntryWatch& watch) {
   }
   // 2^exponent, exactly but for the rounding of ln 2 itself.
   const auto exponent = static_cast<double>(exponent_);
-  log_z_.add(exponent * kLn2High);
+  const double high = exponent * kLn2High;
+  log_z_.add(high);
+  if (const double rest = std::fma(exponent, kLn2High, -high); rest != 0.0) log_z_.add(rest);  // from 2^17 on
   log_z_.add(exponent * kLn2Low);
   error_ += std::abs(exponent) * 0x1.0p-90;
   return true;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "exact/map_buckets.hpp"
@@ -73,6 +74,7 @@ class MapSearch {
 
   void make_buckets();
   void search();
+  void conclude(double left);
   void push(int parent, int state, double f, int level = 0);
   void load(int node);
   void expand(const Open& open);
@@ -101,7 +103,6 @@ class MapSearch {
   Assignment x_;                                 // of the whole model; variables that have no state yet are meaningless
   std::map<std::vector<int>, LogBounds> known_;  // assignments of M that were evaluated
   double tied_upper_ = kNegInf;                  // of those that were dismissed
-  double leaf_upper_ = kNegInf;  // of those whose value is not exact, and of searches that were cut short
   bool is_stopped_ = false;
   MapResult result_;
 };
@@ -204,14 +205,31 @@ void MapSearch::search() {
     if (is_stopped_) left = top.f;
     if (is_stopped_) break;
   }
-  result_.is_done = left == kNegInf;
-  const double first = result_.best.empty() ? kNegInf : result_.best.front().log_value.upper;
-  const double rest = left == kNegInf ? threshold() : widened(left);
-  result_.log_upper = std::max({first, rest, leaf_upper_, tied_upper_});
-  // Where the values are not exact, the best one is not known.
-  if (leaf_upper_ > (result_.best.empty() ? kNegInf : result_.best.front().log_value.lower) + MapResult::kTolerance) {
-    result_.is_done = false;
+  conclude(left);
+}
+
+// `left`: f of the best node that was not searched to the end.
+void MapSearch::conclude(double left) {
+  const std::vector<MapResult::Found>& best = result_.best;
+  std::set<std::vector<int>> listed;
+  double upper_of_best = kNegInf;
+  for (const MapResult::Found& found : best) {
+    listed.insert(found.states);
+    upper_of_best = std::max(upper_of_best, found.log_value.upper);
   }
+  double others = std::max(tied_upper_, left == kNegInf ? threshold() : widened(left));
+  for (const auto& [states, value] : known_) {
+    if (!listed.contains(states)) others = std::max(others, value.upper);
+  }
+  result_.log_upper = std::max(upper_of_best, others);
+  const auto is_above = [](double upper, const MapResult::Found& found) {
+    return upper > found.log_value.lower + MapResult::kTolerance;
+  };
+  const bool has_all = std::ssize(best) < options_.k;
+  const bool is_last_known = has_all ? others == kNegInf : !is_above(others, best.back());
+  // Where the values are not exact, it is not known which of them is the first.
+  const bool is_first_known = best.empty() || !is_above(result_.log_upper, best.front());
+  result_.is_done = left == kNegInf && is_last_known && is_first_known;
 }
 
 void MapSearch::expand(const Open& open) {
@@ -314,8 +332,6 @@ void MapSearch::offer_configuration(const Assignment& x) {
 }
 
 void MapSearch::offer(std::vector<int> y, const LogBounds& value) {
-  if (value.upper == kNegInf) return;
-  if (value.upper - value.lower > MapResult::kTolerance) leaf_upper_ = std::max(leaf_upper_, value.upper);
   if (value.lower == kNegInf) return;
   std::vector<MapResult::Found>& best = result_.best;
   const auto place = std::find_if(best.begin(), best.end(),

@@ -112,6 +112,16 @@ TEST(CountCircuit, EqualsEnumerationForOtherWeightsAndEvidence) {
   EXPECT_GT(num_possible, 100);
 }
 
+// Of the states of a free variable one is in a product, so that their weights do not add up.
+TEST(CountCircuit, WeightsOfManyStatesMayBeFarBelowTheLargest) {
+  FactorGraph graph;
+  graph.add_variable(4);
+  graph.add_table({0}, {0.0, -4e8, -4e8, -4e8});
+  const auto circuit = compile(graph);
+  ASSERT_NE(circuit, nullptr);
+  EXPECT_EQ(parse_circuit(format_circuit(*circuit), "text").log_z().lower, circuit->log_z().lower);
+}
+
 // False-alarm rate: 1e-6.
 TEST(CountCircuit, SamplesHaveTheProbabilitiesOfTheModel) {
   Random random(3, "circuit model");

@@ -243,6 +243,17 @@ TEST(CountCompile, SeveralTablesOfAStateEachHaveTheirRounding) {
   EXPECT_THROW((void)circuit->with(state_weights(cancelling).front()), Error);
 }
 
+// 1 + 1e-16 in a file is 1 as a double, and its logarithm is 0.
+TEST(CountCompile, NumbersNearOneHaveTheirRounding) {
+  const std::shared_ptr<const Circuit> circuit = one_free_variable();
+  ASSERT_NE(circuit, nullptr);
+  Circuit weighted = *circuit;
+  constexpr int kTimes = 1000;
+  for (int i = 0; i < kTimes; ++i) weighted = weighted.with({{std::log(1.0 + 1e-16), std::log(1.0 + 1e-16)}});
+  EXPECT_GE(weighted.log_z().upper, std::log(2.0) + kTimes * 1e-16);
+  EXPECT_EQ(circuit->with({{}}).log_z().upper, circuit->log_z().upper);
+}
+
 TEST(CountCompile, RefusesWhatMakesNoSense) {
   const FactorGraph graph = testing::queens(5);
   EXPECT_THROW((void)infer(Model(graph), {}, {}, {.method = Method::kGibbs, .compile = true}), OptionError);

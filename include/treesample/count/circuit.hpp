@@ -23,7 +23,8 @@
 
 namespace treesample {
 
-// By variable and state: log-values that are added to those of the model; -inf forbids a state.
+// By variable and state: log-values that are added to those of the model; -inf forbids a state. An empty list: none for
+// this variable.
 using StateWeights = std::vector<std::vector<double>>;
 // The weights in the tables of a model, each of which must be over one variable; otherwise throws kArgument. Where a
 // variable has several tables they stand one after the other, each for a Circuit::with() of its own: each log-value is

@@ -47,10 +47,11 @@ struct MapResult {
     std::vector<int> states;  // of the variables, in their order
     LogBounds log_value;      // certified: of log S
   };
-  std::vector<int> variables;       // M
-  std::vector<Found> best;          // at most k, the largest lower bound first; none where Z = 0
-  double log_upper = 0.0;           // certified: for every y that is not in `best`, and for the first of `best`
-  bool is_done = false;             // up to rounding, nothing that is left can be better than the last of `best`
+  std::vector<int> variables;  // M
+  std::vector<Found> best;     // at most k, the largest lower bound first; none where Z = 0
+  double log_upper = 0.0;      // certified: for every y
+  // Certified up to kTolerance: no y that is not in `best` is better than its last, and none is better than its first.
+  bool is_done = false;
   bool is_exact_heuristic = false;  // no bucket was split
   std::int64_t num_expanded = 0;
 
