@@ -314,6 +314,16 @@ def test_an_executor_that_breaks_down_is_no_failure_of_a_call(tmp_path):
     assert sum(f.failures + f.evaluations for f in ts.read_journal(journal).factors) == 0
 
 
+def test_nothing_found_is_no_estimate():
+    model = ts.Model()
+    a, b, c = (model.variable(name, 2) for name in "abc")
+    for pair in ((a, b), (b, c), (a, c)):
+        model.table(pair, [[0.0, 1.0], [1.0, 0.0]])
+    answer = model.infer(select="gap", budget=0, simplify=False, prior="uniform")
+    assert repr(answer).startswith("<treesample.Answer: certified in [-inf, 2.0794")
+    assert repr(model.infer()).startswith("<treesample.Answer: log Z -inf, exact")
+
+
 def test_failures_are_counted_and_recorded_and_can_be_tried_again(tmp_path):
     journal = tmp_path / "run.journal"
     server = {"is_broken": True}  # an enclosed constant would be part of the function
