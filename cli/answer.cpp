@@ -137,12 +137,16 @@ void print_map(const Answer& answer, const FactorGraph& graph) {
   Evidence states;
   for (std::size_t i = 0; i < map.states.size(); ++i) states.push_back({map.variables[i], map.states[i]});
   const double gap = map.log_upper - map.log_value.lower;
+  const std::string optimal =
+      gap < HUGE_VAL ? fmt::format("optimal (certified to {})", tolerance_text(gap, 1)) : "optimal";
   fmt::print("map         {}\n", printable(observations_text(graph, {states, {}})));
-  fmt::print("            log of the sum {}; {}; {}\n", fixed(map.log_value.lower),
-             map.is_optimal   ? fmt::format("optimal (certified to {})", tolerance_text(gap, 1))
-             : gap < HUGE_VAL ? fmt::format("best found, at most {} below the optimum", tolerance_text(gap, 3))
-                              : "best found",
-             map.by);
+  fmt::print(
+      "            log of the sum {}; {}; {}\n",
+      map.log_value.is_exact() ? fixed(map.log_value.lower) : "at least " + decimal_bound(map.log_value.lower, -1.0),
+      map.is_optimal   ? optimal
+      : gap < HUGE_VAL ? fmt::format("best found, at most {} below the optimum", tolerance_text(gap, 3))
+                       : "best found",
+      map.by);
   if (answer.is_exact && answer.log_z) {
     const bool is_exact = map.log_value.is_exact();
     const double log_share = std::min(0.0, map.log_value.lower - (is_exact ? *answer.log_z : *answer.upper));

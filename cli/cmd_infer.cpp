@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "answer.hpp"
@@ -306,8 +307,13 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   const auto& [question, limits, options] = request_;
   Question asked = question;
   asked.best = false;
-  infer_cases(input.model, cases, asked, limits, options, observer,
-              [&](const Case& now, const Answer& answer) { table.add(now.label, answer); });
+  std::optional<Error> failed;  // the first: its row is the answer so far, the other rows are whole
+  infer_cases(input.model, cases, asked, limits, options, observer, [&](const Case& now, const Answer& answer) {
+    table.add(now.label, answer);
+    if (!answer.error || failed) return;
+    failed.emplace(answer.error->code(), fmt::format("case {}: {}", now.label, answer.error->what()));
+  });
+  if (input.model.programs) input.model.programs->finish();
   display.clear();
   if (cases_out_.empty()) {
     fmt::print("{}", table.text());
@@ -315,6 +321,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
     write_file_atomically(cases_out_, table.text());
     fmt::print("cases       {} of {} in {}\n", table.num_rows(), cases.size(), printable(cases_out_));
   }
+  if (failed) throw Error(*failed);
 }
 
 // Ends or records evaluations under way, so that the answer and the journal agree on what was paid.

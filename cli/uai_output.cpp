@@ -5,11 +5,14 @@
 #include "terminal.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/uai_result.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample::cli {
 
 void write_uai_results(const Answer& answer, const ModelInput& input, const std::string& path, bool is_quiet) {
-  if (answer.log_z) {
+  // A lower bound of -inf says nothing, and in a file it would say that Z is 0.
+  const bool is_nothing = answer.log_z == kNegInf && !answer.is_exact;
+  if (answer.log_z && !is_nothing) {
     write_uai_pr(*answer.log_z, path + ".PR");
   } else {
     note(is_quiet, fmt::format("the method has no estimate of log Z: {}.PR is not written", path));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 namespace treesample {
 namespace {
@@ -106,8 +107,9 @@ std::string decimal_bound(double value, double direction) {
 std::string tolerance_text(double value, int num_digits) {
   double shown = value;
   std::string text = fmt::format("{:.{}g}", shown, num_digits);
-  while (std::isfinite(shown) && value > 0.0 && std::stod(text) <= value) {
-    shown *= 1.0 + 0.3 * std::pow(10.0, -num_digits);
+  // strtod, unlike stod, reads what is beyond the range of a double: as an infinity, or with few digits.
+  while (std::isfinite(shown) && value > 0.0 && std::strtod(text.c_str(), nullptr) <= value) {
+    shown = std::nextafter(shown * (1.0 + 0.3 * std::pow(10.0, -num_digits)), HUGE_VAL);
     text = fmt::format("{:.{}g}", shown, num_digits);
   }
   return text;

@@ -54,7 +54,9 @@ function summaryCards(data) {
       : null;
   const cards = [card("log Z", logZValue(z), logZWord(z), range)];
   if (answer.evidence_probability !== null) {
-    cards.push(card("P(evidence)", short(answer.evidence_probability), logZWord(z)));
+    const least = z.kind === "lower bound";
+    const probability = answer.evidence_probability;
+    cards.push(card("P(evidence)", least ? atLeast(probability) : short(probability), logZWord(z)));
   }
   if (answer.best)
     cards.push(card("Best configuration", logarithm(answer.best.log_density), "log density", bestWord(answer.best)));
@@ -213,7 +215,7 @@ function certifiedSection(data) {
       isExact
         ? "exact"
         : answer.marginals_error !== null
-          ? `errors up to ${short(answer.marginals_error, 2)}`
+          ? `errors up to ${atMost(answer.marginals_error, 2)}`
           : "errors not known",
       isExact ? "certified" : "estimate",
       answer.marginals_from,

@@ -55,8 +55,19 @@ function atMost(value, digits = 3) {
   const number = real(value);
   if (number === null || !Number.isFinite(number) || number === 0) return short(value, digits);
   let shown = number;
-  while (Number(shown.toPrecision(digits)) <= number) shown += 0.3 * Math.abs(number) * 10 ** -digits;
+  const step = Math.max(0.3 * Math.abs(number) * 10 ** -digits, Number.MIN_VALUE);
+  while (Number(shown.toPrecision(digits)) <= number) shown += step;
   return signed(shown.toPrecision(digits).replace("e+", "e"));
+}
+
+// A certified lower bound of a probability, with six digits: no larger double than it is.
+function atLeast(value, digits = 6) {
+  const number = real(value);
+  if (number === null || !Number.isFinite(number) || number === 0) return short(value, digits);
+  const step = Math.max(0.3 * number * 10 ** -digits, Number.MIN_VALUE);
+  let shown = number;
+  while (Number(shown.toPrecision(digits)) > number) shown -= step;
+  return signed(String(Number(shown.toPrecision(digits))).replace("e+", "e"));
 }
 
 function probability(value) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "treesample/error.hpp"
@@ -37,6 +38,18 @@ std::string line_of(const py::object& error) {
 }
 
 bool has_value(double value) { return value < HUGE_VAL; }  // false for NaN
+
+// Null, and an exception may be set, unless it is an array of real numbers, or of objects that can be. Times, complex
+// numbers and texts could be converted, too, but are mistakes. What is masked is no number.
+py::object numbers_of(py::object returned) {
+  if (returned && py::hasattr(returned, "filled")) {
+    returned = py::reinterpret_steal<py::object>(PyObject_CallMethod(returned.ptr(), "filled", "d", NAN));
+  }
+  const py::object given = returned ? py::object(py::array::ensure(returned)) : py::object();
+  if (!given) return {};
+  const char kind = py::reinterpret_borrow<py::array>(given).dtype().kind();
+  return std::string_view("biufO").find(kind) == std::string_view::npos ? py::object() : Doubles::ensure(given);
+}
 
 template <class Kind>
 std::shared_ptr<const Kind> kept(FunctionTraits traits) {
@@ -152,7 +165,7 @@ void PythonBatch::operator()(std::span<const int> rows, int count, std::span<dou
   const auto width = static_cast<py::ssize_t>(traits_.names.size());
   const States states({static_cast<py::ssize_t>(count), width}, rows.data());
   const auto returned = py::reinterpret_steal<py::object>(PyObject_CallOneArg(traits_.function.ptr(), states.ptr()));
-  const py::object numbers = returned ? py::object(Doubles::ensure(returned)) : py::object();
+  const py::object numbers = numbers_of(returned);
   const std::span<const int> told = count == 1 ? rows : std::span<const int>();
   if (numbers) {
     const auto array = py::reinterpret_borrow<Doubles>(numbers);

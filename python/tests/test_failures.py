@@ -72,3 +72,41 @@ def test_failures_are_shown():
 def test_shares_are_checked(share):
     with pytest.raises(ts.Error, match="^max_failure_share is .*, allowed are numbers from 0 to 1$"):
         failing(max_failure_share=share)
+
+
+def test_failures_of_functions_that_cost_nothing_are_counted():
+    model = ts.Model()
+    variables = [model.variable(f"x{i}", 2) for i in range(6)]
+
+    @model.factor(*variables, cost=0, on_failure="impossible")
+    def fails(*states):
+        raise ValueError("always")
+
+    with pytest.raises(ts.Error, match="max_failure_share"):
+        model.infer(budget=1000)
+    answer = model.infer(budget=1000, evidence={f"x{i}": 0 for i in range(4)})
+    assert "4 of 4 calls failed" in repr(answer)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        lambda count: np.full(count, 1.0 + 2.0j),
+        lambda count: ["0.5"] * count,
+        lambda count: np.full(count, np.datetime64("2020-01-01")),
+        lambda count: [b"1"] * count,
+    ],
+)
+def test_arrays_of_anything_but_numbers_are_refused(values):
+    model = ts.Model()
+    model.factor(model.variable("a", 4), batch=4)(lambda rows: values(len(rows)))
+    with pytest.raises(TypeError, match="no array of numbers"):
+        model.infer(calls=10)
+
+
+def test_what_is_masked_is_no_value():
+    model = ts.Model()
+    masked = lambda rows: np.ma.masked_array(np.ones(len(rows)), mask=rows[:, 0] == 2)
+    model.factor(model.variable("a", 4), batch=4, on_failure="impossible", max_failure_share=1.0)(masked)
+    answer = model.infer(calls=10)
+    assert answer["a"][2] == 0.0 and "1 of 4 calls failed" in repr(answer)

@@ -314,19 +314,29 @@ def test_an_executor_that_breaks_down_is_no_failure_of_a_call(tmp_path):
     assert sum(f.failures + f.evaluations for f in ts.read_journal(journal).factors) == 0
 
 
+def test_nothing_found_is_no_estimate():
+    model = ts.Model()
+    a, b, c = (model.variable(name, 2) for name in "abc")
+    for pair in ((a, b), (b, c), (a, c)):
+        model.table(pair, [[0.0, 1.0], [1.0, 0.0]])
+    answer = model.infer(select="gap", budget=0, simplify=False, prior="uniform")
+    assert repr(answer).startswith("<treesample.Answer: certified in [-inf, 2.0794")
+    assert repr(model.infer()).startswith("<treesample.Answer: log Z -inf, exact")
+
+
 def test_failures_are_counted_and_recorded_and_can_be_tried_again(tmp_path):
     journal = tmp_path / "run.journal"
-    is_broken = True
+    server = {"is_broken": True}  # an enclosed constant would be part of the function
 
     def bad():
-        return math.nan if is_broken else 0.0
+        return math.nan if server["is_broken"] else 0.0
 
     first = make_expensive([], on_failure="impossible", bad=bad).infer(calls=300, journal=journal)
     assert first.spent["functions"][0]["failed"] == 81
     seen = ts.read_journal(journal)
     assert seen.factors[0].failures == 81 and "x0" in seen.factors[0].variables
     assert "81 failed" in repr(seen) and "<table>" in seen._repr_html_()
-    is_broken = False
+    server["is_broken"] = False
     again = make_expensive([], on_failure="impossible", bad=bad).infer(calls=300, journal=journal)
     assert again["x0"]["high"] == 0.0
     retried = make_expensive([], on_failure="impossible", bad=bad).infer(calls=300, journal=journal, retry_failed=True)

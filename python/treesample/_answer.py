@@ -288,7 +288,7 @@ class Answer:
     def __repr__(self) -> str:
         z = self.log_z
         parts = []
-        if z.estimate is not None:
+        if z.estimate is not None and (z.exact or z.estimate > -math.inf):  # else nothing possible was found
             parts.append(f"log Z {z.estimate:.6f}")
         if z.exact:
             parts.append("exact")

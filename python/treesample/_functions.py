@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import hashlib
-import inspect
 import math
 import numbers
 import signal
@@ -45,8 +43,8 @@ class FunctionFactor(NamedTuple):
 
     @property
     def is_direct(self) -> bool:
-        """Called by the search itself, as often as it likes, one state at a time."""
-        return self.cost == 0 and self.batch is None
+        """Called by the search itself, as often as it likes, one state at a time. Nobody counts its failures then."""
+        return self.cost == 0 and self.batch is None and self.on_failure == "stop"
 
 
 def failure_rule(on_failure: Any, log_max: Optional[float]) -> OnFailure:
@@ -168,15 +166,3 @@ def names(model: Model) -> "dict[int, str]":
     first = int(model._graph.num_factors)
     functions = enumerate(factor.function for factor in model._functions.values())
     return {first + i: str(getattr(function, "__name__", f"factor {first + i}")) for i, function in functions}
-
-
-def fingerprint(model: Model) -> str:
-    """Changes when the text of a function does, as far as it can be seen."""
-    digest = hashlib.sha256()
-    for factor in model._functions.values():
-        try:
-            text = inspect.getsource(factor.function)
-        except (OSError, TypeError):
-            text = getattr(factor.function, "__qualname__", repr(type(factor.function)))
-        digest.update(text.encode())
-    return digest.hexdigest()

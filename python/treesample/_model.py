@@ -112,13 +112,13 @@ class Model:
         integers instead, up to N rows with one state (from 0) per variable, and returns as many numbers: the run then
         keeps N times `workers` questions under way.
 
-        `cost` are the seconds that a call takes. A function of cost 0 without `batch` is called by the search itself,
-        as often as it likes; any other is called once for each of its states. `log_max` is an upper bound of what it
-        returns, from which certified bounds are made. `on_failure` says what a call counts as that raises an exception
-        or returns NaN: "stop" (the run ends with that exception, which has the answer so far), "impossible" (-inf),
-        "skip" (the same, and the answer is one of the model without these configurations), or a number, of at most
-        `log_max`. When more than `max_failure_share` of the calls have failed, from the 20th on, the run ends with an
-        Error that says so, and has the answer so far.
+        `cost` are the seconds that a call takes. A function of cost 0 without `batch` and `on_failure` is called by the
+        search itself, as often as it likes; any other is called once for each of its states. `log_max` is an upper
+        bound of what it returns, from which certified bounds are made. `on_failure` says what a call counts as that
+        raises an exception or returns NaN: "stop" (the run ends with that exception, which has the answer so far),
+        "impossible" (-inf), "skip" (the same, and the answer is one of the model without these configurations), or a
+        number, of at most `log_max`. When more than `max_failure_share` of the calls have failed, from the 20th on, the
+        run ends with an Error that says so, and has the answer so far.
 
         `monotone=True` declares that a later state of a variable never lowers the value; a mapping says "increasing" or
         "decreasing" for each variable. Certified bounds are made of it. Such a function may return a pair, the value
@@ -265,10 +265,12 @@ class Model:
         observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable states of some
         variables with all others summed out (`Answer.map`). Functions are called by `executor` (any
         concurrent.futures.Executor), up to `workers` at a time, and their values are kept in the file `journal`, so
-        that no call is ever paid twice; `version` is a text that changes when the functions do. Programs of a model
-        file may be run by `treesample worker` on any machine, by way of a Redis server: `redis` is its address, or a
-        mapping with `address`, `password_file`, `key_file`, `tls_ca`, `tls_cert`, `tls_key`, `insecure`, `patience`,
-        and `run` the name that the workers were given. Every other keyword is an option of the program
+        that no call is ever paid twice; `version` is a text that changes when the functions do. Without one, their
+        code, their defaults and the constants that they enclose stand for it, but not globals, lists and dictionaries.
+        Programs of a model file may be run by `treesample worker` on any machine, by way of a Redis server: `redis` is
+        its address, or a mapping with `address`, `password_file`, `key_file`, `tls_ca`, `tls_cert`, `tls_key`,
+        `insecure`, `patience`, and `run` the name that the workers were given. Every other keyword is an option of the
+        program
         (`infer_options()` has their help): method, gap, budget, memory, ...
 
         `prior` is a word or a value function Q_phi of your own: `prior(variable, prefixes)` gets the variable that

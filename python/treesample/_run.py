@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import concurrent.futures
+import copy
 import os
 import threading
 import weakref
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, 
 
 from . import _core
 from ._answer import Answer
-from ._functions import ByExecutor, fingerprint, names, rules, shares, with_functions
+from ._fingerprint import fingerprint
+from ._functions import ByExecutor, names, rules, shares, with_functions
 from ._options import as_text, suggestion
 from ._progress import make_progress
 
@@ -74,6 +76,16 @@ class Asked(NamedTuple):
     prior: Optional[Callable[..., Any]]
 
 
+def _as_it_is(model: Model) -> Model:
+    """A copy that later changes of the model, even by its own functions, do not reach."""
+    copied = object.__new__(type(model))
+    parts = {"_graph": model._graph.copy()}
+    for name in ("_variables", "_by_name", "_functions", "_evidence", "_weights"):
+        parts[name] = copy.copy(getattr(model, name))
+    copied.__dict__.update(model.__dict__, **parts)
+    return copied
+
+
 _live: "weakref.WeakSet[_Paid]" = weakref.WeakSet()
 
 
@@ -105,7 +117,7 @@ class Run:
     """A model with what its functions have been paid for; further calls of `infer` go on from there."""
 
     def __init__(self, model: Model, evidence: Optional[Evidence], calling: Calling, asked: Asked) -> None:
-        self.model = model
+        self.model = _as_it_is(model)
         self.query = asked.query
         self._asked = asked
         self._evidence = model._observed(evidence)
@@ -113,6 +125,7 @@ class Run:
         self._journal = os.fspath(calling.journal or "")
         self._raised = _core.Raised()
         self._problem: Optional[_Paid] = None
+        self._is_free = threading.Lock()
         self._interrupted: "Optional[weakref.ref[_Paid]]" = None  # as long as the exception is there
         has_calls = bool(model._functions) or model._program_file is not None
         if not has_calls and (calling.journal or calling.executor):
@@ -148,10 +161,18 @@ class Run:
             return ByExecutor(function, calling.executor, is_over)
 
         graph = with_functions(model, self._raised, True, wrap)
-        version = calling.version or fingerprint(model)
+        version = calling.version or fingerprint(factor.function for factor in model._functions.values())
         return _Paid(_core.paid_functions(graph, self._evidence, version, options), is_over)
 
     def infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
+        if not self._is_free.acquire(blocking=False):
+            raise _core.Error("extend: the run is under way, in another thread or in a function that asks for more of it")
+        try:
+            return self._infer(keywords, progress)
+        finally:
+            self._is_free.release()
+
+    def _infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
         if self._calling.num_workers != 1 and (self.model._functions or self.model._program_file):
             keywords = {"oracle_workers": self._calling.num_workers, **keywords}
         show = make_progress() if progress is True else None

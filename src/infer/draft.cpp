@@ -104,10 +104,11 @@ void Draft::set_exact_marginals(Marginals exact) {
   marginals_error = 0.0;
 }
 
-void Draft::set_solved_marginals(Marginals solved, const char* by) {
+void Draft::set_solved_marginals(Marginals solved, const LogBounds& of_sums, const char* by) {
   set_exact_marginals(std::move(solved));
-  if (is_exact) return;
-  marginals_error = std::min(1.0, std::expm1(2.0 * (upper.value_or(HUGE_VAL) - lower.value_or(kNegInf))));
+  if (is_exact && of_sums.is_exact()) return;
+  const double width = std::max(upper.value_or(HUGE_VAL) - lower.value_or(kNegInf), of_sums.upper - of_sums.lower);
+  marginals_error = std::min(1.0, std::expm1(2.0 * width));
   marginal_errors.assign(marginals.size(), *marginals_error);
   marginals_from =
       fmt::format("by {}, which rounding puts in doubt: errors up to {}", by, error_text(*marginals_error));

@@ -27,8 +27,9 @@ struct Draft : Answer {
   // densities may be this far off.
   void take_best_as_bound(const FactorGraph& graph, double log_error);
   void set_exact_marginals(Marginals exact);
-  // Quotients of sums with the rounding error of log Z, which must be set: exact where log Z is.
-  void set_solved_marginals(Marginals solved, const char* by);
+  // Quotients of sums: exact where log Z is, which must be set, and where these sums, which bound log Z by themselves,
+  // are. Another method may know log Z better than they do.
+  void set_solved_marginals(Marginals solved, const LogBounds& of_sums, const char* by);
   // Replaces the marginals of the variables that were not summed out; those of all variables must be set.
   void set_exact_marginals_left(const Marginals& exact);
   // From samples of this kind, with their errors where these are known.

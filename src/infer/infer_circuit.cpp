@@ -41,6 +41,18 @@ std::shared_ptr<const Circuit> observed(const Circuit& circuit, const Model& mod
   return std::make_shared<const Circuit>(weighted.given(model.evidence));
 }
 
+// A circuit is made of the model without its evidence, whose log Z is none of the question.
+Observer without_bounds(const Observer& observer) {
+  if (!observer.progress) return observer;
+  Observer quiet = observer;
+  quiet.progress = [tell = observer.progress](Progress now) {
+    now.log_z = {};
+    now.estimate.reset();
+    tell(now);
+  };
+  return quiet;
+}
+
 const char* why_no_circuit(const CountResult& counted) {
   if (counted.report.log_z.upper == kNegInf) return "the model without its evidence is impossible";
   if (counted.is_solved || counted.report.stop == StopReason::kMemory) return "it does not fit into the memory";
@@ -80,7 +92,8 @@ Answer infer_circuit(const Model& model, const InferRequest& request, const Obse
 }
 
 Answer compile_and_answer(const Model& model, const InferRequest& request, const Observer& observer) {
-  Run run(request.limits.seconds, observer);
+  const bool is_observed = !model.evidence.empty() || !model.soft_evidence.empty();
+  Run run(request.limits.seconds, is_observed ? without_bounds(observer) : observer);
   Plan plan = make_plan(model.graph, request, model.programs != nullptr, false, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   observed_states(model.graph, model.evidence);  // throws now rather than after the work

@@ -54,7 +54,7 @@ void set_exact_log_z(Draft& draft, const LogBounds& log_z) {
 // The circuit comes from a solved search, so that everything is exact.
 void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
   draft.approximation = circuit;
-  if (task.question().marginals) draft.set_solved_marginals(circuit->marginals(), "a circuit");
+  if (task.question().marginals) draft.set_solved_marginals(circuit->marginals(), circuit->log_z(), "a circuit");
   if (!task.question().best) return;
   const Circuit::Best best = circuit->best();
   draft.best = best.configuration;

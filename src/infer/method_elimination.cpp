@@ -289,7 +289,7 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
     if (marginals && draft.summed && draft.is_exact) draft.set_exact_marginals_left(*marginals);
     return;
   }
-  draft.set_solved_marginals(*marginals, "elimination");
+  draft.set_solved_marginals(*marginals, elimination.bounds(), "elimination");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ void add_marginals(Draft& draft, const LearnedResult& result) {
 void add_best(Draft& draft, const LearnedResult& result) {
   draft.best = result.best;
   if (!result.best || !result.log_most) return;
-  draft.best_gap = std::max(0.0, *result.log_most - result.best->log_density);
+  draft.best_gap = std::max(0.0, *result.log_most - result.best->log_density + result.best_error);
   draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
 }
 

@@ -53,7 +53,7 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
   const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
   if (is_solved && task.question().marginals) {
     if (auto marginals = exact_marginals(result, *sampler, task)) {
-      draft.set_solved_marginals(*std::move(marginals), "the search");
+      draft.set_solved_marginals(*std::move(marginals), result.report.log_z, "the search");
       return;
     }
   }

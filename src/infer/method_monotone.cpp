@@ -43,7 +43,7 @@ void add_marginals(Draft& draft, const BoxResult& result) {
   draft.marginals = result.marginals;
   draft.marginal_errors = result.marginal_errors;
   draft.marginals_error = error;
-  draft.marginals_from = fmt::format("of boxes, certified to {:.2g}", *draft.marginals_error);
+  draft.marginals_from = fmt::format("of boxes, certified to {}", tolerance_text(error, 2));
 }
 
 }  // namespace

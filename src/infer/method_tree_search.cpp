@@ -22,7 +22,7 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   if (result.approximation->has_exact_marginals()) {
     Marginals marginals = result.approximation->marginals();
     if (result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding) {
-      draft.set_solved_marginals(std::move(marginals), "the search");
+      draft.set_solved_marginals(std::move(marginals), result.report.log_z, "the search");
     } else {
       draft.marginals = std::move(marginals);
       draft.marginals_from = "of the approximation, by one pass over the search";

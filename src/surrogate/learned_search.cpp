@@ -105,6 +105,7 @@ class LearnedSearch {
   LearnedReport report_;
   std::optional<StopReason> stop_;
   Configuration best_{{}, kNegInf};
+  double best_error_ = 0.0;  // the rounding of its density
 };
 
 void LearnedSearch::learn() {
@@ -218,6 +219,7 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   if (options_.wants_best) best_proposals_.note(static_cast<BestProposals::Way>(asked.tag), asked_.back());
   if (asked.log_density <= best_.log_density) return;
   best_ = asked_.back();
+  best_error_ = asked.log_error;
   report_.best_by_calls.emplace_back(budget_.spent().calls, best_.log_density);
 }
 
@@ -343,7 +345,7 @@ LearnedResult LearnedSearch::result() {
   if (approximation().log_asked() == kNegInf && approximation().log_elsewhere() == kNegInf && !asked_.empty())
     rebuild();
   if (stop_ && stop_ != StopReason::kTime) catch_up();
-  LearnedResult result{report_, samplers_.learned(), {}, {}, {}};
+  LearnedResult result{report_, samplers_.learned(), {}, {}, {}, 0.0};
   result.report.spent = budget_.spent();
   result.report.stop = stop_.value_or(StopReason::kBudget);
   result.report.seconds = watch_.seconds();
@@ -351,12 +353,17 @@ LearnedResult LearnedSearch::result() {
   result.report.num_asked = std::ssize(asked_);
   result.report.num_terms = model_.num_terms();
   result.report.width = approximation().learned().cost().width;
-  if (best_.log_density != kNegInf) result.best = best_;
+  if (best_.log_density != kNegInf) {
+    result.best = best_;
+    result.best_error = best_error_;
+  }
   add_bounds(result);
   if (approximation().log_value() == kNegInf) {
     result.approximation = nullptr;
   } else {
-    result.marginals = marginals();
+    // Bounds by declared maxima may prove that what was asked is all but a millionth of Z, whatever was learned of the
+    // rest.
+    result.marginals = result.report.log_z.is_exact() ? marginals_of_asked() : marginals();
   }
   return result;
 }

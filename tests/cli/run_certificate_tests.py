@@ -253,13 +253,30 @@ def test_beyond_the_range():
         check(math.isfinite(float(answer["log_z"]["estimate"])), f"large {rule}: a finite estimate")
 
 
+def test_cases_with_functions_that_fail():
+    """A row of the answer so far is no success; where it stands among the rows makes no difference."""
+    write("fails.py", "def f(a, b):\n    if a == 1:\n        raise ValueError('a is 1')\n    return -float(b)\n")
+    write("fails.json", """{"variables": [{"name": "a", "states": 2}, {"name": "b", "states": 3}],
+                            "programs": {"p": {"python": "fails.py", "max_retries": 0}},
+                            "factors": [{"name": "f", "scope": ["a", "b"], "program": "p"}]}""")
+    for rows in ((0, 1, 0), (0, 0, 1)):
+        write("fails.csv", "a\n" + "".join(f"{a}\n" for a in rows))
+        run = subprocess.run([PROGRAM, "infer", "fails.json", "--allow-programs", "--quiet", "--cases", "fails.csv"],
+                             capture_output=True, text=True, timeout=PATIENCE)
+        check(run.returncode == 66 and "a is 1" in run.stderr, f"cases {rows} end with the error",
+              f"{run.returncode} {run.stderr}")
+        check(f"case {rows.index(1) + 1}" in run.stderr and run.stdout.count("yes") == 2, f"cases {rows}: the other rows",
+              run.stdout)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for test in (test_cancellation, test_intervals_of_large_magnitudes,
                  test_bounds_beyond_the_range_inside, test_densities_that_cancel, test_simplified_models,
                  test_soft_weights_that_lose_digits, test_best_by_frequencies, test_lower_bounds_are_rounded_down,
                  test_exact_answers_have_bounds,
-                 test_numbers_that_read_as_others, test_impossible_models, test_beyond_the_range):
+                 test_numbers_that_read_as_others, test_impossible_models, test_beyond_the_range,
+                 test_cases_with_functions_that_fail):
         test()
     os.chdir("/")
 finish()

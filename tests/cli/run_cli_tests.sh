@@ -149,6 +149,11 @@ run infer impossible.uai --uai-out impossible.uai
 check "impossible: PR" says impossible.uai.PR '^-inf'
 check "impossible: no MAR" [ ! -e impossible.uai.MAR ]
 check "impossible: no MAR is said" says err 'impossible.uai.MAR is not written'
+# Nothing possible was found, which is not to say that nothing is.
+printf "MARKOV\n3\n2 2 2\n3\n2 0 1\n2 1 2\n2 0 2\n4\n0 1 1 0\n4\n0 1 1 0\n4\n0 1 1 0\n" > open.uai
+run infer open.uai --select gap --budget 0 --no-simplify --prior uniform --uai-out open
+check "nothing found: no PR" [ ! -e open.PR ]
+check "nothing found: no PR is said" says err 'open.PR is not written'
 run infer zeros.uai --uai-out /no/such/folder/x
 check "unwritable result files" [ "$code" -ne 0 ]
 

@@ -214,6 +214,24 @@ std::shared_ptr<const Circuit> one_free_variable() {
 }
 
 // The numbers of a circuit may be as far apart as exp(-1e9) and exp(1e9).
+// Of the question with its evidence, and not of the model that is compiled.
+TEST(CountCompile, BoundsThatAreReportedHold) {
+  Random random(5, "reported");
+  for (int trial = 0; trial < 20; ++trial) {
+    Model model(testing::random_csp(random, {.num_variables = 8, .num_factors = 8, .zeros = 0.2}));
+    model.evidence = random_evidence(model.graph, random);
+    if (trial % 2 == 0) model.soft_evidence = {{0, std::vector(model.graph.num_states(0), 0.5)}};
+    LogBounds told;
+    const auto tell = [&](const Progress& now) {
+      told = {std::max(told.lower, now.log_z.lower), std::min(told.upper, now.log_z.upper)};
+    };
+    const Answer answer = infer(model, {}, {}, {.compile = true}, {.progress = tell});
+    ASSERT_TRUE(answer.is_exact);
+    EXPECT_LE(told.lower, *answer.upper) << trial;
+    EXPECT_GE(told.upper, *answer.lower) << trial;
+  }
+}
+
 TEST(CountCompile, WeightsOfOppositeSignsMayBeFarApart) {
   std::shared_ptr<const Circuit> circuit = one_free_variable();
   ASSERT_NE(circuit, nullptr);

@@ -99,6 +99,25 @@ TEST_P(FunctionValueInfer, AnyValuesAreExactInTheEnd) {
 INSTANTIATE_TEST_SUITE_P(Rules, FunctionValueInfer,
                          ::testing::Values(SelectRule::kQUct, SelectRule::kMass, SelectRule::kGap));
 
+// The nodes begin in the units of these values, and rounding in those units is part of what is certified.
+TEST(FunctionValue, ValuesFarFromTheTruthDoNotMakeBoundsWrong) {
+  for (const double size : {1e3, 1e6, 1e11}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const FactorGraph graph = some_model(seed);
+      const double truth = enumerate(graph).log_z;
+      Random random(seed, "far");
+      InferOptions options{.select = SelectRule::kQUct, .space = SpaceKind::kTree};
+      options.value_function = [&](int, std::span<const int>, int, std::span<double> q) {
+        for (double& value : q) value = size * random.uniform();
+      };
+      const Answer answer = infer(graph, {}, {.budget = 50'000}, options);
+      if (truth == kNegInf || !answer.lower) continue;
+      EXPECT_LE(*answer.lower, truth + 1e-14 * (1.0 + std::abs(truth))) << size << " " << seed;
+      EXPECT_GE(*answer.upper, truth - 1e-14 * (1.0 + std::abs(truth))) << size << " " << seed;
+    }
+  }
+}
+
 TEST(FunctionValue, RefusesNoNumbersBranchesAndNull) {
   const FactorGraph graph = some_model(1);
   const std::vector<int> order = search_order(graph, SpaceKind::kTree, {.kind = OrderKind::kGiven});

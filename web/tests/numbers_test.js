@@ -8,7 +8,7 @@ const path = require("node:path");
 const vm = require("node:vm");
 
 const code = ["numbers.js", "chart.js"].map((name) => fs.readFileSync(path.join(__dirname, "..", name), "utf8"));
-const web = vm.runInNewContext(`${code.join("\n")}\n({short, bound, atMost, logarithm, makeScale, asSteps})`, {Intl});
+const web = vm.runInNewContext(`${code.join("\n")}\n({short, bound, atMost, atLeast, logarithm, makeScale, asSteps})`, {Intl});
 const list = (array) => Array.from(array);
 
 // The exact value of a double, and of a text, as a whole number of 1e-1100.
@@ -54,12 +54,17 @@ for (const size of numbers) {
     const text = web.atMost(size, digits);
     if (text !== "∞") assert.ok(shownValue(text) >= ofDouble(size), `${text} is less than ${size}`);
   }
+  const least = web.atLeast(size); // which may read as the same double
+  assert.ok(shownValue(least) <= ofDouble(size * (1 + 2 ** -52)), `${least} is more than ${size}`);
+  assert.ok(Number(least.replace("−", "-")) >= size * (1 - 2e-5), `${least} is far from ${size}`);
 }
 assert.equal(web.bound(-1234567886.64, -1), "−1234567886.640001");
 assert.equal(web.bound(3, -1), "3.000000");
 assert.equal(web.bound("-inf", -1), "−∞");
 assert.equal(web.bound(null, 1), "–");
 assert.equal(web.atMost(0.0012349), "0.00124");
+assert.notEqual(web.atMost(5e-324), "0");
+assert.equal(web.atLeast(0.12345678), "0.123456");
 assert.equal(web.logarithm(-0), "0.000000");
 assert.equal(web.logarithm(-1e-9), "0.000000");
 assert.equal(web.logarithm(-2e9), "−2000000000.000000");

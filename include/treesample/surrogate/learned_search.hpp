@@ -77,8 +77,9 @@ struct LearnedResult {
   LearnedReport report;
   std::shared_ptr<const LearnedApproximation> approximation;  // null when nothing possible was found
   std::optional<Configuration> best;                          // of those that were evaluated
-  Marginals marginals;                                        // of the approximation
-  std::optional<double> log_most;                             // certified: no configuration has a larger log density
+  Marginals marginals;             // of the approximation; where the bounds are exact, of what was evaluated
+  std::optional<double> log_most;  // certified: no configuration has a larger log density
+  double best_error = 0.0;         // the rounding of the log density of `best`
 };
 
 // Whether elimination can handle the tables of the model, as learned_search requires.

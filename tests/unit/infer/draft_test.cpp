@@ -72,6 +72,17 @@ TEST(Draft, BoundsWithoutAnEstimateAreWidened) {
   EXPECT_FALSE(draft.log_z);
 }
 
+TEST(Draft, MarginalsOfSumsThatAreLessCertainThanLogZAreNotExact) {
+  Draft draft;
+  draft.set_log_z(1.0, {1.0, 1.0});
+  draft.set_solved_marginals({{0.25, 0.75}}, {0.99, 1.01}, "the search");
+  EXPECT_FALSE(draft.marginals_from.starts_with(kExactMarginals)) << draft.marginals_from;
+  ASSERT_TRUE(draft.marginals_error);
+  EXPECT_GE(*draft.marginals_error, 0.04);
+  draft.set_solved_marginals({{0.25, 0.75}}, {1.0, 1.0}, "the search");
+  EXPECT_EQ(draft.marginals_from, kExactMarginals);
+}
+
 TEST(Draft, WideningKeepsWhatIsExactEnough) {
   Draft draft;
   draft.set_log_z(1.0, {1.0, 1.0});
