@@ -93,9 +93,10 @@ class WeightSums {
   double log_unit_ = kNegInf;
 };
 
-// A density is a sum over M factors, off by M 2^-53 times the sum S of their magnitudes. A probability is a product
-// over the variables; its logarithms come from bounds with magnitudes of up to S plus that of the bound on log Z.
-double weight_rounding(const FactorGraph& graph, double log_bound) {
+// The rounding of the logarithm of a weight, apart from that of the density, whose sum knows it. A probability is a
+// product over the variables; its logarithms come from bounds with magnitudes of up to that of all factors together
+// plus that of the bound on log Z.
+double probability_rounding(const FactorGraph& graph, double log_bound) {
   double magnitude = 0.0;
   for (const Factor& factor : graph.factors()) {
     if (!factor.is_table()) continue;
@@ -104,9 +105,7 @@ double weight_rounding(const FactorGraph& graph, double log_bound) {
       largest = std::max(largest, value == kNegInf ? 0.0 : std::abs(value));
     magnitude += largest;
   }
-  const double of_density = static_cast<double>(graph.num_factors() + 2) * magnitude;
-  const double of_probability = 8.0 * static_cast<double>(graph.num_variables()) * (magnitude + std::abs(log_bound));
-  return std::max(1e-9, kEpsilon * (of_density + of_probability));
+  return 8.0 * kEpsilon * static_cast<double>(graph.num_variables()) * (magnitude + std::abs(log_bound));
 }
 
 // Limits of log Z from those of the mean of z, moved outward by the rounding of the weights.
@@ -129,21 +128,24 @@ LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_b
 // Estimates log Z from the weights of all samples, or of those outside the known part.
 class Estimator {
  public:
-  // `rounding` is the error of the logarithm of a weight.
+  // `rounding` is the error of the logarithm of a probability.
   Estimator(const BoundedImportanceOptions& options, double log_bound, double rounding)
       : known_(options.known.value_or(KnownPart())),
         log_bound_(log_bound),
-        rounding_(rounding),
+        of_probability_(rounding),
         betting_(options.confidence) {}
 
-  void add(double log_weight, bool is_known, double expected) {
+  // `rounding` is the error of the logarithm of the density.
+  void add(double log_weight, double rounding, bool is_known, double expected) {
     ++count_;
+    of_density_ = std::max(of_density_, rounding);
     const double z = is_known ? 0.0 : std::exp(log_weight - log_bound_);
     if (!is_known) rest_.add(log_weight, {});
     betting_.add(z, expected);
   }
   [[nodiscard]] LogBounds interval() const {
-    const LogBounds rest = log_limits(log_bound_, betting_.limits(), rounding_);
+    const LogBounds rest =
+        log_limits(log_bound_, betting_.limits(), std::max(kLeastRounding, of_density_ + of_probability_));
     return known_.holds ? with_known(rest, known_, log_bound_) : rest;
   }
   [[nodiscard]] double log_z() const { return log_add_exp(known_.estimate, log_rest()); }
@@ -161,13 +163,14 @@ class Estimator {
 
  private:
   static constexpr double kMoreVariance = 1.0 / 3.0;
+  static constexpr double kLeastRounding = 1e-9;
 
   // The variance of a weight divided by the mean.
   [[nodiscard]] double variance() const { return std::max(0.0, count_ / rest_.ess() - 1.0); }
   [[nodiscard]] double log_rest() const { return rest_.is_empty() ? kNegInf : rest_.log_sum() - std::log(count_); }
 
   KnownPart known_;
-  double log_bound_, rounding_, count_ = 0.0;
+  double log_bound_, of_probability_, of_density_ = 0.0, count_ = 0.0;
   BettingInterval betting_;
   WeightSums rest_{FactorGraph()};
 };
@@ -179,7 +182,7 @@ class ExpectedSamples {
       : options_(options), expected_(static_cast<double>(options.max_samples)) {}
 
   double after(std::int64_t num_drawn) {
-    if (options_.expected_samples && num_drawn % kInterval == 0) {
+    if (options_.expected_samples && num_drawn > 0 && num_drawn % kInterval == 0) {
       expected_ = std::min(options_.expected_samples(num_drawn), static_cast<double>(options_.max_samples));
     }
     return expected_;
@@ -206,9 +209,12 @@ void check_upper(const FactorGraph& graph, const SearchApproximation& upper, con
   check_argument(upper.kind() == SamplerKind::kUpper, function, "needs the sampler by upper bounds");
 }
 
-double log_weight_of(const FactorGraph& graph, std::span<const int> x, double log_prob, Spending& spent) {
-  const double log_density = charged_log_density(graph, x, spent);
-  return log_density == kNegInf ? kNegInf : log_density - log_prob;
+// The rounding of the logarithm of a probability, against the chances with which samples are drawn: each of its factors
+// is the quotient of a number and a sum over the states.
+double drawn_rounding(const FactorGraph& graph, double log_prob) {
+  double terms = 0.0;
+  for (int v = 0; v < graph.num_variables(); ++v) terms += graph.num_states(v) + 16.0;
+  return kEpsilon * (terms + 4.0 * std::abs(log_prob));
 }
 
 }  // namespace
@@ -243,11 +249,12 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   result.interval = {kNegInf, sampler.log_bound};
   if (sampler.log_bound == kNegInf) return result;  // Z = 0
   WeightSums sums(graph);
-  Estimator estimator(options, sampler.log_bound, weight_rounding(graph, sampler.log_bound));
+  Estimator estimator(options, sampler.log_bound, probability_rounding(graph, sampler.log_bound));
   ExpectedSamples expected(options);
   Draws draws(
       graph, sampler, options, [&] { return estimator.least(); }, random.bits());
   while (result.num_samples < options.max_samples) {
+    const double num_expected = expected.after(result.num_samples);  // before the sample that it is used for is drawn
     const Draw& draw = draws.next();
     result.spent += draw.spent;
     if (!draw.log_density) {
@@ -257,7 +264,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
     const double log_weight = *draw.log_density == kNegInf ? kNegInf : *draw.log_density - draw.log_prob;
     sums.add(log_weight, draw.x);
     ++result.num_samples;
-    estimator.add(log_weight, draw.is_known, expected.after(result.num_samples));
+    estimator.add(log_weight, draw.rounding, draw.is_known, num_expected);
     if (*draw.log_density > result.best.log_density) result.best = {draw.x, *draw.log_density};
     watch.tell({.phase = "samples", .spent = result.spent, .num_samples = result.num_samples});
     if (watch.is_asked_to_stop()) break;
@@ -294,7 +301,11 @@ RejectionSamples rejection_samples(const FactorGraph& graph, const SearchApproxi
          result.num_tries < options.max_tries) {
     ++result.num_tries;
     const double log_prob = upper.sample_into(x, random);
-    const double log_weight = log_weight_of(graph, x, log_prob, spent);
+    const CompensatedSum density = charged_density(graph, x, spent);
+    const double log_weight = density.value() - log_prob;
+    if (log_weight != kNegInf) {
+      result.log_error = std::max(result.log_error, density.error() + drawn_rounding(graph, log_prob));
+    }
     if (std::log(random.uniform()) < log_weight - upper.log_value()) result.samples.push_back(x);
     watch.tell({.phase = "rejection", .spent = spent, .num_samples = static_cast<std::int64_t>(result.samples.size())});
     if (watch.is_asked_to_stop()) break;

@@ -64,9 +64,9 @@ ImportanceEstimate importance_estimate(const FactorGraph& graph, const Approxima
       estimate.log_z = kNegInf;
       return estimate;
     }
-    const std::optional<double> answered = log_density_if_answered(graph, *x, estimate.spent, estimate.error);
+    const std::optional<CompensatedSum> answered = density_if_answered(graph, *x, estimate.spent, estimate.error);
     if (!answered) break;
-    const double log_density = *answered;
+    const double log_density = answered->value();
     log_weights.push_back(log_density == kNegInf ? kNegInf : log_density - approximation.log_prob(*x));
     ++estimate.num_samples;
     if (estimate.num_samples == 1 || log_density > estimate.best.log_density) {

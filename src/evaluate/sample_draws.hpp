@@ -19,8 +19,8 @@ namespace treesample {
 
 struct Draw {
   Assignment x;
-  std::optional<double> log_density;  // none: a factor failed
-  double log_prob = 0.0;
+  std::optional<double> log_density;      // none: a factor failed
+  double log_prob = 0.0, rounding = 0.0;  // of the density
   bool is_known = false;
   Spending spent;
   std::optional<Error> error;
@@ -71,8 +71,11 @@ class Draws {
     } else {
       into.log_prob = sampler.sample_into(into.x, random);
     }
-    into.log_density = log_density_if_answered(graph_, into.x, into.spent, into.error);
-    into.is_known = into.log_density && known_.holds && known_.holds(into.x);
+    const std::optional<CompensatedSum> density = density_if_answered(graph_, into.x, into.spent, into.error);
+    if (!density) return;
+    into.log_density = density->value();
+    into.rounding = density->error();
+    into.is_known = known_.holds && known_.holds(into.x);
   }
   // Giving up takes some time too, so it ends where it is rare.
   void look() {

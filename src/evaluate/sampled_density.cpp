@@ -10,23 +10,25 @@ constexpr const char* kFunction = "density of a sample";
 
 }  // namespace
 
-double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spending& spent) {
+CompensatedSum charged_density(const FactorGraph& graph, std::span<const int> x, Spending& spent) {
   graph.check_assignment(x, kFunction);
-  double sum = 0.0;
+  CompensatedSum density;
   spent.reward_evaluations += graph.num_variables();
-  for (int m = 0; m < graph.num_factors() && sum != kNegInf; ++m) {
-    sum += graph.log_value(m, x);
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const double value = graph.log_value(m, x);
+    density.add(value);
     if (!graph.factor(m).scope().empty()) ++spent.factor_evaluations;
     if (!graph.factor(m).is_table()) ++spent.calls;
+    if (value == kNegInf) break;
   }
-  return sum;
+  return density;
 }
 
-std::optional<double> log_density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
-                                              std::optional<Error>& error) {
+std::optional<CompensatedSum> density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
+                                                  std::optional<Error>& error) {
   graph.check_assignment(x, kFunction);  // a sampler of another model is not a failing factor
   try {
-    return charged_log_density(graph, x, spent);
+    return charged_density(graph, x, spent);
   } catch (const Error& failure) {
     if (failure.code() != ErrorCode::kInterrupted) error = failure;
     return {};

@@ -112,7 +112,7 @@ std::optional<Divergence> store_divergence(const FactorGraph& graph, const Store
   Divergence result;
   result.is_exact = true;
   std::unique_ptr<OffStoreEnergy> off_store;
-  if (!approximation.is_exact()) {
+  if (!approximation.view().is_whole()) {
     auto means = factor_means(graph, space, max_function_entries, result.spent.factor_evaluations);
     if (!means) return std::nullopt;
     off_store = std::make_unique<OffStoreEnergy>(space, std::move(*means));

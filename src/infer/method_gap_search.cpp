@@ -379,9 +379,10 @@ Draft GapSearch::run() {
     return true;
   });
   unless_given_up([&] {
-    const auto best = completed(best_configuration(result, run_.until()), summed_.get(), whole_);
+    const std::optional<StoredBest> stored = best_configuration(result, run_.until());
+    const auto best = completed(stored, summed_.get(), whole_);
     if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
-    return judge_stored_best(draft_, result, whole_);
+    return judge_stored_best(draft_, stored, result, whole_);
   });
   if (first_) draft_.offer_best(*first_);
   return std::move(draft_);

@@ -48,8 +48,10 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
   const auto sampler = std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, task.run.until());
   if (sampler->log_value() == kNegInf) return;
   draft.approximation = sampler;
-  if (task.question().best) draft.best = best_configuration(result, task.run.until());
-  judge_stored_best(draft, result, task.graph);
+  std::optional<StoredBest> stored;
+  if (task.question().best) stored = best_configuration(result, task.run.until());
+  if (stored) draft.best = *stored;
+  judge_stored_best(draft, stored, result, task.graph);
   const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
   if (is_solved && task.question().marginals) {
     if (auto marginals = exact_marginals(result, *sampler, task)) {

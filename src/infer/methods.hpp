@@ -91,9 +91,10 @@ std::string summed_out_text(const SummedModel* summed);
 
 // The end of a line about the method: the number of programs that run at a time.
 std::string workers_text(const InferOptions& options);
-// What the bounds of a search of a model with functions prove of the draft's best configuration, which is at least as
-// good as all that the search evaluated. Returns whether they prove anything.
-bool judge_stored_best(Draft& draft, const SearchResult& result, const FactorGraph& graph);
+// What the bounds of a search of a model with functions prove of the best configuration that it evaluated, which then
+// is that of the draft. Returns whether they prove anything.
+bool judge_stored_best(Draft& draft, const std::optional<StoredBest>& stored, const SearchResult& result,
+                       const FactorGraph& graph);
 // Adds the report of a search that calls functions, and that line.
 template <class Report>
 void add_report(Draft& draft, const Report& report, const InferOptions& options) {

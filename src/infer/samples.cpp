@@ -110,12 +110,14 @@ void Drawing::add_rejection_samples() {
   const std::int64_t max_tries = *task_.options().max_tries;
   const double log_tries = draft_.exact_sampler->log_value() - draft_.log_z.value_or(kNegInf);
   const double expected = std::exp(log_tries) * static_cast<double>(num_wanted());
-  // Of the simplified model, whose densities are off by factors of up to exp(log_error).
-  draft_.has_exact_samples = 2.0 * task_.run.log_error() <= LogBounds::kExact;
-  const char* const kind = draft_.has_exact_samples ? "exact samples" : "samples";
-  task_.run.remark(
-      fmt::format("{} by rejection: about {:.3g} tries expected, at most {} allowed", kind, expected, max_tries));
   const SummedModel* const summed = draft_.summed.get();
+  // Of the simplified model, whose densities are off by factors of up to exp(log_error).
+  const double of_model = task_.run.log_error() + (summed != nullptr ? summed->log_slack() : 0.0);
+  double log_error = of_model;
+  const auto is_exact = [&] { return 2.0 * log_error <= LogBounds::kExact; };
+  const auto kind = [&] { return is_exact() ? "exact samples" : "samples"; };
+  task_.run.remark(
+      fmt::format("{} by rejection: about {:.3g} tries expected, at most {} allowed", kind(), expected, max_tries));
   const FactorGraph& graph = summed != nullptr ? summed->graph() : task_.graph;
   std::int64_t num_tries = 0;
   draw_within_time([&](std::int64_t count, const ShouldStop& should_stop) {
@@ -123,6 +125,7 @@ void Drawing::add_rejection_samples() {
     const RejectionSamples drawn =
         rejection_samples(graph, *draft_.exact_sampler, rejection, random_, {.should_stop = should_stop});
     num_tries += drawn.num_tries;
+    log_error = std::max(log_error, of_model + drawn.log_error);
     for (const Assignment& left : drawn.samples) {
       if (summed == nullptr) {
         add(left);
@@ -133,14 +136,16 @@ void Drawing::add_rejection_samples() {
       add(x);
     }
   });
-  if (!draft_.has_exact_samples) {
-    task_.run.remark(
-        fmt::format("these samples are not exact: rounding in the simplified model changes log probabilities by up to "
-                    "{}; --no-simplify leaves the model as it is",
-                    tolerance_text(2.0 * task_.run.log_error(), 2)));
+  draft_.has_exact_samples = is_exact();
+  if (!is_exact()) {
+    const bool is_by_model = 2.0 * of_model > LogBounds::kExact;
+    task_.run.remark(fmt::format("these samples are not exact: rounding{} changes log probabilities by up to {}{}",
+                                 is_by_model ? " in the simplified model" : ", of factors that cancel,",
+                                 tolerance_text(2.0 * log_error, 2),
+                                 is_by_model ? "; --no-simplify leaves the model as it is" : ""));
   }
   const bool is_done = std::ssize(draft_.samples) == num_wanted();
-  task_.run.remark(fmt::format("{} of {} {} after {} tries{}", draft_.samples.size(), num_wanted(), kind, num_tries,
+  task_.run.remark(fmt::format("{} of {} {} after {} tries{}", draft_.samples.size(), num_wanted(), kind(), num_tries,
                                is_done ? "" : fmt::format(": {}", why_ended(num_tries >= max_tries))));
 }
 

@@ -67,27 +67,27 @@ std::optional<Configuration> completed(std::optional<Configuration> left, const 
   return Configuration{std::move(x), log_density};
 }
 
-// Let d(y) be the computed density of y in the store, and L(y) <= d(y) <= U(y) its bounds, which include rounding;
-// those of Z are their sums. For the rest of the store L(y) = -inf. With R = e^U - e^L of the whole and d* the largest
-// d(y),
-//
-//   e^D(y) - e^d(y) <= e^U(y) - e^L(y) <= R   =>   e^D(y) <= e^d* + R   and   e^D(x*) >= e^d* - R.
+// No configuration in the store is better than its best one, x*, by more than the excess. Any other one has at most the
+// mass R = e^U - e^L: below half of that of x*, it is no better. (Rounding of the density of x* is in the excess, and R
+// allows for it once more.)
 //
 // This needs every configuration that L counts in the store: no node was given up for its bounds, none was closed by
 // a leaf value.
-bool judge_stored_best(Draft& draft, const SearchResult& result, const FactorGraph& graph) {
+bool judge_stored_best(Draft& draft, const std::optional<StoredBest>& stored, const SearchResult& result,
+                       const FactorGraph& graph) {
   const LeafValues& leaves = result.leaves;
-  if (graph.has_only_tables() || !draft.best || leaves.lower || leaves.lower_bound || result.report.num_collapses > 0) {
+  if (graph.has_only_tables() || !stored || leaves.lower || leaves.lower_bound || result.report.num_collapses > 0) {
     return false;
   }
   for (int n = 0; leaves.upper && n < graph.num_variables(); ++n) {
     if (leaves.upper->is_exact(n)) return false;
   }
   const LogBounds& log_z = result.report.log_z;
-  const double rest = -std::expm1(log_z.lower - log_z.upper) * std::exp(log_z.upper - draft.best->log_density);
+  const double rest = -std::expm1(log_z.lower - log_z.upper) * std::exp(log_z.upper - stored->log_density);
   if (!(rest < 0.5)) return false;
   constexpr double kRounded = 1.0 + 1e-9;  // of these few operations
-  draft.best_gap = kRounded * (std::log1p(rest) - std::log1p(-rest));
+  draft.best = *stored;                    // one that seems better is better by rounding
+  draft.best_gap = kRounded * (std::log1p(rest) - std::log1p(-rest) + stored->excess);
   draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
   return true;
 }

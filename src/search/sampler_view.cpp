@@ -109,10 +109,12 @@ class SamplerView::Builder {
     x_[here.variable] = -1;
     open_.pop_back();
   }
-  double leaf_value(int level, NodeIndex index) const {
+  double leaf_value(int level, NodeIndex index) {
     const BoundNode& node = store_.node(level, index);
     if (node.is_dead()) return kNegInf;
     const bool is_exact = node.is_complete && !node.was_collapsed;
+    target_.is_whole_ = false;
+    target_.has_only_exact_leaves_ = target_.has_only_exact_leaves_ && is_exact;
     switch (target_.kind_) {
       case SamplerKind::kLower:
         if (is_exact) return node.log_lower();

@@ -18,6 +18,8 @@ class SamplerView final : public StoreView {
 
   // X(root) including its rounding: P_L attains at least this; the weights of P_U are at most this.
   [[nodiscard]] double log_value() const { return log_value_; }
+  // True when leaf values are used only where they are exact; that P_X is the target then needs a solved search.
+  [[nodiscard]] bool has_only_exact_leaves() const { return has_only_exact_leaves_; }
 
   [[nodiscard]] const SearchSpace& space() const override { return store_->space(); }
   [[nodiscard]] NodeIndex root(std::size_t r) const override {
@@ -26,6 +28,7 @@ class SamplerView final : public StoreView {
   [[nodiscard]] NodeIndex end_index(int level) const override { return store_->end_index(level); }
   [[nodiscard]] bool is_tree() const override { return false; }
   [[nodiscard]] bool has_values() const override { return true; }
+  [[nodiscard]] bool is_whole() const override { return is_whole_; }
   bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const override;
   void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const override;
   [[nodiscard]] std::uint64_t num_nodes() const override { return store_->num_expansions(); }
@@ -44,6 +47,7 @@ class SamplerView final : public StoreView {
   SamplerKind kind_ = SamplerKind::kEstimate;
   std::vector<std::vector<double>> values_;  // X by level and node; empty without a sampler
   double log_value_ = 0.0;
+  bool is_whole_ = true, has_only_exact_leaves_ = true;  // of a sampler
 };
 
 }  // namespace treesample

@@ -10,7 +10,6 @@
 #include "search/sampler_view.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/store/passes.hpp"
 
 namespace treesample {
 namespace {
@@ -33,7 +32,9 @@ std::shared_ptr<const SamplerView> make_view(const SearchResult& result, Sampler
 
 SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind,
                                          const std::shared_ptr<const SamplerView>& view)
-    : StoreApproximation(view, view->log_value(), view->space().log_constant == kNegInf || is_solved(*result.store)),
+    : StoreApproximation(
+          view, view->log_value(),
+          view->space().log_constant == kNegInf || (is_solved(*result.store) && view->has_only_exact_leaves())),
       store_(result.store),
       kind_(kind) {}
 
@@ -58,8 +59,8 @@ void check_below_upper(double log_density, double log_z_upper) {
                           log_density, log_z_upper));
 }
 
-std::optional<Configuration> best_configuration(const SearchResult& result, const ShouldStop& should_stop) {
-  std::optional<Configuration> found = best_in_store(SamplerView(result), should_stop);
+std::optional<StoredBest> best_configuration(const SearchResult& result, const ShouldStop& should_stop) {
+  std::optional<StoredBest> found = best_in_store(SamplerView(result), result.reward_rounding, should_stop);
   if (found) check_below_upper(found->log_density, result.report.log_z.upper);
   return found;
 }

@@ -1,8 +1,9 @@
 #include "treesample/store/passes.hpp"
 
 #include <algorithm>
+#include <cmath>
 
-#include "math/ties.hpp"
+#include "math/compensated_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -39,34 +40,64 @@ NodeContexts::NodeContexts(const SearchSpace& space, std::vector<std::vector<int
   }
 }
 
+namespace {
+
+// The best value below a node: off by at most `error`, and so is the largest one.
+struct Best {
+  double value = kNegInf;
+  float error = 0.0F;
+  int action = 0;
+};
+
+float rounded_up(double error) { return std::nextafter(static_cast<float>(error), HUGE_VALF); }
+
+// Rounding must not decide between values that are equal; what this overlooks is in the error.
+bool is_better(double value, double best) {
+  constexpr double kTie = 1e-13;
+  return best == kNegInf ? value > best : value > best + kTie * (1.0 + std::abs(best));
+}
+
+}  // namespace
+
 // The soft-Bellman recursion with the maximum in place of the log-sum-exp, over evaluated edges.
-std::optional<Configuration> best_in_store(const StoreView& view, const ShouldStop& should_stop) {
-  struct Best {
-    double value = kNegInf;
-    int action = 0;
-  };
+std::optional<StoredBest> best_in_store(const StoreView& view, std::span<const double> reward_rounding,
+                                        const ShouldStop& should_stop) {
   const SearchSpace& space = view.space();
   const NodesByLevel nodes(view);
   const auto best = pass_up<Best>(
       nodes, StoreView::Read::kRewards, Best{},
       [&](int level, const NodeEdges& edges, const auto& child) {
+        const std::size_t num_children = space.levels[level].children.size();
+        const auto num_factors = static_cast<double>(space.levels[level].factors.size());
         Best here;
+        double most = kNegInf;
         for (int a = 0; a < space.levels[level].num_states; ++a) {
-          double value = edges.rewards[a];
-          for (std::size_t j = 0; j < space.levels[level].children.size() && value != kNegInf; ++j) {
-            value += child(a, j).value;
+          double value = edges.rewards[a], magnitude = std::abs(value), error = 0.0;
+          if (!reward_rounding.empty()) {
+            error = reward_rounding[level] + kEpsilon * ((num_factors + 1.0) * magnitude + num_factors + 4.0);
           }
-          if (is_higher(value, here.value)) here = {value, a};
+          for (std::size_t j = 0; j < num_children && value != kNegInf; ++j) {
+            value += child(a, j).value;
+            magnitude += std::abs(child(a, j).value);
+            error += child(a, j).error;
+          }
+          if (value == kNegInf) continue;
+          error += kEpsilon * static_cast<double>(num_children) * magnitude;
+          most = std::max(most, value + error);
+          if (is_better(value, here.value)) here = {value, rounded_up(error), a};
         }
+        if (here.value != kNegInf) here.error = std::max(here.error, rounded_up(most - here.value));
         return here;
       },
       "best configuration", should_stop);
-  Configuration result{Assignment(space.levels.size(), 0), space.log_constant};
+  StoredBest result{{Assignment(space.levels.size(), 0), space.log_constant}};
   std::vector<NodeIndex> at(space.levels.size(), kNoNode);  // by level: the node that the best configuration passes
   for (std::size_t r = 0; r < space.roots.size(); ++r) {
     const int root = space.roots[r];
     at[root] = view.root(r);
-    result.log_density += at[root] == kNoNode ? kNegInf : best[root][nodes.position(at[root])].value;
+    const Best here = at[root] == kNoNode ? Best{} : best[root][nodes.position(at[root])];
+    result.log_density += here.value;
+    result.excess += 2.0 * here.error;  // both the best value and that of the chosen configuration may be off
   }
   if (result.log_density == kNegInf) return std::nullopt;
   NodeEdges edges;

@@ -133,7 +133,7 @@ double StoreApproximation::log_prob(std::span<const int> x) const {
 }
 
 bool StoreApproximation::has_exact_marginals() const {
-  if (is_exact_) return true;
+  if (view_->is_whole()) return true;
   for (int n = 0; n < space().num_levels(); ++n) {
     if (view_->below(n) != nullptr && !view_->below(n)->is_uniform()) return false;
   }

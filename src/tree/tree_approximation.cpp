@@ -23,6 +23,7 @@ class TreeView final : public StoreView {
   [[nodiscard]] NodeIndex end_index(int) const override { return store_->end_index(); }
   [[nodiscard]] bool is_tree() const override { return true; }
   [[nodiscard]] bool has_values() const override { return false; }
+  [[nodiscard]] bool is_whole() const override { return is_solved(*store_); }
   [[nodiscard]] const LeafValue* below(int) const override { return q_phi_.get(); }
 
   bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const override {

@@ -94,8 +94,11 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const SearchAppro
                                      const Observer& observer = {});
 
 struct RejectionSamples {
-  std::vector<Assignment> samples;  // exact and independent
+  std::vector<Assignment> samples;  // exact and independent, but for log_error
   std::int64_t num_tries = 0;
+  // Of the logarithm of a try's acceptance, at most, by rounding: the samples have the target's probabilities up to
+  // factors of exp(2 log_error). Small unless large factors cancel.
+  double log_error = 0.0;
 };
 
 struct RejectionOptions {

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "treesample/search/search.hpp"
+#include "treesample/store/passes.hpp"
 #include "treesample/store/store_approximation.hpp"
 
 namespace treesample {
@@ -47,7 +48,7 @@ class SearchApproximation final : public StoreApproximation {
 
 // The best configuration among those whose factors were all evaluated, if there are any. Makes one pass over all nodes;
 // `should_stop` ends it with Error (kInterrupted). Throws as check_below_upper.
-std::optional<Configuration> best_configuration(const SearchResult& result, const ShouldStop& should_stop = {});
+std::optional<StoredBest> best_configuration(const SearchResult& result, const ShouldStop& should_stop = {});
 
 // No single configuration can have more mass than all of them together: throws kNumeric when one is above a certified
 // upper bound of log Z. That bound is then wrong because something that the caller declared is wrong.

@@ -129,8 +129,15 @@ std::vector<std::vector<Value>> pass_up(const NodesByLevel& nodes, StoreView::Re
   return values;
 }
 
-// The best configuration among those whose factors were all evaluated, if there are any; among equal ones that with the
-// lowest states. `should_stop` ends it with Error (kInterrupted).
-std::optional<Configuration> best_in_store(const StoreView& view, const ShouldStop& should_stop = {});
+// The best configuration among those whose factors were all evaluated.
+struct StoredBest : Configuration {
+  double excess = 0.0;  // no other of them is better by more than this, rounding included
+};
+
+// If there are any; among those that are equal up to rounding it is the one with the lowest states. `reward_rounding`,
+// by level: a reward R with m factors is off by at most this plus 2^-52 ((m + 1) |R| + m + 4); where it is empty,
+// rewards are taken to be exact. `should_stop` ends it with Error (kInterrupted).
+std::optional<StoredBest> best_in_store(const StoreView& view, std::span<const double> reward_rounding = {},
+                                        const ShouldStop& should_stop = {});
 
 }  // namespace treesample

@@ -41,11 +41,12 @@ class StoreApproximation : public Approximation {
   // X(root): the value that this sampler attains; for the sampler by estimates, the search's estimate of log Z. -inf
   // when it has no mass anywhere.
   [[nodiscard]] double log_value() const { return log_value_; }
-  // All sub-problems are solved: the distribution is the target (lemma 1).
+  // The distribution is the target (lemma 1). All sub-problems are solved, and those that are not in the store are
+  // drawn by an exact leaf value: where memory was short, solved nodes may have been given back.
   [[nodiscard]] bool is_exact() const { return is_exact_; }
 
-  // Exact marginals by one pass over the store. Only when has_exact_marginals(): off the store a leaf value whose
-  // distribution is not uniform has no closed form.
+  // The sampler's marginals by one pass over the store; those of the target where is_exact(). Only when
+  // has_exact_marginals(): off the store a leaf value whose distribution is not uniform has no closed form.
   [[nodiscard]] bool has_exact_marginals() const;
   [[nodiscard]] Marginals marginals() const;
 

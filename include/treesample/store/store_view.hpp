@@ -63,6 +63,8 @@ class StoreView {
   [[nodiscard]] virtual bool is_tree() const = 0;
   // Do samplers read values together with weights?
   [[nodiscard]] virtual bool has_values() const = 0;
+  // True when no sample leaves the store: everything possible is in it.
+  [[nodiscard]] virtual bool is_whole() const = 0;
 
   enum class Read { kChildren, kWeights, kRewards, kAll };  // weights come with rewards, and everything with kAll
   // Fills in what is asked for, and the children. False when there is no such node: indices of a level may have gaps.

@@ -1,0 +1,86 @@
+// What an answer calls exact or optimal where nodes were given back, or where numbers are large.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "treesample/exact/elimination.hpp"
+#include "treesample/infer/infer.hpp"
+
+namespace treesample {
+namespace {
+
+// A solved search whose nodes did not fit into the memory: log Z is exact, the sampler is not the target.
+TEST(Certificates, MarginalsAreExactOnlyWhereTheSamplerIs) {
+  constexpr int kVariables = 10;
+  FactorGraph graph;
+  Random random(1, "certificates");
+  for (int v = 0; v < kVariables; ++v) graph.add_variable(2);
+  for (const int distance : {1, 3}) {
+    for (int v = 0; v + distance < kVariables; ++v) {
+      graph.add_table({v, v + distance}, {2.0 * random.normal(), 0.0, 0.0, 2.0 * random.normal()});
+    }
+  }
+  const Marginals truth = Elimination(graph).marginals();
+  int num_exact = 0, num_others = 0;
+  for (const std::size_t bytes : {5000, 6000, 7000, 8000, 100000}) {
+    const Answer answer = infer(graph, {}, {.budget = 5000, .bytes = bytes},
+                                {.method = Method::kTreeSample,
+                                 .select = SelectRule::kQUct,
+                                 .space = SpaceKind::kGraph,
+                                 .order = OrderKind::kGiven});
+    if (!answer.is_exact) continue;
+    if (!answer.marginals_from.starts_with("exact")) {
+      ++num_others;
+      continue;
+    }
+    ++num_exact;
+    for (int v = 0; v < kVariables; ++v) EXPECT_NEAR(answer.marginals[v][0], truth[v][0], 1e-6) << bytes;
+  }
+  EXPECT_GT(num_exact, 0);
+  EXPECT_GT(num_others, 0);
+}
+
+// Each function prefers its second state by `more`, beside values of `large`.
+TEST(Certificates, AnOptimumIsNoWorseThanItSays) {
+  for (const auto& [large, more, num_variables] :
+       {std::tuple(100.0, 9e-9, 1), {10.0, 1e-9, 8}, {1e6, 9e-5, 4}, {1e6, 1e-9, 4}, {-3.0, 0.0, 5}}) {
+    FactorGraph graph;
+    for (int v = 0; v < num_variables; ++v) {
+      graph.add_variable(2);
+      graph.add_factor(Factor::function(
+          {v}, [large = large, more = more](std::span<const int> x) { return large + (x[0] == 1 ? more : 0.0); }));
+    }
+    const Answer answer = infer(graph);
+    ASSERT_TRUE(answer.best && answer.best_gap);
+    double gap = 0.0;
+    for (const int state : answer.best->x) gap += state == 0 ? more : 0.0;
+    EXPECT_LE(gap, *answer.best_gap) << large << " " << more;
+    EXPECT_EQ(answer.is_best_optimal, *answer.best_gap <= 1e-9);
+    if (large < 1e6) {
+      EXPECT_EQ(answer.is_best_optimal, true) << *answer.best_gap;
+    }
+  }
+}
+
+TEST(Certificates, SamplesOfFactorsThatCancelAreNotExact) {
+  for (const double large : {0.0, 0x1.0p53}) {
+    FactorGraph graph;
+    graph.add_variable(2);
+    graph.add_variable(2);
+    graph.add_table({0, 1}, {large, large + 4.0, large + 8.0, large});
+    graph.add_table({1, 0}, {1.0, 0.0, 0.0, 1.0});
+    graph.add_table({0, 1}, {-large, -large - 4.0, -large - 8.0, -large});
+    const Answer answer = infer(graph, {.samples = 5}, {},
+                                {.method = Method::kTreeSample,
+                                 .select = SelectRule::kGap,
+                                 .prior = "maxima",
+                                 .sampler = SampleSource::kRejection,
+                                 .max_tries = 1000});
+    EXPECT_EQ(answer.has_exact_samples, large == 0.0);
+  }
+}
+
+}  // namespace
+}  // namespace treesample
