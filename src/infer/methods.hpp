@@ -153,6 +153,9 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, co
                                                             const SearchSpace& space);
 [[nodiscard]] bool is_mini_bucket(const std::string& prior);
 // The word of the prior that is a value function of the caller.
+// After a search that counted everything but had no memory to keep it.
+inline constexpr const char* kIncompleteStore =
+    "the memory was full: log Z is exact, but samples and marginals are those of the part of the search that was kept";
 inline constexpr const char* kFunctionWord = "function";
 inline constexpr const char* kProgramWord = "program:";
 // Throws OptionError unless the word is known to the factory of leaf values or stands for the caller's own.

@@ -112,6 +112,8 @@ class SamplerView::Builder {
   double leaf_value(int level, NodeIndex index) const {
     const BoundNode& node = store_.node(level, index);
     if (node.is_dead()) return kNegInf;
+    const bool is_exact_below = target_.leaves_.upper && target_.leaves_.upper->is_exact(level);
+    if (node.was_collapsed && !is_exact_below) target_.has_all_expansions_ = false;
     const bool is_exact = node.is_complete && !node.was_collapsed;
     switch (target_.kind_) {
       case SamplerKind::kLower:

@@ -18,6 +18,9 @@ class SamplerView final : public StoreView {
 
   // X(root) including its rounding: P_L attains at least this; the weights of P_U are at most this.
   [[nodiscard]] double log_value() const { return log_value_; }
+  // False where a walk can leave the store at a node that gave its expansion back: such a node may be solved, but what
+  // would be drawn below it is only a leaf value's distribution.
+  [[nodiscard]] bool has_all_expansions() const { return has_all_expansions_; }
 
   [[nodiscard]] const SearchSpace& space() const override { return store_->space(); }
   [[nodiscard]] NodeIndex root(std::size_t r) const override {
@@ -44,6 +47,7 @@ class SamplerView final : public StoreView {
   SamplerKind kind_ = SamplerKind::kEstimate;
   std::vector<std::vector<double>> values_;  // X by level and node; empty without a sampler
   double log_value_ = 0.0;
+  bool has_all_expansions_ = true;
 };
 
 }  // namespace treesample

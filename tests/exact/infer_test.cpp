@@ -154,6 +154,35 @@ TEST(Infer, TheMemoryLimitIsNamedWhenItIsTooSmall) {
   }
 }
 
+// A search that gives nodes back when its memory is full can know log Z exactly and still have lost what samples and
+// marginals are made of.
+TEST(Infer, MarginalsOfASearchThatWasNotKeptAreNotCalledExact) {
+  int num_exact = 0, num_lost = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    Random random(trial, "given back");
+    const FactorGraph graph = random_model(random, {.num_variables = 5, .min_states = 2});
+    const Enumeration truth = enumerate(graph);
+    for (const SpaceKind space : {SpaceKind::kGraph, SpaceKind::kAndOr}) {
+      for (const SelectRule rule : {SelectRule::kQUct, SelectRule::kMass}) {
+        InferOptions options{.space = space};
+        options.select = rule;
+        options.simplify = false;
+        const Answer answer = infer(graph, {}, {.budget = 10'000, .bytes = 2000}, options);
+        if (!answer.is_exact) continue;
+        ++(answer.marginals_error == 0.0 ? num_exact : num_lost);
+        if (answer.marginals_error != 0.0) continue;
+        for (int v = 0; v < graph.num_variables(); ++v) {
+          for (int s = 0; s < graph.num_states(v); ++s) {
+            EXPECT_NEAR(answer.marginals[v][s], truth.marginals[v][s], 1e-9);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(num_exact, 0);
+  EXPECT_GT(num_lost, 0);
+}
+
 // A search without the time to solve its model: bounds improved by cutsets are certified too. Whether there is time for
 // cutsets depends on the machine; the validity of the bounds does not.
 TEST(Infer, BoundsOfAnUnsolvedSearchHold) {
