@@ -83,6 +83,8 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
 
 // The model without its barren variables; null when it has none, or when they are to stay.
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan);
+// The same before a search with bounds; variables that joint queries added are summed out in any case.
+std::shared_ptr<const SummedModel> sum_out_for_search(const FactorGraph& graph, const Plan& plan);
 // Adds the barren variables in their most probable states; unchanged where there are none.
 std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
                                        const FactorGraph& whole);

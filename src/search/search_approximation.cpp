@@ -33,9 +33,9 @@ std::shared_ptr<const SamplerView> make_view(const SearchResult& result, Sampler
 
 SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind,
                                          const std::shared_ptr<const SamplerView>& view)
-    : StoreApproximation(view, view->log_value(),
-                         view->space().log_constant == kNegInf ||
-                             (is_solved(*result.store) && view->has_all_expansions())),
+    : StoreApproximation(
+          view, view->log_value(),
+          view->space().log_constant == kNegInf || (is_solved(*result.store) && view->has_all_expansions())),
       store_(result.store),
       kind_(kind) {}
 
