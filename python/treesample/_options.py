@@ -35,7 +35,7 @@ def as_text(keywords: Mapping[str, Any]) -> "list[tuple[str, str]]":
         if value is None:
             continue
         if isinstance(value, (bool, np.bool_)):
-            text = "true" if value else "false"
+            text = "yes" if value else "no"
         elif isinstance(value, (float, np.floating)):
             text = repr(float(value))
         else:
