@@ -280,11 +280,6 @@ void print_log_z(const Answer& answer) {
     fmt::print("            certified: at least {}, at most {}\n", bound_text(answer.lower.value_or(kNegInf), -1.0),
                bound_text(answer.upper.value_or(HUGE_VAL), 1.0));
   }
-  if (const std::optional<double> probability = answer.evidence_probability(); probability && !has_nothing) {
-    fmt::print("P(evidence) {}{}\n",
-               is_lower_bound(answer) ? probability_at_least(*answer.log_z) : fmt::format("{:.6g}", *probability),
-               answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
-  }
   print_importance(answer);
   if (answer.sampled_interval && !answer.is_exact) {
     fmt::print("            in [{}, {}] with confidence {} (by the spread of the samples, not certified)\n",
@@ -296,6 +291,12 @@ void print_log_z(const Answer& answer) {
     fmt::print("            in [{}, {}] with confidence {}: {}, effective {:.1f}\n",
                decimal_bound(sampled.interval.lower, -1.0), decimal_bound(sampled.interval.upper, 1.0),
                sampled.confidence, counted(sampled.num_samples, "sample"), sampled.ess);
+  }
+  // After all lines about log Z, which have no title of their own.
+  if (const std::optional<double> probability = answer.evidence_probability(); probability && !has_nothing) {
+    fmt::print("P(evidence) {}{}\n",
+               is_lower_bound(answer) ? probability_at_least(*answer.log_z) : fmt::format("{:.6g}", *probability),
+               answer.is_exact ? "" : fmt::format(", {}", answer.log_z_kind()));
   }
 }
 

@@ -384,6 +384,36 @@ def test_an_interrupted_run_goes_on_with_its_journal(tmp_path):
     assert ts.read_journal(tmp_path / "run.journal").factors[0].evaluations == 4**5
 
 
+def test_options_that_are_yes_or_no_take_booleans():
+    model = ts.Model()
+    x = model.variable("x", 3)
+    model.table([x], [0.0, 1.0, 1.0])
+    kept = model.infer(select="gap", simplify=False)
+    assert "--simplify no" in str(kept.plan) and "--simplify yes" in str(model.infer(select="gap", simplify=True).plan)
+    with pytest.raises(ts.Error, match="budget"):
+        model.infer(budget=True)
+
+
+def test_the_same_call_resumes_while_the_interruption_is_still_known(tmp_path, monkeypatch):
+    """A notebook keeps the last exception, and with it what the run had: the cell can be run again."""
+    model = ts.Model()
+    variables = [model.variable(f"x{i}", 4) for i in range(5)]
+
+    @model.factor(*variables)
+    def slow(*states):
+        time.sleep(0.002)
+        return -0.1 * sum(states)
+
+    timer = interrupt_after(0.3)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        model.infer(calls=100_000, journal=tmp_path / "run.journal")
+    timer.join()
+    monkeypatch.chdir(tmp_path)
+    answer = model.infer(calls=100_000, journal="run.journal")
+    assert answer.log_z.exact and answer.spent["functions"][0]["from_journal"] > 0
+    assert kept.value.answer is not None
+
+
 def test_an_exception_is_one_line_of_the_journal(program, tmp_path):
     journal = tmp_path / "run.journal"
 

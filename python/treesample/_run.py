@@ -87,6 +87,8 @@ def _as_it_is(model: Model) -> Model:
 
 
 _live: "weakref.WeakSet[_Paid]" = weakref.WeakSet()
+# By their journals: interrupted runs whose exceptions are still there, as in a notebook, where the last one stays.
+_interrupted: "weakref.WeakValueDictionary[str, _Paid]" = weakref.WeakValueDictionary()
 
 
 @atexit.register
@@ -126,7 +128,6 @@ class Run:
         self._raised = _core.Raised()
         self._problem: Optional[_Paid] = None
         self._is_free = threading.Lock()
-        self._interrupted: "Optional[weakref.ref[_Paid]]" = None  # as long as the exception is there
         has_calls = bool(model._functions) or model._program_file is not None
         if not has_calls and (calling.journal or calling.executor):
             raise _core.OptionError(f"{'journal' if calling.journal else 'executor'}: the model has no functions")
@@ -143,7 +144,7 @@ class Run:
         model, calling = self.model, self._calling
         if self._problem is not None:
             return self._problem
-        if self._interrupted is not None and (before := self._interrupted()) is not None:
+        if self._journal and (before := _interrupted.pop(os.path.realpath(self._journal), None)) is not None:
             before.close()
         is_over = threading.Event()
         journal, redis = self._journal, calling.redis
@@ -209,6 +210,6 @@ class Run:
         if not self._journal:
             return
         if isinstance(error, KeyboardInterrupt):  # a person waits, a call may take long
-            self._interrupted = weakref.ref(problem)
+            _interrupted[os.path.realpath(self._journal)] = problem
         else:
             problem.close()

@@ -45,6 +45,12 @@ ParticleApproximation::ParticleApproximation(const FactorGraph& graph, const Par
       log_densities_.push_back(particles.log_densities[i]);
     }
   }
+  // Where weights are so large that their logarithms have few digits left, those of log_total are missing here.
+  constexpr double kRounding = 1e-10;
+  const double total = std::accumulate(probabilities_.begin(), probabilities_.end(), 0.0);
+  if (std::abs(total - 1.0) > kRounding) {
+    for (double& probability : probabilities_) probability /= total;
+  }
   cumulative_.resize(probabilities_.size());
   std::partial_sum(probabilities_.begin(), probabilities_.end(), cumulative_.begin());
 }

@@ -22,6 +22,7 @@ class AskedModel {
   AskedModel(const Model& model, const Question& question, const InferOptions& options = {});
 
   [[nodiscard]] const Model& model() const { return added_ ? *added_ : original_; }
+  [[nodiscard]] int num_original() const { return original_.graph.num_variables(); }
   // The question about model(); samples are shown without the added variables.
   [[nodiscard]] Question question() const;
   // Translates an answer for model() to the original model, and answers the queries.

@@ -203,14 +203,18 @@ ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr
   };
 }
 
-Plan planned(const Model& model, const InferRequest& request, const Prepared& prepared, Run& run) {
+Plan planned(const AskedModel& added, const InferRequest& request, const Prepared& prepared, Run& run) {
   InferRequest asked = request;
   asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
   if (request.options.value_function) {
     if (!asked.options.prior) asked.options.prior = kFunctionWord;
     asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
   }
-  return make_plan(prepared.model->graph, asked, model.programs != nullptr, prepared.is_simplified, run);
+  const bool has_programs = added.model().programs != nullptr;
+  Plan plan = make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run);
+  const std::vector<int>& left = prepared.model->variable_of;  // rising
+  plan.num_joint = static_cast<int>(left.end() - std::ranges::lower_bound(left, added.num_original()));
+  return plan;
 }
 
 // The answer when the user interrupted before anything could be done.
@@ -226,7 +230,8 @@ Answer answer_at_once(const Model& model, const InferRequest& request, Run& run)
 }
 
 // The answer for a model that contains everything that the question adds (AskedModel).
-Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
+Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run) {
+  const Model& model = asked.model();
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
   if (run.is_watched() && !run.is_interrupted() && has_bounds &&
@@ -239,7 +244,7 @@ Answer answer_of(const Model& model, const InferRequest& request, Run& run) {
   const Prepared prepared = prepare(model, request.options, run);
   const FactorGraph& graph = prepared.model->graph;
   run.set_log_error(prepared.report.log_error);
-  Plan plan = planned(model, request, prepared, run);
+  Plan plan = planned(asked, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   const ProgramWatch watch(model.programs.get(), run, request.limits.new_calls);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
@@ -303,7 +308,7 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
   const InferOptions known = with_program(options, model.graph, run);
   const AskedModel asked(model, question, known);
-  return planned(asked.model(), {question, limits, known}, prepare(asked.model(), known, run), run);
+  return planned(asked, {question, limits, known}, prepare(asked.model(), known, run), run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
@@ -325,7 +330,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   first.validate();  // before a limit is changed, so that messages name what was given
   first.limits.seconds *= method_share(model, request);
   Run method(first.limits.seconds, observer);
-  Answer answer = asked.answered(answer_of(asked.model(), first, method));
+  Answer answer = asked.answered(answer_of(asked, first, method));
   asked.add_frequencies(answer, options.seed, run.until());
   if (run.has_time_limit()) answer.plan.request.limits.seconds = limits.seconds;
   answer.is_evidence_probability =

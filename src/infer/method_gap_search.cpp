@@ -28,7 +28,7 @@ class GapSearch {
       : task_(task),
         run_(task.run),
         whole_(task.graph),
-        summed_(sum_out(task.graph, task.plan)),
+        summed_(sum_out_for_search(task.graph, task.plan)),
         graph_(summed_ ? summed_->graph() : task.graph) {}
 
   Draft run();

@@ -63,6 +63,9 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
   // P_X of a complete configuration is gamma / exp(log_value), so this is one minus the share of the complete ones.
   if (!draft.is_exact) {
     draft.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
+  } else if (!sampler->is_exact()) {
+    draft.unexplored_mass = sampler->unexplored_mass();
+    task.run.remark(kIncompleteStore);
   }
   if (task.question().marginals) {
     const int num_samples = add_frequencies(draft, *sampler, policy::kMarginalSamples, task);

@@ -134,7 +134,9 @@ Draft run_tree_search(const Task& task) {
   if (run.is_overdue()) return draft;
   if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || chosen.importance > 0;
-  if (!draft.is_exact && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass();
+  const bool is_target = draft.is_exact && result.approximation->is_exact();
+  if (draft.is_exact && !is_target) run.remark(kIncompleteStore);
+  if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass();
   return draft;
 }
 

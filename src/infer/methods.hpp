@@ -83,6 +83,8 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
 
 // The model without its barren variables; null when it has none, or when they are to stay.
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan);
+// The same before a search with bounds; variables that joint queries added are summed out in any case.
+std::shared_ptr<const SummedModel> sum_out_for_search(const FactorGraph& graph, const Plan& plan);
 // Adds the barren variables in their most probable states; unchanged where there are none.
 std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
                                        const FactorGraph& whole);
@@ -153,6 +155,9 @@ std::int64_t num_functions(const FactorGraph& graph);
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
                                                             const SearchSpace& space);
 [[nodiscard]] bool is_mini_bucket(const std::string& prior);
+// After a search that counted everything but had no memory to keep it.
+inline constexpr const char* kIncompleteStore =
+    "the memory was full: log Z is exact, but samples and marginals are those of the part of the search that was kept";
 // The word of the prior that is a value function of the caller.
 inline constexpr const char* kFunctionWord = "function";
 inline constexpr const char* kProgramWord = "program:";

@@ -48,7 +48,10 @@ bool can_rebuild(const InferRequest& request, const FactorGraph& graph) {
 bool has_importance(const InferRequest& request, const FactorGraph&) {
   return request.options.importance > 0 || request.options.method == Method::kMonotone;
 }
-bool has_workers(const InferRequest& request, const FactorGraph&) { return request.options.workers > 1; }
+bool has_several_under_way(const InferRequest& request, const FactorGraph& graph) {
+  const EvaluationQueue* queue = graph.evaluation_queue();
+  return request.options.workers > 1 || (queue != nullptr && queue->max_under_way() > 1);
+}
 
 // A table with one row per option.
 std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
@@ -239,11 +242,12 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                      {.initial = "1", .low = 1, .high = OracleSet::kMaxWorkers}),
       option<&InferOptions::answer_order>(
           "oracle-order", kPrograms, kGap + kMass + kAsking,
-          "With several workers: use values as they arrive, or in the order in which they were asked for, which gives "
+          "With several workers or batches: use values as they arrive, or in the order in which they were asked for, "
+          "which gives "
           "the same result every time",
           {.initial = "arrival",
-           .matters = has_workers,
-           .why_not = "there is one program at a time (--oracle-workers)"}),
+           .matters = has_several_under_way,
+           .why_not = "there is one evaluation at a time (--oracle-workers, max_batch)"}),
   };
 }
 

@@ -52,10 +52,26 @@ SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind
   return space_by_order(task, graph, kind, static_cast<int>(*task.options().restarts));
 }
 
+namespace {
+
+// Only variables from `first` on.
+std::shared_ptr<const SummedModel> sum_out_from(const FactorGraph& graph, int first) {
+  auto summed = std::make_shared<const SummedModel>(graph, first);
+  return summed->num_summed_out() > 0 ? summed : nullptr;
+}
+
+}  // namespace
+
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan) {
   if (!plan.sums_out || !graph.has_only_tables()) return nullptr;
-  auto summed = std::make_shared<const SummedModel>(graph);
-  return summed->num_summed_out() > 0 ? summed : nullptr;
+  return sum_out_from(graph, 0);
+}
+
+// A variable of a joint query is a function of others, and a sampler that leaves the store above it would draw it
+// regardless of them.
+std::shared_ptr<const SummedModel> sum_out_for_search(const FactorGraph& graph, const Plan& plan) {
+  if (plan.sums_out || plan.num_joint == 0) return sum_out(graph, plan);
+  return sum_out_from(graph, graph.num_variables() - plan.num_joint);
 }
 
 std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,

@@ -40,9 +40,10 @@ std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t
 
 }  // namespace
 
-SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
+SummedModel::SummedModel(const FactorGraph& graph, int first) : original_(graph) {
+  check_range("SummedModel", "first variable", first, 0, graph.num_variables());
   std::vector<char> is_left(static_cast<std::size_t>(graph.num_factors()), 1);
-  remove_barren(is_left);
+  remove_barren(first, is_left);
   if (barren_.empty()) {
     graph_ = graph;
     for (int v = 0; v < graph.num_variables(); ++v) variable_of_.push_back(v);
@@ -64,7 +65,7 @@ SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
   if (log_constant_ != 0.0) graph_.add_factor(Factor::table_of_sums({}, {log_constant_}));
 }
 
-void SummedModel::remove_barren(std::vector<char>& is_left) {
+void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
   CompensatedSum constant;
   // How many factors a variable has, and all their indices combined into one number, from which the last remaining one
   // can be read.
@@ -80,7 +81,7 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     for (const int v : original_.factor(m).scope()) factors_of[v].change(m, 1);
   }
   std::vector<int> open;  // variables with at most one factor, to be examined
-  for (int v = original_.num_variables(); v-- > 0;) {
+  for (int v = original_.num_variables(); v-- > first;) {
     if (factors_of[v].count <= 1) open.push_back(v);
   }
   std::vector<char> is_gone(factors_of.size(), 0);
@@ -114,7 +115,7 @@ void SummedModel::remove_barren(std::vector<char>& is_left) {
     log_slack_ += sums->most - sums->least + kEpsilon * (states + 18.0 + 4.0 * largest);
     for (const int u : factor.scope()) {
       factors_of[u].change(m, -1);
-      if (u != v && factors_of[u].count <= 1) open.push_back(u);
+      if (u != v && u >= first && factors_of[u].count <= 1) open.push_back(u);
     }
   }
   log_constant_ = constant.value();

@@ -175,6 +175,9 @@ Marginals StoreApproximation::marginals() const {
         for (const int child : level.children) off_store[child] += off_store[n];
         return true;
       });
+  for (std::vector<double>& probabilities : marginals) {
+    for (double& p : probabilities) p = std::min(p, 1.0);  // a sum may be rounded above it
+  }
   return marginals;
 }
 

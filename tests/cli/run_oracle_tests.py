@@ -72,6 +72,18 @@ def test_second_run_is_free():
         check(f"f: 0 evaluations paid in 0.0 s, {num_calls} from the journal" in second.out, "says so", second.out)
 
 
+def test_batches_in_order_of_submission():
+    """One worker with batches has several evaluations under way: the order matters, and a journal changes nothing."""
+    with Folder(program_fields={"max_batch": 4}) as folder:
+        arguments = ["--budget", "20", "--select", "mass", "--journal", "run.journal", "--oracle-order", "submission"]
+        first = folder.run(*arguments)
+        answer = folder.answer()
+        second = folder.run(*arguments)
+        check(first.returncode == second.returncode == 0, "two runs with batches", first.err + second.err)
+        check(answer["plan"]["remarks"] == [], "the order is used", answer["plan"]["remarks"])
+        check(folder.answer() == answer, "the same bits with a journal")
+
+
 def test_all_workers_agree_on_the_exact_answer():
     answers = []
     for arguments in ([], ["--oracle-workers", "4"], ["--oracle-workers", "16", "--oracle-order", "submission"]):
@@ -201,7 +213,8 @@ def test_refusals():
         check(run.returncode == 64 and "allowed are reward, factor and call" in run.err, "smc has no budget of cost", run.err)
 
 
-run_tests((test_second_run_is_free, test_all_workers_agree_on_the_exact_answer, test_failing_factor,
+run_tests((test_second_run_is_free, test_batches_in_order_of_submission, test_all_workers_agree_on_the_exact_answer,
+           test_failing_factor,
            test_text_and_journal_agree_after_a_failure, test_interruption, test_interruption_while_sampling,
            test_failing_while_sampling,
            test_python_file_with_a_mistake, test_time_limit, test_budget_of_cost, test_refusals, test_kills))

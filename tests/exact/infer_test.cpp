@@ -154,6 +154,60 @@ TEST(Infer, TheMemoryLimitIsNamedWhenItIsTooSmall) {
   }
 }
 
+// A search that gives nodes back when its memory is full can know log Z exactly and still have lost what samples and
+// marginals are made of.
+TEST(Infer, MarginalsOfASearchThatWasNotKeptAreNotCalledExact) {
+  int num_exact = 0, num_lost = 0;
+  for (int trial = 0; trial < 10; ++trial) {
+    Random random(trial, "given back");
+    const FactorGraph graph = random_model(random, {.num_variables = 5, .min_states = 2});
+    const Enumeration truth = enumerate(graph);
+    for (const SpaceKind space : {SpaceKind::kGraph, SpaceKind::kAndOr}) {
+      for (const SelectRule rule : {SelectRule::kQUct, SelectRule::kMass}) {
+        InferOptions options{.space = space};
+        options.select = rule;
+        options.simplify = false;
+        const Answer answer = infer(graph, {}, {.budget = 10'000, .bytes = 2000}, options);
+        if (!answer.is_exact) continue;
+        ++(answer.marginals_error == 0.0 ? num_exact : num_lost);
+        if (answer.marginals_error != 0.0) continue;
+        for (int v = 0; v < graph.num_variables(); ++v) {
+          for (int s = 0; s < graph.num_states(v); ++s) {
+            EXPECT_NEAR(answer.marginals[v][s], truth.marginals[v][s], 1e-9);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(num_exact, 0);
+  EXPECT_GT(num_lost, 0);
+}
+
+// A joint query adds a variable to the model. Samplers never show it: their probabilities add up to 1 without it.
+TEST(Infer, JointQueriesDoNotChangeTheSampler) {
+  for (int trial = 0; trial < 8; ++trial) {
+    Random random(trial, "joint");
+    const FactorGraph graph = random_model(random, {.num_variables = 4, .min_states = 2});
+    const Enumeration truth = enumerate(graph);
+    InferOptions options;
+    options.select = SelectRule::kGap;
+    options.prior = "uniform";
+    options.sampler = SampleSource::kUpper;
+    options.simplify = trial % 2 == 0;
+    Model model(graph);
+    if (trial % 3 == 0) model.evidence = {{0, 0}};
+    const Answer answer = infer(model, {.query = {{"x3", "x1"}, {"x0", "x1"}}, .samples = 10}, {.budget = 4}, options);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < truth.log_probs.size(); ++i) {
+      sum += std::exp(answer.approximation->log_prob(configuration_at(graph, i)));
+    }
+    EXPECT_NEAR(sum, 1.0, 1e-9);
+    ASSERT_EQ(answer.queries.size(), 2U);
+    EXPECT_EQ(answer.queries[0].probabilities.size(), std::size_t(graph.num_states(3)) * graph.num_states(1));
+    for (const Assignment& x : answer.samples) EXPECT_EQ(std::ssize(x), graph.num_variables());
+  }
+}
+
 // A search without the time to solve its model: bounds improved by cutsets are certified too. Whether there is time for
 // cutsets depends on the machine; the validity of the bounds does not.
 TEST(Infer, BoundsOfAnUnsolvedSearchHold) {

@@ -35,6 +35,7 @@ struct Plan {
   bool eliminates_first = false;   // log Z by elimination, with these options, before a search for the rest
   bool is_open = false;            // the method was chosen by the plan: another one may take its place
   bool sums_out = false;           // barren variables, before elimination or a search with bounds
+  int num_joint = 0;               // last variables, which joint queries added: a search with bounds never sees them
   bool has_programs = false;       // factors are paid for
   bool counts_first = false;       // many zeros: counting has a part of the time before the search
   std::int64_t method_budget = 0;  // the part of request.limits.budget that is not for samples of the answer

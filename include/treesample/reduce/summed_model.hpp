@@ -28,7 +28,8 @@ namespace treesample {
 class SummedModel {
  public:
   // Takes time linear in the table entries of factors that could be removed. Functions stay, and so do their variables.
-  explicit SummedModel(const FactorGraph& graph);
+  // Only variables from `first` on are summed out.
+  explicit SummedModel(const FactorGraph& graph, int first = 0);
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }  // over the variables that are left
   // Variable of the smaller model -> original variable, rising.
@@ -59,7 +60,7 @@ class SummedModel {
     // only a few of them.
     std::vector<double> cumulative = {};
   };
-  void remove_barren(std::vector<char>& is_left);
+  void remove_barren(int first, std::vector<char>& is_left);
   // The position of state 0 of the row p(x_v | x_parents) among the entries of the factor.
   [[nodiscard]] std::size_t first_entry(const Barren& barren, std::span<const int> x) const;
   [[nodiscard]] bool is_wide(const Barren& barren) const;

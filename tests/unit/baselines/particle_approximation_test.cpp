@@ -58,6 +58,15 @@ TEST(ParticleApproximation, HugeLogWeightsAreOnlyRelative) {
   EXPECT_NEAR(approximation.log_prob(Assignment{0, 1}), std::log(2.0 / 8), 1e-11);
 }
 
+// The logarithm of the total has no digits left behind the point.
+TEST(ParticleApproximation, ProbabilitiesAddUpWhateverTheSizeOfLogWeights) {
+  const Particles particles{
+      .states = {0, 0, 0, 1, 1, 2}, .log_weights = {1e16, 1e16, 1e16}, .log_densities = {1e16, 1e16, 1e16}};
+  const ParticleApproximation approximation(two_variables(), particles);
+  EXPECT_NEAR(approximation.marginals()[0][0], 2.0 / 3.0, 1e-15);
+  EXPECT_NEAR(approximation.log_prob(Assignment{1, 2}), std::log(1.0 / 3.0), 1e-15);
+}
+
 // Each frequency within 5 standard errors: a false alarm in fewer than 2 of 1e6 seeds.
 TEST(ParticleApproximation, SamplesFollowTheProbabilities) {
   const ParticleApproximation approximation(two_variables(), example());
