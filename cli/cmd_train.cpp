@@ -62,6 +62,7 @@ class TrainCommand final : public Command {
   int run() override;
 
  private:
+  void declare_problems(CommandLine& line);
   void take_options();
   void check_problems() const;
 
@@ -77,12 +78,7 @@ class TrainCommand final : public Command {
   bool is_quiet_ = false;
 };
 
-void TrainCommand::declare(CommandLine& line) {
-  line_ = &line;
-  EpisodeOptions& episode = options_.episode;
-  LearnerOptions& learner = options_.learner;
-  line.option("--out", out_, "FOLDER", "Where checkpoint, network, progress.csv and the figure go");
-  line.flag("--resume", options_.resume, "Resume from the checkpoint in the folder");
+void TrainCommand::declare_problems(CommandLine& line) {
   line.choice("--family", options_.problems.family, family_names(), "Random problems to train on");
   line.word("--reading", options_.problems.reading, {{"letter", Reading::kLetter}, {"best", Reading::kBest}},
             "How the family reads the paper");
@@ -100,6 +96,15 @@ void TrainCommand::declare(CommandLine& line) {
   line.flag("--single", options_.problems.is_single_graph, "One problem of the family for all episodes");
   line.option("--test-n", options_.test_n, 0, INT32_MAX,
               "Measure on problems of this many variables; 0: on those of training");
+}
+
+void TrainCommand::declare(CommandLine& line) {
+  line_ = &line;
+  EpisodeOptions& episode = options_.episode;
+  LearnerOptions& learner = options_.learner;
+  line.option("--out", out_, "FOLDER", "Where checkpoint, network, progress.csv and the figure go");
+  line.flag("--resume", options_.resume, "Resume from the checkpoint in the folder");
+  declare_problems(line);
   line.choice("--architecture", learner.architecture, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
   line.word("--method", episode.method, {{"treesample", InferenceMethod::kTreeSample}, {"smc", InferenceMethod::kSmc}},
             "Inference of the workers");

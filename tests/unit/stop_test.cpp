@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <optional>
 
 #include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -17,9 +16,12 @@
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/leaf_value.hpp"
 #include "treesample/value/mini_bucket.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
+
+using testing::expect_error;
 
 FactorGraph clique(int num_variables, int num_states) {
   Random random(1);
@@ -50,16 +52,6 @@ struct Questions {
   }
 };
 
-template <typename Work>
-std::optional<ErrorCode> error_of(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return {};
-}
-
 constexpr std::int64_t kNever = INT64_MAX;
 
 TEST(StopCheck, AsksAfterSoMuchWorkAndRemembersTheAnswer) {
@@ -72,7 +64,7 @@ TEST(StopCheck, AsksAfterSoMuchWorkAndRemembersTheAnswer) {
   questions.last = kNever;
   EXPECT_TRUE(stop.is_asked());
   EXPECT_TRUE(stop.is_asked(StopCheck::kStepsBetweenLooks));
-  EXPECT_EQ(error_of([&] { stop.go_on("work"); }), ErrorCode::kInterrupted);
+  expect_error(ErrorCode::kInterrupted, [&] { stop.go_on("work"); });
   StopCheck endless{ShouldStop()};
   EXPECT_FALSE(endless.is_asked(100 * StopCheck::kStepsBetweenLooks));
 }
@@ -91,11 +83,11 @@ TEST(Stop, EliminationAsksWithinOneLargeBucket) {
     if (for_marginals) {
       num_asked = 0;
       last = 10;
-      EXPECT_EQ(error_of([&] { static_cast<void>(whole.marginals()); }), ErrorCode::kInterrupted);
+      expect_error(ErrorCode::kInterrupted, [&] { static_cast<void>(whole.marginals()); });
     } else {
       num_asked = 0;
       last = 5;
-      EXPECT_EQ(error_of([&] { Elimination(graph, {.threads = 1}, options, observer); }), ErrorCode::kInterrupted);
+      expect_error(ErrorCode::kInterrupted, [&] { Elimination(graph, {.threads = 1}, options, observer); });
       EXPECT_LT(share, 0.5);
     }
     EXPECT_EQ(num_asked, last);
@@ -115,7 +107,7 @@ TEST(Stop, OrdersAreGivenUp) {
   const FactorGraph graph = clique(300, 2);
   Questions questions{3};
   const OrderOptions options{.restarts = 1, .should_stop = questions.function()};
-  EXPECT_EQ(error_of([&] { search_order(graph, SpaceKind::kAndOr, options); }), ErrorCode::kInterrupted);
+  expect_error(ErrorCode::kInterrupted, [&] { search_order(graph, SpaceKind::kAndOr, options); });
   EXPECT_EQ(questions.asked, 3);
 }
 
@@ -132,13 +124,13 @@ TEST(Stop, ContextsOfAPathAreGivenUpOrRefused) {
   constexpr int kHalf = 36'000;
   for (int v = 0; v < 2 * kHalf; ++v) graph.add_variable(2);
   for (int v = 0; v < kHalf; ++v) graph.add_table({v, v + kHalf}, {0.0, 1.0, 2.0, 3.0});
-  EXPECT_EQ(error_of([&] { make_search_space(graph, given_order(graph), SpaceKind::kGraph); }), ErrorCode::kResource);
+  expect_error(ErrorCode::kResource, [&] { make_search_space(graph, given_order(graph), SpaceKind::kGraph); });
   EXPECT_EQ(make_search_space(graph, given_order(graph), SpaceKind::kTree).num_levels(), 2 * kHalf);
   Questions questions{1};
   const FactorGraph dense = clique(400, 2);
   for (const SpaceKind kind : {SpaceKind::kGraph, SpaceKind::kAndOr}) {
-    EXPECT_EQ(error_of([&] { make_search_space(dense, given_order(dense), kind, questions.function()); }),
-              ErrorCode::kInterrupted);
+    expect_error(ErrorCode::kInterrupted,
+                 [&] { make_search_space(dense, given_order(dense), kind, questions.function()); });
   }
 }
 
@@ -152,7 +144,7 @@ TEST(Stop, MiniBucketsAreGivenUpInTheMiddle) {
   for (const double share : {0.02, 0.3, 0.9}) {
     Questions some{static_cast<std::int64_t>(share * static_cast<double>(all.asked))};
     options.should_stop = some.function();
-    EXPECT_EQ(error_of([&] { WeightedMiniBucket(graph, space, options); }), ErrorCode::kInterrupted);
+    expect_error(ErrorCode::kInterrupted, [&] { WeightedMiniBucket(graph, space, options); });
     EXPECT_EQ(some.asked, some.last);
   }
   // Later passes are undone: the bound is the one of the passes before.
@@ -167,9 +159,9 @@ TEST(Stop, LeafValuesAreGivenUp) {
   const FactorGraph graph = clique(300, 2);
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
   Questions questions{2};
-  EXPECT_EQ(error_of([&] { maxima_value(graph, space, questions.function()); }), ErrorCode::kInterrupted);
-  EXPECT_EQ(error_of([&] { product_value(graph, space, uniform_distributions(graph), questions.function()); }),
-            ErrorCode::kInterrupted);
+  expect_error(ErrorCode::kInterrupted, [&] { maxima_value(graph, space, questions.function()); });
+  expect_error(ErrorCode::kInterrupted,
+               [&] { product_value(graph, space, uniform_distributions(graph), questions.function()); });
   Questions sweep{2};
   const LocalDistributions q = mean_field(graph, 20, 0, sweep.function());
   EXPECT_LE(sweep.asked, 4);
@@ -190,8 +182,8 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
     const SearchResult large = search(graph, space, leaves, {.budget = 500'000}, options);
     Questions once{1};
     const SamplerKind kind = rule == SelectRule::kGap ? SamplerKind::kUpper : SamplerKind::kEstimate;
-    EXPECT_EQ(error_of([&] { SearchApproximation(large, kind, once.function()); }), ErrorCode::kInterrupted);
-    EXPECT_EQ(error_of([&] { best_configuration(large, once.function()); }), ErrorCode::kInterrupted);
+    expect_error(ErrorCode::kInterrupted, [&] { SearchApproximation(large, kind, once.function()); });
+    expect_error(ErrorCode::kInterrupted, [&] { best_configuration(large, once.function()); });
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -49,13 +50,10 @@ TEST(ThreadTeam, ThrowsWhatTheWorkThrowsAndGoesOnAfterwards) {
 TEST(ThreadTeam, EndsWhenAsked) {
   ThreadTeam team(2);
   std::atomic<int> num_done = 0;
-  try {
+  testing::expect_error(ErrorCode::kInterrupted, [&] {
     team.run(
         1'000'000, 1, [&](std::size_t, std::size_t, int) { ++num_done; }, [&] { return num_done > 10; });
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
-  }
+  });
   EXPECT_LT(num_done, 1'000'000);
 }
 

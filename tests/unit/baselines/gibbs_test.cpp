@@ -7,6 +7,7 @@
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -173,12 +174,7 @@ TEST(Gibbs, RefusesBadOptionsAndValues) {
   FactorGraph bad;
   bad.add_variable(2);
   bad.add_factor(Factor::function({0}, [](std::span<const int>) { return HUGE_VAL; }));
-  try {
-    gibbs(bad, {.budget = 100});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNumeric);
-  }
+  testing::expect_error(ErrorCode::kNumeric, [&] { gibbs(bad, {.budget = 100}); });
 }
 
 }  // namespace

@@ -9,9 +9,12 @@
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/search/q_uct_search.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
+
+using testing::expect_error;
 
 // A prior that is not uniform: it prefers low states.
 class LowStates final : public LeafValue {
@@ -42,16 +45,6 @@ class WithoutStore final : public Approximation {
  private:
   std::shared_ptr<const StoreApproximation> inside_;
 };
-
-ErrorCode code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return ErrorCode::kInternal;
-}
 
 // Binary variable, uniform P_X, by hand: E = (1 + 3) / 2, H = log 2.
 TEST(StoreDivergence, UniformOverTwoStates) {
@@ -189,16 +182,16 @@ TEST(Divergence, RefusesWhatHasNoAnswer) {
   impossible.add_variable(2);
   impossible.add_table({0}, {kNegInf, kNegInf});
   const auto none = search(impossible, 10);
-  EXPECT_EQ(code_of([&] { (void)divergence(impossible, *none, {}, random); }), ErrorCode::kArgument);
-  EXPECT_EQ(code_of([&] { (void)sampled_divergence(impossible, *none, 10, random); }), ErrorCode::kArgument);
-  EXPECT_EQ(code_of([&] { (void)target_moments(impossible); }), ErrorCode::kArgument);
+  expect_error(ErrorCode::kArgument, [&] { (void)divergence(impossible, *none, {}, random); });
+  expect_error(ErrorCode::kArgument, [&] { (void)sampled_divergence(impossible, *none, 10, random); });
+  expect_error(ErrorCode::kArgument, [&] { (void)target_moments(impossible); });
 
   FactorGraph large;
   for (int v = 0; v < 25; ++v) large.add_variable(2);
-  EXPECT_EQ(code_of([&] { (void)enumerated_divergence(large, *search(large, 0)); }), ErrorCode::kResource);
-  EXPECT_EQ(code_of([&] { (void)store_divergence(impossible, *search(large, 0)); }), ErrorCode::kArgument);
-  EXPECT_EQ(code_of([&] { (void)sampled_divergence(large, *search(large, 0), 0, random); }), ErrorCode::kArgument);
-  EXPECT_EQ(code_of([&] { (void)target_moments(large, 10.0); }), ErrorCode::kResource);
+  expect_error(ErrorCode::kResource, [&] { (void)enumerated_divergence(large, *search(large, 0)); });
+  expect_error(ErrorCode::kArgument, [&] { (void)store_divergence(impossible, *search(large, 0)); });
+  expect_error(ErrorCode::kArgument, [&] { (void)sampled_divergence(large, *search(large, 0), 0, random); });
+  expect_error(ErrorCode::kResource, [&] { (void)target_moments(large, 10.0); });
 }
 
 }  // namespace

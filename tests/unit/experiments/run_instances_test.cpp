@@ -12,6 +12,7 @@
 #include "experiments/run_cases.hpp"
 #include "experiments/tune.hpp"
 #include "treesample/error.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -89,22 +90,14 @@ TEST(RunInstances, AComputationThatGaveUpIsNotKept) {
   EXPECT_EQ(store.finished().size(), 2u);
 }
 
-class Table1Test : public testing::Test {
+class Table1Test : public testing::TemporaryFolder {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("table1_test_" + std::to_string(getpid()));
-    std::filesystem::remove_all(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string csv(const std::string& name, int num_threads, int num_instances) const {
     ExperimentOptions options{.num_instances = num_instances, .budget = 600, .seed = 3};
-    options.folder = folder_ / name;
+    options.folder = in_folder(name);
     std::filesystem::create_directories(options.folder);
     return run_table1(options, {.num_threads = num_threads}).value().csv_files.at(0).text;
   }
-
-  std::filesystem::path folder_;
 };
 
 TEST_F(Table1Test, NumbersDoNotDependOnThreadsOrOnExtendingARun) {
@@ -126,13 +119,9 @@ TEST(Hyperparameters, BuiltInOnesCoverEveryProblemAndMethod) {
 TEST(Hyperparameters, ErrorsNameTheLine) {
   for (const char* text : {"chain best tree c=x\n", "chain best tree c=-1\n", "chain best tree d=1\n",
                            "chain worst tree c=1\n", "chain\n", "chain best tree c\n"}) {
-    try {
-      const Hyperparameters parsed(std::string("# comment\n") + text, "file");
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kParse);
-      EXPECT_NE(std::string(error.what()).find("file:2"), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(text);
+    testing::expect_error(ErrorCode::kParse, "file:2",
+                          [&] { Hyperparameters(std::string("# comment\n") + text, "file"); });
   }
 }
 
@@ -160,7 +149,7 @@ TEST(Tune, ChoosesTheGridValueWithTheLowestMean) {
 TEST(RunCases, EachCaseHasItsInstancesInTheirOrder) {
   ExperimentOptions options;
   options.num_instances = 3;
-  options.folder = std::filesystem::path(testing::TempDir()) / "run_cases_test";
+  options.folder = std::filesystem::path(::testing::TempDir()) / "run_cases_test";
   std::filesystem::remove_all(options.folder);
   std::filesystem::create_directories(options.folder);
   std::vector<int> turns;

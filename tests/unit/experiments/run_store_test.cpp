@@ -1,39 +1,29 @@
 #include "experiments/run_store.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
 #include <limits>
 
 #include "treesample/error.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample::experiments {
 namespace {
 
-class RunStoreTest : public testing::Test {
+class RunStoreTest : public testing::TemporaryFolder {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("run_store_test_" + std::to_string(getpid()) + "_" +
-                                                        testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-    file_ = folder_ / "run.sqlite";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  ErrorCode code_of_opening(const Fingerprint& fingerprint, std::string& message) const {
-    try {
-      const RunStore store(file_, fingerprint);
-    } catch (const Error& error) {
-      message = error.what();
-      return error.code();
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return ErrorCode::kInternal;
+    TemporaryFolder::SetUp();
+    file_ = in_folder("run.sqlite");
   }
 
-  std::filesystem::path folder_, file_;
+  [[nodiscard]] std::string refusal(ErrorCode code, const Fingerprint& fingerprint) const {
+    return testing::message_of(code, [&] { RunStore(file_, fingerprint); });
+  }
+
+  std::filesystem::path file_;
   const Fingerprint fingerprint_{{"budget", "100"}, {"seed", "1"}};
 };
 
@@ -58,8 +48,7 @@ TEST_F(RunStoreTest, KeepsEveryBitOfANumberAcrossOpenings) {
 
 TEST_F(RunStoreTest, RefusesAFileOfOtherOptionsAndNamesThem) {
   { RunStore(file_, fingerprint_).add("a", {{"x", 1.0}}); }
-  std::string message;
-  EXPECT_EQ(code_of_opening({{"budget", "200"}, {"seed", "1"}}, message), ErrorCode::kArgument);
+  const std::string message = refusal(ErrorCode::kArgument, {{"budget", "200"}, {"seed", "1"}});
   EXPECT_NE(message.find("budget ('100', now '200')"), std::string::npos) << message;
   EXPECT_NE(message.find(file_.string()), std::string::npos) << message;
   EXPECT_EQ(RunStore(file_, fingerprint_).finished().size(), 1u) << "the refused run must leave the file as it was";
@@ -69,22 +58,19 @@ TEST_F(RunStoreTest, RefusesARunThatHadAnOptionMore) {
   Fingerprint more = fingerprint_;
   more.emplace_back("readings", "best");
   { RunStore(file_, more).add("a", {{"x", 1.0}}); }
-  std::string message;
-  EXPECT_EQ(code_of_opening(fingerprint_, message), ErrorCode::kArgument);
+  const std::string message = refusal(ErrorCode::kArgument, fingerprint_);
   EXPECT_NE(message.find("readings ('best', now none)"), std::string::npos) << message;
 }
 
 TEST_F(RunStoreTest, RefusesASecondProcessAtTheSameTime) {
   const RunStore store(file_, fingerprint_);
-  std::string message;
-  EXPECT_EQ(code_of_opening(fingerprint_, message), ErrorCode::kIo);
+  const std::string message = refusal(ErrorCode::kIo, fingerprint_);
   EXPECT_NE(message.find("another process"), std::string::npos) << message;
 }
 
 TEST_F(RunStoreTest, RefusesAFileThatIsNoDatabase) {
   std::ofstream(file_) << std::string(4096, 'x');
-  std::string message;
-  EXPECT_EQ(code_of_opening(fingerprint_, message), ErrorCode::kIo);
+  EXPECT_NE(refusal(ErrorCode::kIo, fingerprint_), "");
 }
 
 TEST_F(RunStoreTest, RefusesNaNAndAKeyThatIsThere) {

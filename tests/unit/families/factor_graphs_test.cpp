@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "families/random_graph.hpp"
@@ -10,6 +9,7 @@
 #include "treesample/families/factor_graphs_2.hpp"
 #include "treesample/math/random.hpp"
 #include "unit/families/log_z.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -79,14 +79,8 @@ TEST(RandomGraph, EdgesHaveTheGivenProbability) {
 }
 
 TEST(RandomGraph, SaysWhyNoGraphWasAccepted) {
-  const auto message_for = [](const FactorGraphs1Options& options) -> std::string {
-    try {
-      make_factor_graphs_1(options, 0);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kArgument);
-      return error.what();
-    }
-    return "no error";
+  const auto message_for = [](const FactorGraphs1Options& options) {
+    return testing::message_of(ErrorCode::kArgument, [&] { make_factor_graphs_1(options, 0); });
   };
   EXPECT_EQ(
       message_for({.n = 50, .edge_probability = 0.7, .max_attempts = 20}),
@@ -169,12 +163,7 @@ TEST(FactorGraphs1, OneVariableHasAUnaryTable) {
 }
 
 TEST(FactorGraphs1, RefusesTablesBeyondMemory) {
-  try {
-    make_factor_graphs_1({.n = 30, .k = 1000}, 0);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kResource);
-  }
+  testing::expect_error(ErrorCode::kResource, [] { make_factor_graphs_1({.n = 30, .k = 1000}, 0); });
 }
 
 TEST(FactorGraphs2, HasANotPerPairAndAMajorityPerClique) {

@@ -3,25 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "treesample/error.hpp"
 #include "unit/families/log_z.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
 
-std::string error_of(const std::function<void()>& action, ErrorCode code) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
+using testing::expect_error;
+using testing::message_of;
 
 bool are_equal(const FamilyInstance& a, const FamilyInstance& b) {
   if (a.factor_kinds != b.factor_kinds || a.graph.num_factors() != b.graph.num_factors()) return false;
@@ -112,11 +104,9 @@ TEST(Family, EveryListedFieldCanBeSetAndIsBounded) {
         EXPECT_NO_THROW(make_family(name, {.values = {{field.name, *field.value}}}));
       }
       for (const double bad : {field.low - 1, field.high + 1, std::numeric_limits<double>::quiet_NaN()}) {
-        const std::string message = error_of(
-            [&] {
-              make_family(name, {.values = {{field.name, bad}}});
-            },
-            ErrorCode::kArgument);
+        const std::string message = message_of(ErrorCode::kArgument, [&] {
+          make_family(name, {.values = {{field.name, bad}}});
+        });
         EXPECT_NE(message.find(field.name + " is "), std::string::npos) << message;
       }
     }
@@ -131,14 +121,14 @@ TEST(Family, SetsFieldsByName) {
 }
 
 TEST(Family, ErrorsNameWhatIsAllowed) {
-  std::string message = error_of([] { make_family("chains"); }, ErrorCode::kArgument);
+  std::string message = message_of(ErrorCode::kArgument, [] { make_family("chains"); });
   EXPECT_NE(message.find("'chains', allowed are chain, permuted-chain"), std::string::npos) << message;
-  error_of([] { family_fields(""); }, ErrorCode::kArgument);
-  message = error_of([] { make_family("factor-graphs-2", {.values = {{"k", 2}}}); }, ErrorCode::kArgument);
+  expect_error(ErrorCode::kArgument, [] { family_fields(""); });
+  message = message_of(ErrorCode::kArgument, [] { make_family("factor-graphs-2", {.values = {{"k", 2}}}); });
   EXPECT_NE(message.find("no option k, the family has n, edge_probability"), std::string::npos) << message;
-  message = error_of([] { make_family("chain", {.values = {{"n", 2.5}}}); }, ErrorCode::kArgument);
+  message = message_of(ErrorCode::kArgument, [] { make_family("chain", {.values = {{"n", 2.5}}}); });
   EXPECT_NE(message.find("n is 2.5, allowed are whole numbers 1 to"), std::string::npos) << message;
-  message = error_of([] { make_family("chain", {.values = {{"n", 100'000}, {"k", 1000}}}); }, ErrorCode::kResource);
+  message = message_of(ErrorCode::kResource, [] { make_family("chain", {.values = {{"n", 100'000}, {"k", 1000}}}); });
   EXPECT_NE(message.find("lower n or k"), std::string::npos) << message;
 }
 

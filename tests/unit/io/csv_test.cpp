@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "treesample/error.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -35,13 +36,8 @@ TEST(Csv, LinesAreCountedAlsoWithinQuotes) {
 
 TEST(Csv, RefusesQuotesThatAreNotClosed) {
   for (const char* wrong : {"a\n\"b", "\"a\"b,c"}) {
-    try {
-      parse_csv(wrong, "t.csv");
-      ADD_FAILURE() << wrong;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kParse);
-      EXPECT_EQ(std::string(error.what()).rfind("t.csv:", 0), 0U) << error.what();
-    }
+    const std::string message = testing::message_of(ErrorCode::kParse, [&] { parse_csv(wrong, "t.csv"); });
+    EXPECT_TRUE(message.starts_with("t.csv:")) << message;
   }
 }
 

@@ -1,4 +1,4 @@
-// What a reader says about bad input.
+// What is said about wrong input.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,6 +24,17 @@ std::string message_of(ErrorCode code, const Action& action) {
   return "";
 }
 
+// Expects such an error, with this part in its message.
+template <class Action>
+void expect_error(ErrorCode code, const Action& action) {
+  message_of(code, action);
+}
+template <class Action>
+void expect_error(ErrorCode code, const std::string& part, const Action& action) {
+  const std::string message = message_of(code, action);
+  EXPECT_NE(message.find(part), std::string::npos) << message;
+}
+
 // A folder of its own for each test, removed at the end.
 class TemporaryFolder : public ::testing::Test {
  protected:
@@ -41,7 +52,6 @@ class TemporaryFolder : public ::testing::Test {
     return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder_), {}));
   }
 
- private:
   std::filesystem::path folder_;
 };
 

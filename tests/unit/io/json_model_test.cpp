@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "expect_error.hpp"
 #include "treesample/io/file.hpp"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"

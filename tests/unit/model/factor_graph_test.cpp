@@ -7,21 +7,12 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
 
-// The message must name what is wrong.
-template <class Action>
-void expect_error(ErrorCode code, const std::string& part, const Action& action) {
-  try {
-    action();
-    FAIL() << "no error, expected one about " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code);
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
-}
+using testing::expect_error;
 
 TEST(FactorGraph, DensityIsTheSumOfTheFactors) {
   FactorGraph graph;

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "treesample/error.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
+
+using testing::expect_error;
+using testing::message_of;
 
 FactorGraph clinic() {
   FactorGraph graph;
@@ -15,16 +19,6 @@ FactorGraph clinic() {
   graph.add_variable(
       {.num_states = 2, .name = "x2", .state_names = {}});  // the name of a variable goes before a number
   return graph;
-}
-
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kArgument);
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Names, FindVariablesAndStates) {
@@ -43,15 +37,15 @@ TEST(Names, FindVariablesAndStates) {
 TEST(Names, SayWhatWasProbablyMeant) {
   const FactorGraph graph = clinic();
   const Names names(graph);
-  EXPECT_EQ(message([&] { names.variable("visit to asia"); }),
+  EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { names.variable("visit to asia"); }),
             "there is no variable 'visit to asia'; did you mean Visit to Asia?");
-  EXPECT_EQ(message([&] { names.state(0, "NO"); }),
+  EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { names.state(0, "NO"); }),
             "variable 'Visit to Asia' has no state 'NO', allowed are yes, no; did you mean no?");
-  EXPECT_EQ(message([&] { names.variable("banana"); }), "there is no variable 'banana'");
+  EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { names.variable("banana"); }), "there is no variable 'banana'");
   FactorGraph unnamed;
   unnamed.add_variable(2);
   unnamed.add_variable(2);
-  EXPECT_EQ(message([&] { Names(unnamed).variable("a"); }),
+  EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { Names(unnamed).variable("a"); }),
             "there is no variable 'a': the model has no names, and its variables are called x0 to x1");
 }
 
@@ -59,7 +53,7 @@ TEST(Names, ANameThatTwoVariablesShareIsRefused) {
   FactorGraph graph;
   graph.add_variable({.num_states = 2, .name = "a"});
   graph.add_variable({.num_states = 2, .name = "a"});
-  EXPECT_NE(message([&] { Names(graph).variable("a"); }), "");
+  expect_error(ErrorCode::kArgument, [&] { Names(graph).variable("a"); });
 }
 
 TEST(Names, ListsWithQuotes) {

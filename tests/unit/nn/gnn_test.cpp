@@ -2,18 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <thread>
 #include <utility>
 
 #include "support/gnn_problems.hpp"
 #include "treesample/error.hpp"
-#include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
-#include "treesample/nn/adam.hpp"
 
 namespace treesample {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -23,18 +24,12 @@ Mlp small_mlp() {
 }
 
 std::string message_of(const TensorFile& file) {
-  try {
-    parse_network(file, "x.safetensors");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kParse);
-    return error.what();
-  }
-  return "no error";
+  return testing::message_of(ErrorCode::kParse, [&] { parse_network(file, "x.safetensors"); });
 }
 
 TEST(NetworkFile, GnnRoundTrip) {
   const Gnn network = small_gnn();
-  const auto path = std::filesystem::path(testing::TempDir()) / "treesample_gnn_round_trip.safetensors";
+  const auto path = std::filesystem::path(::testing::TempDir()) / "treesample_gnn_round_trip.safetensors";
   save_network(path, network_tensors(network, {{"training.episodes", "12"}}));
   const NetworkFile file = load_network(path);
   std::filesystem::remove(path);

@@ -1,8 +1,6 @@
 // Journals whose bytes were changed: every row is right or refused, and what is refused can be dropped.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "oracle/journal.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "support/oracle_programs.hpp"
 #include "treesample/infer/infer.hpp"
 #include "treesample/math/log_domain.hpp"

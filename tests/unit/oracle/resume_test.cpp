@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <cstring>
-#include <map>
 #include <random>
 
 #include "support/oracle_programs.hpp"

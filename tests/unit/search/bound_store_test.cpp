@@ -11,6 +11,7 @@
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/search.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -238,12 +239,7 @@ TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
 
 TEST(BoundStore, BlocksBeyondTheirOffsetsAreRefused) {
   EXPECT_NO_THROW(ExpansionLayout(1 << 20, 100, true, true));
-  try {
-    ExpansionLayout(1 << 20, 1024, true, true);
-    FAIL() << "4 GiB of links";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kResource);
-  }
+  testing::expect_error(ErrorCode::kResource, [] { ExpansionLayout(1 << 20, 1024, true, true); });  // 4 GiB of links
 }
 
 }  // namespace

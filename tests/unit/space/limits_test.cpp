@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <set>
 #include <string>
 
 #include "space/run_watch.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -16,14 +16,7 @@ TEST(Limits, RefuseWhatMeansNothing) {
   EXPECT_NO_THROW((Limits{.budget = 0, .seconds = 0.0, .bytes = 0}.validate()));
   const Limits bad[] = {{.budget = -1}, {.seconds = -1.0},     {.seconds = std::nan("")},
                         {.gap = -0.5},  {.gap = std::nan("")}, {.threads = -1}};
-  for (const Limits& limits : bad) {
-    try {
-      limits.validate();
-      FAIL();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kArgument);
-    }
-  }
+  for (const Limits& limits : bad) testing::expect_error(ErrorCode::kArgument, [&] { limits.validate(); });
 }
 
 TEST(StopReason, EachHasAWordOfItsOwn) {

@@ -6,7 +6,6 @@
 
 #include "support/configurations.hpp"
 #include "support/random_models.hpp"
-#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {

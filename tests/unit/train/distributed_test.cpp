@@ -10,8 +10,8 @@
 #include "remote/redis_client.hpp"
 #include "support/redis_server.hpp"
 #include "treesample/error.hpp"
-#include "treesample/io/file.hpp"
 #include "treesample/nn/network_file.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -40,13 +40,8 @@ TEST(RedisAddress, AllForms) {
 TEST(RedisAddress, ErrorsNeverShowThePassword) {
   for (const char* address : {"http://u:secret@h", "redis://u:secret@", "redis://u:secret@h:0", "redis://u:secret@h:x",
                               "redis://u:secret%4@h", "unix:", "", "redis://u:secret@h:70000"}) {
-    try {
-      parse_redis_address(address);
-      FAIL() << address;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kArgument);
-      EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
-    }
+    const std::string message = testing::message_of(ErrorCode::kArgument, [&] { parse_redis_address(address); });
+    EXPECT_EQ(message.find("secret"), std::string::npos) << message;
   }
 }
 
@@ -189,13 +184,8 @@ TEST_F(DistributedTest, LogsInWithAPassword) {
   redis.password_file = folder_ / "password";
   EXPECT_EQ(ping(), "PONG");
   std::ofstream(folder_ / "password") << "sesame\n";
-  try {
-    ping();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kIo);
-    EXPECT_EQ(std::string(error.what()).find("sesame"), std::string::npos) << error.what();
-  }
+  const std::string message = testing::message_of(ErrorCode::kIo, ping);
+  EXPECT_EQ(message.find("sesame"), std::string::npos) << message;
 }
 
 TEST_F(DistributedTest, PatienceEndsWithoutAServerAndWithoutALearner) {

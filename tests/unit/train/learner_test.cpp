@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 
-#include "treesample/error.hpp"
 #include "treesample/space/reward.hpp"
 
 namespace treesample {

@@ -4,6 +4,7 @@
 
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -37,13 +38,7 @@ TEST(MakeLeafValue, RefusesOtherWords) {
   graph.add_variable(2);
   const std::vector<int> order = {0};
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  try {
-    make_leaf_value("other", graph, space);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kArgument);
-    EXPECT_NE(std::string(error.what()).find("mini-bucket:I"), std::string::npos);
-  }
+  testing::expect_error(ErrorCode::kArgument, "mini-bucket:I", [&] { make_leaf_value("other", graph, space); });
 }
 
 }  // namespace

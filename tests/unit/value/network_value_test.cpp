@@ -14,6 +14,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/nn/network_file.hpp"
 #include "treesample/search/q_uct_search.hpp"
+#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -182,13 +183,8 @@ TEST(LoadNetworkValue, GivesTheSameValuesAsTheNetworkThatWasSaved) {
   FactorGraph other;  // a factor of a kind that the network does not know
   for (int v = 0; v < 2; ++v) other.add_variable(2);
   other.add_table({0, 1}, {0.3, 0.1, 0.2, 0.5});
-  try {
-    load_network_value(path, other, {}, path_space(other));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kArgument);
-    EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
-  }
+  testing::expect_error(ErrorCode::kArgument, path.string(),
+                        [&] { load_network_value(path, other, {}, path_space(other)); });
   std::filesystem::remove(path);
 }
 
