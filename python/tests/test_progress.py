@@ -33,5 +33,7 @@ def test_progress_says_what_a_person_waits_for(capsys):
     assert seen and seen[-1]["calls"] <= 60
     report = dict(seconds=4.0, phase="asking", lower=None, upper=None, estimate=-2.0, share=None, calls=20, best=-0.5)
     assert _progress.line_of(report, 100) == "   4.0 s  asking  20 calls, 5 per second  log Z about -2  best -0.5  about 16 s left"
+    certified = dict(report, lower=123456.7891234, upper=123456.7891235)
+    assert "log Z in [123456.789123, 123456.789124]" in _progress.line_of(certified)
     slow_model().infer(calls=60, progress=True)
     assert capsys.readouterr().err.endswith("\r")  # the line was there, and is empty in the end

@@ -7,6 +7,8 @@ import importlib
 import sys
 from typing import Any, Optional
 
+from . import _core
+
 
 def line_of(report: "dict[str, Any]", most_calls: Optional[int] = None) -> str:
     parts = [f"{report['seconds']:6.1f} s", str(report["phase"])]
@@ -14,7 +16,8 @@ def line_of(report: "dict[str, Any]", most_calls: Optional[int] = None) -> str:
     if calls > 0 and seconds > 0:
         parts.append(f"{calls} calls, {calls / seconds:.3g} per second")
     if report["lower"] is not None and report["upper"] is not None:
-        parts.append(f"log Z in [{report['lower']:.6g}, {report['upper']:.6g}]")
+        lower, upper = _core.decimal_bound(report["lower"], -1.0), _core.decimal_bound(report["upper"], 1.0)
+        parts.append(f"log Z in [{lower}, {upper}]")
     elif report["estimate"] is not None:
         parts.append(f"log Z about {report['estimate']:.6g}")
     if report["best"] is not None:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 #include "infer/counting.hpp"
@@ -20,7 +21,11 @@ class Portfolio {
   }
 
   Draft run() {
-    std::thread counting([this] { count(); });
+    std::thread counting;
+    try {
+      counting = std::thread([this] { count(); });
+    } catch (const std::system_error&) {  // there are no more threads: the search answers alone
+    }
     Draft draft;
     try {
       draft = search();
@@ -28,7 +33,7 @@ class Portfolio {
       error_ = std::current_exception();
     }
     is_over_ = true;
-    counting.join();
+    if (counting.joinable()) counting.join();
     if (is_answered_) return std::move(counted_);
     if (error_) std::rethrow_exception(error_);
     take_bounds(draft);

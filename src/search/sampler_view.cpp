@@ -199,7 +199,7 @@ void SamplerView::read_facts(int level, NodeIndex index, std::vector<EdgeFacts>&
       const BoundNode& child = store_->node(children[j], expansion.links(a)[j]);
       const double lower = child.log_lower();
       edge.bounds.lower = lower == kNegInf ? kNegInf : edge.bounds.lower + lower;
-      edge.bounds.upper += child.is_dead() ? kNegInf : child.log_upper();
+      edge.bounds.upper = child.is_dead() ? kNegInf : edge.bounds.upper + child.log_upper();  // may be infinite
     }
     if (edge.bounds.upper == kNegInf) edge.bounds.lower = kNegInf;
   }

@@ -7,6 +7,7 @@
 
 #include "stopwatch.hpp"
 #include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/surrogate/compiled_value.hpp"
 
 namespace treesample {
@@ -30,7 +31,7 @@ class Rebuilding {
 
   RebuiltSearchResult run(const LeafValues& leaves) {
     build(leaves);
-    if (is_full() && graph_.has_only_tables()) improve(leaves);
+    if (is_full() && is_possible() && graph_.has_only_tables()) improve(leaves);
     TreeSearchReport report = now_->report;
     report.spent = spent_;
     report.seconds = clock_.seconds();
@@ -39,6 +40,8 @@ class Rebuilding {
 
  private:
   [[nodiscard]] bool is_full() const { return now_->report.stop == StopReason::kMemory; }
+  // A tree that believes in nothing has no samples to judge it by, nor to compile it from.
+  [[nodiscard]] bool is_possible() const { return now_->approximation.log_z() != kNegInf; }
 
   void build(const LeafValues& leaves) {
     const bool is_first = trees_.empty();
@@ -70,7 +73,7 @@ class Rebuilding {
       const bool is_better = trees_.back().elbo > trees_[best_].elbo;
       if (is_better) best_ = static_cast<int>(round);
       num_failures = is_better ? 0 : num_failures + 1;
-      if (!is_full()) break;
+      if (!is_full() || !is_possible()) break;
     }
     const int last = static_cast<int>(trees_.size()) - 1;
     const bool can_go_on = is_full() || now_->report.stop == StopReason::kBudget;
@@ -95,6 +98,10 @@ class Rebuilding {
   }
 
   void judge() {
+    if (!is_possible()) {
+      trees_.push_back({.elbo = kNegInf, .spent = now_->report.spent});
+      return;
+    }
     Random random(options_.tree.seed, "judge");
     const TreeApproximation::SampleBatch batch = now_->approximation.sample_batch(options_.num_judged, random);
     const auto width = static_cast<std::size_t>(graph_.num_variables());

@@ -12,7 +12,9 @@
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/families/family.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/surrogate/compiled_value.hpp"
+#include "treesample/value/function_value.hpp"
 
 namespace treesample {
 namespace {
@@ -97,6 +99,18 @@ TEST(RebuiltSearch, IsNotWorseThanTheFirstTree) {
     num_better += after < before ? 1 : 0;
   }
   EXPECT_GE(num_better, 3);
+}
+
+TEST(RebuiltSearch, EndsWhereNothingSeemsPossible) {
+  const FactorGraph graph = chain(1, 6, 3);
+  const SearchSpace space = tree_of(graph);
+  const auto nothing = [](int, std::span<const int>, int, std::span<double> q) {
+    std::fill(q.begin(), q.end(), kNegInf);
+  };
+  const LeafValues leaves{.estimate = std::make_shared<FunctionValue>(nothing, space)};
+  const RebuiltSearchResult result = rebuilt_search(graph, space, leaves, {.bytes = 1});
+  EXPECT_EQ(result.report.stop, StopReason::kMemory);
+  EXPECT_EQ(result.approximation.log_z(), kNegInf);
 }
 
 TEST(RebuiltSearch, StopsWhereItMust) {

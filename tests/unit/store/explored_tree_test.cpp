@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/infer/infer.hpp"
@@ -125,6 +126,25 @@ TEST(ExploredTree, OtherAnswersHaveNone) {
   const Answer answer = infer(chain(4, 3), {.samples = 1});
   ASSERT_TRUE(answer.approximation);
   EXPECT_TRUE(answer.approximation->explored_tree(10).nodes.empty());
+}
+
+// An edge to a part that is not bounded and one that is impossible: the second decides.
+TEST(ExploredTree, BoundsAreNumbers) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed, "bounds");
+    const FactorGraph graph =
+        testing::random_model(random, {.num_factors = 6, .max_arity = 2, .zero_probability = 0.6});
+    const std::vector<int> order = search_order(graph, SpaceKind::kAndOr, {.kind = OrderKind::kGiven});
+    const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
+    for (std::int64_t budget = 1; budget < 20; ++budget) {
+      const QUctResult result = q_uct_search(graph, space, {}, {.budget = budget});
+      for (const ExploredTree::Node& node : result.approximation->explored_tree(100).nodes) {
+        for (const ExploredTree::Edge& edge : node.edges) {
+          EXPECT_LE(edge.bounds.lower, edge.bounds.upper) << seed << " " << budget;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
