@@ -111,7 +111,7 @@ double TreeSearch<NodeView>::repair(std::size_t i, const Step<NodeView>& edge) {
   const std::int32_t unit = node.unit();
   set_edge_value(store_, edge.level, node, edge.action, edge.factor);
   if (is_out_of_range(node.sum())) rebase(node);
-  if (store_.has_prior() && node.unit() != unit) ++num_moves_;
+  if (store_.has_q_phi() && node.unit() != unit) ++num_moves_;
   choices_.set_repaired_edge(i, {node, edge.level, edge.action, edge.factor});
   return node.sum();
 }
