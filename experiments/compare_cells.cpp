@@ -29,16 +29,6 @@ bool is_random(const MethodSetting& setting) {
   }
 }
 
-// One has more states than a search for log Z would ask, and they can be learned.
-bool wants_learning(const FactorGraph& graph, std::int64_t calls) {
-  const bool has_many = std::any_of(graph.factors().begin(), graph.factors().end(), [&](const Factor& factor) {
-    double num_states = factor.is_table() ? 0.0 : 1.0;
-    for (const int v : factor.scope()) num_states *= graph.num_states(v);
-    return num_states > static_cast<double>(calls);
-  });
-  return has_many && can_learn(graph);
-}
-
 Numbers exact_reference(double log_z) { return {{"log_z", log_z}, {"error", 0.0}, {"is_exact", 1.0}}; }
 
 // What log Z is taken for: exact where that is cheap, else by a search, or a learned model, and samples.
@@ -52,7 +42,7 @@ InferRequest reference_request(const FactorGraph& graph, const CompareOptions& o
     const ReferencePlan plan = reference_plan(graph, options);
     request.limits.budget = plan.search_calls;
     request.options.budget_unit = BudgetUnit::kCall;
-    if (wants_learning(graph, plan.search_calls)) {
+    if (states_to_learn(graph, plan.search_calls)) {
       const std::int64_t sample_calls = plan.log_z_samples * plan.calls_each;
       request.limits.budget += sample_calls;
       request.options.method = Method::kLearned;

@@ -65,19 +65,6 @@ void add_best(Draft& draft, const LearnedResult& result) {
 
 }  // namespace
 
-bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why) {
-  for (const Factor& factor : graph.factors()) {
-    if (factor.is_table()) continue;
-    double num_states = 1.0;
-    for (const int v : factor.scope()) num_states *= graph.num_states(v);
-    if (num_states <= static_cast<double>(calls) || !can_learn(graph)) continue;
-    why = fmt::format("a function has {:.3g} states, more than the {} calls: it is learned from those that are asked",
-                      num_states, calls);
-    return true;
-  }
-  return false;
-}
-
 Draft run_learned(const Task& task) {
   const InferOptions& chosen = task.options();
   const Run& run = task.run;

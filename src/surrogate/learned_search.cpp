@@ -378,9 +378,14 @@ void LearnedSearchOptions::validate() const {
   check_at_least("learned_search", "max_entries", max_entries, 1.0);
 }
 
-bool can_learn(const FactorGraph& graph, const LearnedSearchOptions& options) {
-  const LearnedModelLimits limits{.max_entries = options.max_entries, .max_bytes = HUGE_VAL};
-  return LearnedModel::can_hold(graph, limits);
+std::optional<double> states_to_learn(const FactorGraph& graph, std::int64_t calls) {
+  for (const Factor& factor : graph.factors()) {
+    double num_states = factor.is_table() ? 0.0 : 1.0;
+    for (const int v : factor.scope()) num_states *= graph.num_states(v);
+    const LearnedModelLimits limits{.max_entries = LearnedSearchOptions().max_entries, .max_bytes = HUGE_VAL};
+    if (num_states > static_cast<double>(calls) && LearnedModel::can_hold(graph, limits)) return num_states;
+  }
+  return std::nullopt;
 }
 
 LearnedResult learned_search(const FactorGraph& graph, const Limits& limits, const LearnedSearchOptions& options,

@@ -324,7 +324,7 @@ TEST(LearnedSearch, TablesThatAreTooWideAreRefused) {
     for (int b = a + 1; b < 30; ++b) graph.add_table({a, b}, {0.0, 0.1, 0.2, 0.3});
   }
   graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
-  EXPECT_FALSE(can_learn(graph));
+  EXPECT_FALSE(states_to_learn(graph, 1));
   EXPECT_THROW(learned_search(graph, calls(10)), Error);
   EXPECT_THROW(learned_search(graph, calls(10), {.error_share = 1.5}), Error);
 }

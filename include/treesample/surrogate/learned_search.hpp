@@ -82,8 +82,9 @@ struct LearnedResult {
   double best_error = 0.0;         // the rounding of the log density of `best`
 };
 
-// Whether elimination can handle the tables of the model, as learned_search requires.
-bool can_learn(const FactorGraph& graph, const LearnedSearchOptions& options = {});
+// The joint states of a function that has more of them than so many calls can ask, where learned_search can take the
+// model: elimination can handle its tables.
+std::optional<double> states_to_learn(const FactorGraph& graph, std::int64_t calls);
 
 // Ends early when everything was evaluated: log Z is then exact. Of the limits it uses budget, unit, seconds and bytes.
 // Throws Error (kArgument) when even the tables of the model take more than max_entries.
