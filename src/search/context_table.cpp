@@ -10,6 +10,7 @@ ContextTable::ContextTable(const SearchSpace& space, int level) {
   int shift = 0;
   for (const int n : space.levels[level].context) {
     const int bits = std::bit_width(static_cast<unsigned>(space.levels[n].num_states - 1));
+    if (bits == 0) continue;  // it says nothing, and after a full word it would have no place
     if (shift + bits > 64) {
       last_of_.push_back(fields_.size());
       shift = 0;

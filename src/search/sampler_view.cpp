@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "math/compensated_sum.hpp"
+#include "search/edge_bounds.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -109,12 +110,10 @@ class SamplerView::Builder {
     x_[here.variable] = -1;
     open_.pop_back();
   }
-  double leaf_value(int level, NodeIndex index) {
+  double leaf_value(int level, NodeIndex index) const {
     const BoundNode& node = store_.node(level, index);
     if (node.is_dead()) return kNegInf;
     const bool is_exact = node.is_complete && !node.was_collapsed;
-    target_.is_whole_ = false;
-    target_.has_only_exact_leaves_ = target_.has_only_exact_leaves_ && is_exact;
     switch (target_.kind_) {
       case SamplerKind::kLower:
         if (is_exact) return node.log_lower();
@@ -151,6 +150,35 @@ SamplerView::SamplerView(const SearchResult& result, SamplerKind kind, const Sho
                                                    4.0 * kEpsilon * (1.0 + std::abs(log_value_));
   if (kind == SamplerKind::kUpper) log_value_ += error;
   if (kind == SamplerKind::kLower) log_value_ -= error;
+  look_for_leaves();
+}
+
+// Follows all edges that are not dead, parents before children.
+void SamplerView::look_for_leaves() {
+  is_whole_ = has_only_exact_leaves_ = is_solved(*store_);
+  if (!is_whole_) return;
+  std::vector<std::vector<bool>> is_reached;
+  for (int n = 0; n < space().num_levels(); ++n) is_reached.emplace_back(store_->end_index(n));
+  const auto arrive = [&](std::span<const int> levels, const NodeIndex* links) {
+    for (std::size_t j = 0; j < levels.size(); ++j) {
+      if (links[j] == kNoNode || store_->node(levels[j], links[j]).is_dead()) return;
+    }
+    for (std::size_t j = 0; j < levels.size(); ++j) is_reached[levels[j]][links[j]] = true;
+  };
+  arrive(space().roots, store_->root_links().data());
+  for (int n = 0; n < space().num_levels(); ++n) {
+    for (NodeIndex i = 0; i < store_->end_index(n); ++i) {
+      if (!is_reached[n][i]) continue;
+      const BoundNode& node = store_->node(n, i);
+      if (node.is_expanded()) {
+        const Expansion expansion = store_->expansion(n, node);
+        for (int a = 0; a < store_->num_states(n); ++a) arrive(store_->children(n), expansion.links(a));
+      } else {
+        is_whole_ = false;
+        has_only_exact_leaves_ = has_only_exact_leaves_ && node.is_complete && !node.was_collapsed;
+      }
+    }
+  }
 }
 
 double SamplerView::edge_value(int level, const Expansion& expansion, int action) const {

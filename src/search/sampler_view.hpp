@@ -18,8 +18,8 @@ class SamplerView final : public StoreView {
 
   // X(root) including its rounding: P_L attains at least this; the weights of P_U are at most this.
   [[nodiscard]] double log_value() const { return log_value_; }
-  // True when leaf values are used only where they are exact; that P_X is the target then needs a solved search.
-  [[nodiscard]] bool has_only_exact_leaves() const { return has_only_exact_leaves_; }
+  // The search is solved, and samples leave the store only where leaf values are exact: they follow the target.
+  [[nodiscard]] bool is_target() const { return has_only_exact_leaves_; }
 
   [[nodiscard]] const SearchSpace& space() const override { return store_->space(); }
   [[nodiscard]] NodeIndex root(std::size_t r) const override {
@@ -36,6 +36,7 @@ class SamplerView final : public StoreView {
 
  private:
   class Builder;
+  void look_for_leaves();
   [[nodiscard]] NodeIndex if_expanded(int level, NodeIndex index) const {
     return index != kNoNode && store_->node(level, index).is_expanded() ? index : kNoNode;
   }
@@ -47,7 +48,7 @@ class SamplerView final : public StoreView {
   SamplerKind kind_ = SamplerKind::kEstimate;
   std::vector<std::vector<double>> values_;  // X by level and node; empty without a sampler
   double log_value_ = 0.0;
-  bool is_whole_ = true, has_only_exact_leaves_ = true;  // of a sampler
+  bool is_whole_ = false, has_only_exact_leaves_ = false;
 };
 
 }  // namespace treesample

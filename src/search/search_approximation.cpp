@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "search/edge_bounds.hpp"
 #include "search/sampler_view.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -32,9 +31,7 @@ std::shared_ptr<const SamplerView> make_view(const SearchResult& result, Sampler
 
 SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind,
                                          const std::shared_ptr<const SamplerView>& view)
-    : StoreApproximation(
-          view, view->log_value(),
-          view->space().log_constant == kNegInf || (is_solved(*result.store) && view->has_only_exact_leaves())),
+    : StoreApproximation(view, view->log_value(), view->space().log_constant == kNegInf || view->is_target()),
       store_(result.store),
       kind_(kind) {}
 

@@ -22,8 +22,10 @@ SearchSpace star(const std::vector<int>& num_states) {
 }
 
 TEST(ContextTable, IsAMapFromContextsThroughInsertionsAndErasures) {
-  // One word, and several: 30 variables of 3 bits.
-  for (const std::vector<int>& num_states : {std::vector<int>{2, 3, 1, 7, 4}, std::vector<int>(30, 5)}) {
+  // One word, and several: 30 variables of 3 bits; a variable of no bits after a full word.
+  std::vector<int> full(66, 2);
+  full[64] = 1;
+  for (const std::vector<int>& num_states : {std::vector<int>{2, 3, 1, 7, 4}, std::vector<int>(30, 5), full}) {
     const SearchSpace space = star(num_states);
     ContextTable table(space, static_cast<int>(num_states.size()));
     std::map<Assignment, NodeIndex> reference;
