@@ -266,15 +266,27 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   return lifted(std::move(draft), prepared, model.graph);
 }
 
+// Whether Z is the probability of the evidence, and what contradicts itself where it is 0.
+void judge_evidence(Answer& answer, const Model& model, const Run& run) {
+  answer.is_evidence_probability =
+      !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();
+  const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
+  if (is_impossible && model.graph.has_only_tables()) {
+    answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
+  }
+}
+
 // Only evidence can be added to a circuit.
-Answer by_circuit(const Model& model, InferRequest request, const Observer& observer) {
+Answer by_circuit(const Model& model, InferRequest request, const Run& run, const Observer& observer) {
   Model hard = model;
   hard.soft_evidence.clear();
   const AskedModel asked(hard, request.question);
   if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
   request.question.query.clear();  // answered from the marginals
-  return asked.answered(model.circuit ? infer_circuit(model, request, observer)
-                                      : compile_and_answer(model, request, observer));
+  if (model.circuit) return asked.answered(infer_circuit(model, request, observer));
+  Answer answer = asked.answered(compile_and_answer(model, request, observer));
+  judge_evidence(answer, model, run);
+  return answer;
 }
 
 }  // namespace
@@ -324,7 +336,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
     throw OptionError("compile",
                       "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
   }
-  if (model.circuit || options.compile == true) return by_circuit(model, request, observer);
+  if (model.circuit || options.compile == true) return by_circuit(model, request, run, observer);
   const AskedModel asked(model, question, request.options);
   InferRequest first{asked.question(), limits, request.options};
   first.validate();  // before a limit is changed, so that messages name what was given
@@ -333,12 +345,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   Answer answer = asked.answered(answer_of(asked, first, method));
   asked.add_frequencies(answer, options.seed, run.until());
   if (run.has_time_limit()) answer.plan.request.limits.seconds = limits.seconds;
-  answer.is_evidence_probability =
-      !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();
-  const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
-  if (is_impossible && model.graph.has_only_tables()) {
-    answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
-  }
+  judge_evidence(answer, model, run);
   if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
   add_sensitivity(answer, model, request, run);
   return answer;

@@ -348,7 +348,8 @@ Draft run_elimination(const Task& task) {
   if (!draft.best && !task.run.is_overdue()) {
     draft.best = unless_too_large("no samples", task.run, [&] { return best_sample(*draft.approximation, task); });
   }
-  task.run.remark(fmt::format("the most probable configuration was not looked for: not enough {}", missing));
+  task.run.remark(fmt::format("the most probable configuration was not looked for: {}",
+                              task.run.is_interrupted() ? "interrupted" : "not enough " + missing));
   return draft;
 }
 

@@ -272,6 +272,21 @@ TEST(CountCompile, NumbersNearOneHaveTheirRounding) {
   EXPECT_EQ(circuit->with({{}}).log_z().upper, circuit->log_z().upper);
 }
 
+// The answer that comes with a circuit says as much about the evidence as any other.
+TEST(CountCompile, TheEvidenceIsJudgedAsUsual) {
+  FactorGraph graph;  // a network: x1 is a copy of x0
+  graph.add_variable(2);
+  graph.add_variable(2);
+  graph.add_table({0}, {std::log(0.25), std::log(0.75)});
+  graph.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
+  const Answer compiled = infer(Model(graph, {{1, 0}}), {}, {}, {.compile = true});
+  ASSERT_TRUE(compiled.evidence_probability());
+  EXPECT_NEAR(*compiled.evidence_probability(), 0.25, 1e-12);
+  const Answer impossible = infer(Model(graph, {{0, 1}, {1, 0}}), {}, {}, {.compile = true});
+  EXPECT_EQ(impossible.log_z, kNegInf);
+  EXPECT_EQ(impossible.conflict.states.size(), 2U);
+}
+
 TEST(CountCompile, RefusesWhatMakesNoSense) {
   const FactorGraph graph = testing::queens(5);
   EXPECT_THROW((void)infer(Model(graph), {}, {}, {.method = Method::kGibbs, .compile = true}), OptionError);
