@@ -21,7 +21,8 @@ namespace {
 void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   if (result.approximation->has_exact_marginals()) {
     Marginals marginals = result.approximation->marginals();
-    if (result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding) {
+    const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
+    if (is_solved && result.approximation->is_exact()) {
       draft.set_solved_marginals(std::move(marginals), result.report.log_z, "the search");
     } else {
       draft.marginals = std::move(marginals);

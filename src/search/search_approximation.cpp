@@ -33,7 +33,10 @@ std::shared_ptr<const SamplerView> make_view(const SearchResult& result, Sampler
 
 SearchApproximation::SearchApproximation(const SearchResult& result, SamplerKind kind,
                                          const std::shared_ptr<const SamplerView>& view)
-    : StoreApproximation(view, view->log_value(), view->space().log_constant == kNegInf || is_solved(*result.store)),
+    // Of nodes that were given up for memory the store has the values, but no longer the distribution.
+    : StoreApproximation(
+          view, view->log_value(),
+          view->space().log_constant == kNegInf || (is_solved(*result.store) && result.report.num_collapses == 0)),
       store_(result.store),
       kind_(kind) {}
 
