@@ -210,6 +210,23 @@ TEST(Infer, JointQueriesDoNotChangeTheSampler) {
 
 // A search without the time to solve its model: bounds improved by cutsets are certified too. Whether there is time for
 // cutsets depends on the machine; the validity of the bounds does not.
+// A search that gives up nodes for memory may still end with log Z; their distribution is lost.
+TEST(Infer, MarginalsOfASearchThatGaveUpNodesAreNotCalledExact) {
+  for (const SelectRule rule : {SelectRule::kQUct, SelectRule::kMass}) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      Random random(seed, "memory");
+      const FactorGraph graph = random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 9});
+      const InferOptions options{.method = Method::kTreeSample, .select = rule, .importance = 0, .simplify = false};
+      const Answer answer = infer(graph, {}, {.bytes = 1 << 11}, options);
+      if (!answer.marginals_from.starts_with("exact")) continue;
+      const Marginals truth = enumerate(graph).marginals;
+      for (std::size_t v = 0; v < truth.size(); ++v) {
+        EXPECT_NEAR(answer.marginals[v][0], truth[v][0], LogBounds::kExact) << to_string(rule) << " " << seed;
+      }
+    }
+  }
+}
+
 TEST(Infer, BoundsOfAnUnsolvedSearchHold) {
   int num_open = 0;
   for (const std::uint64_t seed : {1, 2, 3}) {
