@@ -167,7 +167,7 @@ class Run:
 
     def infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
         if not self._is_free.acquire(blocking=False):
-            raise _core.Error("extend: the run is under way, in another thread or in a function that asks for more of it")
+            raise _core.Error("extend: the run is under way, in another thread or in a function that asks for more")
         try:
             return self._infer(keywords, progress)
         finally:

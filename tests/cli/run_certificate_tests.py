@@ -265,8 +265,8 @@ def test_cases_with_functions_that_fail():
                              capture_output=True, text=True, timeout=PATIENCE)
         check(run.returncode == 66 and "a is 1" in run.stderr, f"cases {rows} end with the error",
               f"{run.returncode} {run.stderr}")
-        check(f"case {rows.index(1) + 1}" in run.stderr and run.stdout.count("yes") == 2, f"cases {rows}: the other rows",
-              run.stdout)
+        is_named = f"case {rows.index(1) + 1}" in run.stderr
+        check(is_named and run.stdout.count("yes") == 2, f"cases {rows}: the other rows", run.stdout)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,8 @@ const path = require("node:path");
 const vm = require("node:vm");
 
 const code = ["numbers.js", "chart.js"].map((name) => fs.readFileSync(path.join(__dirname, "..", name), "utf8"));
-const web = vm.runInNewContext(`${code.join("\n")}\n({short, bound, atMost, atLeast, logarithm, makeScale, asSteps})`, {Intl});
+const names = "({short, bound, atMost, atLeast, logarithm, makeScale, asSteps})";
+const web = vm.runInNewContext(`${code.join("\n")}\n${names}`, {Intl});
 const list = (array) => Array.from(array);
 
 // The exact value of a double, and of a text, as a whole number of 1e-1100.
