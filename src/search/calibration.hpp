@@ -12,7 +12,7 @@ namespace treesample {
 // the number of rewards has grown by a tenth. A level that is seen for the first time must enter all estimates at once;
 // otherwise those with and those without it could not be compared, and a search of few evaluations goes wrong (a KL of
 // 8.7 instead of 2.6 nats on chains after 100 evaluations).
-class Calibration {
+class CalibrationSchedule {
  public:
   // From now on the search learns.
   std::shared_ptr<const CalibratedValue> start(const SearchSpace& space) {

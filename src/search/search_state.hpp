@@ -168,7 +168,7 @@ class SearchState {
   bool sweep(LeafEstimate leaf_estimate);
 
   const SearchSpace& space_;
-  Calibration calibration_;
+  CalibrationSchedule calibration_;
   LeafValues leaves_;
   const Limits limits_;
   const SearchOptions options_;

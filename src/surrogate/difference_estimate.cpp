@@ -31,7 +31,7 @@ struct Masses {
 };
 
 // Marginals of the target: those of P_X with the differences of its samples.
-void correct_marginals(const Marginals& marginals, const std::vector<WeighedSample>& samples,
+void correct_marginals(const Marginals& marginals, const std::vector<TargetSample>& samples,
                        const std::vector<double>& differences, const Masses& masses, SampledErrors& result) {
   const auto count = static_cast<double>(samples.size());
   for (std::size_t v = 0; v < marginals.size(); ++v) {
@@ -76,7 +76,7 @@ std::string why_no_error(const SampledErrors& result, double share_sampled) {
 }  // namespace
 
 SampledErrors difference_estimate(double log_asked, double log_elsewhere, const Marginals& marginals,
-                                  const std::vector<WeighedSample>& samples, const ErrorSettings& settings) {
+                                  const std::vector<TargetSample>& samples, const ErrorSettings& settings) {
   SampledErrors result;
   result.confidence = settings.confidence;
   result.num_samples = std::ssize(samples);
@@ -90,11 +90,11 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   }
   // All masses as multiples of Z_X, or of something larger where their squares would overflow.
   double log_unit = log_z_x;
-  for (const WeighedSample& sample : samples) {
+  for (const TargetSample& sample : samples) {
     log_unit = std::max(log_unit, std::max(sample.log_target, sample.log_learned) - kMostLogRatio);
   }
   std::vector<double> targets, differences;
-  for (const WeighedSample& sample : samples) {
+  for (const TargetSample& sample : samples) {
     targets.push_back(std::exp(sample.log_target - log_unit));
     differences.push_back(targets.back() - std::exp(sample.log_learned - log_unit));
   }

@@ -15,7 +15,7 @@
 
 namespace treesample {
 
-struct WeighedSample {
+struct TargetSample {
   Assignment x;
   double log_target = 0.0;   // gamma_hat(x) / q(x)
   double log_learned = 0.0;  // exp(S(x)) / q(x)
@@ -28,6 +28,6 @@ struct ErrorSettings {
 
 // `marginals` are those of P_X, with Z_X = A + E; the result has corrected ones.
 SampledErrors difference_estimate(double log_asked, double log_elsewhere, const Marginals& marginals,
-                                  const std::vector<WeighedSample>& samples, const ErrorSettings& settings);
+                                  const std::vector<TargetSample>& samples, const ErrorSettings& settings);
 
 }  // namespace treesample

@@ -45,7 +45,7 @@ const LearnedApproximation& LearnedSamplers::pick(Random& random) const {
   return part.log_elsewhere() == kNegInf ? *uniform_ : part;
 }
 
-WeighedSample LearnedSamplers::weigh(Assignment x) const {
+TargetSample LearnedSamplers::weigh(Assignment x) const {
   double uniform_share = 1.0 - kFromLearned - kFromFlat;
   const auto log_part = [&](double share, const LearnedApproximation& part) {
     if (part.log_elsewhere() == kNegInf) {

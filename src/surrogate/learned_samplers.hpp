@@ -33,7 +33,7 @@ class LearnedSamplers {
   [[nodiscard]] Assignment draw(Random& random) const { return pick(random).sample_elsewhere(random); }
   [[nodiscard]] Assignment draw_uniform(Random& random) const { return uniform_->sample_elsewhere(random); }
   // 1 / q and exp(S) / q; the caller turns the first into gamma_hat / q.
-  [[nodiscard]] WeighedSample weigh(Assignment x) const;
+  [[nodiscard]] TargetSample weigh(Assignment x) const;
 
  private:
   [[nodiscard]] const LearnedApproximation& pick(Random& random) const;

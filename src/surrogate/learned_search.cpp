@@ -265,7 +265,7 @@ void LearnedSearch::sample_errors() {
   if (report_.num_learned == 0 || std::ssize(asked_) < next_learning_) learn();
   if (options_.wants_best || options_.error_share == 0.0 || approximation().log_elsewhere() == kNegInf) return;
   Random random(options_.seed, "errors");
-  std::vector<WeighedSample> samples;
+  std::vector<TargetSample> samples;
   const Marginals before = marginals();
   const double log_asked = approximation().log_asked(), log_elsewhere = approximation().log_elsewhere();
   const double log_spread = posterior_spread(random);
@@ -278,8 +278,8 @@ void LearnedSearch::sample_errors() {
     }
     if (queue_.num_pending() == 0 || !wait()) break;
   }
-  std::erase_if(samples, [&](const WeighedSample& sample) { return !densities_.at(key(sample.x)); });
-  for (WeighedSample& sample : samples) sample.log_target += *densities_.at(key(sample.x));
+  std::erase_if(samples, [&](const TargetSample& sample) { return !densities_.at(key(sample.x)); });
+  for (TargetSample& sample : samples) sample.log_target += *densities_.at(key(sample.x));
   report_.errors = difference_estimate(log_asked, log_elsewhere, before, samples, {options_.confidence, log_spread});
   if (!stop_ || stop_ == StopReason::kTime) learn();
 }

@@ -70,7 +70,7 @@ TEST(LearnedErrors, TheDifferenceEstimateIsUnbiased) {
   double sum = 0.0, squares = 0.0;
   Random random(4, "samples");
   for (int run = 0; run < kRuns; ++run) {
-    std::vector<WeighedSample> samples;
+    std::vector<TargetSample> samples;
     for (int i = 0; i < 10; ++i) {
       const Assignment x = approximation.sample_elsewhere(random);
       const double log_q = approximation.log_prob(x) + approximation.log_value() - approximation.log_elsewhere();
@@ -88,7 +88,7 @@ TEST(LearnedErrors, TheDifferenceEstimateIsUnbiased) {
 }
 
 TEST(LearnedErrors, OneHeavySampleIsAGuess) {
-  std::vector<WeighedSample> samples(30, {{0}, -5.0, -1.0});
+  std::vector<TargetSample> samples(30, {{0}, -5.0, -1.0});
   samples.front().log_target = 8.0;
   const SampledErrors errors = difference_estimate(kNegInf, 0.0, {{0.5, 0.5}}, samples, {});
   EXPECT_NE(errors.no_error, "");
@@ -98,7 +98,7 @@ TEST(LearnedErrors, OneHeavySampleIsAGuess) {
 // What was learned is far below the true values: ratios whose squares overflow.
 TEST(LearnedErrors, TrueValuesFarAboveTheLearnedOnesAreNumbers) {
   for (const double log_target : {200.0, 400.0, 1e6}) {
-    std::vector<WeighedSample> samples(2, {{0}, log_target, -1.0});
+    std::vector<TargetSample> samples(2, {{0}, log_target, -1.0});
     samples.back().log_target = log_target - 1.0;
     const SampledErrors errors = difference_estimate(-2.0, 0.0, {{0.5, 0.5}}, samples, {});
     EXPECT_NEAR(errors.log_z, log_target + std::log(0.5 + 0.5 * std::exp(-1.0)), 1e-9 * log_target);
