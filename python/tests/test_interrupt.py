@@ -1,10 +1,12 @@
-"""Ctrl-C at random moments, as a terminal sends it: to the process and its children."""
+"""Ctrl-C: at random moments, as a terminal sends it, to the process and its children; and what is there afterwards."""
 import json
+import math
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -63,3 +65,74 @@ def check_journal(kind, journal, paid):
     answer = model.infer(calls=max(paid, 1) + 20, journal=journal, select="mass")
     assert answer.spent["functions"][0]["failed"] == 0
     assert answer.spent["functions"][0]["from_journal"] >= min(paid, 1)
+
+
+def interrupt_after(seconds):
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize("after", [0.05, 0.3, 0.7])
+def test_ctrl_c_gives_the_answer_so_far(after):
+    model = ts.families.ising(n=30, seed=1)
+    timer = interrupt_after(after)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.infer(time=600)
+    timer.join()
+    answer = caught.value.answer
+    assert answer is None or answer.log_z.lower <= answer.log_z.upper
+
+
+def test_ctrl_c_in_a_function():
+    model = ts.Model()
+    variables = [model.variable(f"x{i}", 4) for i in range(6)]
+
+    @model.factor(*variables)
+    def slow(*states):
+        time.sleep(0.01)
+        return 0.0
+
+    timer = interrupt_after(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        model.infer(calls=100_000)
+    timer.join()
+
+
+def slow_model():
+    model = ts.Model()
+    variables = [model.variable(f"x{i}", 4) for i in range(5)]
+
+    @model.factor(*variables)
+    def slow(*states):
+        time.sleep(0.002)
+        return -0.1 * sum(states)
+
+    return model
+
+
+def test_an_interrupted_run_goes_on_with_its_journal(tmp_path):
+    model = slow_model()
+    timer = interrupt_after(0.3)
+    try:
+        model.infer(calls=100_000, journal=tmp_path / "run.journal")
+    except KeyboardInterrupt as interrupt:
+        timer.join()
+        more = interrupt.answer.extend(calls=0)
+        assert more.log_z.exact
+        assert math.isclose(float(more.log_z), 5 * math.log(sum(math.exp(-0.1 * s) for s in range(4))), abs_tol=1e-9)
+        assert more.spent["functions"][0]["from_journal"] > 0
+    assert ts.read_journal(tmp_path / "run.journal").factors[0].evaluations == 4**5
+
+
+def test_the_same_call_resumes_while_the_interruption_is_still_known(tmp_path, monkeypatch):
+    """A notebook keeps the last exception, and with it what the run had: the cell can be run again."""
+    model = slow_model()
+    timer = interrupt_after(0.3)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        model.infer(calls=100_000, journal=tmp_path / "run.journal")
+    timer.join()
+    monkeypatch.chdir(tmp_path)
+    answer = model.infer(calls=100_000, journal="run.journal")
+    assert answer.log_z.exact and answer.spent["functions"][0]["from_journal"] > 0
+    assert kept.value.answer is not None

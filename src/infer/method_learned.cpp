@@ -65,6 +65,14 @@ void add_best(Draft& draft, const LearnedResult& result) {
 
 }  // namespace
 
+bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why) {
+  const std::optional<double> num_states = states_to_learn(graph, calls);
+  if (!num_states) return false;
+  why = fmt::format("a function has {:.3g} states, more than the {} calls: it is learned from those that are asked",
+                    *num_states, calls);
+  return true;
+}
+
 Draft run_learned(const Task& task) {
   const InferOptions& chosen = task.options();
   const Run& run = task.run;

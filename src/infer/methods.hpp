@@ -140,6 +140,9 @@ BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedMod
 // Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns their number.
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);
 
+// True if functions should be learned; `why` gives the reason.
+bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
+
 // True if all functions are declared monotone and box_search can take the model. `why` gives the reason, also for false
 // where at least one is declared monotone.
 bool wants_boxes(const FactorGraph& graph, std::string& why);

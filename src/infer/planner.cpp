@@ -13,7 +13,6 @@
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
-#include "treesample/surrogate/learned_search.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -196,11 +195,9 @@ bool Planner::choose_to_learn() {
   const std::int64_t calls = options().budget_unit == BudgetUnit::kCall && limits().budget != Limits::kUnlimited
                                  ? limits().budget
                                  : defaults_.limits.calls;
-  if (!plan_.is_open || is_set_up(Method::kLearned)) return false;
-  const std::optional<double> num_states = states_to_learn(graph_, calls);
-  if (!num_states) return false;
-  reason(fmt::format("a function has {:.3g} states, more than the {} calls: it is learned from those that are asked",
-                     *num_states, calls));
+  std::string why;
+  if (!plan_.is_open || is_set_up(Method::kLearned) || !wants_learning(graph_, calls, why)) return false;
+  reason(why);
   options().method = Method::kLearned;
   return true;
 }
