@@ -75,7 +75,7 @@ class InferCommand final : public Command {
   [[nodiscard]] OracleOptions oracle_options();
   ModelInput read();
   void answer_cases(const ModelInput& input, InferDisplay& display) const;
-  void leave_time(double seconds_used);
+  void leave_time(double seconds_used, const FactorGraph& graph);
   static void finish_programs(const Model& model, Answer& answer);
   void show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace) const;
 
@@ -250,9 +250,13 @@ ModelInput InferCommand::read() {
   return input;
 }
 
-// The user's time includes reading the model. If it is already over, only the first bounds are computed.
-void InferCommand::leave_time(double seconds_used) {
-  constexpr double kLeastSeconds = 1e-3;
+// The user's time includes reading the model and writing the answer. If it is already over, only the first bounds are
+// computed.
+void InferCommand::leave_time(double seconds_used, const FactorGraph& graph) {
+  constexpr double kLeastSeconds = 1e-3, kSecondsPerState = 0.4e-6;  // in a file, by name
+  double num_states = 0.0;
+  for (int v = 0; v < graph.num_variables(); ++v) num_states += graph.num_states(v);
+  if (!json_.empty() || !html_.empty()) seconds_used += kSecondsPerState * num_states;
   double& seconds = request_.limits.seconds;
   if (seconds == 0.0) seconds = HUGE_VAL;
   if (std::isfinite(seconds)) seconds = std::max(seconds - seconds_used, kLeastSeconds);
@@ -266,7 +270,7 @@ int InferCommand::run() {
   const ProgramsAreLeft leave(held_);
   const ModelInput& input = held_->input;
   const Interruption interruption;  // before there is a model there is nothing to answer
-  leave_time(process_seconds() - start);
+  leave_time(process_seconds() - start, input.model.graph);
   InferDisplay display(request_, is_quiet_, trace_, !html_.empty());
   const auto& [question, limits, options] = request_;
   if (is_explained_) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -39,10 +41,9 @@ std::vector<int> without(std::vector<int> scope, int v) {
   return scope;
 }
 
-std::vector<int> united(const std::vector<int>& a, const std::vector<int>& b) {
-  std::set<int> all(a.begin(), a.end());
-  all.insert(b.begin(), b.end());
-  return {all.begin(), all.end()};
+std::vector<int> sorted(std::vector<int> scope) {
+  std::sort(scope.begin(), scope.end());
+  return scope;
 }
 
 // The graph between the variables of M after all others are eliminated.
@@ -54,15 +55,17 @@ Adjacency map_graph(const Adjacency& adjacency, const std::vector<int>& others, 
   order.insert(order.end(), map.begin(), map.end());
   const auto sep = separators(adjacency, order, should_stop);
   std::vector<std::set<int>> linked(map.size());
+  StopCheck stop(should_stop);
   const auto link = [&](int a, int b) {
-    if (place[a] < 0 || place[b] < 0 || a == b) return;
-    linked[place[a]].insert(place[b]);
-    linked[place[b]].insert(place[a]);
+    stop.go_on(kFunction, 16);
+    if (place[a] >= 0 && place[b] >= 0 && a != b) linked[place[a]].insert(place[b]);
   };
   for (const int v : map) {
     for (const int u : adjacency[v]) link(v, u);
   }
   for (const int v : others) {
+    // Other separators are handed on until they meet M.
+    if (sep[v].empty() || place[sep[v].front()] < 0) continue;
     for (const int a : sep[v]) {
       for (const int b : sep[v]) link(a, b);
     }
@@ -112,32 +115,38 @@ std::vector<int> map_order(const FactorGraph& graph, const std::vector<char>& is
 }
 
 // First fit, the largest scopes first.
-std::vector<std::vector<int>> MapBuckets::clusters_of(const FactorGraph& graph,
-                                                      const std::vector<std::vector<int>>& scopes, double max_entries) {
-  std::vector<int> by_size(scopes.size());
-  for (std::size_t i = 0; i < scopes.size(); ++i) by_size[i] = static_cast<int>(i);
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](int a, int b) { return log2_entries(graph, scopes[a]) > log2_entries(graph, scopes[b]); });
-  std::vector<std::vector<int>> clusters, members;
+std::vector<MapBuckets::Cluster> MapBuckets::clusters_of(const FactorGraph& graph,
+                                                         const std::vector<std::vector<int>>& sorted_scopes,
+                                                         double max_entries, StopCheck& stop) {
+  std::vector<int> by_size(sorted_scopes.size());
+  std::iota(by_size.begin(), by_size.end(), 0);
+  std::stable_sort(by_size.begin(), by_size.end(), [&](int a, int b) {
+    return log2_entries(graph, sorted_scopes[a]) > log2_entries(graph, sorted_scopes[b]);
+  });
+  std::vector<Cluster> clusters;
+  std::vector<int> joined;
   for (const int i : by_size) {
-    bool is_placed = false;
-    for (std::size_t c = 0; c < clusters.size() && !is_placed; ++c) {
-      std::vector<int> joined = united(clusters[c], scopes[i]);
-      const bool fits = joined.size() == clusters[c].size() || log2_entries(graph, joined) <= std::log2(max_entries);
-      if (!fits) continue;
-      clusters[c] = std::move(joined);
-      members[c].push_back(i);
-      is_placed = true;
+    const std::vector<int>& scope = sorted_scopes[i];
+    const auto takes = [&](const Cluster& cluster) {
+      joined.clear();
+      std::set_union(cluster.scope.begin(), cluster.scope.end(), scope.begin(), scope.end(),
+                     std::back_inserter(joined));
+      stop.go_on(kFunction, static_cast<std::int64_t>(8 * joined.size()));
+      return joined.size() == cluster.scope.size() || log2_entries(graph, joined) <= std::log2(max_entries);
+    };
+    const auto found = std::find_if(clusters.begin(), clusters.end(), takes);
+    if (found == clusters.end()) {
+      clusters.push_back({scope, {i}});
+      continue;
     }
-    if (is_placed) continue;
-    clusters.push_back(united(scopes[i], {}));
-    members.push_back({i});
+    found->scope = joined;
+    found->members.push_back(i);
   }
-  return members;
+  return clusters;
 }
 
-double MapBuckets::bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries,
-                             const ShouldStop& should_stop) {
+bool MapBuckets::fits(const FactorGraph& graph, const std::vector<int>& order, double max_entries, double bytes,
+                      const ShouldStop& should_stop) {
   std::vector<int> time(order.size());
   for (std::size_t t = 0; t < order.size(); ++t) time[order[t]] = static_cast<int>(t);
   std::vector<std::vector<std::vector<int>>> buckets(order.size());
@@ -146,21 +155,19 @@ double MapBuckets::bytes_for(const FactorGraph& graph, const std::vector<int>& o
     const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });
     buckets[first].push_back(std::move(scope));
   };
-  for (const Factor& factor : graph.factors()) place(factor.scope());
+  for (const Factor& factor : graph.factors()) place(sorted(factor.scope()));
   constexpr std::int64_t kStepsPerBucket = 100;
   StopCheck stop(should_stop);
-  double bytes = 0.0;
   for (const int v : order) {
-    stop.go_on("map_search", kStepsPerBucket);
-    for (const std::vector<int>& members : clusters_of(graph, buckets[v], max_entries)) {
-      std::vector<int> scope;
-      for (const int i : members) scope = united(scope, buckets[v][i]);
-      scope = without(std::move(scope), v);
-      bytes += sizeof(double) * std::exp2(std::min(log2_entries(graph, scope), 1000.0));
+    stop.go_on(kFunction, kStepsPerBucket);
+    for (Cluster& cluster : clusters_of(graph, buckets[v], max_entries, stop)) {
+      std::vector<int> scope = without(std::move(cluster.scope), v);
+      bytes -= sizeof(double) * std::exp2(std::min(log2_entries(graph, scope), 1000.0));
+      if (bytes < 0.0) return false;
       place(std::move(scope));
     }
   }
-  return bytes;
+  return true;
 }
 
 MapBuckets::MapBuckets(const FactorGraph& graph, std::vector<int> order, const std::vector<char>& is_map,
@@ -190,18 +197,20 @@ MapBuckets::MapBuckets(const FactorGraph& graph, std::vector<int> order, const s
   error_ *= 2.0;  // covers terms of second order
 }
 
-// The largest entry of the product of these tables, for each state of v.
-std::vector<double> MapBuckets::largest_by_state(int v, const std::vector<int>& scope,
-                                                 const std::vector<int>& members) const {
+// The largest entry of the product of these tables, for each state of the last variable of the scope.
+std::vector<double> MapBuckets::largest_by_state(const std::vector<int>& scope, const std::vector<int>& members,
+                                                 const ShouldStop& should_stop) const {
   std::vector<TableView> inputs;
   for (const int i : members) inputs.push_back({tables_[i].scope, tables_[i].values});
   TableProduct product(graph_, scope, inputs);
   BlockWalk& walk = product.walk();
-  const std::vector<int> own = {v};
+  const std::vector<int> own = {scope.back()};
   const int id = walk.add_table(own);
   std::vector<double> block(walk.block_size());
-  std::vector<double> largest(static_cast<std::size_t>(graph_.num_states(v)), kNegInf);
+  std::vector<double> largest(static_cast<std::size_t>(graph_.num_states(scope.back())), kNegInf);
+  StopCheck stop(should_stop);
   do {
+    stop.go_on(kFunction, static_cast<std::int64_t>(4 * block.size()));
     product.fill(0.0, block);
     walk.accumulate_max(id, block, largest.data());
   } while (walk.next());
@@ -255,34 +264,29 @@ void MapBuckets::eliminate(int v, bool is_max, double max_entries, const ShouldS
   std::vector<std::vector<int>> scopes;
   double magnitude = 0.0;
   for (const int i : buckets_[v].inputs) {
-    scopes.push_back(tables_[i].scope);
+    scopes.push_back(sorted(tables_[i].scope));
     magnitude += largest_magnitude({tables_[i].values, num_table_entries(graph_, tables_[i].scope)});
   }
   if (!(magnitude < 1e300)) {
     throw Error(ErrorCode::kNumeric, "map_search: the factors are so large that their sums would overflow");
   }
   const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
-  std::vector<std::vector<int>> clusters = clusters_of(graph_, scopes, max_entries);
-  if (clusters.empty()) clusters.emplace_back();  // a variable without factors
+  StopCheck stop(should_stop);
+  std::vector<Cluster> clusters = clusters_of(graph_, scopes, max_entries, stop);
+  if (clusters.empty()) clusters.push_back({{v}, {}});  // a variable without factors
   const auto num_clusters = clusters.size();
   if (num_clusters > 1) is_exact_ = false;
   if (num_clusters > 1 && !is_max) has_exact_sums_ = false;
-  std::vector<std::vector<int>> members(num_clusters), cluster_scopes(num_clusters);
-  for (std::size_t c = 0; c < num_clusters; ++c) {
-    for (const int i : clusters[c]) {
-      members[c].push_back(buckets_[v].inputs[i]);
-      cluster_scopes[c] = united(cluster_scopes[c], scopes[i]);
-    }
-    if (!clusters[c].empty()) cluster_scopes[c] = without(std::move(cluster_scopes[c]), v);
-    // The variable eliminated next is in the last place.
-    std::sort(cluster_scopes[c].begin(), cluster_scopes[c].end(), [&](int a, int b) { return time_[a] > time_[b]; });
-    cluster_scopes[c].push_back(v);
+  for (Cluster& cluster : clusters) {
+    for (int& member : cluster.members) member = buckets_[v].inputs[member];
+    // The variable eliminated next is in the last place, behind it v.
+    std::sort(cluster.scope.begin(), cluster.scope.end(), [&](int a, int b) { return time_[a] > time_[b]; });
   }
   std::vector<std::vector<double>> shifts(num_clusters);
   if (num_clusters > 1) {
     std::vector<double> mean(num_states, 0.0);
     for (std::size_t c = 0; c < num_clusters; ++c) {
-      shifts[c] = largest_by_state(v, cluster_scopes[c], members[c]);
+      shifts[c] = largest_by_state(clusters[c].scope, clusters[c].members, should_stop);
       for (std::size_t s = 0; s < num_states; ++s) mean[s] += shifts[c][s] / static_cast<double>(num_clusters);
     }
     // A state that one cluster excludes is excluded from all of them.
@@ -295,9 +299,9 @@ void MapBuckets::eliminate(int v, bool is_max, double max_entries, const ShouldS
   error_ += 2.0 * num_terms * kEps * (1.0 + 2.0 * magnitude);
   const double weight = is_max ? 0.0 : 1.0 / static_cast<double>(num_clusters);
   for (std::size_t c = 0; c < num_clusters; ++c) {
-    std::vector<double> values = message(cluster_scopes[c], members[c], shifts[c], weight, should_stop);
-    cluster_scopes[c].pop_back();
-    send(std::move(cluster_scopes[c]), std::move(values), buckets_[v]);
+    std::vector<double> values = message(clusters[c].scope, clusters[c].members, shifts[c], weight, should_stop);
+    clusters[c].scope.pop_back();
+    send(std::move(clusters[c].scope), std::move(values), buckets_[v]);
   }
 }
 

@@ -19,9 +19,9 @@ class MapBuckets {
   // object.
   MapBuckets(const FactorGraph& graph, std::vector<int> order, const std::vector<char>& is_map, double max_entries,
              const ShouldStop& should_stop);
-  // Bytes of all messages for this limit, computed from the scopes alone.
-  static double bytes_for(const FactorGraph& graph, const std::vector<int>& order, double max_entries,
-                          const ShouldStop& should_stop);
+  // Whether all messages for this limit have at most so many bytes, computed from the scopes alone.
+  static bool fits(const FactorGraph& graph, const std::vector<int>& order, double max_entries, double bytes,
+                   const ShouldStop& should_stop);
 
   // The variables of M in the order of the search: the last eliminated first.
   [[nodiscard]] int num_levels() const { return static_cast<int>(levels_.size()); }
@@ -46,12 +46,18 @@ class MapBuckets {
     std::vector<int> outputs;  // the messages that it sends, in tables_
   };
 
-  static std::vector<std::vector<int>> clusters_of(const FactorGraph& graph,
-                                                   const std::vector<std::vector<int>>& scopes, double max_entries);
+  struct Cluster {
+    std::vector<int> scope;    // sorted
+    std::vector<int> members;  // places in the list of scopes
+  };
+
+  static std::vector<Cluster> clusters_of(const FactorGraph& graph, const std::vector<std::vector<int>>& sorted_scopes,
+                                          double max_entries, StopCheck& stop);
   void eliminate(int v, bool is_max, double max_entries, const ShouldStop& should_stop);
   std::vector<double> message(const std::vector<int>& scope, const std::vector<int>& members,
                               const std::vector<double>& shift, double weight, const ShouldStop& should_stop) const;
-  std::vector<double> largest_by_state(int v, const std::vector<int>& scope, const std::vector<int>& members) const;
+  std::vector<double> largest_by_state(const std::vector<int>& scope, const std::vector<int>& members,
+                                       const ShouldStop& should_stop) const;
   void send(std::vector<int> scope, std::vector<double> values, Bucket& from);
   [[nodiscard]] double value(const Table& table, std::span<const int> x) const;
 

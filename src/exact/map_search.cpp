@@ -113,12 +113,13 @@ void MapSearch::make_buckets() {
       options_.order.empty() ? map_order(graph_, is_map_, options_.seed, observer_.should_stop) : options_.order;
   const double allowed = static_cast<double>(std::min(options_.bucket_bytes, bytes_ / kMostBucketShare));
   double low = 1.0, high = 30.0;  // log2 of the entries of a cluster
-  if (MapBuckets::bytes_for(graph_, order, std::exp2(high), observer_.should_stop) <= allowed) {
-    low = high;
-  }
+  const auto fits = [&](double log2_entries) {
+    return MapBuckets::fits(graph_, order, std::exp2(log2_entries), allowed, observer_.should_stop);
+  };
+  if (fits(high)) low = high;
   while (high - low > 1.0) {
     const double middle = std::floor((low + high) / 2.0);
-    (MapBuckets::bytes_for(graph_, order, std::exp2(middle), observer_.should_stop) <= allowed ? low : high) = middle;
+    (fits(middle) ? low : high) = middle;
   }
   buckets_.emplace(graph_, order, is_map_, std::exp2(low), observer_.should_stop);
   max_nodes_ = std::max<std::size_t>(1000, bytes_ / kMostBucketShare / (2 * (sizeof(Node) + sizeof(Open))));

@@ -300,6 +300,7 @@ void GapSearch::add_samplers(const SearchResult& result) {
   // Samples of a model with programs cost calls, and a solved search knows more than they would tell.
   if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper);
   if (task_.options().importance == 0 || draft_.error || !draft_.marginals.empty()) return;
+  task_.go_on();  // a sample of a large model takes long
   BoundedImportance sampled = estimate(bounded_sampler(*upper, summed_.get()), result.report.stop);
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);

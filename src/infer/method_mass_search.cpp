@@ -64,7 +64,7 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
   if (!draft.is_exact) {
     draft.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
   } else if (!sampler->is_exact()) {
-    draft.unexplored_mass = sampler->unexplored_mass();
+    draft.unexplored_mass = sampler->unexplored_mass(task.run.until());
     task.run.remark(kIncompleteStore);
   }
   if (task.question().marginals) {

@@ -20,7 +20,7 @@ namespace {
 
 void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   if (result.approximation->has_exact_marginals()) {
-    Marginals marginals = result.approximation->marginals();
+    Marginals marginals = result.approximation->marginals(task.run.until());
     if (result.approximation->is_exact()) {
       draft.set_solved_marginals(std::move(marginals), result.report.log_z, "the search");
     } else {
@@ -31,6 +31,17 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   }
   const int num_samples = add_frequencies(draft, *result.approximation, policy::kMarginalSamples, task);
   draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
+}
+
+// What passes over all nodes say; of a large tree only those for which there is time.
+bool add_passes(Draft& draft, const QUctResult& result, const Task& task) {
+  if (task.question().best) draft.best = result.approximation->best(task.run.until());
+  if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
+  const bool is_judged = task.question().marginals || task.options().importance > 0;
+  const bool is_target = draft.is_exact && result.approximation->is_exact();
+  if (draft.is_exact && !is_target) task.run.remark(kIncompleteStore);
+  if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass(task.run.until());
+  return true;
 }
 
 // For a network in the space `tree`: its values, corrected by samples and made consistent between levels. The cost is
@@ -114,8 +125,6 @@ Draft run_tree_search(const Task& task) {
             .log_z = prior.log_z,
             .estimate = result.report.estimate,
             .num_nodes = result.report.num_nodes});
-  const double pass_seconds = policy::kTreePassSeconds * static_cast<double>(result.report.num_nodes);
-  const bool has_passes = result.approximation && (!run.is_interrupted() || pass_seconds < policy::kGraceSeconds);
   Draft draft;
   draft.method = fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations",
                              word_for(*chosen.space), word_for(*chosen.order), space.width(), prior.text,
@@ -129,14 +138,7 @@ Draft run_tree_search(const Task& task) {
   draft.has_importance =
       result.approximation && !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
   draft.approximation = result.approximation;
-  if (!has_passes) return draft;
-  if (task.question().best) draft.best = result.approximation->best();
-  if (run.is_overdue()) return draft;
-  if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
-  const bool is_judged = task.question().marginals || chosen.importance > 0;
-  const bool is_target = draft.is_exact && result.approximation->is_exact();
-  if (draft.is_exact && !is_target) run.remark(kIncompleteStore);
-  if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass();
+  if (result.approximation) unless_given_up([&] { return add_passes(draft, result, task); });
   return draft;
 }
 

@@ -15,7 +15,7 @@ inline constexpr double kDefaultEliminationSeconds = 20.0;  // longer eliminatio
 inline constexpr std::int64_t kDefaultCostSeconds = 60;     // seconds of programs, where the budget counts these
 inline constexpr std::int64_t kLeastDrawn = 100;            // samples that are drawn even beyond a default budget
 
-// ---- After Ctrl-C --------------------------------------------------------------------------------------------------
+// ---- After the time limit or Ctrl-C --------------------------------------------------------------------------------
 inline constexpr double kGraceSeconds = 0.2;   // to make an answer from what there is ...
 inline constexpr int kMostForGrace = 200'000;  // ... up to this many variables and factors; larger models have none
 

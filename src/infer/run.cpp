@@ -21,7 +21,10 @@ bool Run::State::is_interrupted() {
   return true;
 }
 
-bool Run::State::is_overdue() { return is_interrupted() && clock.seconds() >= interrupted_at + grace; }
+bool Run::State::is_overdue() {
+  const double end = is_interrupted() ? std::min(limit, interrupted_at.load()) : limit;
+  return clock.seconds() >= end + grace;
+}
 
 void Run::set_size(std::int64_t num_variables_and_factors) const {
   state_->grace = num_variables_and_factors > policy::kMostForGrace ? 0.0 : policy::kGraceSeconds;

@@ -21,8 +21,6 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 // The share of the memory limit at which nodes are given back; the rest is for choosing them, and for the samplers.
 constexpr double kFullShare = 0.75;
-// A traversal can be as long as the space is deep.
-constexpr int kLevelsBetweenLooks = 1 << 16;
 
 }  // namespace
 
@@ -43,8 +41,7 @@ SearchState::SearchState(const FactorGraph& graph, const std::shared_ptr<const S
       x_(graph.num_variables(), -1),
       last_leaves_(space->levels.size()),
       has_functions_(!graph.has_only_tables()),
-      clock_interval_(graph.has_only_tables() ? std::clamp(kLevelsBetweenLooks / (space->num_levels() + 1), 1, 64) : 1),
-      stop_([this] { return watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop(); }) {
+      looks_(graph.has_only_tables() ? kMostBetweenLooks : 1) {
   edges_.see_factors(graph, *space);
   const EvaluationQueue* const queue = graph.evaluation_queue();
   if (queue != nullptr && queue->max_under_way() > 1) {
@@ -143,14 +140,17 @@ RoundEnd SearchState::search(SearchReport& report, const Round& round) {
       report.stop = StopReason::kMemory;
       return RoundEnd::kStops;
     }
-    if (num_traversals_ % clock_interval_ != 0) continue;
-    if (watch_.is_asked_to_stop()) return RoundEnd::kStops;
-    if (watch_.is_time_over(seconds_after())) {
-      report.stop = StopReason::kTime;
+    if (is_asked_to_stop()) {
+      if (!watch_.is_asked_to_stop()) report.stop = StopReason::kTime;
       return RoundEnd::kStops;
     }
-    if (watch_.seconds() >= round.end) return RoundEnd::kGoesOn;
+    if (looks_.seconds() >= round.end) return RoundEnd::kGoesOn;
   }
+}
+
+void SearchState::look() {
+  looks_.looked(watch_.seconds());
+  is_asked_to_stop_ = watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop();
 }
 
 // Makes one traversal or, when all workers are busy or nothing can be submitted, takes the rewards of earlier ones.
@@ -229,7 +229,7 @@ SearchState::Outcome SearchState::traverse() {
         dive(level, index);
         break;
       }
-      if (num_left == 0 || is_closed()) break;
+      if (num_left == 0 || is_closed() || is_asked_to_stop()) break;
     }
     const Expansion expansion = store_->expansion(level, store_->node(level, index));
     // edges_ are still those of a new node.

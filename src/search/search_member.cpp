@@ -39,8 +39,7 @@ SearchState::SearchState(const SearchState& first, std::shared_ptr<BoundStore> s
       has_zeros_(first.has_zeros_),
       has_functions_(first.has_functions_),
       num_traversals_(first.num_traversals_),
-      clock_interval_(first.clock_interval_),
-      stop_([this] { return watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop(); }),
+      looks_(kMostBetweenLooks),
       shared_(&shared),
       member_(member) {}
 

@@ -114,8 +114,12 @@ class SearchState {
   [[nodiscard]] double seconds_after() const {
     return options_.seconds_per_node * static_cast<double>(store_->num_nodes());
   }
-  // Asks the clock and the observer, between expansions.
-  bool is_asked_to_stop() { return stop_.is_asked(kStepsPerExpansion); }
+  // Asks the clock and the observer, now and then; to be called after expansions and traversals.
+  bool is_asked_to_stop() {
+    if (!is_asked_to_stop_ && looks_.is_due()) look();
+    return is_asked_to_stop_;
+  }
+  void look();
   Outcome step();
   Outcome wait_for_rewards(bool can_submit);
   Outcome traverse();
@@ -193,10 +197,10 @@ class SearchState {
   bool has_zeros_ = false;  // an impossible state was met
   const bool has_functions_;
   std::int64_t num_traversals_ = 0, num_dives_ = 0, num_collapses_ = 0, num_recalibrations_ = 0;
-  std::int64_t num_evaluations_then_ = 0;  // when memory was last given back
-  int clock_interval_;                     // traversals between two looks at the clock; a function may take seconds
-  static constexpr std::int64_t kStepsPerExpansion = StopCheck::kStepsBetweenLooks / 16;
-  StopCheck stop_;
+  std::int64_t num_evaluations_then_ = 0;       // when memory was last given back
+  static constexpr int kMostBetweenLooks = 64;  // of expansions and traversals; a function may take seconds
+  LookSchedule looks_;
+  bool is_asked_to_stop_ = false;
   double sweep_seconds_per_node_ = 0.0;  // measured in the last sweep
   const SharedPart* shared_ = nullptr;   // null unless this is a member
   int member_ = 0;

@@ -55,8 +55,8 @@ void SearchTeam::search(SearchReport& report) {
 // Searches with one thread until there is something to share. Returns true when there is a reason to stop before that.
 bool SearchTeam::begin(SearchReport& report) {
   const std::int64_t per_round = first_.options_.traversals_per_round;
-  const std::int64_t step =
-      per_round > 0 ? std::min<std::int64_t>(per_round, first_.clock_interval_) : first_.clock_interval_;
+  constexpr std::int64_t kMost = SearchState::kMostBetweenLooks;
+  const std::int64_t step = per_round > 0 ? std::min(per_round, kMost) : kMost;
   while (first_.search(report, {.last_traversal = first_.num_traversals_ + step}) != RoundEnd::kStops) {
     if (first_.num_collapses_ > 0) return first_.search(report) == RoundEnd::kStops;  // no memory for copies
     if (first_.store_->num_expansions() < num_expansions_to_split_) continue;

@@ -1,6 +1,9 @@
-// The clock of a run, its time limit and its observer.
+// The clock of a run, its time limit and its observer; and how often to consult them.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -33,6 +36,32 @@ class RunWatch {
   Stopwatch clock_;
   double limit_;
   Observer observer_;
+};
+
+// How often a run of many steps looks at its clock: after each step at first, less often where steps are quick, because
+// nothing is known beforehand about the time that a leaf value takes.
+class LookSchedule {
+ public:
+  explicit LookSchedule(int most_between_looks) : most_(most_between_looks) {}
+
+  // Counts a step. Where it is due, the caller looks and says so.
+  bool is_due() { return ++num_steps_ >= next_; }
+  void looked(double seconds) {
+    const double since = seconds - seconds_;
+    if (since < kQuick) between_ = std::min(2 * between_, most_);
+    if (since > kSlow) between_ = std::max(between_ / 2, 1);
+    seconds_ = seconds;
+    next_ = num_steps_ + between_;
+  }
+  // The time of the last look.
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+ private:
+  static constexpr double kQuick = 0.5e-3, kSlow = 4e-3;  // seconds between two looks
+
+  int most_, between_ = 1;
+  std::int64_t num_steps_ = 0, next_ = 1;
+  double seconds_ = 0.0;
 };
 
 }  // namespace treesample

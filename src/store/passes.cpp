@@ -8,7 +8,7 @@
 
 namespace treesample {
 
-NodesByLevel::NodesByLevel(const StoreView& view) : view_(&view) {
+NodesByLevel::NodesByLevel(const StoreView& view, const ShouldStop& should_stop) : view_(&view) {
   if (!view.is_tree()) return;
   const int num_levels = view.space().num_levels();
   order_.resize(static_cast<std::size_t>(num_levels));
@@ -16,8 +16,10 @@ NodesByLevel::NodesByLevel(const StoreView& view) : view_(&view) {
   positions_.resize(view.end_index(0));
   order_[0].push_back(view.root(0));
   NodeEdges edges;
+  StopCheck stop(should_stop);
   for (int n = 0; n + 1 < num_levels; ++n) {  // a path: level n + 1 is below
     for (const NodeIndex index : order_[n]) {
+      stop.go_on("pass", 8);
       view.read(n, index, StoreView::Read::kChildren, edges);
       for (const NodeIndex child : edges.children) {
         if (child == kNoNode) continue;
@@ -63,7 +65,7 @@ bool is_better(double value, double best) {
 std::optional<StoredBest> best_in_store(const StoreView& view, std::span<const double> reward_rounding,
                                         const ShouldStop& should_stop) {
   const SearchSpace& space = view.space();
-  const NodesByLevel nodes(view);
+  const NodesByLevel nodes(view, should_stop);
   const auto best = pass_up<Best>(
       nodes, StoreView::Read::kRewards, Best{},
       [&](int level, const NodeEdges& edges, const auto& child) {

@@ -141,13 +141,14 @@ bool StoreApproximation::has_exact_marginals() const {
 }
 
 // off_store[n] is the probability of reaching level n outside the store, where every state is equally likely.
-Marginals StoreApproximation::marginals() const {
+Marginals StoreApproximation::marginals(const ShouldStop& should_stop) const {
   check_argument(has_exact_marginals(), "marginals", "leaf values are not uniform: use sampled_marginals");
   check_argument(log_value_ != kNegInf, "marginals", "no configuration has positive probability (Z = 0)");
   Marginals marginals(space().levels.size());
   for (const Level& level : space().levels) marginals[level.variable].assign(level.num_states, 0.0);
   std::vector<double> off_store(space().levels.size(), 0.0);
-  ReachPass pass(*view_, StoreView::Read::kWeights);
+  StopCheck stop(should_stop);
+  ReachPass pass(*view_, StoreView::Read::kWeights, should_stop);
   const auto arrive = [&](int level, NodeIndex index, double probability) {
     if (index == kNoNode) {
       off_store[level] += probability;
@@ -158,6 +159,7 @@ Marginals StoreApproximation::marginals() const {
   for (std::size_t r = 0; r < space().roots.size(); ++r) arrive(space().roots[r], view_->root(r), 1.0);
   pass.run(
       [&](int n, std::uint32_t, double reach, const NodeEdges& edges) {
+        stop.go_on("marginals", 8);
         const Level& level = space().levels[n];
         for (int a = 0; a < level.num_states; ++a) {
           const double probability = reach * edges.weights[a] / edges.total;
@@ -182,11 +184,12 @@ Marginals StoreApproximation::marginals() const {
 }
 
 // Computes, for each node, the probability of staying on evaluated edges from there on.
-double StoreApproximation::unexplored_mass() const {
+double StoreApproximation::unexplored_mass(const ShouldStop& should_stop) const {
   if (is_exact_) return 0.0;
-  const NodesByLevel nodes(*view_);
-  const auto explored =
-      pass_up<double>(nodes, StoreView::Read::kRewards, 0.0, [&](int n, const NodeEdges& edges, const auto& child) {
+  const NodesByLevel nodes(*view_, should_stop);
+  const auto explored = pass_up<double>(
+      nodes, StoreView::Read::kRewards, 0.0,
+      [&](int n, const NodeEdges& edges, const auto& child) {
         double sum = 0.0;
         for (int a = 0; a < space().levels[n].num_states; ++a) {
           if (edges.is_evaluated[a] == 0 || edges.weights[a] == 0.0) continue;
@@ -195,7 +198,8 @@ double StoreApproximation::unexplored_mass() const {
           sum += product;
         }
         return sum;
-      });
+      },
+      "unexplored_mass", should_stop);
   double product = 1.0;
   for (std::size_t r = 0; r < space().roots.size(); ++r) {
     const NodeIndex root = view_->root(r);
@@ -204,6 +208,8 @@ double StoreApproximation::unexplored_mass() const {
   return 1.0 - product;
 }
 
-std::optional<Configuration> StoreApproximation::best() const { return best_in_store(*view_); }
+std::optional<Configuration> StoreApproximation::best(const ShouldStop& should_stop) const {
+  return best_in_store(*view_, {}, should_stop);
+}
 
 }  // namespace treesample

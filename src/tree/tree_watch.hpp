@@ -28,20 +28,24 @@ class TreeWatch {
   bool is_over() {
     ++num_traversals_;
     if (store_.held_bytes() > most_bytes_) return true;
-    return num_traversals_ % interval_ == 0 && look();
+    return (looks_.is_due() || is_report_due()) && look();
   }
   [[nodiscard]] StopReason reason() const { return reason_; }
   [[nodiscard]] std::int64_t num_traversals() const { return num_traversals_; }
   [[nodiscard]] double seconds() const { return watch_.seconds(); }
 
  private:
+  [[nodiscard]] bool is_report_due() const {
+    return observer_interval_ > 0 && num_traversals_ % observer_interval_ == 0;
+  }
   bool look();
 
   const TreeStore& store_;
   const Budget& budget_;
   std::size_t most_bytes_;
-  std::int64_t interval_, observer_interval_;  // traversals
-  std::int64_t num_traversals_ = 0;
+  LookSchedule looks_;
+  std::int64_t observer_interval_;  // traversals; 0: every few looks
+  std::int64_t num_traversals_ = 0, num_looks_ = 0;
   RunWatch watch_;
   StopReason reason_ = StopReason::kMemory;
 };

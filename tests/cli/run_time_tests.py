@@ -95,7 +95,7 @@ def check_time(model, limit, *options):
         return
     with open("answer.json") as file:
         answer = json.load(file)
-    check(answer["stop"] in ("time", "exact"), name, answer["stop"])
+    check(answer["stop"] in ("time", "exact", "rounding"), name, answer["stop"])
     lower, upper = answer["log_z"]["lower"], answer["log_z"]["upper"]
     if upper is not None and lower is not None:
         check(float(lower) <= float(upper), name, f"bounds {lower} {upper}")

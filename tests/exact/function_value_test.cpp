@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
@@ -130,6 +132,22 @@ TEST(FunctionValue, RefusesNoNumbersBranchesAndNull) {
   InferOptions options{.prior = "uniform"};
   options.value_function = [](int, std::span<const int>, int, std::span<double>) {};
   EXPECT_THROW(static_cast<void>(infer(graph, {}, {.budget = 10}, options)), OptionError);
+}
+
+// Nothing is known beforehand about the time that values take, so it is watched from the first one on.
+TEST_P(FunctionValueInfer, SlowValuesKeepToTheTime) {
+  FactorGraph graph;
+  for (int v = 0; v < 20; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < 20; ++v) graph.add_table({v, v + 1}, {0.0, 1.0, 1.0, 0.5});
+  int num_calls = 0;
+  InferOptions options{.select = GetParam(), .importance = 0};
+  options.value_function = [&](int, std::span<const int>, int, std::span<double> q) {
+    ++num_calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::fill(q.begin(), q.end(), 0.0);
+  };
+  infer(graph, {.marginals = false, .best = false}, {.seconds = 0.05}, options);
+  EXPECT_LE(num_calls, 14);
 }
 
 }  // namespace

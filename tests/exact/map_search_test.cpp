@@ -265,5 +265,22 @@ TEST(InferByName, QueriesAndMapAgreeWithEnumeration) {
   }
 }
 
+// Clusters of a clique take far longer to find than a look at the clock.
+TEST(MapSearch, LooksAtTheClockWhileItPlansItsBuckets) {
+  constexpr int kVariables = 120;
+  FactorGraph graph;
+  for (int v = 0; v < kVariables; ++v) graph.add_variable(2);
+  for (int v = 0; v < kVariables; ++v) {
+    for (int u = 0; u < v; ++u) graph.add_table({u, v}, {0.1, 0.2, 0.4, 0.3});
+  }
+  int num_looks = 0;
+  const Observer observer{.should_stop = [&] {
+    ++num_looks;
+    return false;
+  }};
+  map_search(graph, {}, {.bucket_bytes = 1 << 16, .max_expanded = 1}, observer);
+  EXPECT_GT(num_looks, 2 * kVariables);
+}
+
 }  // namespace
 }  // namespace treesample

@@ -18,7 +18,8 @@ namespace treesample {
 // is an index; there may then be positions without a node.
 class NodesByLevel {
  public:
-  explicit NodesByLevel(const StoreView& view);
+  // `should_stop` ends it with Error (kInterrupted).
+  explicit NodesByLevel(const StoreView& view, const ShouldStop& should_stop = {});
 
   [[nodiscard]] const StoreView& view() const { return *view_; }
   [[nodiscard]] std::uint32_t size(int level) const {
@@ -39,8 +40,8 @@ class NodesByLevel {
 // Parents before children. The visitor of a node says how much of the node's probability arrives at each child.
 class ReachPass {
  public:
-  ReachPass(const StoreView& view, StoreView::Read what)
-      : nodes_(view), what_(what), reach_(view.space().levels.size()) {
+  ReachPass(const StoreView& view, StoreView::Read what, const ShouldStop& should_stop = {})
+      : nodes_(view, should_stop), what_(what), reach_(view.space().levels.size()) {
     for (const int root : view.space().roots) make_room(root);
   }
 

@@ -10,6 +10,7 @@
 
 #include "treesample/model/approximation.hpp"
 #include "treesample/space/limits.hpp"
+#include "treesample/stop.hpp"
 #include "treesample/store/store_view.hpp"
 
 namespace treesample {
@@ -45,17 +46,19 @@ class StoreApproximation : public Approximation {
   // drawn by an exact leaf value: where memory was short, solved nodes may have been given back.
   [[nodiscard]] bool is_exact() const { return is_exact_; }
 
-  // The sampler's marginals by one pass over the store; those of the target where is_exact(). Only when
-  // has_exact_marginals(): off the store a leaf value whose distribution is not uniform has no closed form.
+  // What follows takes a pass over the store, which `should_stop` ends with Error (kInterrupted).
+
+  // The sampler's marginals; those of the target where is_exact(). Only when has_exact_marginals(): off the store a
+  // leaf value whose distribution is not uniform has no closed form.
   [[nodiscard]] bool has_exact_marginals() const;
-  [[nodiscard]] Marginals marginals() const;
+  [[nodiscard]] Marginals marginals(const ShouldStop& should_stop = {}) const;
 
   // Probability of the configurations with a factor that was not evaluated. Importance weights vary only there: unless
   // several samples fall there, a standard error means nothing.
-  [[nodiscard]] double unexplored_mass() const;
+  [[nodiscard]] double unexplored_mass(const ShouldStop& should_stop = {}) const;
 
   // The best configuration among those whose factors were all evaluated, if there are any.
-  [[nodiscard]] std::optional<Configuration> best() const;
+  [[nodiscard]] std::optional<Configuration> best(const ShouldStop& should_stop = {}) const;
 
   [[nodiscard]] const SearchSpace& space() const { return view_->space(); }
   [[nodiscard]] const StoreView& view() const { return *view_; }

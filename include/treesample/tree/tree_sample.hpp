@@ -40,7 +40,7 @@ struct TreeSearchOptions {
   BonusScale bonus = BonusScale::kQPhi;
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
-  int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by the kind of factors
+  int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by their time
   // The edges of these paths are in the tree before the search begins, as if it had chosen them, at no cost. May be
   // null.
   std::shared_ptr<const KnownPaths> known = {};
