@@ -171,6 +171,7 @@ Slices Elimination::State::slices_for(EliminationGoal goal, const char* function
 Marginals Elimination::State::sliced_marginals() const {
   const Slices slices = slices_for(EliminationGoal::kMarginals, "Elimination::marginals");
   EntryWatch watch(observer, 2.0 * slices.cost().num_entries);
+  double largest = kNegInf;
   Marginals result;
   for (int v = 0; v < graph.num_variables(); ++v) result.emplace_back(graph.num_states(v), 0.0);
   for (std::size_t i = 0; i < slices.size(); ++i) {
@@ -178,7 +179,16 @@ Marginals Elimination::State::sliced_marginals() const {
     const Slice slice = slices.run(i, {true, &team, pool}, watch);
     const double end = watch.num_done() + slices.cost().num_entries / slices.cost().num_slices;
     if (slice.estimate != kNegInf) {
-      const double share = std::exp(slice.estimate - log_z);
+      // Relative to the largest slice so far: log Z comes from other slices, and may differ by more than exponentials
+      // allow where factors are huge.
+      if (slice.estimate > largest) {
+        const double scale = std::exp(largest - slice.estimate);
+        for (std::vector<double>& probs : result) {
+          for (double& p : probs) p *= scale;
+        }
+        largest = slice.estimate;
+      }
+      const double share = std::exp(slice.estimate - largest);
       const Marginals part = slice.model.lift(slice.pass->marginals(watch));
       for (std::size_t v = 0; v < part.size(); ++v) {
         for (std::size_t a = 0; a < part[v].size(); ++a) result[v][a] += share * part[v][a];

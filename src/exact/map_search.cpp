@@ -223,14 +223,11 @@ void MapSearch::conclude(double left) {
     if (!listed.contains(states)) others = std::max(others, value.upper);
   }
   result_.log_upper = std::max(upper_of_best, others);
-  const auto is_above = [](double upper, const MapResult::Found& found) {
-    return upper > found.log_value.lower + MapResult::kTolerance;
-  };
   const bool has_all = std::ssize(best) < options_.k;
-  const bool is_last_known = has_all ? others == kNegInf : !is_above(others, best.back());
+  const double of_last = has_all ? (others == kNegInf ? 0.0 : HUGE_VAL) : others - best.back().log_value.lower;
   // Where the values are not exact, it is not known which of them is the first.
-  const bool is_first_known = best.empty() || !is_above(result_.log_upper, best.front());
-  result_.is_done = left == kNegInf && is_last_known && is_first_known;
+  result_.excess = std::max(of_last, best.empty() ? 0.0 : result_.gap());
+  result_.is_done = left == kNegInf && result_.excess <= MapResult::kTolerance;
 }
 
 void MapSearch::expand(const Open& open) {

@@ -145,7 +145,7 @@ void Finder::add_k_best() {
     if (answer_.best) answer_.k_best = {*answer_.best};
     return;
   }
-  answer_.is_k_best_optimal = found->is_done;
+  answer_.is_k_best_optimal = found->is_done && found->excess + error() <= MapResult::kTolerance;
   for (const MapResult::Found& one : found->best) answer_.k_best.push_back(configuration(one.states));
   std::stable_sort(answer_.k_best.begin(), answer_.k_best.end(),
                    [](const Configuration& a, const Configuration& b) { return a.log_density > b.log_density; });

@@ -163,29 +163,33 @@ bool MiniBucketPasses::send(BlockTeam& team, int c, std::vector<Table>& moments)
 }
 
 // Exponentiated steps along the derivatives, which are the entropies: they keep every sign. For the
-// lower bound the positive weight follows from the others.
+// lower bound the positive weight follows from the others. Where entries are so large that the rounding of their
+// differences is beyond the range of exponentials, the entropies are no numbers and the weights stay as they are.
 void MiniBucketPasses::move_weights(const MiniBucketPlan::Bucket& bucket) {
   Tables* const tables = tables_.data() + bucket.first;
   const double* const entropies = entropies_.data() + bucket.first;
+  std::vector<double> moved(static_cast<std::size_t>(bucket.count));
   double total = 0.0;
   if (side_ == Side::kUpper) {
     double mean = 0.0;
     for (int k = 0; k < bucket.count; ++k) mean += tables[k].weight * entropies[k];
     for (int k = 0; k < bucket.count; ++k) {
-      tables[k].weight *= std::exp(-kUpperWeightStep * step_ * tables[k].weight * (entropies[k] - mean));
-      tables[k].weight = std::max(tables[k].weight, kSmallestWeight);
-      total += tables[k].weight;
+      moved[k] = tables[k].weight * std::exp(-kUpperWeightStep * step_ * tables[k].weight * (entropies[k] - mean));
+      moved[k] = std::max(moved[k], kSmallestWeight);
+      total += moved[k];
     }
-    for (int k = 0; k < bucket.count; ++k) tables[k].weight /= total;
-    return;
+    for (double& weight : moved) weight /= total;
+  } else {
+    for (int k = 1; k < bucket.count; ++k) {
+      const double gradient = tables[k].weight * (entropies[k] - entropies[0]);
+      moved[k] = tables[k].weight * std::exp(std::clamp(kLowerWeightStep * step_ * gradient, -1.0, 1.0));
+      moved[k] = std::min(moved[k], -kSmallestWeight);
+      total += moved[k];
+    }
+    moved[0] = 1.0 - total;
   }
-  for (int k = 1; k < bucket.count; ++k) {
-    const double gradient = tables[k].weight * (entropies[k] - entropies[0]);
-    tables[k].weight *= std::exp(std::clamp(kLowerWeightStep * step_ * gradient, -1.0, 1.0));
-    tables[k].weight = std::min(tables[k].weight, -kSmallestWeight);
-    total += tables[k].weight;
-  }
-  tables[0].weight = 1.0 - total;
+  if (!std::isfinite(total)) return;
+  for (int k = 0; k < bucket.count; ++k) tables[k].weight = moved[k];
 }
 
 bool MiniBucketPasses::backward() {

@@ -57,6 +57,29 @@ TEST(WeightedMiniBucket, BoundsHoldWhereThousandsOfMessagesAddUp) {
   }
 }
 
+// Entropies overflow where differences of huge entries are rounding: the weights must stay weights.
+TEST(WeightedMiniBucket, BoundsHoldWithPenaltiesOfAnySize) {
+  for (const double penalty : {-1e6, -1e20, -1e40, -1e300}) {
+    for (int trial = 0; trial < 20; ++trial) {
+      Random random(100 + trial);
+      const FactorGraph shape = random_model(
+          random,
+          {.num_variables = 6, .min_states = 2, .max_states = 3, .num_factors = 6, .min_arity = 2, .max_arity = 3});
+      FactorGraph graph;
+      for (int v = 0; v < shape.num_variables(); ++v) graph.add_variable(shape.num_states(v));
+      for (const Factor& factor : shape.factors()) {
+        std::vector<double> values = factor.log_values();
+        for (double& value : values) value = random.uniform() < 0.3 ? penalty * random.uniform() : value;
+        graph.add_table(factor.scope(), std::move(values));
+      }
+      const double log_z = enumerate(graph).log_z;
+      const WeightedMiniBucket bounds(graph, space_of(graph, SpaceKind::kAndOr, OrderKind::kMinFill), {.i_bound = 1});
+      EXPECT_GE(bounds.report().log_upper, log_z) << penalty << ", trial " << trial;
+      EXPECT_LE(bounds.report().log_lower, log_z) << penalty << ", trial " << trial;
+    }
+  }
+}
+
 // wanted_bytes chooses the i-bound but refuses nothing.
 TEST(WeightedMiniBucket, WantedBytesChooseTheBoundWithinTheLimit) {
   Random random(3);

@@ -50,8 +50,10 @@ struct MapResult {
   std::vector<int> variables;  // M
   std::vector<Found> best;     // at most k, the largest lower bound first; none where Z = 0
   double log_upper = 0.0;      // certified: for every y
-  // Certified up to kTolerance: no y that is not in `best` is better than its last, and none is better than its first.
-  bool is_done = false;
+  // Certified: no y that is not in `best` is better than its last, and none is better than its first, by more than
+  // this.
+  double excess = 0.0;
+  bool is_done = false;             // it is within kTolerance
   bool is_exact_heuristic = false;  // no bucket was split
   std::int64_t num_expanded = 0;
 

@@ -82,5 +82,19 @@ TEST(Certificates, SamplesOfFactorsThatCancelAreNotExact) {
   }
 }
 
+// Entries that are equal as doubles count as one constant, but each of them is known to one unit in the last place:
+// constants that cancel leave that behind.
+TEST(Certificates, EqualEntriesAreEqualWithinTheirRounding) {
+  for (const double large : {1e3, 1e13}) {
+    FactorGraph graph;
+    graph.add_variable(3);
+    for (const double flat : {large, -large}) graph.add_table({0}, {flat, flat, flat});
+    graph.add_table({0}, {0.0, -1e-5, -2e-5});
+    const Answer answer = infer(Model(graph), {.k_best = 2});
+    EXPECT_EQ(answer.is_k_best_optimal, large < 1e4);
+    EXPECT_EQ(answer.is_best_optimal, large < 1e4);
+  }
+}
+
 }  // namespace
 }  // namespace treesample
