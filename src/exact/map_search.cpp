@@ -222,8 +222,8 @@ void MapSearch::conclude(double left) {
     if (!listed.contains(states)) others = std::max(others, value.upper);
   }
   result_.log_upper = std::max(upper_of_best, others);
-  const auto is_above = [](double upper, const MapResult::Found& found) {
-    return upper > found.log_value.lower + MapResult::kTolerance;
+  const auto is_above = [this](double upper, const MapResult::Found& found) {
+    return upper - found.log_value.lower + options_.log_error > MapResult::kTolerance;
   };
   const bool has_all = std::ssize(best) < options_.k;
   const bool is_last_known = has_all ? others == kNegInf : !is_above(others, best.back());

@@ -280,7 +280,7 @@ void judge_evidence(Answer& answer, const Model& model, const Run& run) {
 Answer by_circuit(const Model& model, InferRequest request, const Run& run, const Observer& observer) {
   Model hard = model;
   hard.soft_evidence.clear();
-  const AskedModel asked(hard, request.question);
+  const AskedModel asked(hard, request);
   if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
   request.question.query.clear();  // answered from the marginals
   if (model.circuit) return asked.answered(infer_circuit(model, request, observer));
@@ -319,7 +319,7 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
   const InferOptions known = with_program(options, model.graph, run);
-  const AskedModel asked(model, question, known);
+  const AskedModel asked(model, {question, limits, known});
   return planned(asked, {question, limits, known}, prepare(asked.model(), known, run), run);
 }
 
@@ -337,7 +337,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
                       "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
   }
   if (model.circuit || options.compile == true) return by_circuit(model, request, run, observer);
-  const AskedModel asked(model, question, request.options);
+  const AskedModel asked(model, request);
   InferRequest first{asked.question(), limits, request.options};
   first.validate();  // before a limit is changed, so that messages name what was given
   first.limits.seconds *= method_share(model, request);

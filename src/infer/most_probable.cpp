@@ -139,6 +139,7 @@ void Finder::prove_best() {
 void Finder::add_k_best() {
   MapOptions options = this->options(seconds_left());
   options.k = static_cast<int>(request_.question.k_best);
+  options.log_error = error();
   const ShouldStop stop = run_.time_box(policy::kMostBestShare, policy::kMapSeconds);
   const std::optional<MapResult> found = search(options, request_.limits, stop);
   if (!found) {

@@ -36,6 +36,7 @@ struct MapOptions {
   std::vector<int> order = {};            // of elimination, M last; empty: looked for
   std::vector<Assignment> first = {};     // configurations of the whole model that are known to be good
   std::size_t bucket_bytes = SIZE_MAX;    // for messages, where that is less than half of the memory
+  double log_error = 0.0;                 // differences of log S in the model that the graph stands for are off by this
   std::int64_t max_expanded = INT64_MAX;  // a limit that is the same on every machine
   // Certified bounds of log S(y), used where the buckets of the other variables are split; states are by the index in
   // M. Empty: elimination within the memory; a y for which that does not fit has no lower bound.
