@@ -203,6 +203,15 @@ ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr
   };
 }
 
+// Where the evidence decides all functions, they were evaluated with it, and limits of their calls mean nothing.
+void forget_calls(InferRequest& request) {
+  const bool counts_calls =
+      request.options.budget_unit == BudgetUnit::kCall || request.options.budget_unit == BudgetUnit::kCost;
+  if (counts_calls) request.options.budget_unit.reset();
+  if (counts_calls) request.limits.budget = Limits::kUnlimited;
+  request.limits.calls = Limits::kUnlimited;
+}
+
 Plan planned(const AskedModel& added, const InferRequest& request, const Prepared& prepared, Run& run) {
   InferRequest asked = request;
   asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
@@ -210,6 +219,7 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
     if (!asked.options.prior) asked.options.prior = kFunctionWord;
     asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
   }
+  if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
   const bool has_programs = added.model().programs != nullptr;
   Plan plan = make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run);
   const std::vector<int>& left = prepared.model->variable_of;  // rising
