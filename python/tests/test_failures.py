@@ -22,6 +22,14 @@ def failing(share=None, cost=None, num_states=3, **keywords):
     return model
 
 
+def test_a_failure_of_a_monotone_function_ends_the_run():
+    """What it counts as is no value of the function; -inf at the highest states once made everything impossible."""
+    for rule in ("impossible", "skip", -1.0):
+        with pytest.raises(ts.Error, match="^monotone needs on_failure='stop'"):
+            failing(on_failure=rule, monotone=True)
+    failing(on_failure="stop", monotone=True)
+
+
 def test_a_failure_cannot_count_as_more_than_log_max():
     """Bounds are made of log_max: a larger value in a third of the states once made them wrong, and "exact" so."""
     with pytest.raises(ts.Error, match="^on_failure is 5, above its declared log_max of 0$"):

@@ -47,8 +47,13 @@ class FunctionFactor(NamedTuple):
         return self.cost == 0 and self.batch is None and self.on_failure == "stop"
 
 
-def failure_rule(on_failure: Any, log_max: Optional[float]) -> OnFailure:
-    """What was given, where it is allowed. A number above `log_max` would make the bounds wrong that rest on it."""
+def failure_rule(on_failure: Any, log_max: Optional[float], is_monotone: bool) -> OnFailure:
+    """What was given, where it is allowed.
+
+    A number above `log_max` would make the bounds wrong that rest on it, and so would any for a monotone function.
+    """
+    if is_monotone and on_failure != "stop":
+        raise _core.Error("monotone needs on_failure='stop': what a failure counts as would bound other states")
     if isinstance(on_failure, str) and on_failure in ("stop", "impossible", "skip"):
         return on_failure
     if not isinstance(on_failure, numbers.Real) or isinstance(on_failure, bool):

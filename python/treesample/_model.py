@@ -122,7 +122,8 @@ class Model:
 
         `monotone=True` declares that a later state of a variable never lowers the value; a mapping says "increasing" or
         "decreasing" for each variable. Certified bounds are made of it. Such a function may return a pair, the value
-        and a witness: the names of variables whose states are enough for it, whatever the others are.
+        and a witness: the names of variables whose states are enough for it, whatever the others are. Its failures end
+        the run: what they count as otherwise would bound other states, too.
 
         >>> import treesample as ts
         >>> m = ts.Model()
@@ -135,7 +136,7 @@ class Model:
         {'a': 0, 'b': 'low'}
         """
         scope = self._scope(variables)
-        rule = failure_rule(on_failure, log_max)
+        rule = failure_rule(on_failure, log_max, bool(monotone))
         share = failure_share(max_failure_share)
         if batch is not None and batch < 1:
             raise _core.Error(f"batch is {batch}, allowed are numbers from 1 on")

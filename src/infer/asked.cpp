@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -72,30 +73,39 @@ int asked_variable(const Names& names, const std::string& name) {
   return names.variable(name);
 }
 
-// True when the method, as far as it is given, works on the tables and not only on samples.
-bool is_reasoned(const FactorGraph& graph, const InferOptions& options) {
-  const bool is_search = options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
-  const bool is_exact = options.method == Method::kExact || options.method == Method::kCount;
-  return graph.has_only_tables() && !options.value_function &&
-         (is_exact || (is_search && options.select.value_or(SelectRule::kGap) == SelectRule::kGap));
+bool has_joint(const Question& question) {
+  return std::any_of(question.query.begin(), question.query.end(), [](const auto& asked) { return asked.size() > 1; });
+}
+
+// True when the method for a model of tables works on these, and not only on samples: elimination, counting, or the
+// search with bounds. The tables decide only between the first and the last, so that the plan for none of them tells.
+bool reasons_about_tables(const InferRequest& request) {
+  if (request.options.value_function) return false;
+  InferRequest asked = request;
+  asked.options.elimination_order.clear();
+  Run run(request.limits.seconds, {});
+  const Plan plan = make_plan(FactorGraph(), asked, /*has_programs=*/false, /*is_simplified=*/true, run);
+  const bool is_search = plan.method == Method::kTreeSample && plan.select == SelectRule::kGap;
+  return is_search || plan.method == Method::kExact || plan.method == Method::kCount;
 }
 
 }  // namespace
 
-AskedModel::AskedModel(const Model& model, const Question& question, const InferOptions& options)
-    : original_(model), question_(question) {
+AskedModel::AskedModel(const Model& model, const InferRequest& request)
+    : original_(model), question_(request.question) {
   if (!model.soft_evidence.empty()) {
     added_ = model;
     added_->graph = with_soft_evidence(std::move(added_->graph), model.soft_evidence);
   }
-  if (question.query.empty()) return;
+  if (question_.query.empty()) return;
+  const bool has_variables = has_joint(question_) && model.graph.has_only_tables() && reasons_about_tables(request);
   const Names names(model.graph);
   try {
-    for (const std::vector<std::string>& asked : question.query) {
+    for (const std::vector<std::string>& asked : question_.query) {
       Query query;
       for (const std::string& name : asked) query.variables.push_back(asked_variable(names, name));
       if (query.variables.empty()) throw Error(ErrorCode::kArgument, "a query has no variables");
-      if (query.variables.size() > 1) add_joint(query, is_reasoned(model.graph, options));
+      if (query.variables.size() > 1) add_joint(query, has_variables);
       queries_.push_back(std::move(query));
     }
   } catch (const OptionError&) {

@@ -19,7 +19,7 @@ namespace treesample {
 class AskedModel {
  public:
   // Throws OptionError for a meaningless query. The model must outlive the object.
-  AskedModel(const Model& model, const Question& question, const InferOptions& options = {});
+  AskedModel(const Model& model, const InferRequest& request);
 
   [[nodiscard]] const Model& model() const { return added_ ? *added_ : original_; }
   [[nodiscard]] int num_original() const { return original_.graph.num_variables(); }

@@ -29,6 +29,12 @@ void Draft::set_log_z(double estimate, const LogBounds& bounds) {
   if (bounds.upper < HUGE_VAL) upper = bounds.upper;
   is_exact = bounds.is_exact();
   log_z = bounds.clamp(estimate);
+  // Certified bounds hold with any confidence.
+  const auto cut = [&](LogBounds& interval) {
+    interval = {bounds.clamp(interval.lower), bounds.clamp(interval.upper)};
+  };
+  if (bounded_importance) cut(bounded_importance->interval);
+  if (sampled_interval) cut(sampled_interval->log_z);
 }
 
 const char* Answer::log_z_kind() const {

@@ -203,6 +203,15 @@ ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr
   };
 }
 
+// Where the evidence decides all functions, they were evaluated with it, and limits of their calls mean nothing.
+void forget_calls(InferRequest& request) {
+  const bool counts_calls =
+      request.options.budget_unit == BudgetUnit::kCall || request.options.budget_unit == BudgetUnit::kCost;
+  if (counts_calls) request.options.budget_unit.reset();
+  if (counts_calls) request.limits.budget = Limits::kUnlimited;
+  request.limits.calls = Limits::kUnlimited;
+}
+
 Plan planned(const AskedModel& added, const InferRequest& request, const Prepared& prepared, Run& run) {
   InferRequest asked = request;
   asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
@@ -210,6 +219,7 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
     if (!asked.options.prior) asked.options.prior = kFunctionWord;
     asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
   }
+  if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
   const bool has_programs = added.model().programs != nullptr;
   Plan plan = make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run);
   const std::vector<int>& left = prepared.model->variable_of;  // rising
@@ -280,7 +290,7 @@ void judge_evidence(Answer& answer, const Model& model, const Run& run) {
 Answer by_circuit(const Model& model, InferRequest request, const Run& run, const Observer& observer) {
   Model hard = model;
   hard.soft_evidence.clear();
-  const AskedModel asked(hard, request.question);
+  const AskedModel asked(hard, request);
   if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
   request.question.query.clear();  // answered from the marginals
   if (model.circuit) return asked.answered(infer_circuit(model, request, observer));
@@ -319,7 +329,7 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
   const InferOptions known = with_program(options, model.graph, run);
-  const AskedModel asked(model, question, known);
+  const AskedModel asked(model, {question, limits, known});
   return planned(asked, {question, limits, known}, prepare(asked.model(), known, run), run);
 }
 
@@ -337,7 +347,7 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
                       "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
   }
   if (model.circuit || options.compile == true) return by_circuit(model, request, run, observer);
-  const AskedModel asked(model, question, request.options);
+  const AskedModel asked(model, request);
   InferRequest first{asked.question(), limits, request.options};
   first.validate();  // before a limit is changed, so that messages name what was given
   first.limits.seconds *= method_share(model, request);

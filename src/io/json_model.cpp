@@ -226,6 +226,12 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
   }
   if (field.has("cost")) factor.cost = field.at("cost").number(0.0, kMaxProgramSeconds);
   if (field.has("monotone")) factor.directions = parse_directions(field.at("monotone"), model, factor.scope);
+  if (!factor.directions.empty() && rule.kind != FailureRule::Kind::kStop) {
+    field.at("monotone")
+        .fail(fmt::format(
+            "needs the on_failure \"stop\" of the program '{}': what a failure counts as would bound other states",
+            program));
+  }
   return factor;
 }
 

@@ -60,33 +60,40 @@ class Sampling {
   struct Drawn {
     Assignment x;
     int leaf;
+    double expected;  // samples in all, as it seemed before this one was drawn: bets may not depend on it
     bool is_asked = false;
   };
+
+  [[nodiscard]] double expected() const {
+    const auto used = static_cast<double>(num_used_);
+    const double more = setup_.calls_left() * used / static_cast<double>(num_asked_ + 1);
+    return std::isfinite(more) ? used + more : kExpectedWithoutLimit;
+  }
 
   // Samples are used in the order in which they were drawn, so that slow ones are not left out.
   bool use_first() {
     if (drawn_.empty()) return false;
     const std::optional<double> value = functions_.value(drawn_.front().x);
     if (!value) return false;
-    const BoxTree::Node& node = tree_.nodes()[drawn_.front().leaf];
+    const Drawn drawn = std::move(drawn_.front());
+    drawn_.pop_front();
+    const BoxTree::Node& node = tree_.nodes()[drawn.leaf];
     const double least = ratio(node.lower, node.upper);
     const double z = std::clamp((ratio(*value, node.upper) - least) / (1.0 - least), 0.0, 1.0);
-    num_asked_ += drawn_.front().is_asked ? 1 : 0;
-    drawn_.pop_front();
+    num_asked_ += drawn.is_asked ? 1 : 0;
     ++num_used_;
-    const double more = setup_.calls_left() * static_cast<double>(num_used_) / static_cast<double>(num_asked_ + 1);
-    const double expected = std::isfinite(more) ? static_cast<double>(num_used_) + more : kExpectedWithoutLimit;
-    interval_.add(z, std::max(expected, static_cast<double>(num_used_)));
+    interval_.add(z, drawn.expected);
     sum_ += z;
     squares_ += z * z;
     return true;
   }
 
   void draw() {
+    const double num_expected = expected();
     const double at = random_.uniform() * total_;
     const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end(), at) - cumulative_.begin();
     const int leaf = leaves_[std::min<std::size_t>(static_cast<std::size_t>(place), leaves_.size() - 1)];
-    drawn_.push_back({tree_.masses().sample(tree_.box(leaf), random_), leaf});
+    drawn_.push_back({tree_.masses().sample(tree_.box(leaf), random_), leaf, num_expected});
     can_draw_ = ask(drawn_.back());
   }
 

@@ -30,11 +30,16 @@ OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources) {
   return model;
 }
 
-// A value that contradicts the declared maximum would make the bounds wrong that are derived from it.
+// A value that contradicts the declared maximum, or the declaration that a function is monotone, would make the bounds
+// wrong that are derived from it.
 FailureRule failure_rule(const Factor& factor, int index, const std::map<int, FailureRule>& rules) {
   const auto found = rules.find(index);
   if (found == rules.end()) return {};
   const FailureRule rule = found->second;
+  check_argument(factor.directions().empty() || rule.kind == FailureRule::Kind::kStop, "OracleSet",
+                 fmt::format("factor {} is declared monotone: a failure must end the run, because what it counts as "
+                             "would bound other states",
+                             index));
   if (rule.kind != FailureRule::Kind::kValue) return rule;
   const std::string problem = log_value_problem(rule.log_value, factor.log_max());
   if (!problem.empty()) throw_argument("OracleSet", fmt::format("on_failure of factor {} is {}", index, problem));

@@ -55,6 +55,7 @@ void correct_marginals(const Marginals& marginals, const std::vector<TargetSampl
     double total = 0.0;
     for (const double p : result.marginals[v]) total += p;
     for (double& p : result.marginals[v]) p /= total;
+    if (total == 0.0) result.marginals[v] = marginals[v];  // samples deny every state: they are worth nothing
     result.marginal_errors.push_back(worst);
   }
 }

@@ -93,7 +93,7 @@ class LearnedSearch {
   LearnedModelLimits model_limits_;
   LearnedModel model_;
   std::vector<Configuration> asked_;
-  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none of what is under way
+  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none of what is under way or failed
   LearnedSamplers samplers_;
   BestProposals best_proposals_;
   PosteriorDraws posterior_;
@@ -207,7 +207,6 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   if (asked.error) {
     report_.error = asked.error;
     stop_ = asked.error->code() == ErrorCode::kInterrupted ? StopReason::kInterrupted : StopReason::kFactorFailed;
-    densities_.erase(key(asked.x));
     return;
   }
   model_.add(asked);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "treesample/exact/elimination.hpp"
 #include "treesample/infer/infer.hpp"
@@ -40,6 +41,39 @@ TEST(Certificates, MarginalsAreExactOnlyWhereTheSamplerIs) {
   }
   EXPECT_GT(num_exact, 0);
   EXPECT_GT(num_others, 0);
+}
+
+// Whichever rule the options imply: samplers of rules that only sample must not see the variable of a joint query.
+TEST(Certificates, ProbabilitiesAddUpBesideAJointQuery) {
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  graph.add_table({0, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8});
+  const std::vector<InferOptions> requests = {{.space = SpaceKind::kGraph},
+                                              {.order = OrderKind::kGiven},
+                                              {.method = Method::kTreeSample},
+                                              {.prior = "calibrated"},
+                                              {.space = SpaceKind::kGraph, .sampler = SampleSource::kLower},
+                                              {.c = 2.0}};
+  for (const InferOptions& options : requests) {
+    const Answer answer = infer(graph, {.query = {{"x0", "x2"}}}, {.budget = 3}, options);
+    ASSERT_TRUE(answer.approximation);
+    double total = 0.0;
+    for (int number = 0; number < 8; ++number) {
+      total += std::exp(answer.approximation->log_prob(std::vector{number / 4, number / 2 % 2, number % 2}));
+    }
+    EXPECT_NEAR(total, 1.0, 1e-12) << answer.method;
+    EXPECT_EQ(answer.queries[0].probabilities.size(), 4U) << answer.method;
+  }
+}
+
+// Numbers near 3e10 are known to some 4e-6: any of the three configurations that seem equal may be the worst.
+TEST(Certificates, TheBestConfigurationsAreAsUncertainAsTheConstantsThatWereDropped) {
+  FactorGraph graph;
+  for (int v = 0; v < 2; ++v) graph.add_variable(3);
+  graph.add_table({0}, {3e10, 3e10, 3e10});
+  graph.add_table({0}, {-3e10, -3e10, -3e10});
+  graph.add_table({1}, {0.1, -5.0, -6.0});
+  EXPECT_FALSE(infer(graph, {.k_best = 2}).is_k_best_optimal);
 }
 
 // Each function prefers its second state by `more`, beside values of `large`.

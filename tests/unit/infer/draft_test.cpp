@@ -131,6 +131,17 @@ TEST(Draft, TheBestConfigurationIsALowerBound) {
   EXPECT_EQ(draft.log_z, draft.lower);
 }
 
+TEST(Draft, AnIntervalNeverExceedsTheBounds) {
+  Draft draft;
+  draft.bounded_importance = BoundedImportance{.interval = {kNegInf, 7.0}};
+  draft.sampled_interval = {{kNegInf, 7.0}, 0.95};
+  draft.set_log_z(0.0, {-4.0, 5.0});
+  EXPECT_EQ(draft.bounded_importance->interval.lower, -4.0);
+  EXPECT_EQ(draft.bounded_importance->interval.upper, 5.0);
+  EXPECT_EQ(draft.sampled_interval->log_z.lower, -4.0);
+  EXPECT_EQ(draft.sampled_interval->log_z.upper, 5.0);
+}
+
 TEST(Draft, ATreeSearchThatFoundAConfigurationHasALowerBound) {
   FactorGraph graph;
   for (int v = 0; v < 24; ++v) graph.add_variable(2);

@@ -64,6 +64,20 @@ TEST(Plan, OptionsOfTheSearchAreNeverDroppedWithoutAWord) {
   EXPECT_FALSE(has_remark(plan(chain(), {}, {}, {.method = Method::kGibbs, .sweeps = 5}), "ignored"));
 }
 
+// As in a table of cases, one of which observes everything.
+TEST(Plan, CallsMayBeLimitedWhereTheEvidenceDecidesAllFunctions) {
+  FactorGraph graph;
+  for (int v = 0; v < 2; ++v) graph.add_variable(2);
+  graph.add_factor(Factor::function({0}, [](std::span<const int> x) { return 1.0 * x[0]; }));
+  graph.add_table({1}, {0.0, 0.0});
+  const Answer calls = infer(Model(graph, {{0, 1}}), {}, {.calls = 5});
+  const Answer budget = infer(Model(graph, {{0, 1}}), {}, {.budget = 5}, {.budget_unit = BudgetUnit::kCall});
+  for (const Answer& answer : {calls, budget}) {
+    EXPECT_TRUE(answer.is_exact);
+    EXPECT_NEAR(*answer.log_z, 1.0 + std::log(2.0), 1e-12);
+  }
+}
+
 TEST(Plan, WhatMakesNoSenseIsRefusedByName) {
   const auto refused = [](const FactorGraph& graph, const Limits& limits, const InferOptions& options) {
     try {

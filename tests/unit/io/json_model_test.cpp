@@ -222,6 +222,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{PROGRAM(R"({"command": ["x"], "on_failure": "ignore"})"),
                 "m.json: programs.p.on_failure: allowed are \"stop\", \"impossible\", \"skip\" and a number, the "
                 "log-value of what fails"},
+        BadText{R"({"variables": [{"name": "a", "states": 2}], "programs": {"p": {"command": ["x"], "on_failure": -1}},
+                    "factors": [{"name": "f", "scope": ["a"], "program": "p", "monotone": true}]})",
+                "m.json: factors[0].monotone: needs the on_failure \"stop\" of the program 'p': what a failure counts "
+                "as would bound other states"},
         BadText{PROGRAM(R"({"command": ["x"], "on_failure": 1e9})"),
                 "m.json: programs.p.on_failure: the log-value is 1000000000, allowed are -inf and numbers from -1e+300 "
                 "to 17000000"}));

@@ -165,6 +165,24 @@ TEST(FailureRulesOfFunctions, AFailureCountsAsNoMoreThanLogMax) {
   make(kNegInf, 0.0);
 }
 
+// What a failure counts as is no value of the function: taken for one, -inf at the highest states made all others
+// impossible, and that was certified.
+TEST(FailureRulesOfFunctions, AFailureOfAMonotoneFunctionEndsTheRun) {
+  const Factor increasing = failing_function(20).factor(0).monotone({Direction::kIncreasing});
+  FactorGraph graph;
+  graph.add_variable(30);
+  graph.add_factor(increasing);
+  for (const FailureRule& rule : {FailureRule{FailureRule::Kind::kImpossible}, {FailureRule::Kind::kValue, -1.0}}) {
+    EXPECT_NE(message_of(ErrorCode::kArgument,
+                         [&] {
+                           OracleSet(graph, "1", {.on_failure = {{0, rule}}});
+                         })
+                  .find("factor 0 is declared monotone: a failure must end the run"),
+              std::string::npos);
+  }
+  OracleSet(graph, "1", {.on_failure = {{0, {}}}});
+}
+
 TEST(FailureRulesOfFunctions, TooManyFailuresEndTheRunUnlessMoreAreAllowed) {
   OracleOptions options{.on_failure = {{0, {FailureRule::Kind::kSkip}}}};
   const auto ask_all = [&](int first) {
