@@ -9,8 +9,10 @@
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/q_uct_search.hpp"
+#include "treesample/store/passes.hpp"
 #include "treesample/surrogate/rebuilt_search.hpp"
 #include "treesample/text.hpp"
 #include "treesample/value/telescoped_value.hpp"
@@ -31,6 +33,24 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   }
   const int num_samples = add_frequencies(draft, *result.approximation, policy::kMarginalSamples, task);
   draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
+}
+
+// Where everything is in the store, with its rewards, the best of it is the best of all. In `tree` the error of log Z
+// contains the rounding of each density that can be the largest, as tree_rounding.cpp has it, once; both the best and
+// the one that it is compared with may be off.
+void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const Task& task) {
+  const std::optional<StoredBest> stored = best_in_store(result.approximation->view(), result.reward_rounding);
+  if (!stored) return;
+  draft.best = *stored;
+  const int num_levels = result.approximation->space().num_levels();
+  for (int n = 0; prior.value && n < num_levels; ++n) {
+    if (prior.value->is_exact(n)) return;  // it stands for configurations that are not in the store
+  }
+  const LogBounds& log_z = result.report.log_z;
+  if (!result.approximation->is_exact() || !(log_z.upper < HUGE_VAL)) return;
+  const double of_paths = result.reward_rounding.empty() ? log_z.upper - log_z.lower : 0.0;
+  draft.best_gap = stored->excess + of_paths + 2.0 * task.run.log_error();
+  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
 }
 
 // For a network in the space `tree`: its values, corrected by samples and made consistent between levels. The cost is
@@ -130,7 +150,7 @@ Draft run_tree_search(const Task& task) {
       result.approximation && !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
   draft.approximation = result.approximation;
   if (!has_passes) return draft;
-  if (task.question().best) draft.best = result.approximation->best();
+  if (task.question().best) add_best(draft, result, prior, task);
   if (run.is_overdue()) return draft;
   if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || chosen.importance > 0;
