@@ -27,6 +27,8 @@ constexpr int kMostTries = 300;
 constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // evaluated before the first fit
 constexpr std::int64_t kLearnEvery = 6;                     // it fits again when there are 1 / 6 more values
 constexpr double kNoSurprise = 1e-4;                        // nats: smaller differences teach nothing
+constexpr int kMostOptima = 3;                              // asked at the end
+constexpr double kShareForOptimum = 0.03;                   // of the calls, kept for that
 
 class LearnedSearch {
  public:
@@ -152,14 +154,16 @@ bool LearnedSearch::is_over() {
   return stop_.has_value();
 }
 
-// Whether the search has calls left; the rest is for errors.
+// Whether the search has calls left; the rest is for the learned optimum and for errors.
 bool LearnedSearch::has_share_left() const {
   const double share = options_.wants_best ? 1.0 : 1.0 - options_.error_share;
   const double kept = (1.0 - share) * std::min(static_cast<double>(limits_.budget), 5.0 * first_left_);
   if (static_cast<double>(queue_.num_left()) <= kept) return false;
   if (limits_.budget == Limits::kUnlimited) return watch_.seconds() < share * limits_.seconds;
-  const double under_way = queue_.num_pending();
-  return budget_.spent().in(limits_.unit) + under_way < share * static_cast<double>(limits_.budget);
+  const auto budget = static_cast<double>(limits_.budget);
+  const bool has_rest = limits_.unit == BudgetUnit::kCall && share < 1.0;
+  const double for_optimum = has_rest ? std::min<double>(kMostOptima, std::floor(kShareForOptimum * budget)) : 0.0;
+  return budget_.spent().in(limits_.unit) + queue_.num_pending() < share * budget - for_optimum;
 }
 
 void LearnedSearch::search() {
@@ -255,24 +259,22 @@ double LearnedSearch::posterior_spread(Random& random) const {
   return std::sqrt(std::max(0.0, squares - sum * sum / count) / (count - 1));
 }
 
-// What is kept for errors pays for the learned optimum too: where many configurations matter, the search may know log Z
-// well and yet not have come across it.
+// Where many configurations matter, the search may know log Z well and yet not have come across the learned optimum.
+// Each answer may teach that another one is better.
 void LearnedSearch::ask_optimum() {
-  constexpr int kMostOptima = 3;  // each may teach that another one is better
+  learn();
   for (int i = 0; i < kMostOptima && queue_.can_pay() && !is_over(); ++i) {
-    if (report_.num_learned == 0 || i > 0 || std::ssize(asked_) >= next_learning_) learn();
     std::optional<Assignment> x = learned_optimum(model_, model_limits_, should_stop_);
     if (!x || !densities_.emplace(key(*x), std::nullopt).second) return;
     queue_.submit(*std::move(x), BestProposals::kOther);
     while (queue_.num_pending() > 0 && wait()) {
     }
     if (stop_) return;
+    learn();
   }
-  learn();
 }
 
 void LearnedSearch::sample_errors() {
-  if (report_.num_learned == 0 || std::ssize(asked_) < next_learning_) learn();
   if (options_.wants_best || options_.error_share == 0.0 || approximation().log_elsewhere() == kNegInf) return;
   Random random(options_.seed, "errors");
   std::vector<TargetSample> samples;
