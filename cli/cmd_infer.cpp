@@ -290,10 +290,9 @@ int InferCommand::run() {
   finish_programs(input.model, answer);
   show(answer, input, display.trace());
   if (answer.error) throw Error(*answer.error);
-  if (!compile_.empty() && !answer.circuit) {
-    const bool is_interrupted = answer.stop == StopReason::kInterrupted;
-    throw Error(is_interrupted ? ErrorCode::kInterrupted : ErrorCode::kResource,
-                fmt::format("--compile: {} was not written", printable(compile_)));
+  if (answer.no_circuit) {
+    throw Error(answer.no_circuit->code(),
+                fmt::format("--compile: {} was not written: {}", printable(compile_), answer.no_circuit->what()));
   }
   return 0;
 }

@@ -217,8 +217,10 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   auto unknown = std::find_if(rest.begin(), rest.end(), is_option);
   if (unknown == rest.end() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) unknown = rest.begin();
   if (unknown != rest.end()) {
+    if (!is_option(*unknown)) {
+      return fmt::format("'{}' is one word too many ({})", shortened(*unknown, kShownWord), see);
+    }
     const std::string word = unknown->substr(0, unknown->find('='));
-    if (!is_option(word)) return fmt::format("'{}' is one word too many ({})", shortened(word, kShownWord), see);
     std::vector<std::string> names;
     for (const CLI::Option* option : parser.get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);

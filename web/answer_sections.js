@@ -167,7 +167,7 @@ function certifiedSection(data) {
     );
   }
   const between = (interval) => `[${bound(interval.lower, -1)}, ${bound(interval.upper, 1)}]`;
-  if (z.interval) {
+  if (z.interval && z.kind !== "exact") {
     add("log Z", between(z.interval), "interval", `with confidence ${z.interval.confidence}, by samples`);
   }
   if (z.sampled_interval && z.kind !== "exact") {

@@ -34,11 +34,11 @@ void raise(const py::object& type, const std::string& message, ErrorCode code) {
   PyErr_SetObject(type.ptr(), error.ptr());
 }
 
-// Options are keywords here: "gap: ..." instead of "--gap: ...", "oracle_workers" instead of "--oracle-workers".
+// Options are keywords here: "gap: ..." instead of "--gap: ...", "new_calls is ..." instead of "--new-calls is ...".
 std::string as_keyword(const OptionError& error) {
   std::string name = error.option();
   for (char& c : name) c = c == '-' ? '_' : c;
-  return name + ": " + error.message();
+  return name + (error.message().starts_with("is ") ? " " : ": ") + error.message();
 }
 
 void bind_errors(py::module_& module) {

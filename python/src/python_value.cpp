@@ -53,7 +53,7 @@ void PythonValue::call(int variable, std::span<const int> prefixes, int count, s
     }
     std::copy(values.data(), values.data() + values.size(), q.begin());
   } catch (py::error_already_set& error) {
-    if (!raised_ || !error.matches(PyExc_KeyboardInterrupt)) throw;
+    if (!raised_ || error.matches(PyExc_Exception)) throw;  // Ctrl-C, sys.exit: the run ends with its answer so far
     raised_->stop(error.value());
     for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
       const auto row = q.subspan(r * num_states, num_states);

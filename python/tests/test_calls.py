@@ -219,7 +219,7 @@ def test_what_workers_elsewhere_cannot_do_is_said(tmp_path):
     model.factor(model.variable("a", 3))(lambda a: 0.0)
     with pytest.raises(ts.OptionError, match="redis: workers elsewhere run programs of a model file"):
         model.infer(calls=10, redis="redis://127.0.0.1")
-    with pytest.raises(ts.OptionError, match="run: is for workers on other machines"):
+    with pytest.raises(ts.OptionError, match="run is for workers on other machines"):
         model.infer(calls=10, run="pumps")
     programs = ts.read(program_model(tmp_path), allow_programs=True)
     with pytest.raises(ts.OptionError, match="redis: has no field 'pasword_file'; did you mean 'password_file'"):

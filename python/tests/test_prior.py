@@ -174,6 +174,22 @@ def test_wrong_values_are_refused(prior, error, text):
     assert caught.value.answer is None
 
 
+@pytest.mark.parametrize("leave", [KeyboardInterrupt, SystemExit])
+def test_a_value_function_that_leaves_has_the_answer_so_far(leave):
+    model, _ = make_model(1)
+    calls = []
+
+    def prior(variable, prefixes):
+        calls.append(variable)
+        if len(calls) == 5:
+            raise leave("enough")
+        return np.zeros((len(prefixes), len(variable.states)))
+
+    with pytest.raises(leave, match="enough") as caught:
+        model.infer(prior=prior, budget=10_000)
+    assert caught.value.answer.stop == "interrupted" and caught.value.answer.log_z.estimate is not None
+
+
 def test_what_cannot_be_is_said():
     model, tables = make_model(1)
     with pytest.raises(ts.Error, match="tree or graph"):

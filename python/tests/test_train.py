@@ -93,8 +93,8 @@ def test_bad_input_is_named(tmp_path):
     m = chain_of(1)
     cases = [
         (lambda: ts.train(m, tmp_path / "a", bugdet=3), TypeError, "did you mean 'budget'"),
-        (lambda: ts.train(m, tmp_path / "a", targets="best"), ts.OptionError, "targets: is 'best', allowed are: bounds"),
-        (lambda: ts.train(m, tmp_path / "a", budget="many"), ts.OptionError, "budget: is 'many'"),
+        (lambda: ts.train(m, tmp_path / "a", targets="best"), ts.OptionError, "targets is 'best', allowed are: bounds"),
+        (lambda: ts.train(m, tmp_path / "a", budget="many"), ts.OptionError, "budget is 'many'"),
         (lambda: ts.train(m, tmp_path / "a", budget=0), ts.Error, "budget"),
         (lambda: ts.train("chains", tmp_path / "a"), ts.Error, "chains"),
         (lambda: ts.train([], tmp_path / "a"), ts.Error, "no models"),

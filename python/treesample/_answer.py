@@ -29,6 +29,7 @@ class LogZ(NamedTuple):
     `lower` and `upper` are certified: rounding included, they cannot be wrong. `interval` holds at the confidence that
     was asked for, because the weights of its samples are bounded. `sampled_interval`, of a learned model, is made of
     the spread of samples: it is not certified, and where the samples miss what matters it can be far from the truth.
+    Where log Z is exact, both are the certified bounds.
     `estimate` and `std_error` are no statements of that kind.
     """
 

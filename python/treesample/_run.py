@@ -55,7 +55,7 @@ def redis_options(
     """How the server between this process and workers elsewhere is reached; a run waits no longer than its time."""
     if given is None:
         if run != "default":
-            raise _core.OptionError("run: is for workers on other machines (redis=ADDRESS)")
+            raise _core.OptionError("run is for workers on other machines (redis=ADDRESS)")
         return None
     options = _core.RedisOptions()
     options.run = run

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "treesample/math/random.hpp"
@@ -21,54 +22,144 @@ double log2_entries(const Separators& separators) {
   return log_sum;
 }
 
-// The bag whose removal leaves the smallest largest part. The last variable of the order is the root.
-int middle_bag(const std::vector<int>& order, const std::vector<int>& parent) {
+// About the work for a component: its bags times the joint states of the decided variables that it depends on, as if
+// all variables had two states.
+double work_of(int num_bags, std::size_t num_decided) { return num_bags * std::exp2(static_cast<double>(num_decided)); }
+
+// Depths of variables by the trees of bags; each tree is given by its variables in the order of elimination.
+class Depths {
+ public:
+  explicit Depths(const Separators& separators)
+      : separators_(separators),
+        tree_(separators.size()),
+        bags_(separators.size()),
+        is_done_(separators.size(), 0),
+        depth_(separators.size(), -1) {
+    for (std::size_t v = 0; v < separators.size(); ++v) {
+      if (separators[v].empty()) continue;
+      tree_[v].push_back(separators[v].front());
+      tree_[separators[v].front()].push_back(static_cast<int>(v));
+    }
+  }
+
+  // From the middle of the tree outward.
+  void set_outward(const std::vector<int>& order) {
+    for (const int v : order) bags_[v].parent = separators_[v].empty() ? -1 : separators_[v].front();
+    const int root = middle(order);
+    const std::vector<int> bags = bags_from(root);
+    for (const int bag : bags) {
+      decide(bag, bags_[bag].depth);
+      bags_[bag].below = 1;
+    }
+    for (auto bag = bags.rbegin(); bag != bags.rend(); ++bag) {
+      const int above = bags_[*bag].parent;
+      if (above >= 0) bags_[above].below += bags_[*bag].below;
+      const bool is_above_later = above >= 0 && !separators_[*bag].empty() && separators_[*bag].front() == above;
+      const std::size_t num_decided = above < 0 ? 0 : separators_[is_above_later ? *bag : above].size();
+      work_ += work_of(bags_[*bag].below, num_decided);
+    }
+  }
+
+  // The middle of the tree first, then that of each part, and so on.
+  void set_halved(const std::vector<int>& order) {
+    std::vector<std::pair<int, int>> open{{order.back(), 0}};
+    while (!open.empty()) {
+      const auto [start, depth] = open.back();
+      open.pop_back();
+      std::vector<int> part = bags_from(start);
+      work_ += work_of(static_cast<int>(part.size()), num_decided(part));
+      std::reverse(part.begin(), part.end());
+      const int root = middle(part);
+      decide(root, depth);
+      is_done_[root] = 1;
+      for (const int next : tree_[root]) {
+        if (is_done_[next] == 0) open.emplace_back(next, depth + 1);
+      }
+    }
+  }
+
+  [[nodiscard]] double work() const { return work_; }
+  [[nodiscard]] const std::vector<int>& of() const { return depth_; }
+
+ private:
   struct Bag {
+    int parent = -1, depth = 0;
     int below = 1;  // number of bags, including itself
     int largest_part = 0;
   };
-  std::vector<Bag> bags(parent.size());
-  for (const int v : order) {
-    if (parent[v] < 0) continue;
-    Bag& above = bags[parent[v]];
-    above.below += bags[v].below;
-    above.largest_part = std::max(above.largest_part, bags[v].below);
-  }
-  int best = order.front();
-  for (const int v : order) {
-    bags[v].largest_part = std::max(bags[v].largest_part, bags[order.back()].below - bags[v].below);
-    if (bags[v].largest_part < bags[best].largest_part) best = v;
-  }
-  return best;
-}
 
-// Depths of the variables of one tree of bags, given by its variables in the order of elimination.
-void set_depths(const std::vector<int>& order, const Separators& separators, std::vector<int>& depth) {
-  std::vector<int> parent(separators.size(), -1);
-  Adjacency tree(separators.size());
-  for (const int v : order) {
-    if (separators[v].empty()) continue;
-    parent[v] = separators[v].front();
-    tree[v].push_back(parent[v]);
-    tree[parent[v]].push_back(v);
+  // The bags that are connected with this one by bags that are not done; parents and depths are set.
+  std::vector<int> bags_from(int start) {
+    std::vector<int> found{start};
+    bags_[start].parent = -1;
+    bags_[start].depth = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      for (const int next : tree_[found[i]]) {
+        if (next == bags_[found[i]].parent || is_done_[next] != 0) continue;
+        bags_[next].parent = found[i];
+        bags_[next].depth = bags_[found[i]].depth + 1;
+        found.push_back(next);
+      }
+    }
+    return found;
   }
-  const int root = middle_bag(order, parent);
-  std::vector<std::pair<int, int>> queue{{root, 0}};
-  std::vector<char> is_reached(separators.size(), 0);
-  is_reached[root] = 1;
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const auto [bag, bag_depth] = queue[i];
-    const auto put = [&](int v, int at) {
-      if (depth[v] < 0) depth[v] = at;
-    };
-    put(bag, bag_depth);
-    for (const int v : separators[bag]) put(v, bag_depth);
-    for (const int next : tree[bag]) {
-      if (is_reached[next] != 0) continue;
-      is_reached[next] = 1;
-      queue.emplace_back(next, bag_depth + 1);
+
+  // The bag whose removal leaves the smallest largest part. The order has parents last.
+  int middle(const std::vector<int>& order) {
+    for (const int v : order) {
+      bags_[v].below = 1;
+      bags_[v].largest_part = 0;
+    }
+    for (const int v : order) {
+      if (bags_[v].parent < 0) continue;
+      Bag& above = bags_[bags_[v].parent];
+      above.below += bags_[v].below;
+      above.largest_part = std::max(above.largest_part, bags_[v].below);
+    }
+    int best = order.front();
+    for (const int v : order) {
+      bags_[v].largest_part = std::max(bags_[v].largest_part, bags_[order.back()].below - bags_[v].below);
+      if (bags_[v].largest_part < bags_[best].largest_part) best = v;
+    }
+    return best;
+  }
+
+  void decide(int bag, int depth) {
+    if (depth_[bag] < 0) depth_[bag] = depth;
+    for (const int v : separators_[bag]) {
+      if (depth_[v] < 0) depth_[v] = depth;
     }
   }
+
+  [[nodiscard]] std::size_t num_decided(const std::vector<int>& part) const {
+    std::vector<int> decided;
+    for (const int bag : part) {
+      if (depth_[bag] >= 0) decided.push_back(bag);
+      std::copy_if(separators_[bag].begin(), separators_[bag].end(), std::back_inserter(decided),
+                   [&](int v) { return depth_[v] >= 0; });
+    }
+    std::sort(decided.begin(), decided.end());
+    return static_cast<std::size_t>(std::unique(decided.begin(), decided.end()) - decided.begin());
+  }
+
+  const Separators& separators_;
+  Adjacency tree_;
+  std::vector<Bag> bags_;
+  std::vector<char> is_done_;
+  std::vector<int> depth_;
+  double work_ = 0.0;
+};
+
+// Halving puts components between bags on several sides, and they depend on all of them: it pays for long models of
+// small width, where going outward takes a time quadratic in their length.
+std::vector<int> best_depths(const Separators& separators, const std::vector<std::vector<int>>& trees) {
+  constexpr double kWorth = 16.0;  // more contexts make larger circuits
+  Depths outward(separators), halved(separators);
+  for (const std::vector<int>& order : trees) {
+    outward.set_outward(order);
+    halved.set_halved(order);
+  }
+  return outward.work() > kWorth * halved.work() ? halved.of() : outward.of();
 }
 
 }  // namespace
@@ -103,8 +194,7 @@ DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uin
     }
   }
   for (const int v : best_order) members[tree[v]].push_back(v);
-  std::vector<int> depth(best.size(), -1);
-  for (const auto& order : members) set_depths(order, best, depth);
+  const std::vector<int> depth = best_depths(best, members);
   const int deepest = std::max(1, *std::max_element(depth.begin(), depth.end()));
   for (const int d : depth) guide.depths.push_back(static_cast<double>(d) / deepest);
   guide.order = std::move(best_order);

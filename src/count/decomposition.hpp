@@ -1,9 +1,9 @@
 // A tree decomposition as a guide: variables near the middle of the tree are decided first.
 //
 // The bags {v} and sep(v) of an elimination order form a tree (sep(v) is in the bag of its first variable to be
-// removed). Its root is a bag whose removal leaves no part with more than half of the bags; the depth of a variable is
-// that of the highest bag that contains it. Decisions by depth split the model into parts of at most half the size
-// every width + 1 decisions, and each part depends only on one bag.
+// removed). Its root is a bag whose removal leaves no part with more than half of the bags. The depth of a variable is
+// that of the highest bag that contains it: by the distance from the root, so that each part depends on one bag only;
+// or, where that is much less work, every part has such a root of its own, so that decisions by depth halve all parts.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "exact/linear_table.hpp"
@@ -38,6 +39,20 @@ Assignment drawn(const EliminationPass& pass, const FactorGraph& graph, const st
     x[*v] = random.categorical(weights);
   }
   return x;
+}
+
+// The logarithm of the probability with which drawn() returns x.
+double log_chance(const EliminationPass& pass, const FactorGraph& graph, const std::vector<int>& order,
+                  std::span<const int> x) {
+  double sum = 0.0;
+  std::vector<double> weights;
+  for (const int v : order) {
+    weights.resize(static_cast<std::size_t>(graph.num_states(v)));
+    pass.conditional(v, x, weights);
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    sum += std::min(0.0, std::log(weights[x[v]] / total));
+  }
+  return sum;
 }
 
 }  // namespace
@@ -258,7 +273,13 @@ const EliminationCost& Elimination::cost() const { return state_->cost; }
 
 double Elimination::log_prob(std::span<const int> x) const {
   state_->graph.check_assignment(x, "Elimination::log_prob");
-  return log_z() == kNegInf ? kNegInf : state_->graph.log_density(x) - log_z();
+  if (log_z() == kNegInf) return kNegInf;
+  const double log_density = state_->graph.log_density(x);
+  // Where large numbers cancel, little is left of a difference of logarithms.
+  if (log_density == kNegInf || bounds().is_exact() || !state_->keeps_messages) {
+    return std::min(0.0, log_density - log_z());
+  }
+  return log_chance(*state_->pass, state_->graph, state_->cost.order, x);
 }
 
 void Elimination::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {

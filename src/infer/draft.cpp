@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "infer/policy.hpp"
+#include "math/cut_interval.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/first_bounds.hpp"
 #include "treesample/text.hpp"
@@ -29,12 +30,6 @@ void Draft::set_log_z(double estimate, const LogBounds& bounds) {
   if (bounds.upper < HUGE_VAL) upper = bounds.upper;
   is_exact = bounds.is_exact();
   log_z = bounds.clamp(estimate);
-  // Certified bounds hold with any confidence.
-  const auto cut = [&](LogBounds& interval) {
-    interval = {bounds.clamp(interval.lower), bounds.clamp(interval.upper)};
-  };
-  if (bounded_importance) cut(bounded_importance->interval);
-  if (sampled_interval) cut(sampled_interval->log_z);
 }
 
 const char* Answer::log_z_kind() const {
@@ -96,10 +91,22 @@ void Draft::doubt_what_was_exact(double log_error) {
                        : fmt::format("{}; rounding in the simplified model adds up to {}", marginals_from, up_to);
 }
 
+void Draft::take_upper_bound(double log_upper) {
+  if (log_z && !is_exact && log_upper < upper.value_or(HUGE_VAL)) {
+    set_log_z(*log_z, {lower.value_or(kNegInf), log_upper});
+  }
+}
+
 void Draft::take_best_as_bound(const FactorGraph& graph, double log_error) {
   if (!best || !log_z || is_exact || best->log_density <= lower.value_or(kNegInf)) return;
   const LogBounds known = LogBounds{first_bounds(graph, best).lower, HUGE_VAL}.widened(log_error);
   if (known.lower > lower.value_or(kNegInf)) set_log_z(*log_z, {known.lower, upper.value_or(HUGE_VAL)});
+}
+
+void Draft::cut_intervals() {
+  const LogBounds bounds{lower.value_or(kNegInf), upper.value_or(HUGE_VAL)};
+  if (bounded_importance) bounded_importance->interval = cut_interval(bounded_importance->interval, bounds);
+  if (sampled_interval) sampled_interval->log_z = cut_interval(sampled_interval->log_z, bounds);
 }
 
 void Draft::set_exact_marginals(Marginals exact) {

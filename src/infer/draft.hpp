@@ -23,9 +23,14 @@ struct Draft : Answer {
   // Widens the bounds: the log Z of the model that was solved may be this far off. Where they are too wide for `exact`
   // then, nothing else is called exact either.
   void widen(double log_error);
+  // log Z of the original model is at most this.
+  void take_upper_bound(double log_upper);
   // The density of the best configuration is a lower bound of log Z; `graph` is the model that was solved, whose
   // densities may be this far off.
   void take_best_as_bound(const FactorGraph& graph, double log_error);
+  // Certified bounds hold with any confidence: intervals by samples are cut off at them, and where they make log Z
+  // exact they take the intervals' place. To be called once the bounds are final.
+  void cut_intervals();
   void set_exact_marginals(Marginals exact);
   // Quotients of sums: exact where log Z is, which must be set, and where these sums, which bound log Z by themselves,
   // are. Another method may know log Z better than they do.

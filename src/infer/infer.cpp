@@ -17,6 +17,7 @@
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
 #include "infer/sensitivity.hpp"
+#include "infer/words.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
@@ -110,13 +111,6 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
                     is_quarter ? "; mini-buckets get a quarter of it (--prior uniform does without)" : ""),
         ErrorCode::kResource);
   }
-}
-
-void judge_stop(Draft& draft, const Run& run) {
-  // A wait for a program ends as interrupted when the time is over; a method that ended by itself may be cut short
-  // later.
-  if (run.is_interrupted() && !draft.is_exact) draft.stop = StopReason::kInterrupted;
-  if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
 }
 
 void judge_programs(Draft& draft, const OracleSet* programs, const Run& run) {
@@ -261,6 +255,7 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   draft.seconds = run.seconds();
   if (graph.has_only_tables()) draft.add_first_bounds(graph);
   draft.widen(run.log_error());
+  if (!draft.is_exact) draft.take_upper_bound(network_log_upper(model.graph));
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
   if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
     run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
@@ -269,9 +264,11 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   }
   add_samples(draft, {graph, plan, run}, *prepared.model);
   if (graph.has_only_tables()) draft.take_best_as_bound(graph, run.log_error());
+  draft.cut_intervals();
   judge_importance(draft);
   judge_programs(draft, model.programs.get(), run);
-  judge_stop(draft, run);
+  // A wait for a program ends as interrupted when the time is over.
+  if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
   draft.plan = std::move(plan);
   return lifted(std::move(draft), prepared, model.graph);
 }
@@ -296,6 +293,21 @@ Answer by_circuit(const Model& model, InferRequest request, const Run& run, cons
   if (model.circuit) return asked.answered(infer_circuit(model, request, observer));
   Answer answer = asked.answered(compile_and_answer(model, request, observer));
   judge_evidence(answer, model, run);
+  return answer;
+}
+
+Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
+  const AskedModel asked(model, request);
+  InferRequest first{asked.question(), request.limits, request.options};
+  first.validate();  // before a limit is changed, so that messages name what was given
+  first.limits.seconds *= method_share(model, request);
+  Run method(first.limits.seconds, observer);
+  Answer answer = asked.answered(answer_of(asked, first, method));
+  asked.add_frequencies(answer, request.options.seed, run.until());
+  if (run.has_time_limit()) answer.plan.request.limits.seconds = request.limits.seconds;
+  judge_evidence(answer, model, run);
+  if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
+  add_sensitivity(answer, model, request, run);
   return answer;
 }
 
@@ -346,18 +358,10 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
     throw OptionError("compile",
                       "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
   }
-  if (model.circuit || options.compile == true) return by_circuit(model, request, run, observer);
-  const AskedModel asked(model, request);
-  InferRequest first{asked.question(), limits, request.options};
-  first.validate();  // before a limit is changed, so that messages name what was given
-  first.limits.seconds *= method_share(model, request);
-  Run method(first.limits.seconds, observer);
-  Answer answer = asked.answered(answer_of(asked, first, method));
-  asked.add_frequencies(answer, options.seed, run.until());
-  if (run.has_time_limit()) answer.plan.request.limits.seconds = limits.seconds;
-  judge_evidence(answer, model, run);
-  if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
-  add_sensitivity(answer, model, request, run);
+  const bool is_by_circuit = model.circuit || options.compile == true;
+  Answer answer = is_by_circuit ? by_circuit(model, request, run, observer) : by_method(model, request, run, observer);
+  // Also where log Z was exact before: a proof, samples or another part of the answer may be cut short.
+  if (run.is_interrupted()) answer.stop = StopReason::kInterrupted;
   return answer;
 }
 

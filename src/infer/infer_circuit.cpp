@@ -53,10 +53,15 @@ Observer without_bounds(const Observer& observer) {
   return quiet;
 }
 
-const char* why_no_circuit(const CountResult& counted) {
-  if (counted.report.log_z.upper == kNegInf) return "the model without its evidence is impossible";
-  if (counted.is_solved || counted.report.stop == StopReason::kMemory) return "it does not fit into the memory";
-  return counted.report.stop == StopReason::kTime ? "the time is over" : "the search ended before";
+Error why_no_circuit(const CountResult& counted, const Run& run) {
+  if (counted.report.log_z.upper == kNegInf) {
+    return {ErrorCode::kNumeric, "the model without its evidence is impossible"};
+  }
+  if (run.is_interrupted()) return {ErrorCode::kInterrupted, "interrupted"};
+  const bool is_memory = counted.is_solved || counted.report.stop == StopReason::kMemory;
+  return {ErrorCode::kResource, is_memory                                  ? "it does not fit into the memory"
+                                : counted.report.stop == StopReason::kTime ? "the time is over"
+                                                                           : "the search ended before"};
 }
 
 }  // namespace
@@ -106,11 +111,14 @@ Answer compile_and_answer(const Model& model, const InferRequest& request, const
     answer.circuit = counted.circuit;
     return answer;
   }
-  run.remark(fmt::format("--compile: there is no circuit, {}", why_no_circuit(counted)));
+  const Error why = why_no_circuit(counted, run);
+  run.remark(fmt::format("--compile: there is no circuit, {}", why.what()));
   InferRequest rest = request;
   rest.options.compile.reset();
   rest.limits.seconds = run.seconds_left();
-  return infer(model, rest.question, rest.limits, rest.options, observer);
+  Answer answer = infer(model, rest.question, rest.limits, rest.options, observer);
+  answer.no_circuit = why;
+  return answer;
 }
 
 }  // namespace treesample

@@ -305,9 +305,6 @@ void GapSearch::add_samplers(const SearchResult& result) {
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
   if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;
-  // Certified bounds hold with any confidence. Where all weights are equal, the interval is one point, which rounding
-  // may put outside of the bounds.
-  sampled.interval = {bounds.clamp(sampled.interval.lower), bounds.clamp(sampled.interval.upper)};
   draft_.set_sampled_marginals(sampled, "weighted");
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   if (!sampled.best.x.empty()) draft_.offer_best(sampled.best);

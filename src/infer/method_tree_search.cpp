@@ -9,8 +9,10 @@
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/q_uct_search.hpp"
+#include "treesample/store/passes.hpp"
 #include "treesample/surrogate/rebuilt_search.hpp"
 #include "treesample/text.hpp"
 #include "treesample/value/telescoped_value.hpp"
@@ -33,9 +35,28 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
 }
 
+// Where everything is in the store, with its rewards, the best of it is the best of all. In `tree` the error of log Z
+// contains the rounding of each density that can be the largest, as tree_rounding.cpp has it, once; both the best and
+// the one that it is compared with may be off.
+void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const Task& task) {
+  const std::optional<StoredBest> stored =
+      best_in_store(result.approximation->view(), result.reward_rounding, task.run.until());
+  if (!stored) return;
+  draft.best = *stored;
+  const int num_levels = result.approximation->space().num_levels();
+  for (int n = 0; prior.value && n < num_levels; ++n) {
+    if (prior.value->is_exact(n)) return;  // it stands for configurations that are not in the store
+  }
+  const LogBounds& log_z = result.report.log_z;
+  if (!result.approximation->is_exact() || !(log_z.upper < HUGE_VAL)) return;
+  const double of_paths = result.reward_rounding.empty() ? log_z.upper - log_z.lower : 0.0;
+  draft.best_gap = stored->excess + of_paths + 2.0 * task.run.log_error();
+  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+}
+
 // What passes over all nodes say; of a large tree only those for which there is time.
-bool add_passes(Draft& draft, const QUctResult& result, const Task& task) {
-  if (task.question().best) draft.best = result.approximation->best(task.run.until());
+bool add_passes(Draft& draft, const QUctResult& result, const Prior& prior, const Task& task) {
+  if (task.question().best) add_best(draft, result, prior, task);
   if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || task.options().importance > 0;
   const bool is_target = draft.is_exact && result.approximation->is_exact();
@@ -138,7 +159,7 @@ Draft run_tree_search(const Task& task) {
   draft.has_importance =
       result.approximation && !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
   draft.approximation = result.approximation;
-  if (result.approximation) unless_given_up([&] { return add_passes(draft, result, task); });
+  if (result.approximation) unless_given_up([&] { return add_passes(draft, result, prior, task); });
   return draft;
 }
 

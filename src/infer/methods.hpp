@@ -157,9 +157,6 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, co
 // After a search that counted everything but had no memory to keep it.
 inline constexpr const char* kIncompleteStore =
     "the memory was full: log Z is exact, but samples and marginals are those of the part of the search that was kept";
-// The word of the prior that is a value function of the caller.
-inline constexpr const char* kFunctionWord = "function";
-inline constexpr const char* kProgramWord = "program:";
 // Throws OptionError unless the word is known to the factory of leaf values or stands for the caller's own.
 void check_prior(const InferOptions& options);
 

@@ -284,6 +284,12 @@ bool add_most_probable(Answer& answer, const Model& model, const InferRequest& r
   if (question.k_best > 1 && !is_impossible) finder.add_k_best();
   if (!question.map.empty()) finder.add_map(map_variables(model, question));
   if (wants_proof) finder.prove_best();
+  if (run.is_interrupted()) {
+    run.remark(fmt::format("interrupted: {}", !question.map.empty() ? "the search for the most probable states (--map)"
+                                              : question.k_best > 1
+                                                  ? "the search for the best configurations (--k-best)"
+                                                  : "the proof of the best configuration"));
+  }
   return true;
 }
 

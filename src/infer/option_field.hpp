@@ -28,9 +28,10 @@ struct IsOptional<std::optional<T>> : std::true_type {
   using Value = T;
 };
 
-[[noreturn]] inline void refuse_option(const OptionRow& row, std::string_view text, const std::string& allowed) {
+[[noreturn]] inline void refuse_option(const OptionRow& row, std::string_view text, const std::string& allowed,
+                                       const std::string& hint = "") {
   constexpr std::size_t kShownBytes = 100;
-  throw OptionError(row.name, fmt::format("is '{}', allowed are {}", shortened(text, kShownBytes), allowed));
+  throw OptionError(row.name, fmt::format("is '{}', allowed are {}{}", shortened(text, kShownBytes), allowed, hint));
 }
 
 inline std::string range_text(const OptionRow& row, bool is_whole) {
@@ -43,10 +44,14 @@ inline std::string range_text(const OptionRow& row, bool is_whole) {
 }
 
 template <typename Enum>
-std::string all_words() {
+std::vector<std::string> word_list() {
   std::vector<std::string> words;
   for (const Word<Enum>& known : words_of(Enum{})) words.emplace_back(known.word);
-  return fmt::format("{}", fmt::join(words, "|"));
+  return words;
+}
+template <typename Enum>
+std::string all_words() {
+  return fmt::format("{}", fmt::join(word_list<Enum>(), "|"));
 }
 
 using NameList = std::vector<std::string>;
@@ -100,7 +105,8 @@ struct Field {
         at(request) = known.value;
         return;
       }
-      refuse_option(row, text, (std::is_same_v<Type, Method> ? "auto|" : "") + all_words<Type>());
+      refuse_option(row, text, (std::is_same_v<Type, Method> ? "auto|" : "") + all_words<Type>(),
+                    did_you_mean(text, word_list<Type>()));
     } else if constexpr (std::is_same_v<Type, std::string>) {
       at(request) = std::string(text);
     } else if constexpr (kIsNames) {
@@ -145,7 +151,7 @@ struct Field {
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) return all_words<Type>();
     if constexpr (kIsSize) return "SIZE";
     if constexpr (kIsNames) return "NAMES";
-    if constexpr (std::is_same_v<Type, std::string>) return "WORD";
+    if constexpr (std::is_same_v<Type, std::string>) return "TEXT";
     return std::is_integral_v<Type> ? "N" : "X";
   }
 };
@@ -157,15 +163,30 @@ struct Extra {
   bool (*matters)(const InferRequest&, const FactorGraph&) = nullptr;
   const char* why_not = "";
   bool is_repeated = false;
+  std::string meta = {};  // empty: what the field's type says
 };
 
 template <auto kPart, auto kMember>
 OptionRow row(const char* name, const char* group, Ways ways, const char* help, Extra extra = {}) {
   using F = Field<kPart, kMember>;
-  return {
-      name,         group,   ways,      help,       F::set,          F::is_given,   F::text,       F::number,
-      F::copy,      F::meta, extra.low, extra.high, extra.is_common, extra.matters, extra.why_not, extra.is_repeated,
-      extra.initial};
+  std::string meta = extra.meta.empty() ? F::meta() : std::move(extra.meta);
+  return {name,
+          group,
+          ways,
+          help,
+          F::set,
+          F::is_given,
+          F::text,
+          F::number,
+          F::copy,
+          std::move(meta),
+          extra.low,
+          extra.high,
+          extra.is_common,
+          extra.matters,
+          extra.why_not,
+          extra.is_repeated,
+          std::move(extra.initial)};
 }
 template <auto kMember>
 OptionRow option(const char* name, const char* group, Ways ways, const char* help, Extra extra = {}) {

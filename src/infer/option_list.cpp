@@ -25,9 +25,7 @@ const std::vector<OptionInfo>& infer_options() {
     std::vector<OptionInfo> list;
     const InferRequest defaults = default_request();
     for (const OptionRow& known : option_rows()) {
-      const bool is_file = std::string_view(known.name) == "resume";
-      list.push_back({known.name, known.help, is_file ? "FILE" : known.meta(), known.text(defaults), known.is_common,
-                      known.is_repeated});
+      list.push_back({known.name, known.help, known.meta, known.text(defaults), known.is_common, known.is_repeated});
     }
     return list;
   }();

@@ -1,11 +1,13 @@
 #include "infer/option_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 
 #include "infer/option_field.hpp"
 #include "treesample/oracle/oracle_set.hpp"
+#include "treesample/value/make_leaf_value.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {
@@ -112,9 +114,11 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       row<&InferRequest::question, &Question::sensitivity>("sensitivity", kAsk, kEveryWay,
                                                            "Which numbers of the model P(NAME=STATE | evidence) "
                                                            "depends on most, by exact derivatives; 'evidence' asks for "
-                                                           "those of log P(evidence)"),
+                                                           "those of log P(evidence)",
+                                                           {.meta = "NAME=STATE|evidence"}),
       row<&InferRequest::question, &Question::value_for>(
-          "value-for", kAsk, kEveryWay, "How much observing each other variable would tell about this one, in nats"),
+          "value-for", kAsk, kEveryWay, "How much observing each other variable would tell about this one, in nats",
+          {.meta = "NAME"}),
       row<&InferRequest::question, &Question::k_best>("k-best", kAsk, kEveryWay,
                                                       "How many of the most probable configurations",
                                                       {.low = 1, .high = 1e6, .is_common = true}),
@@ -135,7 +139,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
           "default for programs); net:FILE is a trained network, program:FILE a value function of yours (docs/methods/"
           "networks.md); --method auto uses mini-buckets where elimination does not fit",
-          {.initial = "uniform"}),
+          {.initial = "uniform",
+           .meta = fmt::format("calibrated|{}|{}FILE", fmt::join(leaf_value_words(), "|"), kProgramWord)}),
       option<&InferOptions::network_values>(
           "network-values", kSearch, kQUct,
           "What a search with a network (--prior net:FILE, --space tree) takes from it; telescoped: values that agree "
@@ -162,8 +167,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                        .matters = has_random_order,
                                        .why_not = "only min-fill and min-width orders are random"}),
       option<&InferOptions::resume>(
-          "resume", kHow, kExact,
-          "File that keeps finished slices of elimination, from which the same command resumes"),
+          "resume", kHow, kExact, "File that keeps finished slices of elimination, from which the same command resumes",
+          {.meta = "FILE"}),
       option<&InferOptions::c>("c", kSearch, kQUct + kMass, "Weight of exploration (q-uct, mass)",
                                {.initial = "1", .high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kSearch, kQUct, "Least scale of the exploration bonus (q-uct)",

@@ -32,7 +32,7 @@ struct OptionRow {
   std::string (*text)(const InferRequest& request);              // empty: left open
   std::optional<double> (*number)(const InferRequest& request);  // for the range check of numbers
   void (*copy)(const InferRequest& from, InferRequest& to);
-  std::string (*meta)();
+  std::string meta;  // placeholder for the value, or the words separated by bars
   double low = 0.0, high = 0.0;
   bool is_common = false;
   // Whether it matters here, to a way that uses it (null: always), and the reason where it does not.

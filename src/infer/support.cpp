@@ -1,6 +1,5 @@
 // What several methods use: spaces, mini-buckets, barren variables.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -175,8 +174,7 @@ void check_prior(const InferOptions& options) {
     throw OptionError("prior", fmt::format("is '{}', and a value function is given too: leave one of them out", word));
   }
   if (options.value_function || word == "calibrated" || is_leaf_value_word(word)) return;
-  throw OptionError("prior", fmt::format("'{}' is none of calibrated, {}, {}FILE", word,
-                                         fmt::join(leaf_value_words(), ", "), kProgramWord));
+  throw OptionError("prior", fmt::format("'{}' is none of {}", word, infer_option("prior").meta));
 }
 
 std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -107,6 +108,31 @@ NetworkCheck check_network(const FactorGraph& graph) {
     check.warnings.push_back(fmt::format("and {} more tables are so", num_more));
   }
   return check;
+}
+
+// Variables are summed out children first: each sum is at most the largest row of the child's table, and what is left
+// is a network again. An entry exp(v) and its logarithm are known to one unit in the last place each.
+double network_log_upper(const FactorGraph& graph) {
+  if (!check_network(graph).is_network()) return HUGE_VAL;
+  constexpr double kUnit = 0x1.0p-52;
+  double sum = 0.0, magnitude = 0.0;
+  for (const Factor& factor : graph.factors()) {
+    const auto num_states = static_cast<std::size_t>(graph.num_states(factor.scope().back()));
+    const std::vector<double>& values = factor.log_values();
+    double most = 0.0;
+    for (std::size_t row = 0; row < values.size(); row += num_states) {
+      double total = 0.0;
+      for (std::size_t s = 0; s < num_states; ++s) {
+        const double value = values[row + s];
+        if (value != -HUGE_VAL) total += std::exp(value) * (1.0 + kUnit * (std::abs(value) + 4.0));
+      }
+      most = std::max(most, total * (1.0 + kUnit * static_cast<double>(num_states)));
+    }
+    const double log_most = std::log(most);
+    sum += log_most;
+    magnitude += std::abs(log_most) + 2.0;
+  }
+  return sum + kUnit * (magnitude + static_cast<double>(graph.num_factors()) * std::abs(sum));
 }
 
 }  // namespace treesample

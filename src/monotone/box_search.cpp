@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "math/cut_interval.hpp"
 #include "monotone/box_approximation.hpp"
 #include "monotone/box_samples.hpp"
 #include "monotone/call_queue.hpp"
@@ -255,9 +256,7 @@ BoxResult BoxSearch::result() {
   const LogBounds& log_z = report.log_z;
   report.estimate = log_z.upper == HUGE_VAL ? log_z.lower : log_add_exp(log_z.lower, log_z.upper) - std::log(2.0);
   if (report.samples) {
-    LogBounds& interval = report.samples->interval;
-    interval = {std::clamp(interval.lower, log_z.lower, log_z.upper),
-                std::clamp(interval.upper, log_z.lower, log_z.upper)};
+    report.samples->interval = cut_interval(report.samples->interval, log_z);
     report.samples->log_z = log_z.clamp(report.samples->log_z);
     report.estimate = report.samples->log_z;
   }

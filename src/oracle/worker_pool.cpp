@@ -119,15 +119,18 @@ void WorkerPool::confirm() {
 
 void WorkerPool::work(int number) {
   const std::string name = fmt::format("{}", number);
-  std::vector<std::unique_ptr<Oracle>> oracles(settings_.sources.size());
+  std::vector<std::unique_ptr<Oracle>> made(settings_.sources.size());
   while (true) {
     std::vector<Job> batch = next_batch();
     if (batch.empty()) return;
     const int source = settings_.source_of[batch[0].factor];
-    if (!oracles[source]) oracles[source] = settings_.sources[source].make(stop_);
+    const OracleMaker oracle = [&]() -> Oracle& {
+      if (!made[source]) made[source] = settings_.sources[source].make(stop_);
+      return *made[source];
+    };
     std::vector<JobResult> finished;
     try {
-      finished = evaluate(*oracles[source], settings_.sources[source], std::move(batch));
+      finished = evaluate(oracle, settings_.sources[source], std::move(batch));
     } catch (const OracleStopped&) {
       return;
     }
@@ -177,11 +180,13 @@ std::vector<Job> WorkerPool::next_batch() {
 }
 
 // Evaluates results[begin .. begin + count) once. Those that get a value are done. In a batch the failure of one result
-// is recorded with it; the failure of a single result is thrown. Any other exception is a failure of the whole batch.
-void WorkerPool::attempt(Oracle& oracle, std::span<JobResult> results, std::vector<char>& is_done, std::size_t begin,
-                         std::size_t count) {
+// is recorded with it; the failure of a single result is thrown. Any other exception, that of an oracle that cannot be
+// made too, is a failure of the whole batch.
+void WorkerPool::attempt(const OracleMaker& made, std::span<JobResult> results, std::vector<char>& is_done,
+                         std::size_t begin, std::size_t count) {
   std::vector<std::vector<int>> assignments;
   for (std::size_t i = begin; i < begin + count; ++i) assignments.push_back(results[i].job.states);
+  Oracle& oracle = made();
   oracle.prepare();
   const Stopwatch clock;
   const std::vector<Evaluation> values = oracle.log_values(results[begin].job.factor, assignments);
@@ -207,7 +212,8 @@ void WorkerPool::attempt(Oracle& oracle, std::span<JobResult> results, std::vect
 
 // Tries the whole batch once. Those without a value are then tried one by one, so that the others keep their values and
 // the message names the one that cannot be evaluated.
-std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch) {
+std::vector<JobResult> WorkerPool::evaluate(const OracleMaker& oracle, const OracleSource& source,
+                                            std::vector<Job> batch) {
   std::vector<JobResult> results(batch.size());
   std::vector<char> is_done(batch.size(), 0);
   for (std::size_t i = 0; i < batch.size(); ++i) results[i].job = std::move(batch[i]);
@@ -232,7 +238,7 @@ std::vector<JobResult> WorkerPool::evaluate(Oracle& oracle, const OracleSource& 
   return results;
 }
 
-void WorkerPool::evaluate_alone(Oracle& oracle, const OracleSource& source, std::vector<JobResult>& results,
+void WorkerPool::evaluate_alone(const OracleMaker& oracle, const OracleSource& source, std::vector<JobResult>& results,
                                 std::vector<char>& is_done, std::size_t i) {
   const Stopwatch clock;
   for (int retry = 0;; ++retry) {

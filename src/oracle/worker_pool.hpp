@@ -48,13 +48,14 @@ class WorkerPool final : public Evaluators {
     std::int64_t number;
     Job job;
   };
+  using OracleMaker = std::function<Oracle&()>;  // of one worker: makes its oracle when it is first needed
   void work(int number);
   [[nodiscard]] int next_factor() const;
   std::vector<Job> next_batch();
-  static void attempt(Oracle& oracle, std::span<JobResult> results, std::vector<char>& is_done, std::size_t begin,
-                      std::size_t count);
-  std::vector<JobResult> evaluate(Oracle& oracle, const OracleSource& source, std::vector<Job> batch);
-  void evaluate_alone(Oracle& oracle, const OracleSource& source, std::vector<JobResult>& results,
+  static void attempt(const OracleMaker& made, std::span<JobResult> results, std::vector<char>& is_done,
+                      std::size_t begin, std::size_t count);
+  std::vector<JobResult> evaluate(const OracleMaker& oracle, const OracleSource& source, std::vector<Job> batch);
+  void evaluate_alone(const OracleMaker& oracle, const OracleSource& source, std::vector<JobResult>& results,
                       std::vector<char>& is_done, std::size_t i);
 
   const Settings settings_;

@@ -26,7 +26,8 @@ QUctResult q_uct_search(const FactorGraph& graph, const SearchSpace& space, cons
   if (options.observer_interval > 0) rule.observer_interval = options.observer_interval;
   const SearchResult result = search(graph, space, with_estimate, limits, rule, observer);
   try {
-    return {std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, should_give_up), result.report};
+    return {std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, should_give_up), result.report,
+            result.reward_rounding};
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInterrupted) throw;
     return {nullptr, result.report};

@@ -1,4 +1,4 @@
-// The sum over evaluated configurations, A, whose densities are known up to their rounding.
+// Evaluated configurations: their sum, A, whose densities are known up to their rounding, and their marginals.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "math/compensated_sum.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/approximation.hpp"
 
 namespace treesample {
 
@@ -37,5 +38,25 @@ class AskedSum {
   std::vector<double> lower_, upper_;
   double log_most_ = kNegInf;
 };
+
+// Differences that rounding has made negative are 0.
+inline void normalise(std::vector<double>& weights) {
+  double total = 0.0;
+  for (double& weight : weights) total += (weight = std::max(weight, 0.0));
+  for (double& weight : weights) weight = total > 0.0 ? weight / total : 0.0;
+}
+
+// Marginals of the distribution over evaluated configurations alone, of which log_most is the largest log-density.
+inline Marginals marginals_of(const std::vector<Configuration>& asked, const FactorGraph& graph, double log_most) {
+  Marginals result;
+  for (int v = 0; v < graph.num_variables(); ++v) result.emplace_back(graph.num_states(v), 0.0);
+  for (const Configuration& known : asked) {
+    if (known.log_density == kNegInf) continue;
+    const double weight = std::exp(known.log_density - log_most);
+    for (std::size_t v = 0; v < result.size(); ++v) result[v][known.x[v]] += weight;
+  }
+  for (std::vector<double>& weights : result) normalise(weights);
+  return result;
+}
 
 }  // namespace treesample

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "treesample/error.hpp"
+#include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -43,6 +45,21 @@ void BestProposals::note(Way way, const Configuration& asked) {
                             [&](const Configuration& other) { return other.log_density < asked.log_density; }),
                asked);
   if (best_.size() > kBestKept) best_.pop_back();
+}
+
+std::optional<Assignment> learned_optimum(const LearnedModel& model, const LearnedModelLimits& limits,
+                                          const ShouldStop& should_stop) {
+  const Limits memory{.bytes = limits.max_bytes < 1e18 ? static_cast<std::size_t>(limits.max_bytes) : SIZE_MAX,
+                      .threads = limits.threads};
+  try {
+    std::optional<MostProbable> found =
+        most_probable(model.graph(1.0), memory, {.seed = limits.seed}, {.should_stop = should_stop});
+    if (found) return std::move(found->configuration.x);
+  } catch (const Error& error) {
+    const bool is_beyond = error.code() == ErrorCode::kResource || error.code() == ErrorCode::kNumeric;
+    if (error.code() != ErrorCode::kInterrupted && !is_beyond) throw;
+  }
+  return {};
 }
 
 }  // namespace treesample

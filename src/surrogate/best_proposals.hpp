@@ -44,4 +44,8 @@ class BestProposals {
   double tries_[3] = {}, successes_[3] = {};
 };
 
+// The most probable configuration of the model as it was learned; none where it allows none, or was asked to stop.
+std::optional<Assignment> learned_optimum(const LearnedModel& model, const LearnedModelLimits& limits,
+                                          const ShouldStop& should_stop);
+
 }  // namespace treesample

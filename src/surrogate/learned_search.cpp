@@ -27,13 +27,8 @@ constexpr int kMostTries = 300;
 constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // evaluated before the first fit
 constexpr std::int64_t kLearnEvery = 6;                     // it fits again when there are 1 / 6 more values
 constexpr double kNoSurprise = 1e-4;                        // nats: smaller differences teach nothing
-
-// Differences that rounding has made negative are 0.
-void normalise(std::vector<double>& weights) {
-  double total = 0.0;
-  for (double& weight : weights) total += (weight = std::max(weight, 0.0));
-  for (double& weight : weights) weight = total > 0.0 ? weight / total : 0.0;
-}
+constexpr int kMostOptima = 3;                              // asked at the end
+constexpr double kShareForOptimum = 0.03;                   // of the calls, kept for that
 
 class LearnedSearch {
  public:
@@ -58,12 +53,14 @@ class LearnedSearch {
   LearnedResult run() {
     learn();
     search();
+    if (!stop_) ask_optimum();
     if (!stop_) sample_errors();
     return result();
   }
 
  private:
   void search();
+  void ask_optimum();
   void sample_errors();
   double posterior_spread(Random& random) const;
   void learn();
@@ -78,7 +75,6 @@ class LearnedSearch {
   std::optional<BestProposals::Proposal> next();
   void add_bounds(LearnedResult& result) const;
   Marginals marginals() const;
-  [[nodiscard]] Marginals marginals_of_asked() const;
   LearnedResult result();
   static std::string key(std::span<const int> x) { return {reinterpret_cast<const char*>(x.data()), x.size_bytes()}; }
 
@@ -158,14 +154,16 @@ bool LearnedSearch::is_over() {
   return stop_.has_value();
 }
 
-// Whether the search has calls left; the rest is for errors.
+// Whether the search has calls left; the rest is for the learned optimum and for errors.
 bool LearnedSearch::has_share_left() const {
   const double share = options_.wants_best ? 1.0 : 1.0 - options_.error_share;
   const double kept = (1.0 - share) * std::min(static_cast<double>(limits_.budget), 5.0 * first_left_);
   if (static_cast<double>(queue_.num_left()) <= kept) return false;
   if (limits_.budget == Limits::kUnlimited) return watch_.seconds() < share * limits_.seconds;
-  const double under_way = queue_.num_pending();
-  return budget_.spent().in(limits_.unit) + under_way < share * static_cast<double>(limits_.budget);
+  const auto budget = static_cast<double>(limits_.budget);
+  const bool has_rest = limits_.unit == BudgetUnit::kCall && share < 1.0;
+  const double for_optimum = has_rest ? std::min<double>(kMostOptima, std::floor(kShareForOptimum * budget)) : 0.0;
+  return budget_.spent().in(limits_.unit) + queue_.num_pending() < share * budget - for_optimum;
 }
 
 void LearnedSearch::search() {
@@ -260,8 +258,22 @@ double LearnedSearch::posterior_spread(Random& random) const {
   return std::sqrt(std::max(0.0, squares - sum * sum / count) / (count - 1));
 }
 
+// Where many configurations matter, the search may know log Z well and yet not have come across the learned optimum.
+// Each answer may teach that another one is better.
+void LearnedSearch::ask_optimum() {
+  learn();
+  for (int i = 0; i < kMostOptima && queue_.can_pay() && !is_over(); ++i) {
+    std::optional<Assignment> x = learned_optimum(model_, model_limits_, should_stop_);
+    if (!x || !densities_.emplace(key(*x), std::nullopt).second) return;
+    queue_.submit(*std::move(x), BestProposals::kOther);
+    while (queue_.num_pending() > 0 && wait()) {
+    }
+    if (stop_) return;
+    learn();
+  }
+}
+
 void LearnedSearch::sample_errors() {
-  if (report_.num_learned == 0 || std::ssize(asked_) < next_learning_) learn();
   if (options_.wants_best || options_.error_share == 0.0 || approximation().log_elsewhere() == kNegInf) return;
   Random random(options_.seed, "errors");
   std::vector<TargetSample> samples;
@@ -283,18 +295,6 @@ void LearnedSearch::sample_errors() {
   if (!stop_ || stop_ == StopReason::kTime) learn();
 }
 
-Marginals LearnedSearch::marginals_of_asked() const {
-  Marginals result;
-  for (int v = 0; v < graph_.num_variables(); ++v) result.emplace_back(graph_.num_states(v), 0.0);
-  for (const Configuration& known : asked_) {
-    if (known.log_density == kNegInf) continue;
-    const double weight = std::exp(known.log_density - best_.log_density);
-    for (std::size_t v = 0; v < result.size(); ++v) result[v][known.x[v]] += weight;
-  }
-  for (std::vector<double>& weights : result) normalise(weights);
-  return result;
-}
-
 // The marginals of P_X: those of the learned model, with the true values of evaluated configurations. Where these have
 // most of the learned mass and little of the true one, nothing is left of the learned probabilities but rounding.
 Marginals LearnedSearch::marginals() const {
@@ -302,7 +302,7 @@ Marginals LearnedSearch::marginals() const {
   const double log_z = approximation().log_value();
   const double share = std::exp(approximation().learned().log_z() - log_z);
   const bool is_lost = share > kMostShare && best_.log_density != kNegInf;
-  if (stop_ == StopReason::kExact || is_lost) return marginals_of_asked();
+  if (stop_ == StopReason::kExact || is_lost) return marginals_of(asked_, graph_, best_.log_density);
   Marginals result = approximation().learned().marginals();
   for (std::vector<double>& probabilities : result) {
     for (double& p : probabilities) p *= share;
@@ -362,7 +362,7 @@ LearnedResult LearnedSearch::result() {
   } else {
     // Bounds by declared maxima may prove that what was asked is all but a millionth of Z, whatever was learned of the
     // rest.
-    result.marginals = result.report.log_z.is_exact() ? marginals_of_asked() : marginals();
+    result.marginals = result.report.log_z.is_exact() ? marginals_of(asked_, graph_, best_.log_density) : marginals();
   }
   return result;
 }

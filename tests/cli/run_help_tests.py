@@ -22,6 +22,9 @@ def test_help_and_docs():
     check("--epsilon" in long and len(long) > len(short), "all of it")
     check(max(len(line) for line in short.splitlines() if not line.startswith("  treesample")) <= 100, "lines fit")
     check(not any(line != line.rstrip() for line in long.splitlines()), "no blanks at the ends of lines")
+    words = long[long.index("  --prior "):].split("\n  --")[0]
+    check(all(word in words for word in ("calibrated", "mini-bucket:I", "net:FILE", "program:FILE")), "words of --prior", words)
+    check("--value-for NAME" in long and "--sensitivity NAME=STATE|evidence" in long, "what takes names says so")
     page = run("docs", "man").stdout
     options = {word for word in long.split() if word.startswith("--") and word[2:].replace("-", "").isalpha()}
     missing = {o for o in options - {"--help-all"} if o.replace("-", "\\-") not in page}
@@ -34,4 +37,12 @@ def test_help_and_docs():
     check(words == ["--query", "convert", "exact"], "completion", words)
 
 
-run_tests([test_help_and_docs])
+def test_mistyped_words_are_corrected():
+    for words, message in [(["--method", "exakt"], "did you mean exact?"), (["--order", "minfill"], "did you mean min-fill?"),
+                           (["--question", "yes"], "allowed are all|best (see"),
+                           (["--evidence", "a=b", "c=d"], "'c=d' is one word too many")]:
+        done = run("infer", "model.bif", *words)
+        check(done.returncode == 64 and message in done.stderr, f"{words}", done.stderr)
+
+
+run_tests([test_help_and_docs, test_mistyped_words_are_corrected])

@@ -81,5 +81,25 @@ TEST(EliminationRange, ZerosAreZeros) {
   }
 }
 
+// Sums of 1e12 are known to 1e-4, and so is a probability that is the difference of two of them: it may be above 1.
+TEST(EliminationRange, ProbabilitiesOfLargeNumbersAddUp) {
+  for (int trial = 0; trial < 20; ++trial) {
+    FactorGraph graph;
+    for (int v = 0; v < 4; ++v) graph.add_variable(2);
+    for (int v = 0; v + 1 < 4; ++v) {
+      const double large = 1e12 / (3.0 + trial + v);
+      graph.add_table({v, v + 1}, {large, large - 9.0, large - 11.0, large - 0.5 * v});
+    }
+    const Elimination elimination(graph, {});
+    double total = 0.0;
+    for (int i = 0; i < 16; ++i) {
+      const double log_prob = elimination.log_prob(Assignment{i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3});
+      EXPECT_LE(log_prob, 0.0) << trial;
+      total += std::exp(log_prob);
+    }
+    EXPECT_NEAR(total, 1.0, 1e-12) << trial;
+  }
+}
+
 }  // namespace
 }  // namespace treesample

@@ -101,14 +101,15 @@ TEST(LearnedSearch, EverythingAskedIsExact) {
 }
 
 TEST(LearnedSearch, ImpossibleStatesAreLearnedToo) {
-  const Hidden hidden = hide(planted(12, 3, 2, 0.1));
-  const LearnedResult result = learned_search(hidden.graph, calls(600));
-  Random random(1, "samples");
-  int num_possible = 0;
-  for (int i = 0; i < 1000; ++i) {
-    num_possible += hidden.model.log_density(result.approximation->sample(random)) != kNegInf ? 1 : 0;
+  int num_possible = 0;  // of 6000; one model in ten is learned too late
+  for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5}) {
+    const Hidden hidden = hide(planted(12, 3, seed, 0.1));
+    const LearnedResult result = learned_search(hidden.graph, calls(600));
+    Random random(1, "samples");
+    for (int i = 0; i < 1000; ++i)
+      num_possible += hidden.model.log_density(result.approximation->sample(random)) != kNegInf ? 1 : 0;
   }
-  EXPECT_GT(num_possible, 900);
+  EXPECT_GT(num_possible, 5000);
 }
 
 TEST(LearnedSearch, AllImpossibleIsAnAnswer) {
@@ -370,8 +371,7 @@ TEST(LearnedSearch, ExactMarginalsAreSumsOfWhatWasAsked) {
   for (int v = 0; v < kNumVariables; ++v) EXPECT_NEAR(result.marginals[v][0], truth[v][0], 1e-9) << v;
 }
 
-// Nearly all of Z is one configuration, as its declared maximum proves; what was learned of the others is far too
-// large.
+// Nearly all of Z is one configuration, as its declared maximum proves; the others were learned far too large.
 TEST(LearnedSearch, MarginalsBesideExactBoundsAreSumsOfWhatWasAsked) {
   constexpr int kNumVariables = 6;
   int num_exact = 0;

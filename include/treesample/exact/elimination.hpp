@@ -109,7 +109,7 @@ class Elimination final : public Approximation {
   // p(x_v | x_sep(v)) for each state of v, where x has the states of the variables that are removed after v. All 0
   // where those states are impossible. Throws kArgument without keep_messages.
   void conditional(int v, std::span<const int> x, std::span<double> probabilities) const;
-  // log_density(x) - log Z; -inf when Z = 0.
+  // log_density(x) - log Z, or, where rounding leaves log Z open, by the probabilities that sample() uses; at most 0.
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
   [[nodiscard]] const EliminationCost& cost() const;
 

@@ -113,9 +113,10 @@ struct Answer {
   std::shared_ptr<const Approximation> approximation;  // otherwise samples are drawn from this; may be null
   std::optional<double> sampler_divergence;            // certified: KL(approximation || target) is at most this
 
-  // With the option compile: a circuit of the whole model, without its evidence. Null when the limits did not suffice,
-  // and for an impossible model.
+  // With the option compile: a circuit of the whole model, without its evidence, or why there is none: kResource when
+  // the limits did not suffice, kInterrupted, kNumeric for an impossible model.
   std::shared_ptr<const Circuit> circuit;
+  std::optional<Error> no_circuit;
 
   Spending spent;
   double seconds = 0.0;

@@ -135,7 +135,7 @@ struct InferRequest {
 struct OptionInfo {
   std::string name;  // with dashes between words
   std::string help;
-  std::string meta;          // placeholder for the value: N, X, SIZE, or the words separated by bars
+  std::string meta;          // placeholder for the value: N, X, SIZE, FILE, or the words separated by bars
   std::string initial;       // the default; empty: decided by the plan
   bool is_common = false;    // one of those that most people need
   bool is_repeated = false;  // may be given several times, and each adds to it

@@ -19,5 +19,8 @@ struct NetworkCheck {
 
 // Rows may be off by 1e-6: published networks are rounded.
 NetworkCheck check_network(const FactorGraph& graph);
+// Certified: log Z of a network, and of any part of it given evidence, is at most this, the sum over the tables of the
+// logarithms of their largest rows; 0 up to rounding where rows add up to 1. +inf where the graph is no network.
+double network_log_upper(const FactorGraph& graph);
 
 }  // namespace treesample

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "treesample/store/store_approximation.hpp"
 #include "treesample/tree/tree_sample.hpp"
@@ -17,6 +18,8 @@ namespace treesample {
 struct QUctResult {
   std::shared_ptr<const StoreApproximation> approximation;  // null when should_give_up ended it
   StoreReport report;
+  // As in SearchResult; empty in `tree`, where the bounds of a solved search count the rounding of every path.
+  std::vector<double> reward_rounding = {};
 };
 
 // As tree_sample, in any space. In `graph` and `andor` making the approximation takes a pass over all nodes. That pass

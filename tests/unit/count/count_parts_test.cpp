@@ -329,5 +329,19 @@ TEST(DecompositionGuide, RootsAPathInItsMiddle) {
   EXPECT_GT(std::max(guide.depths[0], guide.depths[30]), 0.9);
 }
 
+// Outward from the middle each decision leaves a part that is shorter by one variable: a time quadratic in the length.
+TEST(DecompositionGuide, HalvesLongPathsAgainAndAgain) {
+  constexpr int kLength = 20'000;
+  Adjacency path(kLength);
+  for (int v = 0; v + 1 < kLength; ++v) {
+    path[v].push_back(v + 1);
+    path[v + 1].push_back(v);
+  }
+  const DecompositionGuide guide = make_guide(path, 1, 0, {});
+  const std::set<double> depths(guide.depths.begin(), guide.depths.end());
+  EXPECT_LE(depths.size(), 15U);  // 2^14 < length < 2^15
+  EXPECT_GE(depths.size(), 13U);
+}
+
 }  // namespace
 }  // namespace treesample

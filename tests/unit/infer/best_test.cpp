@@ -52,6 +52,13 @@ TEST(Best, FunctionsThatWereAllEvaluatedHaveAnOptimum) {
       const Assignment x{i / 9, i / 3 % 3, i % 3};
       if (graph.log_density(x) > best.log_density) best = {x, graph.log_density(x)};
     }
+    for (const SpaceKind space : {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr}) {
+      const Answer answer =
+          infer(graph, {}, {}, {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = space});
+      ASSERT_TRUE(answer.is_exact && answer.best) << to_string(space);
+      EXPECT_EQ(answer.best->x, best.x) << to_string(space);
+      EXPECT_EQ(answer.is_best_optimal, true) << to_string(space) << answer.best_gap.value_or(HUGE_VAL);
+    }
     for (const SelectRule rule : {SelectRule::kMass, SelectRule::kGap}) {
       if (rule == SelectRule::kGap && !has_maximum) continue;
       const Answer answer = infer(graph, {}, {}, {.method = Method::kTreeSample, .select = rule});

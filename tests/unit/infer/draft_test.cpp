@@ -136,6 +136,7 @@ TEST(Draft, AnIntervalNeverExceedsTheBounds) {
   draft.bounded_importance = BoundedImportance{.interval = {kNegInf, 7.0}};
   draft.sampled_interval = {{kNegInf, 7.0}, 0.95};
   draft.set_log_z(0.0, {-4.0, 5.0});
+  draft.cut_intervals();
   EXPECT_EQ(draft.bounded_importance->interval.lower, -4.0);
   EXPECT_EQ(draft.bounded_importance->interval.upper, 5.0);
   EXPECT_EQ(draft.sampled_interval->log_z.lower, -4.0);
@@ -165,6 +166,60 @@ TEST(Draft, LimitsAreCheckedAsTheyWereGiven) {
     FAIL();
   } catch (const OptionError& error) {
     EXPECT_NE(std::string(error.what()).find("is -1,"), std::string::npos) << error.what();
+  }
+}
+
+// A 95 % interval misses now and then. Cut off at certified bounds that exclude it, it would be a point at one of them.
+TEST(Draft, CertifiedBoundsTakeThePlaceOfAnIntervalThatIsOutOfPlace) {
+  for (const bool is_exact : {false, true}) {
+    const LogBounds certified{3.0, is_exact ? 3.0 + 1e-9 : 4.0};
+    for (const LogBounds& missed : {LogBounds{1.0, 2.0}, LogBounds{5.0, 6.0}}) {
+      Draft draft;
+      draft.set_log_z(3.0, certified);
+      draft.bounded_importance = BoundedImportance{.interval = missed};
+      draft.sampled_interval = {missed, 0.95};
+      draft.cut_intervals();
+      for (const LogBounds& interval : {draft.bounded_importance->interval, draft.sampled_interval->log_z}) {
+        EXPECT_EQ(interval.lower, certified.lower);
+        EXPECT_EQ(interval.upper, certified.upper);
+      }
+    }
+  }
+  Draft open;
+  open.set_log_z(3.5, {3.0, 4.0});
+  open.bounded_importance = BoundedImportance{.interval = {2.0, 3.7}};
+  open.cut_intervals();
+  EXPECT_EQ(open.bounded_importance->interval.lower, 3.0);
+  EXPECT_EQ(open.bounded_importance->interval.upper, 3.7);
+}
+
+TEST(Draft, AnInterruptionIsToldEvenIfLogZWasExact) {
+  FactorGraph graph;
+  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < 4; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, 0.4, 0.2});
+  std::vector<std::string> remarks;
+  const Answer answer =
+      infer(graph, {.map = {"x0"}}, {}, {},
+            {.should_stop = [] { return true; }, .remark = [&](const std::string& text) { remarks.push_back(text); }});
+  EXPECT_TRUE(answer.is_exact);
+  EXPECT_EQ(answer.stop, StopReason::kInterrupted);
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_EQ(remarks.front(), "interrupted: the search for the most probable states (--map)");
+}
+
+// Each table has entries of 1, so that the product of the maxima says 2^20.
+TEST(Draft, TheProbabilityOfEvidenceIsAtMostOneWhateverTheMethod) {
+  FactorGraph graph;
+  for (int v = 0; v < 20; ++v) graph.add_variable(2);
+  graph.add_table({0}, {std::log(0.5), std::log(0.5)});
+  for (int v = 1; v < 20; ++v) graph.add_table({v - 1, v}, {0.0, kNegInf, std::log(0.3), std::log(0.7)});
+  Model model(graph);
+  model.evidence = {{19, 0}};
+  for (const Method method : {Method::kSmc, Method::kBp}) {
+    const Answer answer = infer(model, {}, {.budget = 1000}, {.method = method});
+    ASSERT_TRUE(answer.upper) << to_string(method);
+    EXPECT_GE(*answer.upper, 0.0) << to_string(method);
+    EXPECT_LT(*answer.upper, 1e-13) << to_string(method);
   }
 }
 

@@ -67,5 +67,12 @@ TEST(Network, ManyWrongTablesAreCounted) {
   EXPECT_EQ(check.warnings.back(), "and 4 more tables are so");
 }
 
+TEST(Network, ItsSumIsAtMostOneUpToRounding) {
+  EXPECT_GE(network_log_upper(network()), 0.0);
+  EXPECT_LT(network_log_upper(network()), 1e-14);
+  EXPECT_NEAR(network_log_upper(network(1.0 + 1e-7)), 1e-7, 1e-13);
+  EXPECT_EQ(network_log_upper(network(0.99)), HUGE_VAL);
+}
+
 }  // namespace
 }  // namespace treesample
