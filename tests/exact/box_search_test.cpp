@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -302,8 +302,7 @@ TEST(BoxSearch, AWrongWitnessIsSeenWhenAValueContradictsIt) {
 }
 
 TEST(BoxSearch, AWitnessMayBeAllThatIsAsked) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   graph.add_factor(Factor::explained_function({0, 1, 2}, [](std::span<const int>) -> FactorValue {
                      return {-1.5, std::vector<int>{}};
                    }).monotone(std::vector<Direction>(3, Direction::kDecreasing)));
@@ -346,8 +345,7 @@ TEST(BoxSearch, SurvivesFunctionsThatAreNotMonotone) {
 }
 
 TEST(BoxSearch, RefusesWhatItCannotTake) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   EXPECT_EQ(box_search_obstacle(graph), "no factor is a function");
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
   EXPECT_EQ(box_search_obstacle(graph), "factor 0 is a function that is not declared monotone");
@@ -357,9 +355,8 @@ TEST(BoxSearch, RefusesWhatItCannotTake) {
 }
 
 TEST(BoxSearch, NaNIsRefusedAndRoundingIsAllowedFor) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 8; ++v) scope.push_back(graph.add_variable(2));
+  FactorGraph graph = testing::variables(8, 2);
+  const std::vector<int> scope = testing::integers(8);
   FactorGraph bad = graph;
   bad.add_factor(Factor::function(scope, [](std::span<const int>) {
                    return std::nan("");

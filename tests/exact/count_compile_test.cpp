@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "support/random_models.hpp"
 #include "support/trials.hpp"
 #include "support/zero_models.hpp"
 #include "treesample/error.hpp"
@@ -208,8 +209,7 @@ TEST(CountCompile, SoftEvidenceIsWeights) {
 }
 
 std::shared_ptr<const Circuit> one_free_variable() {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   return infer(Model(graph), {}, {}, {.compile = true}).circuit;
 }
 
@@ -246,8 +246,7 @@ TEST(CountCompile, WeightsOfOppositeSignsMayBeFarApart) {
 TEST(CountCompile, SeveralTablesOfAStateEachHaveTheirRounding) {
   const std::shared_ptr<const Circuit> circuit = one_free_variable();
   ASSERT_NE(circuit, nullptr);
-  FactorGraph tables;
-  tables.add_variable(2);
+  FactorGraph tables = testing::variables({2});
   tables.add_table({0}, {std::log(34e292), kNegInf});
   tables.add_table({0}, {std::log(1e-292), 0.0});
   Circuit weighted = *circuit;
@@ -255,8 +254,7 @@ TEST(CountCompile, SeveralTablesOfAStateEachHaveTheirRounding) {
   for (const StateWeights& weights : state_weights(tables)) weighted = weighted.with(weights);
   EXPECT_LE(weighted.log_z().lower, std::log(34.0));
   EXPECT_GE(weighted.log_z().upper, std::log(34.0));
-  FactorGraph cancelling;
-  cancelling.add_variable(2);
+  FactorGraph cancelling = testing::variables({2});
   for (const double value : {1e17, 3.0, -1e17}) cancelling.add_table({0}, {value, 0.0});
   EXPECT_THROW((void)circuit->with(state_weights(cancelling).front()), Error);
 }
@@ -297,9 +295,7 @@ TEST(CountCompile, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)infer(Model(answer.circuit), {}, {}, {.method = Method::kExact}), OptionError);
   EXPECT_THROW((void)infer(Model(answer.circuit), {}, {}, {.compile = true}), OptionError);
   EXPECT_EQ(plan(Model(answer.circuit)).method, Method::kCount);
-  FactorGraph pair;
-  pair.add_variable(2);
-  pair.add_variable(2);
+  FactorGraph pair = testing::variables({2, 2});
   pair.add_table({0, 1}, {0.0, 0.0, 0.0, 0.0});
   EXPECT_THROW((void)state_weights(pair), Error);
 }

@@ -163,8 +163,7 @@ TEST(Elimination, SameSeedSameBits) {
 }
 
 TEST(Elimination, IsolatedVariablesAndConstantsCount) {
-  FactorGraph graph;
-  for (const int num_states : {3, 1, 5}) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables({3, 1, 5});
   graph.add_table({}, {1.25});
   const Elimination elimination(graph);
   EXPECT_NEAR(elimination.log_z(), std::log(15.0) + 1.25, 1e-14);
@@ -192,8 +191,7 @@ TEST(Elimination, ZeroDistributionHasNoSample) {
   contradiction.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
   contradiction.add_table({1, 0}, {kNegInf, 0.0, 0.0, kNegInf});
   contradiction.add_table({1, 2}, {1.0, 2.0, 3.0, 4.0});
-  FactorGraph zero_constant;
-  zero_constant.add_variable(2);
+  FactorGraph zero_constant = testing::variables({2});
   zero_constant.add_table({}, {kNegInf});
   Random random(37);
   for (const FactorGraph& graph : {contradiction, zero_constant}) {
@@ -210,9 +208,7 @@ TEST(Elimination, ZeroDistributionHasNoSample) {
 // If tables were scaled to their maxima in the linear domain, each factor would be 0 at every state that the other one
 // prefers.
 TEST(Elimination, HugeOpposedLogValuesDoNotVanish) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0}, {0.0, -20000.0});
   graph.add_table({0, 1}, {-30000.0, -30000.0, 0.0, -1.0});
   graph.add_table({0}, {-5000.0, 4000.0});
@@ -256,8 +252,7 @@ TEST(Elimination, HubWithManyLeaves) {
 }
 
 FactorGraph complete_graph(int num_variables, int num_states) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables(num_variables, num_states);
   for (int v = 0; v < num_variables; ++v) {
     for (int u = 0; u < v; ++u) {
       graph.add_table({u, v}, std::vector<double>(static_cast<std::size_t>(num_states * num_states), 0.0));
@@ -287,9 +282,8 @@ TEST(EliminationCost, TakesTheBestRestart) {
 }
 
 TEST(EliminationCost, AstronomicalSizesStayFinite) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 300; ++v) scope.push_back(graph.add_variable(100));
+  FactorGraph graph = testing::variables(300, 100);
+  const std::vector<int> scope = testing::integers(300);
   graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
   const EliminationCost cost = elimination_cost(graph, {.restarts = 1});
   EXPECT_NEAR(cost.log2_largest_bucket, 300 * std::log2(100.0), 1e-9);
@@ -355,14 +349,12 @@ TEST(EliminationCost, SettlesForTheOrderSoFarWhenAsked) {
 }
 
 TEST(Elimination, RefusesFunctionsAndBadArguments) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
   EXPECT_EQ(elimination_cost(graph).width, 0);
   EXPECT_EQ(code_of([&] { Elimination elimination(graph); }), ErrorCode::kArgument);
   EXPECT_EQ(code_of([&] { elimination_cost(graph, {.restarts = 0}); }), ErrorCode::kArgument);
-  FactorGraph fine;
-  fine.add_variable(2);
+  FactorGraph fine = testing::variables({2});
   const Elimination elimination(fine);
   EXPECT_EQ(code_of([&] { (void)elimination.log_prob(Assignment{2}); }), ErrorCode::kArgument);
 }

@@ -1,9 +1,8 @@
 // Elimination by several threads: log Z and all marginals have the same bits for any number of them.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "support/equal_marginals.hpp"
+#include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/random.hpp"
@@ -32,14 +31,12 @@ void expect_same_bits(const FactorGraph& graph, const std::vector<int>& order) {
 
 TEST(EliminationThreads, SameBitsWhereBucketsHaveManyBlocks) {
   Random random(1);
-  FactorGraph graph;
-  for (int v = 0; v < 18; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(18, 2);
   for (int v = 0; v + 9 < 18; ++v) {
     for (int u = v; u < v + 9; ++u) add_random_table(graph, {v, u + 1}, random);
   }
   add_random_table(graph, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, random);
-  std::vector<int> order(18);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(18);
   expect_same_bits(graph, order);
   testing::expect_equal_marginals(Elimination(graph, {.threads = 4}).marginals(), enumerate(graph).marginals, 1e-9);
 }

@@ -134,10 +134,7 @@ TEST(StoreDivergence, HandlesModelsWithoutVariablesOrFactors) {
   Random random(5);
   FactorGraph nothing;
   nothing.add_table({}, {1.5});
-  FactorGraph free;
-  free.add_variable(3);
-  free.add_variable(1);
-  free.add_variable(4);
+  FactorGraph free = testing::variables({3, 1, 4});
   for (const SpaceKind kind : kSpaces) {
     const auto constant = store_divergence(nothing, *search(nothing, kind, 10, random));
     EXPECT_DOUBLE_EQ(constant->energy, 1.5);

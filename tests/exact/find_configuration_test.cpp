@@ -97,8 +97,7 @@ TEST(FindConfiguration, EndsAtItsLimits) {
 }
 
 TEST(FindConfiguration, FollowsOrderAndPreference) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(3, 3);
   graph.add_table({0, 1}, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, kNegInf});
   std::vector<int> asked;
   FindOptions options;
@@ -131,8 +130,7 @@ TEST(FindConfiguration, SeedsGiveOtherConfigurationsAndTheSameOnesAgain) {
 
 // With positive factors and without improvement, states are drawn in proportion to exp(score / temperature).
 TEST(FindConfiguration, TemperatureIsThatOfASoftmax) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {0.0, 1.0});
   ConfigurationFinder finder(graph);
   FindOptions options;
@@ -161,8 +159,7 @@ TEST(FindConfiguration, SurvivesAPreferenceThatThrows) {
 }
 
 TEST(FindConfiguration, RefusesBadInput) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   EXPECT_THROW(find_configuration(graph, {.given = {{0, 2}}}), Error);
   EXPECT_THROW(find_configuration(graph, {.order = {1}}), Error);
   EXPECT_THROW(find_configuration(graph, {.temperature = -1.0}), Error);

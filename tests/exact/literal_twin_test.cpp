@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <set>
 
 #include "examples/literal_tree_sample.hpp"
@@ -65,12 +64,10 @@ TEST(LiteralTwin, SampleWithTheSameProbabilities) {
 
 // Equal sub-problems everywhere: the tolerance for ties keeps rounding from deciding.
 TEST(LiteralTwin, GrowTheSameTreeWithTies) {
-  FactorGraph graph;
-  for (int v = 0; v < 12; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(12, 2);
   for (int v = 0; v + 1 < 12; v += 2) graph.add_table({v, v + 1}, {0.0, 2.0, 2.0, 0.0});
   for (int v = 0; v + 4 < 12; ++v) graph.add_table({v, v + 4}, {2.0, 0.0, 0.0, 2.0});
-  std::vector<int> order(12);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(12);
   for (const double c : {0.1, 1.0, 3.0}) expect_same_tree(graph, order, 2000, c);
 }
 

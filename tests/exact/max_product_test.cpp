@@ -165,8 +165,7 @@ TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
 
 // Beside large terms, the last bits of these decide which configuration is best.
 TEST(MaxProduct, WhatRoundingHidesIsNotCalledOptimal) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {-1e17, -1e17});
   graph.add_table({0}, {0.0, 1.0});
   graph.add_table({0}, {-3e17, -3e17});

@@ -128,8 +128,7 @@ TEST(WeightedMiniBucket, StopRequestEndsThePassesAndKeepsTheBest) {
 }
 
 TEST(WeightedMiniBucket, LowerBoundIsOffWithZeros) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   graph.add_table({0, 1}, {0.0, kNegInf, 1.0, 0.5});
   graph.add_table({1, 2}, {0.0, 0.3, 1.0, 0.5});
   graph.add_table({0, 2}, {0.7, 0.1, 1.0, 0.5});
@@ -142,8 +141,7 @@ TEST(WeightedMiniBucket, LowerBoundIsOffWithZeros) {
 }
 
 TEST(WeightedMiniBucket, RefusesFunctionsAndBadOptions) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
   const auto code_of = [](const FactorGraph& model, const MiniBucketOptions& options) {
     try {
@@ -154,8 +152,7 @@ TEST(WeightedMiniBucket, RefusesFunctionsAndBadOptions) {
     return ErrorCode::kInternal;
   };
   EXPECT_EQ(code_of(graph, {}), ErrorCode::kArgument);
-  FactorGraph table;
-  table.add_variable(2);
+  FactorGraph table = testing::variables({2});
   EXPECT_EQ(code_of(table, {.passes = 0}), ErrorCode::kArgument);
   EXPECT_EQ(code_of(table, {.i_bound = -1}), ErrorCode::kArgument);
   EXPECT_EQ(code_of(table, {}), ErrorCode::kInternal);  // nothing thrown

@@ -169,8 +169,7 @@ TEST(Orders, TellHowFarTheyAre) {
 
 TEST(WeightedMiniBucketThreads, RefusesNumbersThatMakeNoSense) {
   const FactorGraph graph = [] {
-    FactorGraph one;
-    one.add_variable(2);
+    FactorGraph one = testing::variables({2});
     return one;
   }();
   for (const int threads : {-1, 5000}) {

@@ -216,8 +216,7 @@ TEST(ParallelSearch, KeepsAsManyEvaluationsUnderWayAsThereAreWorkers) {
   // No evaluation returns before all workers are busy, so that a search which waits too early never ends.
   std::atomic<int> num_running = 0;
   std::atomic<bool> has_been_full = false;
-  FactorGraph graph;
-  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(4, 2);
   for (int v = 0; v < 4; ++v) {
     graph.add_factor(Factor::function(
         {v},

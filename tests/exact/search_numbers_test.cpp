@@ -63,8 +63,7 @@ TEST(SearchNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
 // Numbers that stand for "nearly impossible" and exceed every exponent affect nothing but themselves.
 TEST(SearchNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
   for (const double tiny : {-1e6, -1e9, -1e20, -1e300}) {
-    FactorGraph graph;
-    for (int v = 0; v < 5; ++v) graph.add_variable(2);
+    FactorGraph graph = testing::variables(5, 2);
     for (int v = 1; v < 5; ++v) graph.add_table({v - 1, v}, {0.5, v == 2 ? tiny : -1.0, 0.25 * v, v == 4 ? tiny : 1.0});
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
@@ -81,9 +80,7 @@ TEST(SearchNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
 TEST(SearchNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
   for (int trial = 0; trial < 50; ++trial) {
     Random random(trial, "cancelling");
-    FactorGraph graph;
-    graph.add_variable(2);
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2, 2});
     std::vector<double> one(4), other(4), third(4);
     long double z = 0.0L;
     for (int i = 0; i < 4; ++i) {
@@ -109,8 +106,7 @@ TEST(SearchNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
 // A root with 300 components: the product of their values is e^3000 or e^-3000, and that of their gaps as extreme.
 TEST(SearchNumbers, ProductsOverManyComponentsAreRight) {
   for (const double shift : {-10.0, 0.0, 10.0}) {
-    FactorGraph graph;
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2});
     for (int v = 1; v <= 600; ++v) graph.add_variable(2);
     for (int v = 1; v <= 600; v += 2) {
       graph.add_table({0, v}, {shift, shift + 1.0, shift - 2.0, shift + 0.01 * v});
@@ -143,8 +139,7 @@ TEST(SearchNumbers, AShiftOfThousandsOfNatsChangesNoDecision) {
     for (const SpaceKind kind : kSpaces) {
       for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct}) {
         const auto run = [&](double shift) {
-          FactorGraph graph;
-          for (int v = 0; v < 6; ++v) graph.add_variable(2);
+          FactorGraph graph = testing::variables(6, 2);
           for (int m = 0; m < 7; ++m) {
             std::vector<double> values = tables[m];
             for (double& value : values) value += m == 2 ? shift : 0.0;

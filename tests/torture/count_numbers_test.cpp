@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "torture/torture.hpp"
 #include "treesample/count/count.hpp"
 
@@ -51,8 +52,7 @@ TEST(CountNumbers, BoundsOfLongChainsAreTightAndHold) {
     Random random(trial, "count chain");
     const double scale = std::pow(10.0, 4.0 * random.uniform());
     const int num_variables = 200;
-    FactorGraph graph;
-    for (int v = 0; v < num_variables; ++v) graph.add_variable(2);
+    FactorGraph graph = testing::variables(num_variables, 2);
     std::vector<Quad> sums{0, 0};  // logarithms, by the state of the last variable
     for (int v = 1; v < num_variables; ++v) {
       std::vector<double> values(4);
@@ -80,9 +80,7 @@ TEST(CountNumbers, BoundsOfLongChainsAreTightAndHold) {
 }
 
 TEST(CountNumbers, WhatDoesNotFitHasSoundBounds) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {0.0, -1e12, kNegInf, 3.0});
   graph.add_table({0}, {0.0, -1e299});
   const CountResult summed = count(graph);

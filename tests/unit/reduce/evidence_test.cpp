@@ -41,8 +41,7 @@ TEST(Evidence, ConditionedModelHasTheDensityOfTheAgreeingConfigurations) {
 }
 
 TEST(Evidence, FullyObservedFactorsStay) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {-1.0, -2.0});
   const ReducedModel model = condition(graph, {{0, 1}});
   EXPECT_EQ(model.graph.num_variables(), 0);
@@ -50,8 +49,7 @@ TEST(Evidence, FullyObservedFactorsStay) {
 }
 
 TEST(Evidence, RefusesUnknownVariablesAndStatesAndContradictions) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   EXPECT_THROW(condition(graph, {{1, 0}}), Error);
   EXPECT_THROW(condition(graph, {{0, 2}}), Error);
   EXPECT_THROW(condition(graph, {{0, 0}, {0, 1}}), Error);

@@ -165,10 +165,7 @@ TEST(Propagator, NoPossibleConfigurationIsLost) {
 
 // Fields that begin in one word and end in another, and domains of several words.
 TEST(Propagator, VariablesWithManyStates) {
-  FactorGraph graph;
-  graph.add_variable(3);
-  graph.add_variable(200);
-  graph.add_variable(130);
+  FactorGraph graph = testing::variables({3, 200, 130});
   std::vector<double> remainder, sum;
   for (int x1 = 0; x1 < 200; ++x1) {
     for (int x0 = 0; x0 < 3; ++x0) remainder.push_back(x0 == x1 % 3 ? 0.0 : kNegInf);
@@ -194,8 +191,7 @@ TEST(Propagator, VariablesWithManyStates) {
 }
 
 TEST(Propagator, ContradictionsStay) {
-  FactorGraph graph;
-  graph.add_variable(1);
+  FactorGraph graph = testing::variables({1});
   graph.add_table({0}, {kNegInf});
   Propagator propagator(graph);
   EXPECT_FALSE(propagator.is_consistent());

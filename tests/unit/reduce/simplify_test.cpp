@@ -152,9 +152,7 @@ TEST(Simplify, SaysWhatItRemoved) {
 
 // Each table alone supports every state; assuming x0 = 1 forces x1 = 1, which the second table forbids.
 TEST(Simplify, ProbesWhatPropagationDoesNotSee) {
-  FactorGraph graph;
-  graph.add_variable(3);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({3, 3});
   graph.add_table({0, 1}, {0.5, kNegInf, kNegInf, kNegInf, 1.5, kNegInf, kNegInf, kNegInf, 2.5});
   graph.add_table({0, 1}, {0.1, 0.2, 0.3, 0.4, kNegInf, 0.6, 0.7, 0.8, 0.9});
   const auto [model, report] = simplify(graph);
@@ -165,9 +163,7 @@ TEST(Simplify, ProbesWhatPropagationDoesNotSee) {
 }
 
 TEST(Simplify, ImpossibleModelsHaveNoVariables) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
   const auto [model, report] = simplify(graph, {{0, 0}, {1, 1}});
   EXPECT_TRUE(report.is_impossible);
@@ -178,10 +174,7 @@ TEST(Simplify, ImpossibleModelsHaveNoVariables) {
 
 // Functions see the states of the original model, and only those that are left.
 TEST(Simplify, FunctionsSpeakOfOriginalStates) {
-  FactorGraph graph;
-  graph.add_variable(4);
-  graph.add_variable(3);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({4, 3, 2});
   graph.add_table({0}, {kNegInf, 0.5, kNegInf, 0.25});
   graph.add_table({1}, {kNegInf, kNegInf, 1.0});
   graph.add_factor(

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <numeric>
 #include <set>
 
 #include "search/collapse.hpp"
@@ -209,14 +208,12 @@ TEST(Collapse, TakesAboutTheShareKeepsTheRootsAndMarksWhatItTook) {
 
 // Two sub-problems, one with much mass left to resolve: the other one goes.
 TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
-  FactorGraph graph;
-  for (int v = 0; v < 7; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(7, 2);
   graph.add_table({0}, {0.0, -20.0});
   for (int v = 1; v < 7; ++v) {
     for (int w = 0; w < v; ++w) graph.add_table({w, v}, {0.3 * w, -1.0, 0.1 * v, 0.2});
   }
-  std::vector<int> order(7);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(7);
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
   LeafValues leaves;
   leaves.upper = maxima_value(graph, space);

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/search/q_uct_search.hpp"
@@ -31,8 +31,7 @@ FactorGraph band(std::uint64_t seed) {
 }
 
 SearchSpace path(const FactorGraph& graph) {
-  std::vector<int> order(static_cast<std::size_t>(graph.num_variables()));
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   return make_search_space(graph, order, SpaceKind::kGraph);
 }
 

@@ -45,8 +45,7 @@ TEST(RewardTables, HoldWhatTheRewardIs) {
 }
 
 TEST(RewardTables, StayWithinTheirEntriesAndSensibleNumbers) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(3, 3);
   graph.add_table({0, 1}, std::vector<double>(9, 0.5));
   graph.add_table({1, 2}, std::vector<double>(9, -1e5));  // too small for a factor
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1, 2}, SpaceKind::kTree);

@@ -97,8 +97,7 @@ TEST(SearchSpace, IsWhatTheDefinitionsSay) {
 }
 
 TEST(SearchSpace, ExactCostOfAChain) {
-  FactorGraph graph;
-  for (int v = 0; v < 10; ++v) graph.add_variable(5);
+  FactorGraph graph = testing::variables(10, 5);
   for (int v = 0; v + 1 < 10; ++v) graph.add_table({v, v + 1}, std::vector<double>(25, 0.0));
   std::vector<int> order;
   for (int v = 0; v < 10; ++v) order.push_back(v);
@@ -130,9 +129,7 @@ TEST(SearchSpace, OrdersSettleForTheBestSoFarWhenAsked) {
 }
 
 TEST(SearchSpace, RefusesWhatIsNoPermutation) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   EXPECT_THROW(make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree), Error);
   EXPECT_THROW(make_search_space(graph, std::vector<int>{0, 0}, SpaceKind::kTree), Error);
   EXPECT_THROW(make_search_space(graph, std::vector<int>{0, 2}, SpaceKind::kTree), Error);

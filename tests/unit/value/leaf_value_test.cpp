@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
@@ -179,9 +178,7 @@ TEST(ProductLeafValue, ValueIsTheElboOfItsDistributionAndBelowLogZ) {
 }
 
 TEST(ProductLeafValue, DistributionsGiveZerosNoWeightWhereTheyExcludeThem) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {1.0, kNegInf, kNegInf, kNegInf});
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kTree);
   const auto leaf = product_value(graph, space, {{1.0, 0.0}, {1.0, 0.0}});
@@ -190,8 +187,7 @@ TEST(ProductLeafValue, DistributionsGiveZerosNoWeightWhereTheyExcludeThem) {
 }
 
 TEST(ProductLeafValue, RejectsFunctions) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function(
       {0}, [](std::span<const int>) { return 0.0; }, 0.0));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
@@ -243,8 +239,7 @@ TEST(MaximaLeafValue, BoundsEveryConfigurationByItsDistribution) {
 }
 
 TEST(MaximaLeafValue, NeedsDeclaredMaxima) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int> x) { return 1.0 * x[0]; }));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
   EXPECT_EQ(maxima_value(graph, space), nullptr);

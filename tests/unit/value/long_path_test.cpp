@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/reduce/summed_model.hpp"
@@ -16,11 +16,7 @@
 namespace treesample {
 namespace {
 
-std::vector<int> given_order(const FactorGraph& graph) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
+std::vector<int> given_order(const FactorGraph& graph) { return testing::integers(graph.num_variables()); }
 
 // Factors between v and v + distance.
 FactorGraph path(int num_variables, int distance) {

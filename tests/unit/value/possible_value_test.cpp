@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "support/configurations.hpp"
 #include "support/random_models.hpp"
@@ -17,8 +16,7 @@ namespace treesample {
 namespace {
 
 SearchSpace tree_of(const FactorGraph& graph) {
-  std::vector<int> order(static_cast<std::size_t>(graph.num_variables()));
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   return make_search_space(graph, order, SpaceKind::kTree);
 }
 
