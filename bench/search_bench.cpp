@@ -78,8 +78,7 @@ int main() {
   fmt::print("{:<13}{:>10}{:>12}{:>10}{:>7}{:>10}{:>7}{:>12}{:>8}{:>10}\n", "model", "budget", "engine /s", "map /s",
              "ratio", "hash /s", "ratio", "bytes each", "levels", "ns/level");
   for (const auto& [n, k] : {std::pair{10, 5}, std::pair{20, 2}, std::pair{100, 2}}) {
-    FamilyOptions options;
-    options.seed = 1;
+    FamilyOptions options{.seed = 1};
     options.values = {{"n", n}, {"k", k}};
     const FactorGraph graph = make_family("chain", options).graph;
     const SearchSpace space =
