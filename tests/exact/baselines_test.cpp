@@ -52,14 +52,12 @@ std::vector<std::vector<double>> sweep_matrix(const FactorGraph& graph) {
 }
 
 RandomModelOptions gibbs_model(int trial) {
-  RandomModelOptions options;
-  options.num_variables = 1 + trial % 4;
-  options.num_factors = trial % 7;
-  options.min_arity = trial % 2;
-  options.zero_probability = trial % 3 == 0 ? 0.35 : 0.0;
-  options.function_probability = trial % 5 == 0 ? 0.5 : 0.0;
-  options.scale = trial % 11 == 0 ? 30.0 : 1.0;
-  return options;
+  return {.num_variables = 1 + trial % 4,
+          .num_factors = trial % 7,
+          .min_arity = trial % 2,
+          .zero_probability = trial % 3 == 0 ? 0.35 : 0.0,
+          .function_probability = trial % 5 == 0 ? 0.5 : 0.0,
+          .scale = trial % 11 == 0 ? 30.0 : 1.0};
 }
 
 TEST(Gibbs, LeavesTargetInvariant) {

@@ -17,13 +17,12 @@ using testing::below;
 using testing::num_trials;
 
 FactorGraph random_graph(Random& random) {
-  testing::RandomCspOptions kind;
-  kind.num_variables = 1 + below(random, 7);
-  kind.max_states = 2 + below(random, 3);
-  kind.num_factors = 1 + below(random, 9);
-  kind.zeros = 0.2 + 0.5 * random.uniform();
-  kind.num_levels = below(random, 4);
-  kind.num_blocks = 1 + below(random, 3);
+  testing::RandomCspOptions kind{.num_variables = 1 + below(random, 7),
+                                 .max_states = 2 + below(random, 3),
+                                 .num_factors = 1 + below(random, 9),
+                                 .zeros = 0.2 + 0.5 * random.uniform(),
+                                 .num_levels = below(random, 4),
+                                 .num_blocks = 1 + below(random, 3)};
   return testing::random_csp(random, kind);
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "support/random_models.hpp"
 #include "support/trials.hpp"
@@ -87,11 +86,10 @@ TEST(CountCompile, AnswersAsAfreshForRandomWeightsAndEvidence) {
   int num_compiled = 0;
   for (int trial = 0; trial < num_trials(30); ++trial) {
     SCOPED_TRACE(trial);
-    testing::RandomCspOptions kind;
-    kind.num_variables = 5 + below(random, 8);
-    kind.max_states = 2 + below(random, 3);
-    kind.num_factors = 8;
-    kind.zeros = 0.2 + 0.4 * random.uniform();
+    testing::RandomCspOptions kind{.num_variables = 5 + below(random, 8),
+                                   .max_states = 2 + below(random, 3),
+                                   .num_factors = 8,
+                                   .zeros = 0.2 + 0.4 * random.uniform()};
     const FactorGraph graph = testing::random_csp(random, kind);
     if (infer(Model(graph)).log_z == kNegInf) continue;
     ++num_compiled;

@@ -19,8 +19,7 @@ void add_random_table(FactorGraph& graph, std::vector<int> scope, Random& random
 }
 
 void expect_same_bits(const FactorGraph& graph, const std::vector<int>& order) {
-  EliminationOptions options;
-  options.order = order;
+  EliminationOptions options{.order = order};
   const Elimination one(graph, {.threads = 1}, options);
   for (const int threads : {2, 3, 16}) {
     const Elimination several(graph, {.threads = threads}, options);
@@ -54,8 +53,7 @@ TEST(EliminationThreads, SameBitsWhereChildrenHaveLittleInCommon) {
     order.insert(order.end(), {first, second});
   }
   expect_same_bits(graph, order);
-  EliminationOptions options;
-  options.order = order;
+  EliminationOptions options{.order = order};
   const Elimination several(graph, {.threads = 4}, options);
   const Enumeration truth = enumerate(graph);
   EXPECT_NEAR(several.log_z(), truth.log_z, 1e-10);

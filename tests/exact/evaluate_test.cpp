@@ -17,10 +17,7 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 
 std::shared_ptr<const StoreApproximation> search(const FactorGraph& graph, SpaceKind kind, std::int64_t budget,
                                                  Random& random) {
-  TreeSearchOptions options;
-  options.c = 2.0 * random.uniform();
-  options.ties = TieRule::kRandom;
-  options.seed = random.bits();
+  TreeSearchOptions options{.c = 2.0 * random.uniform(), .ties = TieRule::kRandom, .seed = random.bits()};
   return q_uct_search(graph, make_search_space(graph, random.permutation(graph.num_variables()), kind), {},
                       {.budget = budget}, options)
       .approximation;

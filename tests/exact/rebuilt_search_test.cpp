@@ -125,8 +125,7 @@ TEST(RebuiltSearch, StopsWhereItMust) {
   const RebuiltSearchResult full = rebuilt_search(with_function, tree_of(with_function), {}, limits);
   EXPECT_EQ(full.report.stop, StopReason::kMemory);
   EXPECT_TRUE(full.trees.empty());
-  RebuiltSearchOptions wrong;
-  wrong.num_judged = 1;
+  RebuiltSearchOptions wrong{.num_judged = 1};
   EXPECT_THROW(rebuilt_search(graph, space, {}, limits, wrong), Error);
   EXPECT_THROW(compile_tree(full.approximation, graph, space, 0, 1), Error);
 }

@@ -17,29 +17,23 @@ namespace {
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 
 LeafValues maxima_and_means(const FactorGraph& graph, const SearchSpace& space) {
-  LeafValues leaves;
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_value(graph, space);
-  return leaves;
+  return {.lower = product_value(graph, space, uniform_distributions(graph)), .upper = maxima_value(graph, space)};
 }
 
 // Checks the bounds after every traversal.
 SearchReport checked_search(const FactorGraph& graph, const SearchSpace& space, SelectRule rule, double log_z) {
-  SearchOptions options;
-  options.select = rule;
-  options.observer_interval = 1;
+  SearchOptions options{.select = rule, .observer_interval = 1};
   return search(graph, space, maxima_and_means(graph, space), {}, options, {testing::BoundsCheck(log_z)}).report;
 }
 
 TEST(SearchNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
   for (int trial = 0; trial < 24; ++trial) {
     Random random(trial, "huge factors");
-    testing::RandomModelOptions model;
-    model.num_variables = 5;
-    model.num_factors = 7;
-    model.max_states = 3;
-    model.zero_probability = 0.1 * (trial % 2);
-    model.scale = std::pow(10.0, 2 + trial % 4);
+    testing::RandomModelOptions model{.num_variables = 5,
+                                      .max_states = 3,
+                                      .num_factors = 7,
+                                      .zero_probability = 0.1 * (trial % 2),
+                                      .scale = std::pow(10.0, 2 + trial % 4)};
     const FactorGraph graph = random_model(random, model);
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
@@ -146,8 +140,7 @@ TEST(SearchNumbers, AShiftOfThousandsOfNatsChangesNoDecision) {
             graph.add_table({m % 6, (m + 1 + m / 6) % 6}, values);
           }
           const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-          SearchOptions options;
-          options.select = rule;
+          SearchOptions options{.select = rule};
           return search(graph, space, maxima_and_means(graph, space), {.budget = 30}, options).report;
         };
         const SearchReport plain = run(0.0);

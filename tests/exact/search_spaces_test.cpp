@@ -21,9 +21,8 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 
 SearchResult solve(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options = {},
                    const Limits& limits = {}) {
-  LeafValues leaves;
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                    .upper = maxima_value(graph, space)};
   return search(graph, space, leaves, limits, options);
 }
 

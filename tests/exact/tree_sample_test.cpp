@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "support/expect_error.hpp"
 #include "support/search_models.hpp"
 #include "tree/tree_store.hpp"
 #include "tree/values.hpp"
@@ -346,12 +347,7 @@ TEST(TreeSample, RefusesBadOptionsAndValues) {
   EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kAndOr), {}, {}), Error);
   FactorGraph bad = testing::variables({2});
   bad.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? std::nan("") : 0.0; }));
-  try {
-    q_uct_search(bad, space_of(bad, SpaceKind::kTree), {}, {});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNumeric);
-  }
+  testing::expect_error(ErrorCode::kNumeric, [&] { q_uct_search(bad, space_of(bad, SpaceKind::kTree), {}, {}); });
 }
 
 }  // namespace

@@ -32,12 +32,10 @@ using testing::random_model;
 using testing::RandomModelOptions;
 
 RandomModelOptions random_options(Random& random) {
-  RandomModelOptions options;
-  options.num_variables = 2 + static_cast<int>(random.below(8));
-  options.max_states = 1 + static_cast<int>(random.below(5));
-  options.num_factors = static_cast<int>(random.below(10));
-  options.min_arity = static_cast<int>(random.below(2));
-  return options;
+  return {.num_variables = 2 + static_cast<int>(random.below(8)),
+          .max_states = 1 + static_cast<int>(random.below(5)),
+          .num_factors = static_cast<int>(random.below(10)),
+          .min_arity = static_cast<int>(random.below(2))};
 }
 
 SearchSpace random_space(const FactorGraph& graph, SpaceKind kind, Random& random) {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "treesample/search/search.hpp"
-
 namespace treesample::testing {
 
 class BoundsCheck {

@@ -30,11 +30,10 @@ TEST(CountNumbers, BoundsHoldForAllMagnitudes) {
     Random random(trial, "count numbers");
     const TortureModel model = torture_model(random, {.has_functions = false});
     SCOPED_TRACE(model.text);
-    CountOptions options;
-    options.has_cache = trial % 3 != 0;
-    options.has_learning = trial % 5 != 0;
-    options.has_reductions = trial % 2 != 0;
-    options.most_eliminated_entries = trial % 8 == 0 ? 1e6 : 0.0;
+    CountOptions options{.has_cache = trial % 3 != 0,
+                         .has_learning = trial % 5 != 0,
+                         .has_reductions = trial % 2 != 0,
+                         .most_eliminated_entries = trial % 8 == 0 ? 1e6 : 0.0};
     const CountResult solved = count(model.graph, {}, options);
     expect_contains(solved, model);
     num_exact += solved.report.log_z.is_exact() ? 1 : 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"
@@ -14,7 +15,6 @@
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/leaf_value.hpp"
 #include "treesample/value/mini_bucket.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -165,8 +165,7 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
   const FactorGraph graph = clique(20, 2);
   for (const SelectRule rule : {SelectRule::kGap, SelectRule::kMass}) {
     const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
-    LeafValues leaves;
-    leaves.upper = maxima_value(graph, space);
+    LeafValues leaves{.upper = maxima_value(graph, space)};
     Questions questions{50};
     const SearchOptions options{.select = rule};
     const SearchResult result = search(graph, space, leaves, {}, options, {.should_stop = questions.function()});

@@ -22,12 +22,10 @@ enum class Upper { kMaxima, kMiniBuckets };
 
 SearchResult search(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-  LeafValues leaves;
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                    .upper = maxima_value(graph, space)};
   if (kind == Upper::kMiniBuckets) {
-    MiniBucketOptions bucket_options;
-    bucket_options.i_bound = 1;
+    MiniBucketOptions bucket_options{.i_bound = 1};
     leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options),
                                 uniform_distributions(graph));
   }
@@ -158,8 +156,7 @@ TEST(BoundedImportance, IntervalIsOneByBetting) {
   graph.add_factor(Factor::function(
       {0}, [](std::span<const int> x) { return x[0] == 0 ? 0.0 : kNegInf; }, 0.0));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.upper = maxima_value(graph, space)};
   const SearchResult unsearched = search(graph, space, leaves, {.budget = 0});
   const SearchApproximation upper(unsearched, SamplerKind::kUpper);
   ASSERT_NEAR(upper.log_value(), std::log(2.0), 1e-9);

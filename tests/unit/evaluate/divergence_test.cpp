@@ -6,10 +6,10 @@
 #include <memory>
 #include <numeric>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/search/q_uct_search.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -13,8 +13,7 @@ namespace {
 
 SearchApproximation upper_sampler(const FactorGraph& graph) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kTree, {}), SpaceKind::kTree);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.upper = maxima_value(graph, space)};
   return {search(graph, space, leaves, {.budget = 0, .threads = 1}), SamplerKind::kUpper};
 }
 

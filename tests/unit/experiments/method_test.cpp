@@ -93,8 +93,7 @@ TEST(Compare, BestOfFunctionsPaysForNothingBeyondTheBudgets) {
     ++num_calls;
     return model.log_density(x);
   }));
-  CompareOptions options;
-  options.aim = Aim::kBest;
+  CompareOptions options{.aim = Aim::kBest};
   options.settings = {MethodSetting(Contender::kLearned), MethodSetting(Contender::kFrequencies),
                       MethodSetting(Contender::kMetropolis)};
   options.budgets = {5, 81};

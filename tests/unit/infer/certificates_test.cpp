@@ -1,8 +1,6 @@
 // What an answer calls exact or optimal where nodes were given back, or where numbers are large.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <string>
 #include <tuple>
 
 #include "support/random_models.hpp"

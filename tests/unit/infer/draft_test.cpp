@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/infer/infer.hpp"
@@ -144,12 +145,7 @@ TEST(Draft, ATreeSearchThatFoundAConfigurationHasALowerBound) {
 TEST(Draft, LimitsAreCheckedAsTheyWereGiven) {
   FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {0.1, 0.2});
-  try {
-    static_cast<void>(infer(graph, {}, {.seconds = -1.0}));
-    FAIL();
-  } catch (const OptionError& error) {
-    EXPECT_NE(std::string(error.what()).find("is -1,"), std::string::npos) << error.what();
-  }
+  testing::expect_error(ErrorCode::kArgument, "is -1,", [&] { (void)infer(graph, {}, {.seconds = -1.0}); });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

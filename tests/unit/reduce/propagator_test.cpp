@@ -68,8 +68,7 @@ StateLists all_states(const FactorGraph& graph) {
 }
 
 testing::RandomModelOptions options_with_zeros(int variant) {
-  testing::RandomModelOptions options;
-  options.num_variables = 6;
+  testing::RandomModelOptions options{.num_variables = 6};
   options.max_states = variant % 3 == 0 ? 9 : 4;  // 9: tables of several words
   options.min_arity = variant % 10 == 0 ? 0 : 1;
   options.max_arity = variant % 3 == 0 ? 3 : 4;

@@ -20,12 +20,11 @@ struct Case {
 };
 
 Case random_case(Random& random, int variant) {
-  testing::RandomModelOptions options;
-  options.num_variables = 5;
-  options.num_factors = 6;
-  options.min_arity = variant % 2;
-  options.zero_probability = 0.1 * (variant % 8);
-  options.function_probability = variant % 3 == 0 ? 0.3 : 0.0;
+  testing::RandomModelOptions options{.num_variables = 5,
+                                      .num_factors = 6,
+                                      .min_arity = variant % 2,
+                                      .zero_probability = 0.1 * (variant % 8),
+                                      .function_probability = variant % 3 == 0 ? 0.3 : 0.0};
   options.scale = variant % 4 < 2 ? 0.0 : 1.0;  // 0: entries are equal where they are possible
   Case result{testing::random_model(random, options), {}};
   if (variant % 2 == 0) {  // a factor that does not depend on its last variable
@@ -111,9 +110,7 @@ TEST(Simplify, KeepsLogZMarginalsAndLogProbs) {
 
 TEST(Simplify, NothingToRemoveChangesNothing) {
   Random random(3);
-  testing::RandomModelOptions options;
-  options.min_states = 2;
-  const FactorGraph graph = testing::random_model(random, options);
+  const FactorGraph graph = testing::random_model(random, {.min_states = 2});
   const auto [model, report] = simplify(graph);
   EXPECT_FALSE(report.is_changed());
   EXPECT_EQ(report.brief(), "nothing to remove");

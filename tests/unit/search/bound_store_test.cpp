@@ -6,11 +6,10 @@
 #include <set>
 
 #include "search/collapse.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
-#include "treesample/math/log_domain.hpp"
 #include "treesample/search/search.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -30,9 +29,8 @@ Searched search(int trial, SpaceKind kind, std::int64_t budget) {
   result.graph = testing::random_model(
       random, {.num_variables = 8, .min_states = 2, .num_factors = 12, .zero_probability = 0.1 * (trial % 2)});
   result.space = make_search_space(result.graph, search_order(result.graph, kind, {}), kind);
-  LeafValues leaves;
-  leaves.upper = maxima_value(result.graph, result.space);
-  leaves.lower = product_value(result.graph, result.space, uniform_distributions(result.graph));
+  LeafValues leaves{.lower = product_value(result.graph, result.space, uniform_distributions(result.graph)),
+                    .upper = maxima_value(result.graph, result.space)};
   const SearchResult found = search(result.graph, result.space, leaves, {.budget = budget});
   result.store = std::const_pointer_cast<BoundStore>(found.store);
   result.report = found.report;
@@ -215,9 +213,8 @@ TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
   }
   const std::vector<int> order = testing::integers(7);
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
+  LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                    .upper = maxima_value(graph, space)};
   SearchOptions options;
   options.select = SelectRule::kQUct;  // goes into both
   options.c = 100.0;

@@ -68,9 +68,8 @@ TEST(SearchApproximation, OfASearchThatGaveNodesBackIsNotTheTarget) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << bytes << " bytes");
       const Limits limits{.budget = 3000, .bytes = bytes, .threads = 1};
       const QUctResult by_estimates = q_uct_search(graph, space, {}, limits);
-      LeafValues leaves;
-      leaves.lower = product_value(graph, space, uniform_distributions(graph));
-      leaves.upper = maxima_value(graph, space);
+      LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                        .upper = maxima_value(graph, space)};
       const SearchResult result = search(graph, space, leaves, limits);
       const SearchApproximation lower(result, SamplerKind::kLower), upper(result, SamplerKind::kUpper);
       expect_to_know_itself(graph, *by_estimates.approximation, log_z);

@@ -70,11 +70,8 @@ void expect_defined(const SearchSpace& space, SpaceKind kind, const Defined& def
 TEST(SearchSpace, IsWhatTheDefinitionsSay) {
   Random random(1);
   for (int variant = 0; variant < 100; ++variant) {
-    testing::RandomModelOptions options;
-    options.num_variables = 1 + variant % 8;
-    options.num_factors = variant % 10;
-    options.min_arity = 0;
-    const FactorGraph graph = testing::random_model(random, options);
+    const FactorGraph graph =
+        testing::random_model(random, {.num_variables = 1 + variant % 8, .num_factors = variant % 10, .min_arity = 0});
     const std::vector<int> order = random.permutation(graph.num_variables());
     std::vector<int> level_of(order.size());
     for (std::size_t n = 0; n < order.size(); ++n) level_of[order[n]] = static_cast<int>(n);

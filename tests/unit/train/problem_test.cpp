@@ -20,12 +20,10 @@ FactorGraph small_graph(std::uint64_t seed) {
 }
 
 ProblemOptions with_evidence(std::vector<std::string> variables) {
-  ProblemOptions options;
-  options.model_text = format_uai(small_graph(3));
-  options.model_format = ".uai";
-  options.evidence_variables = std::move(variables);
-  options.seed = 5;
-  return options;
+  return {.model_text = format_uai(small_graph(3)),
+          .model_format = ".uai",
+          .evidence_variables = std::move(variables),
+          .seed = 5};
 }
 
 // The problem is the model conditioned on the states of two variables, which come as often as the model says.

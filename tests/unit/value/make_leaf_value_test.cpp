@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -14,7 +15,6 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/nn/network_file.hpp"
 #include "treesample/search/q_uct_search.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -59,8 +59,7 @@ TEST(PossibleValue, TelescopedSearchesGiveImpossibleConfigurationsNoMass) {
     const SearchSpace space = tree_of(graph);
     const auto value = without_impossible(graph, space, std::make_shared<UniformValue>(space));
     const Telescoped made = telescope(graph, space, value, Budget(60, BudgetUnit::kReward), {.count = 8}, 1);
-    TreeSearchOptions options;
-    options.known = made.known;
+    TreeSearchOptions options{.known = made.known};
     const TreeSearchResult result =
         tree_sample(graph, space, {.estimate = made.value}, {.budget = 60 - made.spent.reward_evaluations}, options);
     testing::for_each_configuration(graph, [&](const Assignment& x) {
