@@ -1,8 +1,5 @@
 #include "treesample/io/csv.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "source_text.hpp"
 
 namespace treesample {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <utility>
 
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "treesample/error.hpp"
-#include "treesample/io/figure.hpp"
 #include "treesample/io/file.hpp"
 
 namespace treesample {
