@@ -1,5 +1,8 @@
 #include "treesample/io/csv.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "source_text.hpp"
 
 namespace treesample {

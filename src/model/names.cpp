@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"

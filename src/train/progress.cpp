@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "treesample/error.hpp"
+#include "treesample/io/figure.hpp"
 #include "treesample/io/file.hpp"
 
 namespace treesample {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/model_file.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
