@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "treesample/search/search.hpp"
+
 namespace treesample::testing {
 
 class BoundsCheck {
