@@ -105,8 +105,7 @@ void print_row(const char* space, const std::string& engine, const Measured& mea
 }  // namespace
 
 int main() {
-  FamilyOptions family;
-  family.seed = 1;
+  FamilyOptions family{.seed = 1};
   family.values = {{"n", kGridSize}};
   const FactorGraph graph = make_family("ising", family).graph;
   const double log_z = Elimination(graph).log_z();
@@ -123,11 +122,9 @@ int main() {
     const LeafValues uniform{.estimate = std::make_shared<const UniformValue>(space)};
     const Measured plain = is_tree ? measure_tree(graph, space) : measure_search(graph, space, uniform, q_uct, log_z);
     print_row(name, is_tree ? "tree search" : "q-uct", plain, plain);
-    LeafValues maxima;
-    maxima.lower = product_value(graph, space, uniform_distributions(graph));
-    maxima.upper = maxima_value(graph, space);
-    MiniBucketOptions bucket_options;
-    bucket_options.i_bound = 8;
+    LeafValues maxima{.lower = product_value(graph, space, uniform_distributions(graph)),
+                      .upper = maxima_value(graph, space)};
+    MiniBucketOptions bucket_options{.i_bound = 8};
     const LeafValues buckets = mini_bucket_leaves(
         graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options), uniform_distributions(graph));
     for (const auto& [text, leaves] : {std::pair{"gap, maxima", maxima}, std::pair{"gap, buckets i = 8", buckets}}) {

@@ -88,9 +88,7 @@ struct Asked {
 };
 
 bool measure(const std::string& name, const FactorGraph& graph, const Asked& asked = {}) {
-  EliminationOptions options;
-  options.restarts = 300;
-  options.order = asked.order;
+  EliminationOptions options{.restarts = 300, .order = asked.order};
   const EliminationCost cost = elimination_cost(graph, options);
   const auto table = static_cast<std::size_t>(std::exp2(cost.log2_largest_bucket - 1.0));
   const double copy = copy_nanoseconds(table, 1);

@@ -77,6 +77,25 @@ std::vector<Query> make_queries(int count, Random& random) {
   return queries;
 }
 
+// The states of one query, kBatch times.
+std::vector<int> batch_of(const Query& query) {
+  std::vector<int> states;
+  for (int r = 0; r < kBatch; ++r) states.insert(states.end(), query.states.begin(), query.states.end());
+  return states;
+}
+
+// Of a training step with Adam; accumulate(gradient) is that of the network.
+template <typename Accumulate>
+double seconds_per_step(int repeats, Parameters& parameters, const Accumulate& accumulate) {
+  FloatBuffer gradient(parameters.size());
+  Adam adam({}, parameters.size());
+  return seconds_per_call(repeats, [&](int) {
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    accumulate(gradient);
+    adam.step(parameters.values(), gradient);
+  });
+}
+
 // Floating-point operations of the pruned evaluation of one read-out.
 double gnn_flops(const GnnOptions& options, const nn::Cone& cone) {
   double blocks = 0.0;
@@ -128,8 +147,7 @@ bool bench_gnn(double peak) {
   });
   print_line("GNN evaluation, batch 1", single, flops, peak);
 
-  std::vector<int> many;
-  for (int r = 0; r < kBatch; ++r) many.insert(many.end(), queries[9].states.begin(), queries[9].states.end());
+  const std::vector<int> many = batch_of(queries[9]);
   std::vector<float> many_q(kBatch * kStates);
   const double batched =
       seconds_per_call(50, [&](int i) { evaluators[i % kGraphs].q_values(9, many, scratch, many_q); });
@@ -147,12 +165,8 @@ bool bench_gnn(double peak) {
                        .target = queries[j].target});
     step_flops += 3.0 * gnn_flops(options, plans[graph_of(j)].data().cones[queries[j].variable]);
   }
-  FloatBuffer gradient(network->parameters().size());
-  Adam adam({}, network->parameters().size());
-  const double step = seconds_per_call(30, [&](int) {
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
+  const double step = seconds_per_step(30, network->parameters(), [&](FloatBuffer& gradient) {
     accumulate_gradient(*network, samples, scratch, gradient);
-    adam.step(network->parameters().values(), gradient);
   });
   print_line("GNN training step, batch 128", step, step_flops, peak);
   return correct;
@@ -178,8 +192,7 @@ bool bench_mlp(double peak) {
   });
   print_line("MLP evaluation, batch 1", single, flops, peak);
 
-  std::vector<int> many;
-  for (int r = 0; r < kBatch; ++r) many.insert(many.end(), queries[9].states.begin(), queries[9].states.end());
+  const std::vector<int> many = batch_of(queries[9]);
   std::vector<float> many_q(kBatch * kStates);
   const double batched = seconds_per_call(50, [&](int) { network.q_values(9, many, scratch, many_q); });
   print_line("MLP evaluation, each of batch 128", batched / kBatch, flops, peak);
@@ -188,12 +201,8 @@ bool bench_mlp(double peak) {
   for (const Query& query : queries) {
     samples.push_back({.states = query.states, .variable = query.variable, .target = query.target});
   }
-  FloatBuffer gradient(network.parameters().size());
-  Adam adam({}, network.parameters().size());
-  const double step = seconds_per_call(20, [&](int) {
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
+  const double step = seconds_per_step(20, network.parameters(), [&](FloatBuffer& gradient) {
     network.accumulate_gradient(samples, scratch, gradient);
-    adam.step(network.parameters().values(), gradient);
   });
   print_line("MLP training step, batch 128", step, 3.0 * kBatch * flops, peak);
   return correct;

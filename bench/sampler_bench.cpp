@@ -86,9 +86,7 @@ void run(int most_threads) {
   fmt::print("what,threads,wall,all,calling,all/calling,all/one thread,times as fast\n");
   const FactorGraph graph = make_ising({.n = 24}, 1).graph;
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-  MiniBucketOptions buckets;
-  buckets.i_bound = 12;
-  buckets.passes = 2;
+  MiniBucketOptions buckets{.i_bound = 12, .passes = 2};
   const LeafValues leaves = mini_bucket_leaves(
       graph, space, std::make_shared<WeightedMiniBucket>(graph, space, buckets), uniform_distributions(graph));
   const SearchApproximation upper(search(graph, space, leaves, {.budget = 1000}), SamplerKind::kUpper);

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <numeric>
 #include <string>
 
 #include "examples/literal_tree_sample.hpp"
+#include "support/random_models.hpp"
 #include "support/same_tree.hpp"
 #include "tree/tree_store.hpp"
 #include "treesample/families/family.hpp"
@@ -54,8 +54,7 @@ Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std:
 // trees differ.
 template <class Tree>
 double measure_naive(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   double best = 0.0;
   for (int run = 0; run < (budget <= 100'000 ? 40 : 2); ++run) {
     literal::TreeSample<Tree> naive(graph, order, {});
@@ -79,8 +78,7 @@ int main() {
   fmt::print("{:<13}{:>10}{:>12}{:>10}{:>7}{:>10}{:>7}{:>12}{:>8}{:>10}\n", "model", "budget", "engine /s", "map /s",
              "ratio", "hash /s", "ratio", "bytes each", "levels", "ns/level");
   for (const auto& [n, k] : {std::pair{10, 5}, std::pair{20, 2}, std::pair{100, 2}}) {
-    FamilyOptions options;
-    options.seed = 1;
+    FamilyOptions options{.seed = 1};
     options.values = {{"n", n}, {"k", k}};
     const FactorGraph graph = make_family("chain", options).graph;
     const SearchSpace space =

@@ -65,8 +65,7 @@ bool measure_model(const std::string& name, const FactorGraph& graph, const Sett
   const OrderKind order = setting.space == SpaceKind::kGraph ? OrderKind::kGiven : OrderKind::kMinFill;
   const SearchSpace space =
       make_search_space(graph, search_order(graph, setting.space, {.kind = order}), setting.space);
-  MiniBucketOptions options;
-  options.i_bound = setting.i_bound;
+  MiniBucketOptions options{.i_bound = setting.i_bound};
   const LeafValues leaves = mini_bucket_leaves(
       graph, space, std::make_shared<WeightedMiniBucket>(graph, space, options), mean_field(graph, 20, 0));
   Row one;
@@ -95,8 +94,7 @@ std::vector<int> numbers(const std::string& text) {
 }
 
 FactorGraph family(const char* name, double n) {
-  FamilyOptions options;
-  options.seed = 1;
+  FamilyOptions options{.seed = 1};
   options.values = {{"n", n}};
   return make_family(name, options).graph;
 }

@@ -9,7 +9,6 @@
 // would be infinite, are left out of it; their share is printed.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <ctime>
 #include <string>
 #include <vector>

@@ -1,8 +1,6 @@
 // treesample generate: random models of the paper's families, and Ising grids, as files.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "command.hpp"
 #include "model_input.hpp"
 #include "treesample/error.hpp"

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "treesample/error.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::cli {

@@ -70,6 +70,18 @@ void check_chosen(const char* option, const std::vector<std::string>& chosen, co
   }
 }
 
+std::vector<std::int64_t> steps_up_to(std::span<const std::int64_t> steps, std::int64_t largest) {
+  const auto end = std::upper_bound(steps.begin(), steps.end(), largest);
+  if (end == steps.begin()) return {largest};
+  return {steps.begin(), end};
+}
+
+std::vector<std::int64_t> budgets_up_to(std::span<const std::int64_t> budgets, std::int64_t largest) {
+  std::vector<std::int64_t> chosen(budgets.begin(), std::lower_bound(budgets.begin(), budgets.end(), largest));
+  chosen.push_back(largest);
+  return chosen;
+}
+
 Fingerprint fingerprint_of(const std::string& experiment, const ExperimentOptions& options) {
   Fingerprint fingerprint = {{"experiment", experiment},
                              {"budget", fmt::format("{}", options.budget)},

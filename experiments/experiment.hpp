@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,11 @@ bool is_chosen(const std::vector<std::string>& chosen, const std::string& word);
 std::vector<Contender> chosen_contenders(const ExperimentOptions& options);
 // Throws Error (kArgument) for a chosen word that is none of the allowed.
 void check_chosen(const char* option, const std::vector<std::string>& chosen, const std::vector<std::string>& allowed);
+
+// Those of the ascending numbers that are at most the largest one; the largest one alone where all are above it.
+std::vector<std::int64_t> steps_up_to(std::span<const std::int64_t> steps, std::int64_t largest);
+// Those below the largest one, and it.
+std::vector<std::int64_t> budgets_up_to(std::span<const std::int64_t> budgets, std::int64_t largest);
 
 // The run's file in the options' folder. The number of instances is no part of the fingerprint: a run can be
 // extended.

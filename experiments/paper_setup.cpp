@@ -30,6 +30,12 @@ std::string to_string(const Problem& problem) {
   return fmt::format("{}/{}", problem.family, to_string(problem.reading));
 }
 
+FactorGraph problem_model(const Problem& problem, std::uint64_t seed, int instance) {
+  return make_family(problem.family,
+                     {.reading = problem.reading, .seed = seed, .instance = static_cast<std::uint64_t>(instance)})
+      .graph;
+}
+
 std::uint64_t tuning_seed(std::uint64_t seed) { return seed | (std::uint64_t{1} << 63); }
 
 std::uint64_t method_seed(std::uint64_t seed, const std::string& key, Contender method) {

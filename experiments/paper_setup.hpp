@@ -23,6 +23,7 @@ struct Problem {
 // All eight, "chain/letter" first.
 std::vector<Problem> paper_problems();
 std::string to_string(const Problem& problem);
+FactorGraph problem_model(const Problem& problem, std::uint64_t seed, int instance);
 
 // Instances of a run and of its tuning never meet: the seeds of a command line are below 2^63, those of
 // tuning above.

@@ -1,6 +1,7 @@
 // The same number of instances of several cases, which is what most experiments are made of.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -14,20 +15,22 @@ namespace treesample::experiments {
 
 class CaseRuns {
  public:
-  // The numbers of an instance and a case are at instance * num_cases + case.
-  CaseRuns(std::vector<Numbers> all, int num_cases)
-      : all_(std::move(all)), num_cases_(static_cast<std::size_t>(num_cases)) {}
+  // The numbers of an instance and a case are at instance * number of cases + case.
+  CaseRuns(std::vector<Numbers> all, std::vector<std::string> cases) : all_(std::move(all)), cases_(std::move(cases)) {}
 
   // All instances of a case; valid as long as this is.
-  [[nodiscard]] std::vector<const Numbers*> of(int which) const {
+  [[nodiscard]] std::vector<const Numbers*> of(std::size_t which) const {
     std::vector<const Numbers*> instances;
-    for (auto k = static_cast<std::size_t>(which); k < all_.size(); k += num_cases_) instances.push_back(&all_[k]);
+    for (std::size_t k = which; k < all_.size(); k += cases_.size()) instances.push_back(&all_[k]);
     return instances;
+  }
+  [[nodiscard]] std::vector<const Numbers*> at(const std::string& name) const {
+    return of(static_cast<std::size_t>(std::find(cases_.begin(), cases_.end(), name) - cases_.begin()));
   }
 
  private:
   std::vector<Numbers> all_;
-  std::size_t num_cases_;
+  std::vector<std::string> cases_;
 };
 
 using ComputeCase = std::function<std::optional<Numbers>(int which, int instance)>;
@@ -37,5 +40,9 @@ using ComputeCase = std::function<std::optional<Numbers>(int which, int instance
 std::optional<CaseRuns> run_cases(const std::string& experiment, const std::vector<std::string>& cases,
                                   const ExperimentOptions& options, const ComputeCase& compute,
                                   const RunControl& control);
+// The paper's problems as cases.
+std::optional<CaseRuns> run_problems(const std::string& experiment, const ExperimentOptions& options,
+                                     const std::function<std::optional<Numbers>(const Problem&, int instance)>& compute,
+                                     const RunControl& control);
 
 }  // namespace treesample::experiments

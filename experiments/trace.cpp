@@ -233,8 +233,7 @@ Report trace_report(const std::vector<Trace>& traces) {
                               row.upper, row.estimate);
     }
   }
-  Report report;
-  report.title = "Bounds over time";
+  Report report{.title = "Bounds over time"};
   report.introduction =
       "log Z lies between two certified bounds at every moment; what narrows them faster is better. Times are those of "
       "the machines that the traces come from.";

@@ -31,10 +31,7 @@ std::optional<Numbers> try_grids(const TuneOptions& options, const std::string& 
   const int num_problems = static_cast<int>(options.problems.size());
   const Problem& problem = options.problems[index % num_problems];
   const std::uint64_t seed = tuning_seed(options.seed);
-  const FactorGraph graph = make_family(problem.family, {.reading = problem.reading,
-                                                         .seed = seed,
-                                                         .instance = static_cast<std::uint64_t>(index / num_problems)})
-                                .graph;
+  const FactorGraph graph = problem_model(problem, seed, index / num_problems);
   Numbers numbers;
   for (const ContenderRow& row : contenders()) {
     const Contender method = row.contender;

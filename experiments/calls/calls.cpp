@@ -18,14 +18,6 @@ namespace {
 constexpr std::int64_t kCalls[] = {100, 300, 1'000, 3'000};
 constexpr int kKlSamples = 10'000;
 
-std::vector<std::int64_t> calls_up_to(std::int64_t largest) {
-  std::vector<std::int64_t> calls;
-  std::copy_if(std::begin(kCalls), std::end(kCalls), std::back_inserter(calls),
-               [&](std::int64_t count) { return count <= largest; });
-  if (calls.empty()) calls.push_back(largest);
-  return calls;
-}
-
 // There is a thread for each problem.
 Limits limits_of(std::int64_t calls) { return {.calls = calls, .threads = 1}; }
 
@@ -79,15 +71,13 @@ void add_answer(Numbers& numbers, const std::string& name, const Answer& answer,
 
 std::optional<Numbers> run_problem(const ExperimentOptions& options, const std::string& family, int instance,
                                    const RunControl& control) {
-  const FamilyOptions request{
-      .reading = Reading::kLetter, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)};
-  const FactorGraph model = make_family(family, request).graph;
+  const FactorGraph model = problem_model({family, Reading::kLetter}, options.seed, instance);
   const FactorGraph graph = hidden(model);
   const double log_z = Elimination(model, {}, {.keep_messages = false}).log_z();
   const double best = most_probable(model)->configuration.log_density;
   const auto seed = static_cast<std::uint64_t>(instance);
   Numbers numbers;
-  for (const std::int64_t calls : calls_up_to(options.budget)) {
+  for (const std::int64_t calls : steps_up_to(kCalls, options.budget)) {
     for (const Sampler& sampler : samplers()) {
       InferOptions chosen = sampler.options;
       chosen.seed = seed;
@@ -107,10 +97,8 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const std::
   return numbers;
 }
 
-using Results = std::map<std::string, std::vector<const Numbers*>>;
-
 // One row for each family and way.
-Table table_of(const Results& results, const std::vector<std::int64_t>& calls, const std::string& title,
+Table table_of(const CaseRuns& results, const std::vector<std::int64_t>& calls, const std::string& title,
                const std::vector<std::pair<std::string, std::string>>& ways, const std::string& what) {
   Table table{.title = title, .header = {"family", "method"}};
   for (const std::int64_t count : calls) table.header.push_back(fmt::format("{} calls", count));
@@ -129,7 +117,7 @@ Table table_of(const Results& results, const std::vector<std::int64_t>& calls, c
 }
 
 // How often there is an error, and how often it covers the truth.
-Table coverage_table(const Results& results, const std::vector<std::int64_t>& calls) {
+Table coverage_table(const CaseRuns& results, const std::vector<std::int64_t>& calls) {
   Table table{.title = "Intervals of log Z with confidence 0.95", .header = {"family"}};
   for (const std::int64_t count : calls) table.header.push_back(fmt::format("{} calls", count));
   for (const std::string& family : kPaperFamilies) {
@@ -149,7 +137,7 @@ Table coverage_table(const Results& results, const std::vector<std::int64_t>& ca
   return table;
 }
 
-CsvFile csv_of(const Results& results, const std::vector<std::int64_t>& calls) {
+CsvFile csv_of(const CaseRuns& results, const std::vector<std::int64_t>& calls) {
   CsvFile csv{"calls", "family,method,calls,quantity,mean,standard_deviation,standard_error\n"};
   const auto add = [&](const std::string& family, const std::string& word, std::int64_t count,
                        const std::string& what) {
@@ -171,7 +159,7 @@ CsvFile csv_of(const Results& results, const std::vector<std::int64_t>& calls) {
   return csv;
 }
 
-Figure figure_of(const Results& results, const ExperimentOptions& options, const std::vector<std::int64_t>& calls) {
+Figure figure_of(const CaseRuns& results, const ExperimentOptions& options, const std::vector<std::int64_t>& calls) {
   constexpr double kLeast = 1e-4;  // shown as this
   Plot plot{
       .title = fmt::format("Mean of {} problems; dashed: the search without a learned model", options.num_instances),
@@ -204,24 +192,20 @@ std::optional<Report> run_calls(const ExperimentOptions& options, const RunContr
       "calls", kPaperFamilies, options,
       [&](int f, int i) { return run_problem(options, kPaperFamilies[f], i, control); }, control);
   if (!runs) return std::nullopt;
-  Results results;
-  for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) results[kPaperFamilies[f]] = runs->of(static_cast<int>(f));
-
-  const std::vector<std::int64_t> calls = calls_up_to(options.budget);
+  const std::vector<std::int64_t> calls = steps_up_to(kCalls, options.budget);
   std::vector<std::pair<std::string, std::string>> ways, optimisers;
   for (const Sampler& sampler : samplers()) ways.emplace_back(sampler.word, sampler.title);
   for (const Optimiser& optimiser : kOptimisers) optimisers.emplace_back(optimiser.word, optimiser.title);
-  Report report;
-  report.title = "One function over all variables, by few calls";
+  Report report{.title = "One function over all variables, by few calls"};
   report.introduction =
       fmt::format("The paper's families, {} problems each, with all factors hidden in one function of all variables.",
                   options.num_instances);
   report.options = report_options("calls", options);
-  report.figures.push_back(figure_of(results, options, calls));
-  report.tables.push_back(table_of(results, calls, "KL[P_X || P*]", ways, ".kl"));
-  report.tables.push_back(coverage_table(results, calls));
-  report.tables.push_back(table_of(results, calls, "Best found, nats below the optimum", optimisers, ""));
-  report.csv_files.push_back(csv_of(results, calls));
+  report.figures.push_back(figure_of(*runs, options, calls));
+  report.tables.push_back(table_of(*runs, calls, "KL[P_X || P*]", ways, ".kl"));
+  report.tables.push_back(coverage_table(*runs, calls));
+  report.tables.push_back(table_of(*runs, calls, "Best found, nats below the optimum", optimisers, ""));
+  report.csv_files.push_back(csv_of(*runs, calls));
   return report;
 }
 

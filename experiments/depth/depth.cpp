@@ -61,8 +61,7 @@ std::optional<Report> run_depth(const ExperimentOptions& options, const RunContr
       "depth", names, options, [&](int s, int i) { return run_shape(options, kShapes[s], i, control); }, control);
   if (!runs) return std::nullopt;
 
-  Report report;
-  report.title = "Depth: SMC and tree search on short, wide and on long, narrow chains";
+  Report report{.title = "Depth: SMC and tree search on short, wide and on long, narrow chains"};
   report.introduction = fmt::format(
       "Chains with N log K about constant; mean KL of {} instances per shape with {} reward evaluations, in nats.",
       options.num_instances, options.budget);

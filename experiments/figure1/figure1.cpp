@@ -110,20 +110,9 @@ std::string name_of(const Line& line, std::int64_t budget) {
   return fmt::format("{}.{}{}.{}", word_of(line.method), to_string(line.reading), c, budget);
 }
 
-std::vector<std::int64_t> budgets_up_to(std::int64_t largest) {
-  std::vector<std::int64_t> budgets;
-  for (const std::int64_t budget : kBudgets) {
-    if (budget < largest) budgets.push_back(budget);
-  }
-  budgets.push_back(largest);
-  return budgets;
-}
-
 FactorGraph problem(const ExperimentOptions& options, const Setup& setup, Reading reading, int instance) {
   if (!setup.models.empty()) return read_model(setup.models[static_cast<std::size_t>(instance)]);
-  return make_family(setup.family,
-                     {.reading = reading, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)})
-      .graph;
+  return problem_model({setup.family, reading}, options.seed, instance);
 }
 
 // A budget may pay for no sample of a method: its line begins where one does on all problems.
@@ -158,7 +147,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Setup
     for (const Line& line : setup.lines) {
       if (line.reading != reading) continue;
       const MethodSetting setting = setting_of(options, setup, line);
-      for (const std::int64_t budget : budgets_up_to(options.budget)) {
+      for (const std::int64_t budget : budgets_up_to(kBudgets, options.budget)) {
         const std::string name = name_of(line, budget);
         const MethodRun run{.budget = budget,
                             .seed = method_seed(options.seed, fmt::format("{}/{}", name, instance), line.method),
@@ -359,7 +348,7 @@ std::optional<Report> run_figure1(const ExperimentOptions& options, const RunCon
   if (!runs) return std::nullopt;
   const std::vector<const Numbers*> instances = runs->of(0);
 
-  const std::vector<std::int64_t> budgets = budgets_up_to(sized.budget);
+  const std::vector<std::int64_t> budgets = budgets_up_to(kBudgets, sized.budget);
   const std::vector<Series> lines = error_series(setup, instances, budgets);
   Report report;
   report.title = fmt::format("Figure 1: error against budget on {}", setup.title());

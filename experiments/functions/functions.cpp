@@ -1,8 +1,6 @@
 // Factors that can only be evaluated: the search with unresolved mass and calibrated values against the paper's.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "experiment.hpp"
 #include "plot.hpp"
 #include "run_cases.hpp"
@@ -15,28 +13,17 @@ namespace {
 constexpr std::int64_t kBudgets[] = {100, 300, 1'000, 3'000, 10'000, 30'000, 100'000};
 constexpr Contender kCompared[] = {Contender::kTree, Contender::kMass};
 
-std::vector<std::int64_t> budgets_up_to(std::int64_t largest) {
-  std::vector<std::int64_t> budgets;
-  std::copy_if(std::begin(kBudgets), std::end(kBudgets), std::back_inserter(budgets),
-               [&](std::int64_t budget) { return budget <= largest; });
-  if (budgets.empty() || budgets.back() < largest) budgets.push_back(largest);
-  return budgets;
-}
-
 std::string name_of(Contender method, std::int64_t budget) { return fmt::format("{}.{}", word_of(method), budget); }
 
 std::optional<Numbers> run_problem(const ExperimentOptions& options, const Problem& problem, int instance,
                                    const RunControl& control) {
-  const FactorGraph graph =
-      make_family(problem.family,
-                  {.reading = problem.reading, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)})
-          .graph;
+  const FactorGraph graph = problem_model(problem, options.seed, instance);
   const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
   Numbers numbers;
   for (const Contender method : kCompared) {
     const MethodSetting setting = options.hyperparameters.setting(problem, method);
-    for (const std::int64_t budget : budgets_up_to(options.budget)) {
+    for (const std::int64_t budget : budgets_up_to(kBudgets, options.budget)) {
       const MethodRun run{
           .budget = budget, .seed = method_seed(options.seed, key, method), .is_interrupted = control.is_interrupted};
       const std::string name = name_of(method, budget);
@@ -47,13 +34,11 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
   return numbers;
 }
 
-using Results = std::map<std::string, std::vector<const Numbers*>>;
-
-Summary kl_of(const Results& results, const Problem& problem, Contender method, std::int64_t budget) {
+Summary kl_of(const CaseRuns& results, const Problem& problem, Contender method, std::int64_t budget) {
   return summarize(column(results.at(to_string(problem)), name_of(method, budget) + ".kl"));
 }
 
-Table kl_table(const Results& results, const std::vector<std::int64_t>& budgets) {
+Table kl_table(const CaseRuns& results, const std::vector<std::int64_t>& budgets) {
   Table table{.title = "KL by budget", .header = {"problem", "method"}};
   for (const std::int64_t budget : budgets) table.header.push_back(fmt::format("{}", budget));
   for (const Problem& problem : paper_problems()) {
@@ -76,7 +61,7 @@ Table kl_table(const Results& results, const std::vector<std::int64_t>& budgets)
   return table;
 }
 
-CsvFile kl_csv(const Results& results, const std::vector<std::int64_t>& budgets) {
+CsvFile kl_csv(const CaseRuns& results, const std::vector<std::int64_t>& budgets) {
   CsvFile csv{"functions", "family,reading,method,budget,kl_mean,kl_standard_deviation,kl_standard_error\n"};
   for (const Problem& problem : paper_problems()) {
     for (const Contender method : kCompared) {
@@ -90,7 +75,7 @@ CsvFile kl_csv(const Results& results, const std::vector<std::int64_t>& budgets)
   return csv;
 }
 
-Figure kl_figure(const Results& results, const ExperimentOptions& options, const std::vector<std::int64_t>& budgets) {
+Figure kl_figure(const CaseRuns& results, const ExperimentOptions& options, const std::vector<std::int64_t>& budgets) {
   Plot plot{
       .title = fmt::format("Best reading, mean of {} instances; dashed: the paper's search", options.num_instances),
       .x_label = "budget: reward evaluations",
@@ -118,27 +103,21 @@ Figure kl_figure(const Results& results, const ExperimentOptions& options, const
 }  // namespace
 
 std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control) {
-  const std::vector<Problem> problems = paper_problems();
-  std::vector<std::string> names;
-  for (const Problem& problem : problems) names.push_back(to_string(problem));
-  const auto runs = run_cases(
-      "functions", names, options, [&](int p, int i) { return run_problem(options, problems[p], i, control); },
+  const auto runs = run_problems(
+      "functions", options, [&](const Problem& problem, int i) { return run_problem(options, problem, i, control); },
       control);
   if (!runs) return std::nullopt;
-  Results results;
-  for (std::size_t p = 0; p < names.size(); ++p) results[names[p]] = runs->of(static_cast<int>(p));
 
-  const std::vector<std::int64_t> budgets = budgets_up_to(options.budget);
-  Report report;
-  report.title = "Functions and programs as factors: unresolved mass and calibrated values";
+  const std::vector<std::int64_t> budgets = budgets_up_to(kBudgets, options.budget);
+  Report report{.title = "Functions and programs as factors: unresolved mass and calibrated values"};
   report.introduction = fmt::format(
       "KL[P_X || P*] in nats, exact, mean of {} instances per family and reading. Both searches walk through the tree "
       "of the paper's order and only ever evaluate factors.",
       options.num_instances);
   report.options = report_options("functions", options);
-  report.figures.push_back(kl_figure(results, options, budgets));
-  report.tables.push_back(kl_table(results, budgets));
-  report.csv_files.push_back(kl_csv(results, budgets));
+  report.figures.push_back(kl_figure(*runs, options, budgets));
+  report.tables.push_back(kl_table(*runs, budgets));
+  report.csv_files.push_back(kl_csv(*runs, budgets));
   return report;
 }
 

@@ -59,9 +59,7 @@ std::optional<Numbers> run_cell(const ExperimentOptions& options, const Cell& ce
   const TreeSearchResult stopped = tree_sample(graph, space, {}, limits, {}, observer);
   numbers["stop.kl"] = kl_of(graph, stopped.approximation, log_z, options.seed);
   numbers["stop.evaluations"] = static_cast<double>(stopped.report.spent.reward_evaluations);
-  SearchOptions rule;
-  rule.select = SelectRule::kQUct;
-  rule.dive_interval = 0;
+  SearchOptions rule{.select = SelectRule::kQUct, .dive_interval = 0};
   const SearchResult collapsed =
       search(graph, space, {.estimate = std::make_shared<const UniformValue>(space)}, limits, rule, observer);
   numbers["collapse.kl"] = kl_of(graph, SearchApproximation(collapsed, SamplerKind::kEstimate), log_z, options.seed);
@@ -84,8 +82,7 @@ std::optional<Report> run_memory(const ExperimentOptions& options, const RunCont
       "memory", names, options, [&](int c, int i) { return run_cell(options, cells()[c], i, control); }, control);
   if (!runs) return std::nullopt;
 
-  Report report;
-  report.title = "Memory: what a tree search does when it is full";
+  Report report{.title = "Memory: what a tree search does when it is full"};
   report.introduction = fmt::format(
       "Tree search in the given order with c = 1 and the paper's default Q_phi, at most {} reward evaluations; mean KL "
       "of {} instances in nats. Stop: it ends when its nodes take the memory. Collapse: half of the nodes are given "

@@ -18,14 +18,6 @@ constexpr std::int64_t kCalls[] = {30, 100, 300, 1'000, 2'000, 4'000, 10'000, 21
 constexpr std::int64_t kMostSampledCalls = 4'000;  // of the runs with samples
 constexpr double kHalfWidth = 0.01, kNormal95 = 1.959963984540054;
 
-std::vector<std::int64_t> calls_up_to(std::int64_t largest) {
-  std::vector<std::int64_t> calls;
-  std::copy_if(std::begin(kCalls), std::end(kCalls), std::back_inserter(calls),
-               [&](std::int64_t count) { return count <= largest; });
-  if (calls.empty()) calls.push_back(largest);
-  return calls;
-}
-
 // +- of the middle of two bounds, relative to it.
 double half_width(double log_lower, double log_upper) { return std::tanh((log_upper - log_lower) / 2.0); }
 // Standard errors of this many plain samples, times 1.96, relative to the probability.
@@ -50,7 +42,7 @@ bool add_certified(Numbers& numbers, const ReliabilitySystem& system, std::int64
                               {.calls = budget, .gap = 2.0 * std::atanh(kHalfWidth)}, {.seed = seed}, observer);
   if (answer.stop == StopReason::kInterrupted) return false;
   steps.emplace_back(answer.spent.calls, half_width(*answer.lower, *answer.upper));
-  for (const std::int64_t calls : calls_up_to(budget)) {
+  for (const std::int64_t calls : steps_up_to(kCalls, budget)) {
     double width = 1.0;
     for (const auto& [spent, at] : steps) {
       if (spent <= calls) width = std::min(width, at);
@@ -68,7 +60,7 @@ bool add_certified(Numbers& numbers, const ReliabilitySystem& system, std::int64
 bool add_sampled(Numbers& numbers, const ReliabilitySystem& system, std::int64_t budget, std::uint64_t seed,
                  const RunControl& control) {
   const double truth = std::log(system.probability);
-  for (const std::int64_t calls : calls_up_to(std::min(budget, kMostSampledCalls))) {
+  for (const std::int64_t calls : steps_up_to(kCalls, std::min(budget, kMostSampledCalls))) {
     const Answer answer = infer(system.graph, {.marginals = false}, {.calls = calls}, {.seed = seed},
                                 {.should_stop = control.is_interrupted});
     if (answer.stop == StopReason::kInterrupted) return false;
@@ -88,7 +80,7 @@ void add_monte_carlo(Numbers& numbers, const ReliabilitySystem& system, std::int
   const Factor& failure = graph.factors().back();
   Assignment x(static_cast<std::size_t>(graph.num_variables()));
   std::int64_t num_failed = 0, drawn = 0;
-  for (const std::int64_t calls : calls_up_to(budget)) {
+  for (const std::int64_t calls : steps_up_to(kCalls, budget)) {
     for (; drawn < calls; ++drawn) {
       for (int v = 0; v < graph.num_variables(); ++v) {
         x[v] = random.uniform() < std::exp(graph.factor(v).log_values()[0]) ? 0 : 1;
@@ -110,8 +102,6 @@ std::optional<Numbers> run_system(const ReliabilitySystem& system, const Experim
   return numbers;
 }
 
-using Results = std::vector<std::vector<const Numbers*>>;  // by system
-
 double largest(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
 double total(const std::vector<double>& values) {
   double sum = 0.0;
@@ -119,24 +109,24 @@ double total(const std::vector<double>& values) {
   return sum;
 }
 
-Table calls_table(const std::vector<ReliabilitySystem>& systems, const Results& results) {
+Table calls_table(const std::vector<ReliabilitySystem>& systems, const CaseRuns& results) {
   Table table{.title = "Calls for +- 1 %",
               .header = {"system", "P(failure), exact", "certified: calls, mean", "largest", "+- there, largest",
                          "bounds hold", "plain Monte Carlo, 95 %"}};
   for (std::size_t i = 0; i < systems.size(); ++i) {
-    const auto values = [&](const char* name) { return column(results[i], name); };
+    const auto values = [&](const char* name) { return column(results.of(i), name); };
     table.rows.push_back({systems[i].title, fmt::format("{:.6g}", systems[i].probability),
                           fmt::format("{:.0f}", summarize(values("certified.calls")).mean),
                           fmt::format("{:.0f}", largest(values("certified.calls"))),
                           fmt::format("{:.2f} %", 100.0 * largest(values("certified.width"))),
-                          fmt::format("{:.0f} of {}", total(values("certified.holds")), results[i].size()),
+                          fmt::format("{:.0f} of {}", total(values("certified.holds")), results.of(i).size()),
                           fmt::format("{:.3g}", monte_carlo_calls(systems[i].probability))});
   }
   table.remark = "Exact by convolution (RTS-79) and by states of a frontier (dodecahedron). Monte Carlo: computed.";
   return table;
 }
 
-Table interval_table(const std::vector<ReliabilitySystem>& systems, const Results& results,
+Table interval_table(const std::vector<ReliabilitySystem>& systems, const CaseRuns& results,
                      const std::vector<std::int64_t>& calls) {
   Table table{.title = "Interval with confidence 0.95: +- in %, largest of all runs, and how many cover the truth",
               .header = {"system", "method"}};
@@ -145,8 +135,8 @@ Table interval_table(const std::vector<ReliabilitySystem>& systems, const Result
     std::vector<std::string> boxes{systems[i].title, "boxes, samples"}, plain{systems[i].title, "Monte Carlo"};
     for (const std::int64_t count : calls) {
       boxes.push_back(fmt::format("{:.3g} ({:.0f} of {})",
-                                  100.0 * largest(column(results[i], fmt::format("interval.{}", count))),
-                                  total(column(results[i], fmt::format("covers.{}", count))), results[i].size()));
+                                  100.0 * largest(column(results.of(i), fmt::format("interval.{}", count))),
+                                  total(column(results.of(i), fmt::format("covers.{}", count))), results.of(i).size()));
       plain.push_back(fmt::format("{:.3g}", 100.0 * monte_carlo_half_width(systems[i].probability, count)));
     }
     table.rows.push_back(boxes);
@@ -156,12 +146,12 @@ Table interval_table(const std::vector<ReliabilitySystem>& systems, const Result
   return table;
 }
 
-CsvFile csv_of(const std::vector<ReliabilitySystem>& systems, const Results& results) {
+CsvFile csv_of(const std::vector<ReliabilitySystem>& systems, const CaseRuns& results) {
   CsvFile csv{"reliability", "system,exact,quantity,mean,least,largest,standard_error\n"};
   for (std::size_t i = 0; i < systems.size(); ++i) {
-    for (const auto& [name, value] : *results[i].front()) {
+    for (const auto& [name, value] : *results.of(i).front()) {
       if (name == "certified.seconds") continue;
-      const std::vector<double> values = column(results[i], name);
+      const std::vector<double> values = column(results.of(i), name);
       const Summary summary = summarize(values);
       csv.text += fmt::format("{},{},{},{},{},{},{}\n", systems[i].name, systems[i].probability, name, summary.mean,
                               *std::min_element(values.begin(), values.end()), largest(values), summary.error);
@@ -170,7 +160,7 @@ CsvFile csv_of(const std::vector<ReliabilitySystem>& systems, const Results& res
   return csv;
 }
 
-Figure figure_of(const std::vector<ReliabilitySystem>& systems, const Results& results, std::int64_t budget) {
+Figure figure_of(const std::vector<ReliabilitySystem>& systems, const CaseRuns& results, std::int64_t budget) {
   Plot plot{.title = "Solid: certified; dashed: 95 % interval; without marks: plain Monte Carlo, 95 %",
             .x_label = "calls of the system's function",
             .y_label = "half width, relative to the probability of failure",
@@ -181,9 +171,9 @@ Figure figure_of(const std::vector<ReliabilitySystem>& systems, const Results& r
     Series certified{.name = systems[i].title, .color = color};
     Series interval{.name = "", .color = color, .is_dashed = true};
     Series plain{.name = "", .kind = SeriesKind::kPlainLine, .color = color};
-    for (const std::int64_t calls : calls_up_to(budget)) {
+    for (const std::int64_t calls : steps_up_to(kCalls, budget)) {
       const auto mean = [&](const char* what) {
-        return summarize(column(results[i], fmt::format("{}.{}", what, calls))).mean;
+        return summarize(column(results.of(i), fmt::format("{}.{}", what, calls))).mean;
       };
       const auto x = static_cast<double>(calls);
       certified.points.push_back({x, mean("certified")});
@@ -208,19 +198,17 @@ std::optional<Report> run_reliability(const ExperimentOptions& options, const Ru
       "reliability", names, options, [&](int s, int i) { return run_system(systems[s], options, i, control); },
       control);
   if (!runs) return std::nullopt;
-  Results results;
-  for (std::size_t s = 0; s < systems.size(); ++s) results.push_back(runs->of(static_cast<int>(s)));
-  Report report;
-  report.title = "Failures of monotone systems, by few calls";
+  Report report{.title = "Failures of monotone systems, by few calls"};
   report.introduction = fmt::format(
       "Bounds that are certified, and intervals by samples within what the bounds leave open, {} with different seeds "
       "each.",
       options.num_instances == 1 ? "one run" : fmt::format("{} runs", options.num_instances));
   report.options = report_options("reliability", options);
-  report.figures.push_back(figure_of(systems, results, options.budget));
-  report.tables.push_back(calls_table(systems, results));
-  report.tables.push_back(interval_table(systems, results, calls_up_to(std::min(options.budget, kMostSampledCalls))));
-  report.csv_files.push_back(csv_of(systems, results));
+  report.figures.push_back(figure_of(systems, *runs, options.budget));
+  report.tables.push_back(calls_table(systems, *runs));
+  report.tables.push_back(
+      interval_table(systems, *runs, steps_up_to(kCalls, std::min(options.budget, kMostSampledCalls))));
+  report.csv_files.push_back(csv_of(systems, *runs));
   return report;
 }
 

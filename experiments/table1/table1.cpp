@@ -61,10 +61,7 @@ std::string family_title(const std::string& family) {
 // All methods on one problem.
 std::optional<Numbers> run_problem(const ExperimentOptions& options, const Problem& problem, int instance,
                                    const RunControl& control) {
-  const FactorGraph graph =
-      make_family(problem.family,
-                  {.reading = problem.reading, .seed = options.seed, .instance = static_cast<std::uint64_t>(instance)})
-          .graph;
+  const FactorGraph graph = problem_model(problem, options.seed, instance);
   Numbers numbers;
   numbers["log_z"] = Elimination(graph, {}, {.keep_messages = false}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
@@ -84,11 +81,9 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
 struct Results {
   std::int64_t budget;
   std::vector<Contender> methods;
-  std::map<std::string, std::vector<const Numbers*>> problems;
+  CaseRuns problems;
 
-  [[nodiscard]] const std::vector<const Numbers*>& at(const Problem& problem) const {
-    return problems.at(to_string(problem));
-  }
+  [[nodiscard]] std::vector<const Numbers*> at(const Problem& problem) const { return problems.at(to_string(problem)); }
 };
 
 // "yes" or "no"; empty where the paper has no number for this budget.
@@ -131,7 +126,7 @@ std::vector<std::string> table_row(const Results& results, const std::string& fa
                 : is_chain(family) && method == Contender::kBp ? "exact"
                                                                : "-");
   for (const Reading reading : kReadings) {
-    const std::vector<const Numbers*>& instances = results.at({family, reading});
+    const std::vector<const Numbers*> instances = results.at({family, reading});
     const std::vector<double> values = column(instances, word + (is_chain(family) ? ".kl" : ".delta_kl"));
     row.push_back(summary_text(values));
     row.push_back(match_text(results, paper, summarize(values)));
@@ -158,7 +153,7 @@ CsvFile table_csv(const Results& results) {
       "family,reading,method,measure,mean,standard_deviation,standard_error,paper_mean,paper_standard_deviation,"
       "matches_paper,within_3_standard_errors,kl_mean,kl_largest,energy_mean,entropy_mean,log_z_mean\n";
   for (const Problem& problem : paper_problems()) {
-    const std::vector<const Numbers*>& instances = results.at(problem);
+    const std::vector<const Numbers*> instances = results.at(problem);
     for (const Contender method : results.methods) {
       const std::string word = word_of(method);
       const std::string measure = is_chain(problem.family) ? "kl" : "delta_kl";
@@ -184,7 +179,7 @@ Table time_table(const Results& results) {
   for (const Contender method : results.methods) {
     std::vector<std::string> row{title_of(method)};
     for (const std::string& family : kPaperFamilies) {
-      const auto& instances = results.at({family, Reading::kBest});
+      const auto instances = results.at({family, Reading::kBest});
       row.push_back(fmt::format("{:.2f}", 1e3 * median(column(instances, word_of(method) + std::string(".seconds")))));
     }
     table.rows.push_back(row);
@@ -221,7 +216,7 @@ Figure overview(const Results& results, const ExperimentOptions& options) {
     Series series{
         .name = title_of(results.methods[m]), .kind = SeriesKind::kMarks, .color = color_of(results.methods[m])};
     for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) {
-      const auto& instances = results.at({kPaperFamilies[f], Reading::kBest});
+      const auto instances = results.at({kPaperFamilies[f], Reading::kBest});
       const Summary kl = summarize(column(instances, word_of(results.methods[m]) + std::string(".kl")));
       series.points.push_back({static_cast<double>(f) + 0.08 * (m - 0.5 * (num_methods - 1)), kl.mean, kl.error});
     }
@@ -238,17 +233,12 @@ Figure overview(const Results& results, const ExperimentOptions& options) {
 }  // namespace
 
 std::optional<Report> run_table1(const ExperimentOptions& options, const RunControl& control) {
-  const std::vector<Problem> problems = paper_problems();
-  std::vector<std::string> names;
-  for (const Problem& problem : problems) names.push_back(to_string(problem));
-  const auto runs = run_cases(
-      "table1", names, options, [&](int p, int i) { return run_problem(options, problems[p], i, control); }, control);
+  const auto runs = run_problems(
+      "table1", options, [&](const Problem& problem, int i) { return run_problem(options, problem, i, control); },
+      control);
   if (!runs) return std::nullopt;
-  Results results{.budget = options.budget, .methods = chosen_contenders(options), .problems = {}};
-  for (std::size_t p = 0; p < names.size(); ++p) results.problems[names[p]] = runs->of(static_cast<int>(p));
-
-  Report report;
-  report.title = "Table 1: approximation error with a budget of evaluations";
+  const Results results{.budget = options.budget, .methods = chosen_contenders(options), .problems = *runs};
+  Report report{.title = "Table 1: approximation error with a budget of evaluations"};
   report.introduction = fmt::format(
       "Mean +- standard deviation over instances (standard error of the mean), in nats; lower is better. Letter: the "
       "paper's text as it stands, ties to the lowest action, multinomial resampling. Best reading: with constants "

@@ -113,8 +113,7 @@ std::optional<Report> run_ablations(const ExperimentOptions& options, const RunC
       csv += csv_rows(found->second);
     }
   }
-  Report report;
-  report.title = "Ablations of the value networks";
+  Report report{.title = "Ablations of the value networks"};
   report.introduction = fmt::format(
       "The paper's appendix: more units or layers did not improve the perceptron, more iterations reduced the final "
       "performance of the graph network somewhat. Beyond it: other losses and targets, a global value. {} runs of {} "

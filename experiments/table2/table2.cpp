@@ -113,10 +113,9 @@ std::optional<Report> run_table2(const ExperimentOptions& options, const RunCont
   const auto all = run_units("table2", units, options, control);
   if (!all) return std::nullopt;
 
-  Report report;
-  report.title = "Table 2: learned value functions";
-  report.introduction = introduction(size, options.num_instances);
-  report.options = shown_training("table2", size);
+  Report report{.title = "Table 2: learned value functions",
+                .introduction = introduction(size, options.num_instances),
+                .options = shown_training("table2", size)};
   report.options.emplace_back("runs", fmt::format("{}", options.num_instances));
   std::vector<Part> parts;
   for (const Reading reading : options.readings) {

@@ -205,10 +205,8 @@ std::vector<TrainingUnit> training_units(int num_runs, const std::vector<Reading
 }
 
 TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size) {
-  TrainOptions options;
-  options.is_deterministic = true;
-  options.num_episodes = size.num_episodes;
-  options.assess_every = size.assess_every();
+  TrainOptions options{
+      .num_episodes = size.num_episodes, .is_deterministic = true, .assess_every = size.assess_every()};
   options.episode.budget = size.budget;
   options.problems.reading = unit.reading;
   if (unit.trainer != nullptr) {

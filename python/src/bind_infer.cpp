@@ -320,11 +320,7 @@ void bind_infer(py::module_& module) {
                        bool retry_failed, const std::map<int, py::object>& on_failure,
                        const std::map<int, double>& max_failure_share, const std::map<int, std::string>& names,
                        const std::optional<RedisOptions>& redis) {
-        OracleOptions options;
-        options.num_workers = workers;
-        options.journal = journal;
-        options.log = log;
-        options.retry_failed = retry_failed;
+        OracleOptions options{.num_workers = workers, .journal = journal, .log = log, .retry_failed = retry_failed};
         for (const auto& [factor, rule] : on_failure) options.on_failure[factor] = rule_of(rule);
         options.max_failure_share = max_failure_share;
         options.names = names;

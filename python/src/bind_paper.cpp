@@ -16,11 +16,8 @@ struct PaperResult {
 std::shared_ptr<PaperResult> tree_search(const FactorGraph& graph, const std::vector<int>& order, std::int64_t budget,
                                          double c, double epsilon, bool has_random_ties, std::uint64_t seed) {
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  TreeSearchOptions options;
-  options.c = c;
-  options.epsilon = epsilon;
-  options.ties = has_random_ties ? TieRule::kRandom : TieRule::kLowest;
-  options.seed = seed;
+  TreeSearchOptions options{
+      .c = c, .epsilon = epsilon, .ties = has_random_ties ? TieRule::kRandom : TieRule::kLowest, .seed = seed};
   const auto raised = std::make_shared<Raised>();
   Watcher watcher(py::none(), raised);
   std::shared_ptr<PaperResult> result;

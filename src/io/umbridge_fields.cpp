@@ -107,9 +107,7 @@ json to_json(const UmBridgeDescription& server, const std::vector<Variable>& var
 }  // namespace
 
 UmBridgeDescription parse_umbridge(const JsonField& program, const std::vector<Variable>& variables) {
-  UmBridgeDescription server;
-  server.url = parse_url(program.at("umbridge"));
-  server.model = program.at("model").text();
+  UmBridgeDescription server{.url = parse_url(program.at("umbridge")), .model = program.at("model").text()};
   if (program.has("max_batch")) program.at("max_batch").fail("a UM-Bridge server evaluates one assignment at a time");
   if (program.has("numbers")) {
     const JsonField numbers = program.at("numbers");

@@ -8,7 +8,6 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {

@@ -48,9 +48,7 @@ std::int64_t checksum(const JournalRow& row, const std::string& owner, std::int6
 }
 
 JournalHead read_head(SqliteFile& file) {
-  JournalHead head;
-  head.model = file.text("SELECT model FROM about");
-  head.created = file.text("SELECT created FROM about");
+  JournalHead head{.model = file.text("SELECT model FROM about"), .created = file.text("SELECT created FROM about")};
   SqliteStatement parts = file.prepare("SELECT name, fingerprint FROM part ORDER BY rowid");
   while (parts.step()) head.parts.push_back({parts.text(0), parts.text(1)});
   SqliteStatement factors = file.prepare("SELECT id, name, scope FROM factor ORDER BY id");

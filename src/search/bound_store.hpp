@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include "math/scaled_value.hpp"
+#include "math/reward_factor.hpp"
 #include "search/bound_values.hpp"
 #include "search/context_table.hpp"
 #include "thread_team.hpp"

@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "math/compensated_sum.hpp"
-#include "math/vector_kernels.hpp"
-#include "treesample/math/log_domain.hpp"
-
 namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kLargest = 0x1.fffffffffffffp383;  // mantissa
-constexpr double kMostLog = 1e10;                   // larger logarithms fit no exponent
 constexpr int kMaxUnit = INT16_MAX, kMinUnit = INT16_MIN;
 
 // log(a / b), with 0 / 0 = 1.
@@ -24,35 +19,6 @@ double log_ratio(const WideNumber& a, const WideNumber& b) {
 }
 
 }  // namespace
-
-WideNumber WideNumber::normalised(double mantissa, int exponent) {
-  if (mantissa == 0.0 || mantissa == kInf) return {mantissa, 0};
-  for (; mantissa >= kMost; ++exponent) mantissa /= kUnit;
-  for (; mantissa < kLeast; --exponent) mantissa *= kUnit;
-  return {mantissa, exponent};
-}
-
-WideNumber WideNumber::of_log(double log_value) {
-  if (std::isinf(log_value)) return {log_value > 0.0 ? kInf : 0.0, 0};
-  log_value = std::clamp(log_value, -kMostLog, kMostLog);
-  const double exponent = std::round(log_value * (0x1.71547652b82fep+0 / kUnitBits));
-  const double bits = exponent * kUnitBits;
-  const double mantissa = exp_one((log_value - bits * kLn2High) - bits * kLn2Low);
-  return normalised(mantissa, static_cast<int>(exponent));
-}
-
-// The error of the exponential, and of reducing the argument of a logarithm that is not small.
-double WideNumber::of_log_error(double log_value) {
-  const double magnitude = std::isinf(log_value) ? 0.0 : std::min(std::abs(log_value), kMostLog);
-  return kEpsilon * (4.0 + (magnitude < 256.0 ? 0.0 : 4.0 * magnitude));
-}
-
-double WideNumber::log() const {
-  if (mantissa == 0.0) return kNegInf;
-  if (mantissa == kInf) return kInf;
-  const double bits = static_cast<double>(exponent) * kUnitBits;
-  return bits * kLn2High + (log_one(mantissa) + bits * kLn2Low);
-}
 
 BoundValues::BoundValues(const WideNumber& lower, const WideNumber& upper, const WideNumber& estimate)
     : lower_(lower.mantissa), upper_(upper.mantissa), estimate_(estimate.mantissa) {
@@ -80,8 +46,8 @@ BoundValues BoundValues::of_logs(double log_lower, double log_upper, double log_
   const WideNumber lower = WideNumber::of_log(log_lower);
   const WideNumber upper = WideNumber::of_log(log_upper);
   const WideNumber estimate = log_estimate == log_upper ? upper : WideNumber::of_log(log_estimate);
-  return {lower.times(1.0 - WideNumber::of_log_error(log_lower)),
-          upper.times(1.0 + WideNumber::of_log_error(log_upper)), estimate};
+  return {lower * (1.0 - WideNumber::of_log_error(log_lower)), upper * (1.0 + WideNumber::of_log_error(log_upper)),
+          estimate};
 }
 
 double BoundValues::log_upper_gap() const { return log_ratio(upper(), lower()); }
@@ -91,14 +57,10 @@ void BoundValues::set_log_estimate(double log_estimate) {
   *this = BoundValues(lower(), upper(), WideNumber::of_log(log_estimate));
 }
 
-void BoundValues::normalise() { *this = BoundValues(lower().times(1.0), upper().times(1.0), estimate().times(1.0)); }
+void BoundValues::normalise() { *this = BoundValues(lower() * 1.0, upper() * 1.0, estimate() * 1.0); }
 
 BoundValues& BoundValues::multiply_slowly(const BoundValues& other) {
-  const auto product = [](const WideNumber& a, const WideNumber& b) {
-    return WideNumber::normalised(a.mantissa * b.mantissa, a.exponent + b.exponent);
-  };
-  return *this = BoundValues(product(lower(), other.lower()), product(upper(), other.upper()),
-                             product(estimate(), other.estimate()));
+  return *this = BoundValues(lower() * other.lower(), upper() * other.upper(), estimate() * other.estimate());
 }
 
 void BoundValues::tighten_slowly(BoundValues backup, bool is_estimate_free) {
@@ -140,19 +102,12 @@ void BoundValues::align(std::span<BoundValues> values) {
     raise(estimate, value.estimate());
   }
   const BoundValues common(lower, upper, estimate);
-  const auto in_units = [](const WideNumber& value, int unit, double most) {
-    if (!is_number(value.mantissa)) return value.mantissa;
-    const int units = value.exponent - unit;
-    if (units == 0) return value.mantissa;
-    if (units < 0) return units == -1 ? value.mantissa / WideNumber::kUnit : 0.0;
-    return units == 1 ? std::min(value.mantissa * WideNumber::kUnit, most) : most;
-  };
   const int unit = common.unit();
   const bool has_lower = common.lower_ > 0.0;  // otherwise it is too small for the common unit
   for (BoundValues& value : values) {
-    value.lower_ = has_lower ? in_units(value.lower(), unit - common.units_below(), kLargest) : 0.0;
-    value.upper_ = in_units(value.upper(), unit, kInf);
-    value.estimate_ = in_units(value.estimate(), unit + common.units_off(), kLargest);
+    value.lower_ = has_lower ? value.lower().in_unit(unit - common.units_below(), kLargest) : 0.0;
+    value.upper_ = value.upper().in_unit(unit);
+    value.estimate_ = value.estimate().in_unit(unit + common.units_off(), kLargest);
     value.units_ = common.units_;
   }
 }

@@ -1,10 +1,9 @@
 // L, U and V of a sub-problem or of an edge as numbers, not as logarithms: backing up then takes only products and
 // sums.
 //
-// Each is m 2^(768 e) with 2^-384 <= m < 2^384, or 0, or inf. This form is unique, and changing e is exact. 768 bits
-// are 532 nats, so that the values of a node and its children nearly always have equal exponents: the search works on
-// the mantissas m and only checks that the exponents are equal. The three exponents fit into 32 bits, because L and V
-// are close to U:
+// Each is a WideNumber, m 2^(768 e). The values of a node and its children nearly always have equal exponents: the
+// search works on the mantissas m and only checks that the exponents are equal. The three exponents fit into 32 bits,
+// because L and V are close to U:
 //
 //   bits 0..15   e of U, signed; of V where U is inf, of L where both are
 //   bits 16..23  that minus e of L:   L may be 135,000 nats below U
@@ -18,38 +17,9 @@
 #include <limits>
 #include <span>
 
-#include "math/vector_kernels.hpp"
+#include "math/wide_number.hpp"
 
 namespace treesample {
-
-// m 2^(768 e); 0 and inf have e = 0.
-struct WideNumber {
-  double mantissa = 0.0;
-  int exponent = 0;
-
-  static constexpr int kUnitBits = 768;
-  static constexpr double kUnit = 0x1.0p768;
-  static constexpr double kLeast = 0x1.0p-384;  // mantissas: kLeast <= m < kMost
-  static constexpr double kMost = 0x1.0p384;
-
-  // The number m 2^(768 e) for any m >= 0.
-  static WideNumber normalised(double mantissa, int exponent);
-  // exp(log_value), with a relative error of at most of_log_error(log_value).
-  static WideNumber of_log(double log_value);
-  static double of_log_error(double log_value);
-  // With an error of at most 2^-52 (2 + 2 |log()|).
-  [[nodiscard]] double log() const;
-  [[nodiscard]] WideNumber times(double factor) const { return normalised(mantissa * factor, exponent); }
-
-  // Pre: both have the form above.
-  friend bool operator<(const WideNumber& a, const WideNumber& b) {
-    if (a.exponent == b.exponent || a.is_special() || b.is_special()) return a.mantissa < b.mantissa;
-    return a.exponent < b.exponent;
-  }
-
- private:
-  [[nodiscard]] bool is_special() const { return !(mantissa > 0.0 && mantissa < kMost); }
-};
 
 // Factors that move bounds outward, for logarithms with an error of at most `error` < 1.
 struct Outward {

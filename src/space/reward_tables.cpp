@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "math/scaled_value.hpp"
+#include "math/reward_factor.hpp"
 
 namespace treesample {
 namespace {

@@ -24,11 +24,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TreeSearchOptions search_options(const EpisodeOptions& options, std::uint64_t seed) {
-  TreeSearchOptions search;
-  search.c = options.c;
-  search.epsilon = options.epsilon;
-  search.ties = TieRule::kRandom;
-  search.seed = seed;
+  TreeSearchOptions search{.c = options.c, .epsilon = options.epsilon, .ties = TieRule::kRandom, .seed = seed};
   return search;
 }
 

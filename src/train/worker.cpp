@@ -78,10 +78,7 @@ FinishedEpisode run_numbered_episode(const TrainOptions& options, const Training
   const std::shared_ptr<const Problem> problem = problems.training(number);
   const Episode episode =
       run_episode(problem, parameters.network, options.episode, episode_seed(options, number, "episode"));
-  FinishedEpisode finished;
-  finished.problem = number;
-  finished.version = parameters.version;
-  finished.experience = episode.experience;
+  FinishedEpisode finished{.problem = number, .version = parameters.version, .experience = episode.experience};
   if (options.assess_every == 0 || number % options.assess_every != 0) return finished;
   const std::shared_ptr<const Problem> test = problems.test(number, problem);
   const std::uint64_t seed = episode_seed(options, number, "test");

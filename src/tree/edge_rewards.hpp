@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "math/reward_factor.hpp"
 #include "space/reward_tables.hpp"
 #include "tree/tree_path.hpp"
 #include "treesample/space/limits.hpp"

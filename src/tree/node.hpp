@@ -31,7 +31,7 @@
 #include <span>
 #include <type_traits>
 
-#include "math/scaled_value.hpp"
+#include "tree/tree_number.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/store/store_view.hpp"
 
@@ -188,7 +188,7 @@ class BasicNode {
     return (has_logs() ? stored_logs() : stored_weights())[action] == kNegInf;
   }
   // Q(a), the paper's.
-  [[nodiscard]] double q(int action) const { return ScaledValue::scaled_log(log_weight(action), unit()); }
+  [[nodiscard]] double q(int action) const { return TreeNumber::log_from_unit(log_weight(action), unit()); }
   [[nodiscard]] bool has_factors() const { return layout_->has_factors; }
   [[nodiscard]] double* factors() const { return at<double>(known().factors); }
   [[nodiscard]] double* q_phi() const { return at<double>(layout_->q_phi); }

@@ -5,7 +5,7 @@
 //   Q(a)      a node's estimate of R + V(x o a)                    V     log sum over a of exp Q(a)         (eq. 6)
 //   eta       visits                                               Q_phi the value of Q before anything is evaluated
 //
-// Values are kept as exp Q in units of a power of two (math/scaled_value.hpp), so that a backup is one product and one
+// Values are kept as exp Q in units of a power of two (tree/tree_number.hpp), so that a backup is one product and one
 // sum per level. What surrounds the algorithm is elsewhere: tree_search.hpp has its state, tree_search.cpp the call,
 // its checks and its report.
 #include "tree/tree_search.hpp"
@@ -82,22 +82,22 @@ template <class NodeView>
 void TreeSearch<NodeView>::backup(std::span<const Step<NodeView>> path) {
   Choices& choices = choices_;  // stays in a register
   const Step<NodeView>& last = path.back();
-  ScaledValue below = scaled_value(store_, last.level + 1, last.node.link(last.action));  // exp V(x o a)
+  TreeNumber below = value_of(store_, last.level + 1, last.node.link(last.action));  // exp V(x o a)
   bool is_complete = !has_child(last);
   for (std::size_t i = path.size(); i-- > 0;) {
     const NodeView& node = path[i].node;
     const int a = path[i].action;
     choices.set_node(i, path[i]);
     const double others = sum_of_others(node, a);
-    const double weight = scale_by_units(path[i].factor, below.unit - node.unit()) * below.sum;  // exp Q(a)
+    const double weight = scale_by_units(path[i].factor, below.exponent, node.unit()) * below.mantissa;  // exp Q(a)
     node.stored_weights()[a] = weight;
-    below.sum = others + weight;
+    below.mantissa = others + weight;
     node.add_visit(a);
     if (is_complete) node.set_complete(a);
     choices.set_edge(i, path[i], weight);
-    if (!(weight >= kLeastWeight) || is_out_of_range(below.sum)) [[unlikely]]
-      below.sum = repair(i, path[i]);
-    below.unit = node.unit();
+    if (!(weight >= kLeastWeight) || is_out_of_range(below.mantissa)) [[unlikely]]
+      below.mantissa = repair(i, path[i]);
+    below.exponent = node.unit();
     is_complete = node.is_complete();
   }
   choices.choose_all(path);

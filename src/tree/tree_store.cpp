@@ -64,7 +64,8 @@ TreeStore::TreeStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi, c
     store.num_units = static_cast<std::uint32_t>(store.layout.size / unit_bytes_);
     most_units = std::max(most_units, store.num_units);
     store.uniform_value = space_->levels[n].log_states_below + std::log(space_->levels[n].num_states);
-    store.scaled_uniform_value = ScaledValue::of_log(store.uniform_value);
+    const std::int32_t unit = tree_unit_of(store.uniform_value);
+    store.uniform_number = {std::exp(TreeNumber::log_in_unit(store.uniform_value, unit)), unit};
     store.blank.resize(store.layout.size);
     for (int a = 0; a < store.layout.num_states; ++a) blank(n).link(a) = kNoNode;
     for (int a = 0; common_num_states_ == 2 && a < 2; ++a) blank(n).set_hints(a, {});

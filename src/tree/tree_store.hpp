@@ -49,7 +49,7 @@ class TreeStore {
   [[nodiscard]] Node blank(int level) { return {levels_[level].blank.data(), &levels_[level].layout}; }
   // V of a node that has no block, by the uniform Q_phi: log K + log_states_below.
   [[nodiscard]] double uniform_value(int level) const { return levels_[level].uniform_value; }
-  [[nodiscard]] const ScaledValue& scaled_uniform_value(int level) const { return levels_[level].scaled_uniform_value; }
+  [[nodiscard]] const TreeNumber& uniform_number(int level) const { return levels_[level].uniform_number; }
 
   // The node of the empty prefix; kNoNode while there is none.
   [[nodiscard]] NodeIndex& root() { return root_; }
@@ -70,7 +70,7 @@ class TreeStore {
     BlockLayout layout{1, true, false};
     std::uint32_t num_units = 1;  // of a block
     double uniform_value = 0.0;
-    ScaledValue scaled_uniform_value;
+    TreeNumber uniform_number;
     std::vector<std::byte> blank;
   };
 

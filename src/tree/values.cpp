@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/reward_factor.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -22,7 +23,7 @@ void move_to_unit(const Node& node, std::int32_t unit) {
   const std::int64_t moved = std::int64_t{unit} - node.unit();
   node.unit() = unit;
   for (int a = 0; a < node.num_states(); ++a) {
-    const double log = ScaledValue::unscaled_log(node.log_weight(a), moved);
+    const double log = TreeNumber::log_in_unit(node.log_weight(a), moved);
     node.set_weight(a, std::exp(log), log);
   }
 }
@@ -34,8 +35,7 @@ double log_value(const TreeStore& store, int level, NodeIndex index) {
   if (index == kNoNode) return store.uniform_value(level);
   const Node node = store.node(level, index);
   const double sum = node.sum();
-  if (!is_out_of_range(sum)) return ScaledValue{node.unit(), sum}.log();
-  return ScaledValue::scaled_log(log_sum(node), node.unit());
+  return TreeNumber::log_from_unit(is_out_of_range(sum) ? log_sum(node) : std::log(sum), node.unit());
 }
 
 double edge_reward(const TreeStore& store, int level, const Node& node, int action) {
@@ -45,16 +45,14 @@ double edge_reward(const TreeStore& store, int level, const Node& node, int acti
 }
 
 void set_edge_value(const TreeStore& store, int level, const Node& node, int action, double factor) {
-  ScaledValue value = scaled_value(store, level + 1, node.link(action));
-  value.unit -= node.unit();
-  double weight = value.times(factor);
+  double weight = weight_in_unit(factor, value_of(store, level + 1, node.link(action)), node.unit());
   double log_weight = std::log(weight);
   if (std::isnan(weight)) {
     const double reward = reward_of_factor(factor);
     const double q = reward == kNegInf ? kNegInf : reward + log_value(store, level + 1, node.link(action));
     // A weight that is too large for a double cannot wait for the caller to rebase.
-    if (ScaledValue::unscaled_log(q, node.unit()) > 600.0) move_to_unit(node, ScaledValue::unit_of_log(q));
-    log_weight = ScaledValue::unscaled_log(q, node.unit());
+    if (TreeNumber::log_in_unit(q, node.unit()) > 600.0) move_to_unit(node, tree_unit_of(q));
+    log_weight = TreeNumber::log_in_unit(q, node.unit());
     weight = std::exp(log_weight);
   }
   node.set_weight(action, weight, log_weight);
@@ -62,16 +60,15 @@ void set_edge_value(const TreeStore& store, int level, const Node& node, int act
 
 void rebase(const Node& node) {
   const double total = log_sum(node);
-  const std::int32_t unit =
-      total == kNegInf ? 0 : ScaledValue::unit_of_log(ScaledValue::scaled_log(total, node.unit()));
+  const std::int32_t unit = total == kNegInf ? 0 : tree_unit_of(TreeNumber::log_from_unit(total, node.unit()));
   move_to_unit(node, unit);
 }
 
 void set_q(const Node& node, std::span<const double> q) {
   const double total = log_sum_exp(q);
-  node.unit() = total == kNegInf ? 0 : ScaledValue::unit_of_log(total);
+  node.unit() = total == kNegInf ? 0 : tree_unit_of(total);
   for (int a = 0; a < node.num_states(); ++a) {
-    const double log = ScaledValue::unscaled_log(q[static_cast<std::size_t>(a)], node.unit());
+    const double log = TreeNumber::log_in_unit(q[static_cast<std::size_t>(a)], node.unit());
     node.set_weight(a, std::exp(log), log);
   }
 }

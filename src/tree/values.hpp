@@ -11,11 +11,11 @@ namespace treesample {
 
 // V of the node that an edge of the previous level leads to; where the node has no block yet, that of the uniform
 // Q_phi. Below the last level V = 0.
-inline ScaledValue scaled_value(const TreeStore& store, int level, NodeIndex index) {
-  if (level == store.space().num_levels()) return {};
-  if (index == kNoNode) return store.scaled_uniform_value(level);
+inline TreeNumber value_of(const TreeStore& store, int level, NodeIndex index) {
+  if (level == store.space().num_levels()) return {1.0, 0};
+  if (index == kNoNode) return store.uniform_number(level);
   const Node node = store.node(level, index);
-  return {node.unit(), node.sum()};
+  return {node.sum(), node.unit()};
 }
 double log_value(const TreeStore& store, int level, NodeIndex index);
 

@@ -8,8 +8,7 @@ import sys
 import tempfile
 import time
 
-PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
+from checks import PATIENCE, PROGRAM, read, read_json, write
 
 # Appends a line per call, as one write, before it computes. BODY runs for each evaluation.
 ORACLE = """
@@ -59,8 +58,7 @@ class ModelFolder:
         return os.path.join(self.path, name)
 
     def write(self, name, text):
-        with open(self.file(name), "w") as file:
-            file.write(text)
+        write(self.file(name), text)
 
     def start(self, command, *arguments, **settings):
         settings = {"env": {**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"}, **settings}
@@ -73,8 +71,7 @@ class ModelFolder:
         return process
 
     def whole_answer(self):
-        with open(self.file("answer.json")) as file:
-            return json.load(file)
+        return read_json(self.file("answer.json"))
 
     def num_calls(self):
         """Of programs that write a character for each."""
@@ -92,8 +89,7 @@ class Folder(ModelFolder):
         return super().start("infer", "--quiet", "--json", "answer.json", *arguments, **settings)
 
     def change_model(self, change):
-        with open(self.file("model.json")) as file:
-            model = json.load(file)
+        model = read_json(self.file("model.json"))
         change(model)
         self.write("model.json", json.dumps(model))
 
@@ -108,8 +104,7 @@ class Folder(ModelFolder):
     def calls(self):
         if not os.path.exists(self.file("calls")):
             return []
-        with open(self.file("calls")) as file:
-            return file.read().splitlines()
+        return read(self.file("calls")).splitlines()
 
     def wait_until(self, condition):
         for _ in range(PATIENCE * 1000):

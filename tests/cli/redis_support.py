@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 
-PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "treesample"
+from checks import PROGRAM
+
 if shutil.which("redis-server") is None:
     print("skipped: redis-server is not installed")
     sys.exit(0)

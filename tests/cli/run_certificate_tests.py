@@ -7,32 +7,19 @@ is not a number, and what leaves the range of the numbers is refused or right.
 
 import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
 from decimal import Decimal
 
-from checks import check, finish
+from checks import check, read_json, run, run_tests, write
 
-PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
 RULES = ([], ["--select", "gap"], ["--select", "mass"], ["--select", "q-uct"], ["--method", "exact"])
-
-
-def write(name, text):
-    with open(name, "w") as file:
-        file.write(text)
 
 
 def infer(model, *options):
     """The exit code, the answer where there is one, and the text."""
-    run = subprocess.run([PROGRAM, "infer", model, "--quiet", "--json", "answer.json", *options], capture_output=True,
-                         text=True, timeout=PATIENCE)
-    if run.returncode != 0:
-        return run.returncode, None, run.stderr
-    with open("answer.json") as file:
-        return 0, json.load(file), run.stdout
+    done = run("infer", model, "--quiet", "--json", "answer.json", *options)
+    if done.returncode != 0:
+        return done.returncode, None, done.stderr
+    return 0, read_json("answer.json"), done.stdout
 
 
 def bounds(answer):
@@ -169,9 +156,8 @@ def test_soft_weights_that_lose_digits():
                     ["--evidence", "s3.csv"], ["--evidence", "s4.txt"]):
         code, _, text = infer("soft.json", *options)
         check(code != 0 and "allowed are 0 and finite numbers from 2.23e-308 up" in text, f"soft {options}", text)
-    run = subprocess.run([PROGRAM, "infer", "soft.json", "--cases", "s5.json"], capture_output=True, text=True,
-                         timeout=PATIENCE)
-    check(run.returncode != 0 and "a weight is 1e-400" in run.stderr, "soft cases", run.stdout + run.stderr)
+    done = run("infer", "soft.json", "--cases", "s5.json")
+    check(done.returncode != 0 and "a weight is 1e-400" in done.stderr, "soft cases", done.stdout + done.stderr)
 
 
 def test_best_by_frequencies():
@@ -261,22 +247,11 @@ def test_cases_with_functions_that_fail():
                             "factors": [{"name": "f", "scope": ["a", "b"], "program": "p"}]}""")
     for rows in ((0, 1, 0), (0, 0, 1)):
         write("fails.csv", "a\n" + "".join(f"{a}\n" for a in rows))
-        run = subprocess.run([PROGRAM, "infer", "fails.json", "--allow-programs", "--quiet", "--cases", "fails.csv"],
-                             capture_output=True, text=True, timeout=PATIENCE)
-        check(run.returncode == 66 and "a is 1" in run.stderr, f"cases {rows} end with the error",
-              f"{run.returncode} {run.stderr}")
-        is_named = f"case {rows.index(1) + 1}" in run.stderr
-        check(is_named and run.stdout.count("yes") == 2, f"cases {rows}: the other rows", run.stdout)
+        done = run("infer", "fails.json", "--allow-programs", "--quiet", "--cases", "fails.csv")
+        check(done.returncode == 66 and "a is 1" in done.stderr, f"cases {rows} end with the error",
+              f"{done.returncode} {done.stderr}")
+        is_named = f"case {rows.index(1) + 1}" in done.stderr
+        check(is_named and done.stdout.count("yes") == 2, f"cases {rows}: the other rows", done.stdout)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    for test in (test_cancellation, test_intervals_of_large_magnitudes,
-                 test_bounds_beyond_the_range_inside, test_densities_that_cancel, test_simplified_models,
-                 test_soft_weights_that_lose_digits, test_best_by_frequencies, test_lower_bounds_are_rounded_down,
-                 test_exact_answers_have_bounds,
-                 test_numbers_that_read_as_others, test_impossible_models, test_beyond_the_range,
-                 test_cases_with_functions_that_fail):
-        test()
-    os.chdir("/")
-finish()
+run_tests(globals())

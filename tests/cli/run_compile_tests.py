@@ -5,39 +5,24 @@ What was compiled answers as the model does, for evidence and weights that it wa
 compiled, and files that do not fit, are named.
 """
 
-import json
 import os
 import random
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 
-from checks import check, run_tests
+from checks import PATIENCE, PROGRAM, check, read_json, run, run_tests, write
 
-PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
 NUM_CHANGES = 25
 STATES = [3, 2, 4, 3, 2, 3]
-
-
-def write(name, text):
-    with open(name, "w") as file:
-        file.write(text)
 
 
 def infer(*arguments):
     """The exit code, the answer where there is one, and what was written to stderr."""
     if os.path.exists("answer.json"):
         os.remove("answer.json")
-    run = subprocess.run([PROGRAM, "infer", *arguments, "--json", "answer.json"], capture_output=True, text=True,
-                         timeout=PATIENCE)
-    answer = None
-    if os.path.exists("answer.json"):
-        with open("answer.json") as file:
-            answer = json.load(file)
-    return run.returncode, answer, run.stderr
+    done = run("infer", *arguments, "--json", "answer.json")
+    return done.returncode, read_json("answer.json") if os.path.exists("answer.json") else None, done.stderr
 
 
 def model_text(numbers, scopes, zeros):
@@ -132,21 +117,14 @@ def test_an_interruption_has_its_own_code():
     lines += [f"2 {u} {v}" for u, v in pairs]
     lines += ["9\n" + " ".join(repr(numbers.random()) for _ in range(9)) for _ in pairs]
     write("wide.uai", "\n".join(lines) + "\n")
-    run = subprocess.Popen([PROGRAM, "infer", "wide.uai", "--compile", "wide.circuit", "--time", "200"],
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([PROGRAM, "infer", "wide.uai", "--compile", "wide.circuit", "--time", "200"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(2.0)
-    run.terminate()
-    _, text = run.communicate(timeout=PATIENCE)
+    process.terminate()
+    _, text = process.communicate(timeout=PATIENCE)
     # A program that has not read its model yet dies of the signal.
-    check(run.returncode in (143, -signal.SIGTERM), "143 after SIGTERM", f"({run.returncode}) {text}")
+    check(process.returncode in (143, -signal.SIGTERM), "143 after SIGTERM", f"({process.returncode}) {text}")
     check(not os.path.exists("wide.circuit"), "no circuit was written")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        run_tests([test_other_evidence_and_weights, test_what_does_not_fit_is_named,
-                   test_impossible_models_have_no_circuit, test_an_interruption_has_its_own_code])
-
-
-main()
+run_tests(globals())

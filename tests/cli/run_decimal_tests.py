@@ -19,18 +19,15 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, setcontext
 
-from checks import check, finish
+from checks import check, finish, read_json, run, write
 
-PROGRAM = os.path.abspath(sys.argv[1])
 NUM_MODELS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 RUNS_PER_MODEL = 3
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
 MINUS_INF = Decimal("-Infinity")
 TOLERANCE = Decimal("1e-6")  # of what is called exact
 UNIT = Decimal(2) ** -52
@@ -199,11 +196,6 @@ class Model:
         return sum((weight for x, weight in self.weights.items() if x[v] == state), Decimal(0)) / self.total
 
 
-def write(name, text):
-    with open(name, "w") as file:
-        file.write(text)
-
-
 def names(scope):
     return json.dumps([f"v{v}" for v in scope])
 
@@ -315,23 +307,21 @@ def check_answer(answer, model, what):
 
 
 def ask(model, options, what, counts):
-    command = [PROGRAM, "infer", model.file, "--evidence", "observed.evid", "--quiet", "--json", "answer.json", *options]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE,
-                         env={**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"})
+    done = run("infer", model.file, "--evidence", "observed.evid", "--quiet", "--json", "answer.json", *options,
+               env={**os.environ, "TREESAMPLE_ALLOW_PROGRAMS": "1"})
     what = f"{what} {' '.join(options)}"
     counts["runs"] += 1
     # Beyond the range of the numbers there is an error instead of an answer.
-    if run.returncode == 65 and model.magnitude > 1e7 and ("numbers" in run.stderr or "beyond" in run.stderr):
+    if done.returncode == 65 and model.magnitude > 1e7 and ("numbers" in done.stderr or "beyond" in done.stderr):
         counts["refused"] += 1
         return
-    if not check(run.returncode == 0, f"{what}: exit code", f"{run.returncode} {run.stderr}"):
+    if not check(done.returncode == 0, f"{what}: exit code", f"{done.returncode} {done.stderr}"):
         return
-    with open("answer.json") as file:
-        answer = json.load(file)
+    answer = read_json("answer.json")
     counts["exact"] += answer["log_z"]["exact"]
     counts["optimal"] += bool(answer["best"] and answer["best"]["optimal"])
     check_answer(answer, model, what)
-    check_text(answer, run.stdout, what)
+    check_text(answer, done.stdout, what)
     if "--trace" in options:
         check_trace(model, what)
 

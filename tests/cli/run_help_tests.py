@@ -1,18 +1,10 @@
 #!/usr/bin/env python3
 """Help, man page and completion as a user sees them: run_help_tests.py PROGRAM"""
 
-import os
 import subprocess
-import sys
 
-from checks import check, run_tests
+from checks import PATIENCE, check, run, run_tests
 
-PROGRAM = os.path.abspath(sys.argv[1])
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_help_and_docs():
@@ -45,4 +37,4 @@ def test_mistyped_words_are_corrected():
         check(done.returncode == 64 and message in done.stderr, f"{words}", done.stderr)
 
 
-run_tests([test_help_and_docs, test_mistyped_words_are_corrected])
+run_tests(globals())

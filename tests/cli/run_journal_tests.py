@@ -4,20 +4,18 @@ version before; monotone programs and their witnesses; interpreters."""
 
 import csv
 import io
-import json
 import os
 import shutil
-import subprocess
 import sys
 
-from checks import check, finish
-from oracle_folder import PROGRAM, Folder
+from checks import check, run, run_tests, write
+from oracle_folder import Folder
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def journal(folder, *arguments):
-    return subprocess.run([PROGRAM, "journal", *arguments], cwd=folder.path, capture_output=True, text=True)
+    return run("journal", *arguments, cwd=folder.path)
 
 
 def rows_of(text):
@@ -31,8 +29,7 @@ def use_python(folder, source, factor_fields=None, program_fields=None, states=3
                             {"name": "f", "scope": list("abcd"), "program": "p", **(factor_fields or {})}]
         model["programs"]["p"] = {"python": "functions.py", **(program_fields or {})}
     folder.change_model(change)
-    with open(folder.file("functions.py"), "w") as file:
-        file.write(source)
+    write(folder.file("functions.py"), source)
 
 
 def test_calls_one_by_one():
@@ -105,8 +102,7 @@ def test_values_are_brought_in():
                  "bad.csv:3: log_value is 2, and 1 at the same states in line 2"),
                 ("a,b,c,d,log_value\n0,0,0,0,17\n", "bad.csv:2: log_value is 17, and -0.44879895051282714 at the same states in the journal"),
         ):
-            with open(folder.file("bad.csv"), "w") as file:
-                file.write(text)
+            write(folder.file("bad.csv"), text)
             name = "new.journal" if "in line" in message else "run.journal"
             bad = journal(folder, name, "--import", "bad.csv", "--model", "model.json")
             check(bad.returncode == 65 and message in bad.stderr and bad.stderr.count("\n") == 1, message,
@@ -130,8 +126,7 @@ def test_names_of_states():
         folder.run("--calls", "5", "--journal", "run.journal")
         listing = journal(folder, "run.journal", "--list", "--model", "model.json")
         check("a=down" in listing.stdout or "a=up" in listing.stdout, "states by name with --model", listing.stdout)
-        with open(folder.file("calls.csv"), "w") as file:
-            file.write("d;c;b;a;log_value\nup;up;up;up;-1\n")
+        write(folder.file("calls.csv"), "d;c;b;a;log_value\nup;up;up;up;-1\n")
         brought = journal(folder, "run.journal", "--import", "calls.csv", "--model", "model.json")
         check(brought.returncode == 0, "and in files, in any order of columns", brought.stderr)
 
@@ -193,8 +188,7 @@ def test_interpreter():
     with Folder() as folder:
         use_python(folder, "import sys\ndef f(a, b, c, d):\n    return float(len(sys.argv) > 5)\n")
         os.makedirs(folder.file("venv/bin"))
-        with open(folder.file("venv/bin/python"), "w") as file:
-            file.write(f'#!/bin/sh\necho used >> used\nexec {sys.executable} "$@"\n')
+        write(folder.file("venv/bin/python"), f'#!/bin/sh\necho used >> used\nexec {sys.executable} "$@"\n')
         os.chmod(folder.file("venv/bin/python"), 0o755)
         folder.change_model(lambda model: model["programs"]["p"].update(interpreter="venv/bin/python"))
         run = folder.run("--calls", "3")
@@ -214,7 +208,4 @@ def test_an_endless_answer():
         check(run.returncode == 66 and "f" in run.err and run.err.count("\n") == 1, "an answer without an end", run.err)
 
 
-for test in (test_calls_one_by_one, test_reading_while_a_run_writes, test_values_are_brought_in, test_names_of_states,
-             test_journals_of_the_version_before, test_monotone_programs, test_interpreter, test_an_endless_answer):
-    test()
-finish()
+run_tests(globals())

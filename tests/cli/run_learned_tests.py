@@ -7,8 +7,8 @@ import random
 import signal
 import time
 
-from checks import check, run_tests
-from oracle_folder import PATIENCE, ModelFolder
+from checks import PATIENCE, check, run_tests
+from oracle_folder import ModelFolder
 
 # A twentieth of the states fail, some by an exception and some by NaN.
 SIMULATOR = """
@@ -137,5 +137,4 @@ def test_batches_are_filled():
         check(answer["spent"]["calls"] == 160 and folder.num_calls() == 160, "all calls", answer["spent"])
 
 
-run_tests((test_a_new_users_path, test_the_best_alone, test_too_few_calls_are_guesses, test_everything_asked_is_exact,
-           test_killed_runs_go_on_with_the_same_bits, test_a_share_of_failures_ends_the_run, test_batches_are_filled))
+run_tests(globals())

@@ -3,19 +3,11 @@
 
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
-from checks import check, run_tests
+from checks import check, run, run_tests, write
 
-PROGRAM = os.path.abspath(sys.argv[1])
 ASIA = os.path.join(os.path.abspath(sys.argv[2]), "asia.bif")
-PATIENCE = 300
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_mistakes():
@@ -88,11 +80,9 @@ def test_files():
     check_refused(["infer", "."], 66, ".: cannot be read: Is a directory")
     check_refused(["journal", ASIA], 65, "not a journal of treesample")
     for text in ("", "network x {}", "// nothing\n"):
-        with open("empty.bif", "w") as file:
-            file.write(text)
+        write("empty.bif", text)
         check_refused(["info", "empty.bif"], 65, "expected 'variable'")
-    with open("root.bif", "w") as file:
-        file.write("network x {} variable a { type discrete [2] { y, n }; } probability ( a ) { }")
+    write("root.bif", "network x {} variable a { type discrete [2] { y, n }; } probability ( a ) { }")
     check_refused(["info", "root.bif"], 65, "expected 'table'")
     os.remove("empty.bif")
     os.remove("root.bif")
@@ -131,6 +121,4 @@ def test_completions_offer_what_can_be_given():
         check(" -r" in line, f"files and folders for {words}", line)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    run_tests([test for name, test in list(globals().items()) if name.startswith("test_")])
+run_tests(globals())

@@ -6,7 +6,6 @@ in the program; one that the example writes must be read by the program. PyTorch
 here has its layout of weights.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -19,9 +18,8 @@ try:
 except ImportError:
     print("network files: NumPy is not installed: skipped")
     sys.exit(77)
-from checks import check, run_tests
+from checks import PROGRAM, check, read_json, run_tests, write
 
-PROGRAM = os.path.abspath(sys.argv[1])
 EXAMPLE = os.path.join(os.path.abspath(sys.argv[2]), "..", "networks", "perceptron.py")
 sys.path.insert(0, os.path.dirname(EXAMPLE))
 sys.dont_write_bytecode = True
@@ -44,11 +42,10 @@ def answer(prior, network=TRAINED):
     path = os.path.join(FOLDER, "answer.json")
     run("infer", MODEL, "--prior", prior, "--method", "treesample", "--select", "q-uct", "--space", "graph", "--order",
         "given", "--budget", "12", "--json", path, network=network)
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)["log_z"]["estimate"]
+    return read_json(path)["log_z"]["estimate"]
 
 
-def a_trained_network_is_computed_in_numpy():
+def test_a_trained_network_is_computed_in_numpy():
     run("generate", "chain", "--n", "6", "--k", "3", "--seed", "3", "--out", MODEL)
     run("train", "--model", MODEL, "--architecture", "mlp", "--hidden", "16,32", "--episodes", "3", "--budget", "200",
         "--deterministic", "--seed", "1", "--out", os.path.join(FOLDER, "run"), "--quiet")
@@ -67,10 +64,9 @@ for i in range(n - 1): print(9, *[draw.random() for _ in range(9)])
 """
 
 
-def a_generator_makes_the_models():
+def test_a_generator_makes_the_models():
     def train(text, out, *more, program="make_model.py", episodes="3"):
-        with open(os.path.join(FOLDER, "make_model.py"), "w", encoding="utf-8") as file:
-            file.write(text)
+        write(os.path.join(FOLDER, "make_model.py"), text)
         command = [PROGRAM, "train", "--generator", program, "--out", out, "--episodes", episodes, "--budget", "100",
                    "--deterministic", "--quiet", *more]
         return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=FOLDER)
@@ -89,7 +85,7 @@ def a_generator_makes_the_models():
     check(done.returncode != 0 and "no such program" in done.stderr, "no such program", done.stderr)
 
 
-def a_network_of_others_is_read():
+def test_a_network_of_others_is_read():
     random = np.random.default_rng(5)
     shapes = [(24, 16), (16, 3)]
     module = [types.SimpleNamespace(weight=tensor(0.3 * random.normal(size=(outputs, inputs))),
@@ -111,6 +107,6 @@ def tensor(values):
 
 
 try:
-    run_tests([a_trained_network_is_computed_in_numpy, a_network_of_others_is_read, a_generator_makes_the_models])
+    run_tests(globals())
 finally:
     shutil.rmtree(FOLDER)

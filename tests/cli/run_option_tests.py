@@ -6,18 +6,14 @@ changes the algorithm without a word. The table here is written independently of
 """
 
 import functools
-import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-from checks import check, finish
+from checks import check, finish, read_json, run
 
-PROGRAM = os.path.abspath(sys.argv[1])
 MODEL = os.path.join(os.path.abspath(sys.argv[2]), "ising-8x8.uai")
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
 
 RULES = {"q-uct", "gap", "mass"}
 PARTICLES = {"sis", "smc"}
@@ -95,21 +91,18 @@ ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--jso
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
              "--new-calls",
              "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out",
-             "--marginals-out", "--samples-out", "--compile", "--weights", "--redis", "--run", "--key-file",
-             "--password-file", "--tls-ca", "--tls-cert", "--tls-key", "--insecure", "--patience", "--lease"}
+             "--marginals-out", "--samples-out", "--compile", "--weights"}
 
 
 @functools.lru_cache(maxsize=None)
 def infer(*arguments):
-    run = subprocess.run([PROGRAM, "infer", MODEL, *arguments, "--json", "answer.json"], capture_output=True, text=True,
-                         timeout=PATIENCE)
+    done = run("infer", MODEL, *arguments, "--json", "answer.json")
     answer = None
-    if run.returncode == 0:
-        with open("answer.json") as file:
-            answer = json.load(file)
+    if done.returncode == 0:
+        answer = read_json("answer.json")
         for field in ("seconds", "expansions_per_second", "options", "spent"):
             answer.pop(field, None)
-    return run.returncode, run.stderr, answer
+    return done.returncode, done.stderr, answer
 
 
 def without(arguments, drops):
@@ -224,7 +217,7 @@ def check_rules():
 
 
 def check_complete():
-    help_text = subprocess.run([PROGRAM, "infer", "--help-all"], capture_output=True, text=True, check=True).stdout
+    help_text = run("infer", "--help-all", check=True).stdout
     options = set(re.findall(r"^\s+(?:-\w,)?(--[a-z-]+)", help_text, re.MULTILINE))
     check(len(options) > 30, "the help lists options", options)
     missing = options - {use.option for use in USES} - ELSEWHERE

@@ -11,8 +11,8 @@ import signal
 import subprocess
 import time
 
-from checks import check, run_tests
-from oracle_folder import PATIENCE, PROGRAM, VALUE, Folder
+from checks import PATIENCE, PROGRAM, check, read_json, run_tests, write
+from oracle_folder import VALUE, Folder
 
 SLOW_BODY = "time.sleep(0.001); " + VALUE
 
@@ -162,13 +162,10 @@ def test_failing_while_sampling():
 
 def test_python_file_with_a_mistake():
     with Folder() as folder:
-        with open(folder.file("mine.py"), "w") as file:
-            file.write("def f(a, b, c, d):\n    return 0 if a == else 1\n")
-        with open(folder.file("model.json")) as file:
-            model = json.load(file)
+        write(folder.file("mine.py"), "def f(a, b, c, d):\n    return 0 if a == else 1\n")
+        model = read_json(folder.file("model.json"))
         model["programs"]["p"] = {"python": "mine.py"}
-        with open(folder.file("model.json"), "w") as file:
-            json.dump(model, file)
+        write(folder.file("model.json"), json.dumps(model))
         run = folder.run("--budget", "100")
         check(run.returncode == 66 and run.out == "", "no answer without a value", run.out)
         check(run.err.count("\n") == 1 and "SyntaxError" in run.err and "mine.py, line 2" in run.err, "one line", run.err)
@@ -201,8 +198,7 @@ def test_budget_of_cost():
 
 def test_refusals():
     with Folder() as folder:
-        with open(folder.file("tables.uai"), "w") as file:
-            file.write("MARKOV\n1\n2\n1\n1 0\n2\n1 2\n")
+        write(folder.file("tables.uai"), "MARKOV\n1\n2\n1\n1 0\n2\n1 2\n")
         for arguments, message in ((["--oracle-workers", "2"], "--oracle-workers: the model has no factors"),
                                    (["--journal", "x"], "--journal: the model has no factors"),
                                    (["--budget-unit", "cost"], "--budget-unit: cost counts seconds")):
@@ -213,8 +209,4 @@ def test_refusals():
         check(run.returncode == 64 and "allowed are reward, factor and call" in run.err, "smc has no budget of cost", run.err)
 
 
-run_tests((test_second_run_is_free, test_batches_in_order_of_submission, test_all_workers_agree_on_the_exact_answer,
-           test_failing_factor,
-           test_text_and_journal_agree_after_a_failure, test_interruption, test_interruption_while_sampling,
-           test_failing_while_sampling,
-           test_python_file_with_a_mistake, test_time_limit, test_budget_of_cost, test_refusals, test_kills))
+run_tests(globals())

@@ -17,8 +17,8 @@ import subprocess
 import sys
 import time
 
-from checks import check, run_tests
-from oracle_folder import PATIENCE, PROGRAM, VALUE, Folder
+from checks import PATIENCE, PROGRAM, check, run_tests, write
+from oracle_folder import VALUE, Folder
 
 WITHOUT_CONSENT = {key: value for key, value in os.environ.items() if key != "TREESAMPLE_ALLOW_PROGRAMS"}
 
@@ -125,8 +125,7 @@ def test_tables_beyond_the_range():
         # Tables may have what some numbers cannot hold: an error or the right answer, never "inf, exact".
         for size, count in ((1.7e7, 4), (2e7, 1)):
             factors = [{"scope": ["a"], "log_values": [size, size]}] * count
-            with open(folder.file("table.json"), "w") as file:
-                json.dump({"variables": [{"name": "a", "states": 2}], "factors": factors}, file)
+            write(folder.file("table.json"), json.dumps({"variables": [{"name": "a", "states": 2}], "factors": factors}))
             for rule in ([], ["--select", "mass"], ["--select", "gap"], ["--select", "q-uct"], ["--no-simplify"]):
                 run = run_without_consent(folder, "infer", "table.json", "--json", "-", *rule)
                 if run.returncode == 0:
@@ -221,8 +220,7 @@ PYTHON = "def f(a, b, c, d):\n    s = [a, b, c, d]\n    open('calls', 'a').write
 
 
 def use_python(folder, body, **fields):
-    with open(folder.file("mine.py"), "w") as file:
-        file.write(PYTHON.replace("BODY", body))
+    write(folder.file("mine.py"), PYTHON.replace("BODY", body))
     folder.change_model(lambda model: model["programs"].update(p={"python": "mine.py", "max_retries": 0, **fields}))
 
 
@@ -307,10 +305,8 @@ def batch_model(folder, max_batch, scopes):
     model = {"variables": [{"name": name, "states": 3} for name in names],
              "programs": {"p": {"command": [sys.executable, "-I", "-S", "batch.py"], "max_batch": max_batch}},
              "factors": factors}
-    with open(folder.file("model.json"), "w") as file:
-        json.dump(model, file)
-    with open(folder.file("batch.py"), "w") as file:
-        file.write(BATCH)
+    write(folder.file("model.json"), json.dumps(model))
+    write(folder.file("batch.py"), BATCH)
 
 
 def batches(folder):
@@ -357,7 +353,4 @@ def test_python_batches():
         check(max(batches(folder)) == 9, "and get them")
 
 
-run_tests((test_nothing_runs_without_consent, test_consent, test_values_that_are_none_and_values_above_the_maximum,
-           test_tables_beyond_the_range, test_damaged_journals, test_full_disk, test_failures_count_as_the_model_says,
-           test_a_failure_that_stops_does_not_stick, test_too_many_failures_end_the_run, test_batches,
-           test_python_batches))
+run_tests(globals())

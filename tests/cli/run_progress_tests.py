@@ -8,12 +8,9 @@ import pty
 import random
 import re
 import subprocess
-import sys
-import tempfile
 
-from checks import check, run_tests
+from checks import PROGRAM, check, run_tests
 
-PROGRAM = os.path.abspath(sys.argv[1])
 
 
 def write_hard_model(name, side=26):
@@ -78,7 +75,4 @@ def test_quick_and_quiet_commands_say_nothing():
     check(in_a_log("infer", "hard.uai", "--time", "5.5", "--quiet") == [], "a quiet one")
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    write_hard_model("hard.uai")
-    run_tests([test_phases_at_a_terminal, test_lines_in_a_log, test_quick_and_quiet_commands_say_nothing])
+run_tests(globals(), prepare=lambda: write_hard_model("hard.uai"))

@@ -11,22 +11,14 @@ import json
 import math
 import os
 import random
-import subprocess
 import sys
-import tempfile
 from fractions import Fraction
 
-from checks import check, run_tests
+from checks import check, read, read_json, run, run_tests, write
 from network_truth import Network, random_network
 
-PROGRAM = os.path.abspath(sys.argv[1])
 ASIA = os.path.join(os.path.abspath(sys.argv[2]), "asia.bif")
-PATIENCE = 300  # seconds until a run that should end is given up; nothing is measured
 TOLERANCE = 1e-9
-
-
-def run(*arguments, stdin=None):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=PATIENCE, input=stdin)
 
 
 def ask(model, *arguments):
@@ -58,11 +50,6 @@ def odd_name(i):
 
 def quoted(name):
     return '"' + name + '"'
-
-
-def write(name, text):
-    with open(name, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def test_forty_variables():
@@ -200,8 +187,7 @@ def test_outputs():
     done = run("infer", ASIA, "--evidence", "xray=yes", "--samples", "50", "--samples-out", "s.csv", "--marginals-out",
                "m.csv", "--uai-out", "asia.uai", "--json", "a.json", "--quiet")
     check(done.returncode == 0, "outputs", done.stderr)
-    with open("a.json") as file:
-        answer = json.load(file)
+    answer = read_json("a.json")
     check((answer["format"], answer["version"]) == ("treesample answer", 1), "the format says its version")
     check(answer["variables"][3] == {"name": "lung", "states": ["yes", "no"]}, "names are there")
     check(answer["options"]["samples"] == 50 and answer["options"]["simplify"] is True, "numbers are numbers")
@@ -215,16 +201,14 @@ def test_outputs():
     names = [v["name"] for v in answer["variables"]]
     indices = [[answer["variables"][i]["states"].index(row[v]) for i, v in enumerate(names)] for row in samples]
     check(len(samples) == 50 and indices == [s["x"] for s in answer["samples"]], "samples as CSV")
-    with open("asia.uai.MAP") as file:
-        words = file.read().split()
+    words = read("asia.uai.MAP").split()
     check(words[0] == "MAP" and [int(w) for w in words[2:]] == answer["best"]["x"], "a MAP file", words)
     check(answer["best"]["states"] == {v: answer["variables"][i]["states"][answer["best"]["x"][i]]
                                        for i, v in enumerate(names)}, "the best by name")
 
 
 def test_networks_that_are_none():
-    with open(ASIA) as file:
-        asia = file.read()
+    asia = read(ASIA)
     write("row.bif", asia.replace("(yes) 0.05, 0.95", "(yes) 0.05, 0.94"))
     done = run("infer", "row.bif", "--evidence", "xray=yes")
     check("warning: row.bif: the probabilities of tub given asia=yes add up to 0.99, not to 1" in done.stderr, "rows", done.stderr)
@@ -336,16 +320,14 @@ def test_most_probable_states():
     listed = [one["log_density"] for one in answer["k_best"]["configurations"]]
     check(all(near(a, math.log(b)) for a, b in zip(listed, densities)) and len(listed) == 7, "the seven best", listed)
     check(answer["k_best"]["optimal"], "are known to be")
-    with open("map.uai.MMAP") as file:
-        words = file.read().split()
+    words = read("map.uai.MMAP").split()
     names = list(network.states)
     check(words == ["MMAP", "3"] + [w for v in wanted for w in (str(names.index(v)), answer["map"]["states"][v][1:])], "MMAP", words)
 
 
 def test_standard_input_and_packed_files():
-    with open(ASIA) as file:
-        asia = file.read()
-    done = run("infer", "-", "--query", "lung", "--evidence", "xray=yes", stdin=asia)
+    asia = read(ASIA)
+    done = run("infer", "-", "--query", "lung", "--evidence", "xray=yes", input=asia)
     check("lung        yes: 0.4887  no: 0.5113" in done.stdout, "a model from standard input", done.stderr)
     with gzip.open("asia.bif.gz", "wt") as file:
         file.write(asia)
@@ -357,7 +339,7 @@ def test_standard_input_and_packed_files():
     for file in ("half.bif.gz", "none.bif.gz"):
         done = run("infer", file)
         check(done.returncode == 65 and "what gzip writes" in done.stderr, file, done.stderr)
-    done = run("infer", "-", stdin="")
+    done = run("infer", "-", input="")
     check(done.returncode == 65 and "standard input is empty" in done.stderr, "no standard input", done.stderr)
 
 
@@ -366,8 +348,4 @@ def write_bytes(name, contents):
         file.write(contents)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    run_tests([test_forty_variables, test_soft_evidence, test_joint_queries_by_every_method, test_odd_names, test_cases,
-               test_impossible_evidence, test_outputs, test_networks_that_are_none, test_conversion, test_sensitivity,
-               test_value_of_observations, test_most_probable_states, test_standard_input_and_packed_files])
+run_tests(globals())

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 
-from checks import check, finish
+from checks import check, finish, write
 from redis_support import Episode, Lab, key, network_values, seal, wait_for
 
 SECRET = "a secret of more than 16 bytes"
@@ -70,8 +70,7 @@ def test_poison_is_refused_and_named():
 
 def test_only_the_key_counts():
     with Lab() as lab:
-        with open(lab.path("key"), "w") as file:
-            file.write(SECRET + "\n")
+        write(lab.path("key"), SECRET + "\n")
         os.chmod(lab.path("key"), 0o644)
         learner = lab.learner("--key-file", lab.path("key"), episodes=30)
         check(learner.wait() == 64 and "key file has the permissions 644" in learner.text(), "a key file that others can read is refused", learner.text())
@@ -236,8 +235,7 @@ def test_damaged_keys_are_named_and_repaired():
 def test_logins():
     with Lab("--requirepass", "open sesame") as lab:
         for name, password in (("right", "open sesame"), ("wrong", "sesame")):
-            with open(lab.path(name), "w") as file:
-                file.write(password + "\n")
+            write(lab.path(name), password + "\n")
         for start in (lab.learner, lab.worker):
             process = start()
             check(process.wait() == 66 and "NOAUTH" in process.text() and "--password-file" in process.text(),
@@ -249,8 +247,7 @@ def test_logins():
         check_finished(lab, learner, worker, 40, "password")
         check("neither a password" not in learner.text(), "a password is a secret")
     with Lab() as lab:
-        with open(lab.path("password"), "w") as file:
-            file.write("open sesame\n")
+        write(lab.path("password"), "open sesame\n")
         process = lab.learner("--password-file", lab.path("password"))
         check(process.wait() == 66 and "has no password" in process.text(), "a server without password", process.text())
 

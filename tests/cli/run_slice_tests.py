@@ -10,13 +10,10 @@ import random
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 
-from checks import check, run_tests
+from checks import PROGRAM, check, read, run, run_tests
 
-PROGRAM = os.path.abspath(sys.argv[1])
 PATIENCE = 600  # seconds of a busy machine
 SLICED = ["--method", "exact", "--threads", "1", "--quiet"]
 # In 32 slices everything is answered; in 128 there is memory for log Z alone.
@@ -27,8 +24,7 @@ LONG = ["infer", "large.uai", "--memory", "300K"]
 
 def num_lines(path):
     try:
-        with open(path, "rb") as file:
-            return file.read().count(b"\n")
+        return read(path).count("\n")
     except FileNotFoundError:
         return 0
 
@@ -39,7 +35,7 @@ def start(path, task=SOME):
 
 
 def answer(*more, task=SOME):
-    done = subprocess.run([PROGRAM, *task, *SLICED, "--json", "-", *more], capture_output=True, text=True, timeout=PATIENCE)
+    done = run(*task, *SLICED, "--json", "-", *more, timeout=PATIENCE)
     check(done.returncode == 0, f"exit code {more}", done.stderr)
     return json.loads(done.stdout)
 
@@ -103,7 +99,7 @@ def test_interruption_keeps_the_sum():
 
 def test_refusals():
     def refused(text, path, code):
-        done = subprocess.run([PROGRAM, *SOME, *SLICED, "--resume", path], capture_output=True, text=True, timeout=PATIENCE)
+        done = run(*SOME, *SLICED, "--resume", path, timeout=PATIENCE)
         lines = done.stderr.splitlines()
         check(done.returncode == code and len(lines) == 1 and path in lines[0] and text in lines[0] and not done.stdout,
               text, f"{done.returncode} {done.stderr}")
@@ -126,8 +122,9 @@ def test_refusals():
     process.communicate(timeout=PATIENCE)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
+def write_models():
     for size, name in (("14", "grid.uai"), ("18", "large.uai")):
-        subprocess.run([PROGRAM, "generate", "ising", "--n", size, "--out", name], check=True, stdout=subprocess.DEVNULL)
-    run_tests([test_kills, test_interruption_keeps_the_sum, test_refusals])
+        run("generate", "ising", "--n", size, "--out", name, check=True)
+
+
+run_tests(globals(), prepare=write_models)

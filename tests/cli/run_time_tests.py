@@ -16,12 +16,11 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-from checks import check, run_tests
+from checks import PROGRAM, check, read_json, run, run_tests, write
 
-PROGRAM, CPU_CLOCK = (os.path.abspath(path) for path in sys.argv[1:3])
+CPU_CLOCK = os.path.abspath(sys.argv[2])
 IS_SLOW = "--slow" in sys.argv[3:]
 SLACK = 1 if IS_SLOW else 4
 PATIENCE = 600  # seconds of a busy machine
@@ -65,8 +64,7 @@ class Run:
 
     def __init__(self, *arguments):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE,
-                              env={**os.environ, "LD_PRELOAD": CPU_CLOCK})
+        done = run(*map(str, arguments), timeout=PATIENCE, env={**os.environ, "LD_PRELOAD": CPU_CLOCK})
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
@@ -93,8 +91,7 @@ def check_time(model, limit, *options):
     check(run.seconds <= allowed, name, f"took {run.seconds:.2f} of {allowed:.2f} s")
     if run.code != 0:
         return
-    with open("answer.json") as file:
-        answer = json.load(file)
+    answer = read_json("answer.json")
     check(answer["stop"] in ("time", "exact", "rounding"), name, answer["stop"])
     lower, upper = answer["log_z"]["lower"], answer["log_z"]["upper"]
     if upper is not None and lower is not None:
@@ -134,8 +131,7 @@ def test_files_of_large_models():
         run = Run("infer", "large.uai", "--time", 2, "--quiet", "--threads", 1, option, "answer.out")
         check(run.seconds <= 4 * (without + 1), f"{option} of 100,000 variables",
               f"{run.seconds:.2f} s, {without:.2f} without")
-    with open("large.json", "w") as file:
-        json.dump({"variables": [{"name": f"v{v}", "states": 2} for v in range(200_000)], "factors": []}, file)
+    write("large.json", json.dumps({"variables": [{"name": f"v{v}", "states": 2} for v in range(200_000)], "factors": []}))
     read = Run("infer", "large.json", "--time", 2, "--quiet", "--threads", 1).seconds
     check(read <= 4 * (without + 1), "reading 200,000 variables", f"{read:.2f} s, a chain of half of them {without:.2f}")
 
@@ -237,8 +233,7 @@ def test_interruptions():
             if not os.path.exists("answer.json"):
                 check(False, name, f"no answer: {run.err}")
                 continue
-            with open("answer.json") as file:
-                answer = json.load(file)
+            answer = read_json("answer.json")
             is_named = answer["stop"] == "interrupted" or (answer["stop"] == "exact" and answer["log_z"]["exact"])
             check(is_named, name, f"stopped: {answer['stop']}")
 
@@ -310,9 +305,4 @@ def test_other_commands():
             check(code in (128 + number, -number), f"{arguments[0]} after signal {number}", code)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    only = os.environ.get("TEST")
-    tests = (test_limits, test_files_of_large_models, test_many_nodes, test_trace, test_interruptions,
-             test_signal_while_output_waits, test_signal_while_reading, test_second_signal, test_other_commands)
-    run_tests([test for test in tests if not only or test.__name__ == only])
+run_tests(globals())

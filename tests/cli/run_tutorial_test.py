@@ -14,12 +14,10 @@ import subprocess
 import sys
 import tempfile
 
-from checks import check, finish
+from checks import PATIENCE, PROGRAM, check, finish, read, write
 
-PROGRAM = os.path.abspath(sys.argv[1])
 MODELS = os.path.abspath(sys.argv[2])
 TUTORIAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "questions.md")
-PATIENCE = 300
 
 
 def same_everywhere(text):
@@ -36,8 +34,7 @@ def output_of(command):
 
 
 def main():
-    with open(TUTORIAL, encoding="utf-8") as file:
-        lines = file.read().splitlines()
+    lines = read(TUTORIAL).splitlines()
     written, kind, num_commands, i = [], None, 0, 0
     while i < len(lines):
         line = lines[i]
@@ -46,8 +43,7 @@ def main():
             written.append(line)
         elif line == "```" and kind is not None:
             if kind.startswith("file "):
-                with open(kind[5:], "w", encoding="utf-8") as file:
-                    file.write("\n".join(body) + "\n")
+                write(kind[5:], "\n".join(body) + "\n")
             kind = None
             written.append(line)
         elif kind == "console" and line.startswith("$ "):
@@ -69,8 +65,7 @@ def main():
         i += 1
     check(num_commands > 10, "the tutorial has commands", num_commands)
     if "--write" in sys.argv:
-        with open(TUTORIAL, "w", encoding="utf-8") as file:
-            file.write("\n".join(written) + "\n")
+        write(TUTORIAL, "\n".join(written) + "\n")
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -10,14 +10,12 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 
-from checks import check, run_tests
+from checks import PROGRAM, check, read, read_json, run_tests, write
 
-PROGRAM = os.path.abspath(sys.argv[1])
 PATIENCE = 120
 DEPTHS, SLOPES = [0.5, 1.0, 2.5], [1.0, 3.0]
 
@@ -107,8 +105,7 @@ class Run:
                  "programs": {"p": program},
                  "factors": [{"name": "f", "scope": ["slope", "depth"], "program": "p"},
                              {"scope": ["free"], "values": [0.25, 0.75]}]}
-        with open(self.path("model.json"), "w") as file:
-            json.dump(model, file)
+        write(self.path("model.json"), json.dumps(model))
         self.options = options
         self.start()
 
@@ -127,8 +124,7 @@ class Run:
         return self
 
     def log_z(self):
-        with open(self.path("answer.json")) as file:
-            return json.load(file)["log_z"]
+        return read_json(self.path("answer.json"))["log_z"]
 
 
 def exact(value=lambda depth, slope: -0.5 * 9.81 * depth / slope):
@@ -184,15 +180,12 @@ def test_workers_and_journal():
         check_exact(run, exact(), "three workers")
         check(server.most_under_way > 1, "requests at the same time", f"{server.most_under_way}")
     with Server() as other:
-        with open(run.path("model.json")) as file:
-            text = file.read()
-        with open(run.path("model.json"), "w") as file:
-            file.write(text.replace(server.url(), other.url()))
+        text = read(run.path("model.json"))
+        write(run.path("model.json"), text.replace(server.url(), other.url()))
         run.start()
         check_exact(run, exact(), "another address")
         check(not other.bodies, "the journal does not depend on it")
-        with open(run.path("model.json"), "w") as file:
-            file.write(text.replace('"level": 2', '"level": 3'))
+        write(run.path("model.json"), text.replace('"level": 2', '"level": 3'))
         run.start()
         check_failure(run, "the command of program 'p'", "but on what is computed", 64)
 
@@ -285,4 +278,4 @@ def test_wrong_models():
     run.wait()
 
 
-run_tests([test for name, test in list(globals().items()) if name.startswith("test_")])
+run_tests(globals())

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from checks import check, finish
+from checks import check, finish, read, read_json, write
 from redis_support import key, seal, wait_for
 from worker_run import VALUE, WorkerLab, local_answer
 
@@ -119,12 +119,10 @@ def test_other_model():
         coordinator = lab.coordinator()
         lab.write_model("other.json", max_batch=3, files=["oracle.py"])
         lab.write_model("command.json", command=["python3", "-I", "oracle.py"])
-        with open(lab.path("model.json")) as file:
-            model = json.load(file)
+        model = read_json(lab.path("model.json"))
         model["variables"][0]["states"] = 4
         model["factors"] = model["factors"][1:]
-        with open(lab.path("variables.json"), "w") as file:
-            json.dump(model, file)
+        write(lab.path("variables.json"), json.dumps(model))
         for name, words in (("variables.json", "is for another model than the coordinator's: the variables differ"),
                             ("command.json", "the command of program 'p' (--other-programs")):
             worker = lab.answerer(model=name)
@@ -141,14 +139,11 @@ def test_programs_that_a_worker_lacks():
         lab.write_model("missing.json", command=["./nothing"])
         missing = lab.answerer("--other-programs", model="missing.json")
         check(missing.wait() == 66 and "no executable file './nothing'" in missing.text(), "no program", missing.text())
-        with open(lab.path("broken.py"), "w") as file:
-            file.write("def f(:\n")
+        write(lab.path("broken.py"), "def f(:\n")
         lab.write_model("broken.json", command=None, python="broken.py")
-        with open(lab.path("broken.json")) as file:
-            model = json.load(file)
+        model = read_json(lab.path("broken.json"))
         del model["programs"]["p"]["command"]
-        with open(lab.path("broken.json"), "w") as file:
-            json.dump(model, file)
+        write(lab.path("broken.json"), json.dumps(model))
         broken = lab.answerer("--other-programs", model="broken.json")
         check(broken.wait() == 66 and "cannot be used: " in broken.text(), "a program that cannot be loaded", broken.text())
         lab.answerer()
@@ -190,10 +185,8 @@ def test_wrong_answers():
         # Somebody with the secret may say what is true before it is asked for, twice; the first counts.
         for _ in range(2):
             answer({**good, "results": [{**result, "log_value": -0.4487989505128276}]})
-        with open(lab.path("oracle.py")) as file:
-            text = file.read()
-        with open(lab.path("oracle.py"), "w") as file:
-            file.write(text.replace("time.sleep(0.3)", "pass"))
+        text = read(lab.path("oracle.py"))
+        write(lab.path("oracle.py"), text.replace("time.sleep(0.3)", "pass"))
         worker = lab.answerer("--other-programs")
         check_end(lab, coordinator, expected, "wrong answers")
         check(len(lab.calls()) <= expected[1], "what came from elsewhere is used, once", f"{len(lab.calls())}")
@@ -234,10 +227,8 @@ def test_wrong_questions_and_keys():
 def test_secrets():
     expected = local_answer()
     with WorkerLab("--requirepass", PASSWORD) as lab:
-        with open(lab.path("password"), "w") as file:
-            file.write(PASSWORD + "\n")
-        with open(lab.path("wrong"), "w") as file:
-            file.write("wrong\n")
+        write(lab.path("password"), PASSWORD + "\n")
+        write(lab.path("wrong"), "wrong\n")
         for make in (lab.coordinator, lab.answerer):
             none = make()
             check(none.wait() == 66 and "give the password by --password-file" in none.text(), "no password", none.text())
@@ -324,8 +315,7 @@ def test_a_lost_connection_is_no_death():
 
 def test_refusals():
     with WorkerLab() as lab:
-        with open(lab.path("tables.uai"), "w") as file:
-            file.write("MARKOV\n1\n2\n1\n1 0\n2\n1 2\n")
+        write(lab.path("tables.uai"), "MARKOV\n1\n2\n1\n1 0\n2\n1 2\n")
         tables = lab.run("infer", lab.path("tables.uai"), "--redis", lab.address())
         check(tables.wait() == 64 and "--redis: the model has no factors" in tables.text(), "tables", tables.text())
         for option in ("--run", "--lease", "--patience", "--key-file"):

@@ -1,11 +1,10 @@
 """A run of questions with a server, a coordinator and workers, each a process: what the tests of workers share."""
 import json
-import os
-import signal
 import sys
 
+from checks import read, read_json, write
 from oracle_folder import ORACLE, VALUE, model_of
-from redis_support import Lab, Process, wait_for
+from redis_support import Lab, wait_for
 
 ALLOW = {"TREESAMPLE_ALLOW_PROGRAMS": "1"}
 # What no two runs share, or what says how it was run.
@@ -17,13 +16,11 @@ class WorkerLab(Lab):
         super().__init__(*server_options)
         self.program_fields = program_fields or {}
         self.write_model("model.json")
-        with open(self.path("oracle.py"), "w") as file:
-            file.write(ORACLE.replace("BODY", body))
+        write(self.path("oracle.py"), ORACLE.replace("BODY", body))
 
     def write_model(self, name, **program_fields):
         program = {"command": [sys.executable, "-I", "-S", "oracle.py"], **self.program_fields, **program_fields}
-        with open(self.path(name), "w") as file:
-            json.dump(model_of(program), file)
+        write(self.path(name), json.dumps(model_of(program)))
 
     def server_options(self, run, patience):
         return ["--redis", self.address(), "--run", run, "--patience", patience]
@@ -47,8 +44,7 @@ class WorkerLab(Lab):
 
     def answer(self):
         """What must be the same in every run."""
-        with open(self.path("answer.json")) as file:
-            answer = json.load(file)
+        answer = read_json(self.path("answer.json"))
         for name in OF_ONE_RUN:
             answer.pop(name, None)
             answer["spent"].pop(name, None)
@@ -56,8 +52,7 @@ class WorkerLab(Lab):
 
     def calls(self):
         try:
-            with open(self.path("calls")) as file:
-                return file.read().splitlines()
+            return read(self.path("calls")).splitlines()
         except FileNotFoundError:
             return []
 
@@ -65,8 +60,7 @@ class WorkerLab(Lab):
         wait_for(lambda: len(self.calls()) >= count or (process and process.process.poll() is not None), f"{count} calls")
 
     def program_counts(self):
-        with open(self.path("answer.json")) as file:
-            return json.load(file)["programs"][0]
+        return read_json(self.path("answer.json"))["programs"][0]
 
 
 def local_answer(*more, **settings):

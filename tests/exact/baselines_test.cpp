@@ -52,14 +52,12 @@ std::vector<std::vector<double>> sweep_matrix(const FactorGraph& graph) {
 }
 
 RandomModelOptions gibbs_model(int trial) {
-  RandomModelOptions options;
-  options.num_variables = 1 + trial % 4;
-  options.num_factors = trial % 7;
-  options.min_arity = trial % 2;
-  options.zero_probability = trial % 3 == 0 ? 0.35 : 0.0;
-  options.function_probability = trial % 5 == 0 ? 0.5 : 0.0;
-  options.scale = trial % 11 == 0 ? 30.0 : 1.0;
-  return options;
+  return {.num_variables = 1 + trial % 4,
+          .num_factors = trial % 7,
+          .min_arity = trial % 2,
+          .zero_probability = trial % 3 == 0 ? 0.35 : 0.0,
+          .function_probability = trial % 5 == 0 ? 0.5 : 0.0,
+          .scale = trial % 11 == 0 ? 30.0 : 1.0};
 }
 
 TEST(Gibbs, LeavesTargetInvariant) {
@@ -146,9 +144,7 @@ TEST(Metropolis, LongChainsApproachTheTarget) {
 // Two possible states that are reachable from each other, and impossible ones: the walk begins anywhere and never stays
 // at an impossible one. 5 standard errors of 50,000 steps with an autocorrelation below 0.8.
 TEST(Metropolis, LeavesImpossibleConfigurationsAndKeepsTheProportions) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(5);
+  FactorGraph graph = testing::variables({2, 5});
   graph.add_table({1}, {kNegInf, kNegInf, kNegInf, 0.0, kNegInf});
   graph.add_table({0}, {0.0, std::log(3.0)});
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -289,8 +285,7 @@ TEST(BeliefPropagation, GraphsWithCyclesStayFiniteAndSound) {
 // A weakly coupled cycle: nearly exact, and damping changes the iterations but not their limit.
 TEST(BeliefPropagation, WeakCycleIsNearExactWithAndWithoutDamping) {
   Random random(51);
-  FactorGraph graph;
-  for (int v = 0; v < 5; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(5, 3);
   for (int v = 0; v < 5; ++v) {
     std::vector<double> values(9);
     for (double& value : values) value = 0.3 * random.normal();

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/search/search.hpp"
@@ -123,8 +124,7 @@ TEST(CallSearch, TheEstimateOfLogZComesFromAllOverTheModel) {
 
 // Pairs of neighbours: in the space `tree` each is evaluated again and again, but a queue pays once.
 FactorGraph chain_of_functions(int* num_calls) {
-  FactorGraph graph;
-  for (int v = 0; v < 6; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(6, 3);
   for (int v = 1; v < 6; ++v) {
     graph.add_factor(Factor::function({v - 1, v}, [num_calls](std::span<const int> states) {
       ++*num_calls;
@@ -153,8 +153,7 @@ TEST(CallSearch, SeveralWorkersNeverExceedTheBudget) {
     for (const AnswerOrder order : {AnswerOrder::kArrival, AnswerOrder::kSubmission}) {
       FactorGraph graph = simulator(12, 2, Tables::kSkewed).graph;
       // The simulator that records its calls is made for one thread.
-      FactorGraph quiet;
-      for (int v = 0; v < 12; ++v) quiet.add_variable(2);
+      FactorGraph quiet = testing::variables(12, 2);
       for (int v = 0; v < 12; ++v) quiet.add_factor(graph.factor(v));
       quiet.add_factor(Factor::function(graph.factor(12).scope(), log_value));
       OracleSet oracles(quiet, "1", {.num_workers = num_workers});
@@ -169,8 +168,7 @@ TEST(CallSearch, SeveralWorkersNeverExceedTheBudget) {
 
 // A budget that pays for all possible calls does not keep the search running for ever.
 TEST(CallSearch, EndsWhenNothingIsLeftToAsk) {
-  FactorGraph functions;
-  for (int v = 0; v < 40; ++v) functions.add_variable(2);
+  FactorGraph functions = testing::variables(40, 2);
   for (int v = 0; v < 40; ++v) {
     for (const int w : {v + 1, v + 7}) {
       if (w < 40)

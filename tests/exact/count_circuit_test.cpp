@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "support/trials.hpp"
 #include "support/zero_models.hpp"
 #include "treesample/count/count.hpp"
@@ -16,13 +17,12 @@ using testing::below;
 using testing::num_trials;
 
 FactorGraph random_graph(Random& random) {
-  testing::RandomCspOptions kind;
-  kind.num_variables = 1 + below(random, 7);
-  kind.max_states = 2 + below(random, 3);
-  kind.num_factors = 1 + below(random, 9);
-  kind.zeros = 0.2 + 0.5 * random.uniform();
-  kind.num_levels = below(random, 4);
-  kind.num_blocks = 1 + below(random, 3);
+  testing::RandomCspOptions kind{.num_variables = 1 + below(random, 7),
+                                 .max_states = 2 + below(random, 3),
+                                 .num_factors = 1 + below(random, 9),
+                                 .zeros = 0.2 + 0.5 * random.uniform(),
+                                 .num_levels = below(random, 4),
+                                 .num_blocks = 1 + below(random, 3)};
   return testing::random_csp(random, kind);
 }
 
@@ -114,8 +114,7 @@ TEST(CountCircuit, EqualsEnumerationForOtherWeightsAndEvidence) {
 
 // Of the states of a free variable one is in a product, so that their weights do not add up.
 TEST(CountCircuit, WeightsOfManyStatesMayBeFarBelowTheLargest) {
-  FactorGraph graph;
-  graph.add_variable(4);
+  FactorGraph graph = testing::variables({4});
   graph.add_table({0}, {0.0, -4e8, -4e8, -4e8});
   const auto circuit = compile(graph);
   ASSERT_NE(circuit, nullptr);
@@ -200,8 +199,7 @@ TEST(CountCircuit, RefusesWeightsThatDoNotFit) {
   EXPECT_THROW((void)circuit->given({{.variable = 9, .state = 0}}), Error);
   // Products above exp(1e9), which do not fit into 32-bit exponents.
   const auto many = compile([] {
-    FactorGraph graph;
-    for (int v = 0; v < 2000; ++v) graph.add_variable(2);
+    FactorGraph graph = testing::variables(2000, 2);
     return graph;
   }());
   ASSERT_NE(many, nullptr);

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
+#include "support/random_models.hpp"
 #include "support/trials.hpp"
 #include "support/zero_models.hpp"
 #include "treesample/error.hpp"
@@ -86,11 +86,10 @@ TEST(CountCompile, AnswersAsAfreshForRandomWeightsAndEvidence) {
   int num_compiled = 0;
   for (int trial = 0; trial < num_trials(30); ++trial) {
     SCOPED_TRACE(trial);
-    testing::RandomCspOptions kind;
-    kind.num_variables = 5 + below(random, 8);
-    kind.max_states = 2 + below(random, 3);
-    kind.num_factors = 8;
-    kind.zeros = 0.2 + 0.4 * random.uniform();
+    testing::RandomCspOptions kind{.num_variables = 5 + below(random, 8),
+                                   .max_states = 2 + below(random, 3),
+                                   .num_factors = 8,
+                                   .zeros = 0.2 + 0.4 * random.uniform()};
     const FactorGraph graph = testing::random_csp(random, kind);
     if (infer(Model(graph)).log_z == kNegInf) continue;
     ++num_compiled;
@@ -208,8 +207,7 @@ TEST(CountCompile, SoftEvidenceIsWeights) {
 }
 
 std::shared_ptr<const Circuit> one_free_variable() {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   return infer(Model(graph), {}, {}, {.compile = true}).circuit;
 }
 
@@ -246,8 +244,7 @@ TEST(CountCompile, WeightsOfOppositeSignsMayBeFarApart) {
 TEST(CountCompile, SeveralTablesOfAStateEachHaveTheirRounding) {
   const std::shared_ptr<const Circuit> circuit = one_free_variable();
   ASSERT_NE(circuit, nullptr);
-  FactorGraph tables;
-  tables.add_variable(2);
+  FactorGraph tables = testing::variables({2});
   tables.add_table({0}, {std::log(34e292), kNegInf});
   tables.add_table({0}, {std::log(1e-292), 0.0});
   Circuit weighted = *circuit;
@@ -255,8 +252,7 @@ TEST(CountCompile, SeveralTablesOfAStateEachHaveTheirRounding) {
   for (const StateWeights& weights : state_weights(tables)) weighted = weighted.with(weights);
   EXPECT_LE(weighted.log_z().lower, std::log(34.0));
   EXPECT_GE(weighted.log_z().upper, std::log(34.0));
-  FactorGraph cancelling;
-  cancelling.add_variable(2);
+  FactorGraph cancelling = testing::variables({2});
   for (const double value : {1e17, 3.0, -1e17}) cancelling.add_table({0}, {value, 0.0});
   EXPECT_THROW((void)circuit->with(state_weights(cancelling).front()), Error);
 }
@@ -297,9 +293,7 @@ TEST(CountCompile, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)infer(Model(answer.circuit), {}, {}, {.method = Method::kExact}), OptionError);
   EXPECT_THROW((void)infer(Model(answer.circuit), {}, {}, {.compile = true}), OptionError);
   EXPECT_EQ(plan(Model(answer.circuit)).method, Method::kCount);
-  FactorGraph pair;
-  pair.add_variable(2);
-  pair.add_variable(2);
+  FactorGraph pair = testing::variables({2, 2});
   pair.add_table({0, 1}, {0.0, 0.0, 0.0, 0.0});
   EXPECT_THROW((void)state_weights(pair), Error);
 }

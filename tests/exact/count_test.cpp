@@ -47,6 +47,17 @@ std::vector<CountOptions> all_ways(bool has_reductions = false) {
   return ways;
 }
 
+// Returns the number of learned clauses.
+std::int64_t expect_solved_in_all_ways(const FactorGraph& graph, double log_z, bool has_reductions) {
+  std::int64_t num_learned = 0;
+  for (const CountOptions& way : all_ways(has_reductions)) {
+    const CountResult result = count(graph, {}, way);
+    expect_solved(result, log_z);
+    num_learned += result.report.num_learned;
+  }
+  return num_learned;
+}
+
 // Without reductions and elimination, which would leave little to search.
 CountOptions search_alone() { return {.has_reductions = false, .most_eliminated_entries = 0}; }
 CountResult count_by_search(const FactorGraph& graph) { return count(graph, {}, search_alone()); }
@@ -84,7 +95,7 @@ TEST(Count, EqualsEnumerationOnRandomModelsWithZeros) {
     const FactorGraph graph = trial % 2 == 0 ? model : condition(model, random_evidence(model, random)).graph;
     const double log_z = enumerate(graph).log_z;
     num_possible += log_z == kNegInf ? 0 : 1;
-    for (const CountOptions& way : all_ways(trial % 3 == 0)) expect_solved(count(graph, {}, way), log_z);
+    expect_solved_in_all_ways(graph, log_z, trial % 3 == 0);
     CountOptions stopped;
     stopped.has_reductions = trial % 4 == 0;
     stopped.most_eliminated_entries = 0;
@@ -157,11 +168,7 @@ TEST(Count, EqualsEliminationOnBlocksOfClauses) {
     if (elimination_cost(graph).num_entries > 3e6) continue;
     const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
     num_possible += log_z == kNegInf ? 0 : 1;
-    for (const CountOptions& way : all_ways(trial % 3 == 0)) {
-      const CountResult result = count(graph, {}, way);
-      expect_solved(result, log_z);
-      num_learned += result.report.num_learned;
-    }
+    num_learned += expect_solved_in_all_ways(graph, log_z, trial % 3 == 0);
     if (HasFailure()) return;
   }
   EXPECT_GT(num_learned, 1000);
@@ -177,11 +184,7 @@ TEST(Count, EqualsEliminationOnRandomClauses) {
     const FactorGraph graph = testing::random_clauses(random, num_variables,
                                                       static_cast<int>(num_variables * (2.0 + 3.0 * random.uniform())));
     const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
-    for (const CountOptions& way : all_ways(trial % 3 == 0)) {
-      const CountResult result = count(graph, {}, way);
-      expect_solved(result, log_z);
-      num_learned += result.report.num_learned;
-    }
+    num_learned += expect_solved_in_all_ways(graph, log_z, trial % 3 == 0);
     if (HasFailure()) return;
   }
   EXPECT_GT(num_learned, 100);
@@ -320,8 +323,7 @@ TEST(Count, TellsItsObserverAndObeysIt) {
 TEST(Count, RefusesFunctionsAndBadOptions) {
   FactorGraph graph;
   graph.add_variable(2);
-  CountOptions bad;
-  bad.order_restarts = 0;
+  CountOptions bad{.order_restarts = 0};
   EXPECT_THROW((void)count(graph, {}, bad), Error);
   EXPECT_THROW((void)count(graph, {.seconds = std::nan("")}), Error);
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));

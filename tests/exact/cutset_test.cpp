@@ -118,8 +118,7 @@ TEST(Cutset, TheRestIsAsSmallAsWanted) {
 
 // In a complete graph all variables save the same work, so the certain ones are fixed.
 TEST(Cutset, CertainVariablesAreFixedFirst) {
-  FactorGraph graph;
-  for (int v = 0; v < 10; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(10, 2);
   for (int v = 0; v < 10; ++v) {
     for (int u = 0; u < v; ++u) graph.add_table({u, v}, {0.0, 1.0, 1.0, 0.0});
   }

@@ -65,8 +65,7 @@ TEST(TableDerivatives, AreTheSumsOfAllOtherFactors) {
 }
 
 TEST(TableDerivatives, FactorsMayShareTheirValues) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   const Factor factor = Factor::table({0}, {0.0, std::log(2.0)});
   graph.add_factor(factor);
   graph.add_factor(factor);
@@ -78,9 +77,7 @@ TEST(TableDerivatives, FactorsMayShareTheirValues) {
 }
 
 TEST(TableDerivatives, RefuseFunctionsAndTooLittleMemory) {
-  FactorGraph graph;
-  graph.add_variable(4);
-  graph.add_variable(4);
+  FactorGraph graph = testing::variables({4, 4});
   graph.add_table({0, 1}, std::vector<double>(16, 0.0));
   EXPECT_THROW(table_derivatives(graph, {}, {.bytes = 8}), Error);
   EXPECT_THROW(table_derivatives(graph, {{5, 0}}), Error);

@@ -2,20 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 #include <vector>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
 namespace {
 
-std::vector<int> order_of(const FactorGraph& graph) {
-  std::vector<int> order(static_cast<std::size_t>(graph.num_variables()));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
+std::vector<int> order_of(const FactorGraph& graph) { return testing::integers(graph.num_variables()); }
 
 void expect_log_z(const FactorGraph& graph, long double log_z) {
   for (const bool keeps : {false, true}) {

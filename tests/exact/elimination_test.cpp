@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <string>
 
 #include "support/equal_marginals.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -22,28 +21,15 @@ using testing::expect_equal_marginals;
 using testing::random_model;
 using testing::RandomModelOptions;
 
-ErrorCode code_of(const std::function<void()>& call, std::string* message = nullptr) {
-  try {
-    call();
-  } catch (const Error& error) {
-    if (message != nullptr) *message = error.what();
-    return error.code();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return ErrorCode::kInternal;
-}
-
 // Cycles through sizes, zeros and scales; some of the models have Z = 0.
 RandomModelOptions options_of_trial(int trial) {
-  RandomModelOptions options;
-  options.num_variables = 1 + trial % 8;
-  options.max_states = 1 + trial % 4;
-  options.num_factors = trial % 13;
-  options.min_arity = trial % 2;
-  options.max_arity = 1 + trial % 5;
-  options.zero_probability = trial % 3 == 0 ? 0.0 : 0.1 * (trial % 3);
-  options.scale = trial % 5 == 0 ? 1e4 : 1.0;
-  return options;
+  return {.num_variables = 1 + trial % 8,
+          .max_states = 1 + trial % 4,
+          .num_factors = trial % 13,
+          .min_arity = trial % 2,
+          .max_arity = 1 + trial % 5,
+          .zero_probability = trial % 3 == 0 ? 0.0 : 0.1 * (trial % 3),
+          .scale = trial % 5 == 0 ? 1e4 : 1.0};
 }
 
 TEST(Elimination, EqualsEnumerationOnRandomModels) {
@@ -97,8 +83,8 @@ TEST(Elimination, LogZAloneNeedsNoMoreMemoryAndIsTheSame) {
     const Elimination lean(graph, {}, {.keep_messages = false});
     EXPECT_EQ(all.log_z(), lean.log_z());
     EXPECT_LT(lean.cost().bytes, all.cost().bytes);
-    EXPECT_EQ(code_of([&] { (void)lean.marginals(); }), ErrorCode::kArgument);
-    EXPECT_EQ(code_of([&] { (void)lean.sample(random); }), ErrorCode::kArgument);
+    testing::expect_error(ErrorCode::kArgument, [&] { (void)lean.marginals(); });
+    testing::expect_error(ErrorCode::kArgument, [&] { (void)lean.sample(random); });
   }
 }
 
@@ -163,8 +149,7 @@ TEST(Elimination, SameSeedSameBits) {
 }
 
 TEST(Elimination, IsolatedVariablesAndConstantsCount) {
-  FactorGraph graph;
-  for (const int num_states : {3, 1, 5}) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables({3, 1, 5});
   graph.add_table({}, {1.25});
   const Elimination elimination(graph);
   EXPECT_NEAR(elimination.log_z(), std::log(15.0) + 1.25, 1e-14);
@@ -192,8 +177,7 @@ TEST(Elimination, ZeroDistributionHasNoSample) {
   contradiction.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
   contradiction.add_table({1, 0}, {kNegInf, 0.0, 0.0, kNegInf});
   contradiction.add_table({1, 2}, {1.0, 2.0, 3.0, 4.0});
-  FactorGraph zero_constant;
-  zero_constant.add_variable(2);
+  FactorGraph zero_constant = testing::variables({2});
   zero_constant.add_table({}, {kNegInf});
   Random random(37);
   for (const FactorGraph& graph : {contradiction, zero_constant}) {
@@ -201,18 +185,15 @@ TEST(Elimination, ZeroDistributionHasNoSample) {
     EXPECT_EQ(elimination.log_z(), kNegInf);
     for (const auto& marginal : elimination.marginals()) EXPECT_EQ(marginal, std::vector<double>(2, 0.0));
     EXPECT_EQ(elimination.log_prob(Assignment(graph.num_variables(), 0)), kNegInf);
-    std::string message;
-    EXPECT_EQ(code_of([&] { (void)elimination.sample(random); }, &message), ErrorCode::kArgument);
-    EXPECT_NE(message.find("no configuration with positive probability"), std::string::npos) << message;
+    testing::expect_error(ErrorCode::kArgument, "no configuration with positive probability",
+                          [&] { (void)elimination.sample(random); });
   }
 }
 
 // If tables were scaled to their maxima in the linear domain, each factor would be 0 at every state that the other one
 // prefers.
 TEST(Elimination, HugeOpposedLogValuesDoNotVanish) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0}, {0.0, -20000.0});
   graph.add_table({0, 1}, {-30000.0, -30000.0, 0.0, -1.0});
   graph.add_table({0}, {-5000.0, 4000.0});
@@ -256,8 +237,7 @@ TEST(Elimination, HubWithManyLeaves) {
 }
 
 FactorGraph complete_graph(int num_variables, int num_states) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables(num_variables, num_states);
   for (int v = 0; v < num_variables; ++v) {
     for (int u = 0; u < v; ++u) {
       graph.add_table({u, v}, std::vector<double>(static_cast<std::size_t>(num_states * num_states), 0.0));
@@ -287,9 +267,8 @@ TEST(EliminationCost, TakesTheBestRestart) {
 }
 
 TEST(EliminationCost, AstronomicalSizesStayFinite) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 300; ++v) scope.push_back(graph.add_variable(100));
+  FactorGraph graph = testing::variables(300, 100);
+  const std::vector<int> scope = testing::integers(300);
   graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
   const EliminationCost cost = elimination_cost(graph, {.restarts = 1});
   EXPECT_NEAR(cost.log2_largest_bucket, 300 * std::log2(100.0), 1e-9);
@@ -300,13 +279,12 @@ TEST(EliminationCost, AstronomicalSizesStayFinite) {
 
 TEST(Elimination, RefusesWithBytesNeededAndAllowed) {
   const FactorGraph graph = complete_graph(5, 3);
-  std::string message;
-  EXPECT_EQ(code_of([&] { Elimination(graph, {.bytes = 967}); }, &message), ErrorCode::kResource);
+  const std::string message = testing::message_of(ErrorCode::kResource, [&] { Elimination(graph, {.bytes = 967}); });
   EXPECT_NE(message.find("needs 968 bytes"), std::string::npos) << message;
   EXPECT_NE(message.find("allowed are 967 bytes"), std::string::npos) << message;
   const Elimination tight(graph, {.bytes = 968});
   EXPECT_NEAR(tight.log_z(), 5 * std::log(3.0), 1e-12);
-  EXPECT_EQ(code_of([&] { (void)tight.marginals(); }), ErrorCode::kResource);
+  testing::expect_error(ErrorCode::kResource, [&] { (void)tight.marginals(); });
 }
 
 TEST(Elimination, UsesTheGivenOrder) {
@@ -314,7 +292,7 @@ TEST(Elimination, UsesTheGivenOrder) {
   const EliminationOptions options{.order = {2, 0, 3, 1}};
   EXPECT_EQ(elimination_cost(graph, options).order, options.order);
   EXPECT_EQ(Elimination(graph, {}, options).cost().order, options.order);
-  EXPECT_EQ(code_of([&] { elimination_cost(graph, {.order = {2, 0, 3}}); }), ErrorCode::kArgument);
+  testing::expect_error(ErrorCode::kArgument, [&] { elimination_cost(graph, {.order = {2, 0, 3}}); });
 }
 
 // Asked before each of the five buckets, on the way up and, for the marginals, on the way down.
@@ -333,13 +311,13 @@ TEST(Elimination, IsGivenUpBetweenBucketsWhenAsked) {
                             [&] { return num_asked++ >= num_allowed; }};
     const auto log_z = [&] { return Elimination(graph, {}, {}, observer); };
     if (num_allowed < 5) {
-      EXPECT_EQ(code_of([&] { (void)log_z(); }), ErrorCode::kInterrupted) << num_allowed;
+      testing::expect_error(ErrorCode::kInterrupted, [&] { (void)log_z(); });
       continue;
     }
     const Elimination elimination = log_z();
     EXPECT_NEAR(elimination.log_z(), 5 * std::log(2.0), 1e-12);
     if (num_allowed < 10) {
-      EXPECT_EQ(code_of([&] { (void)elimination.marginals(); }), ErrorCode::kInterrupted);
+      testing::expect_error(ErrorCode::kInterrupted, [&] { (void)elimination.marginals(); });
     } else {
       EXPECT_NEAR(elimination.marginals()[0][0], 0.5, 1e-12);
     }
@@ -355,16 +333,14 @@ TEST(EliminationCost, SettlesForTheOrderSoFarWhenAsked) {
 }
 
 TEST(Elimination, RefusesFunctionsAndBadArguments) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
   EXPECT_EQ(elimination_cost(graph).width, 0);
-  EXPECT_EQ(code_of([&] { Elimination elimination(graph); }), ErrorCode::kArgument);
-  EXPECT_EQ(code_of([&] { elimination_cost(graph, {.restarts = 0}); }), ErrorCode::kArgument);
-  FactorGraph fine;
-  fine.add_variable(2);
+  testing::expect_error(ErrorCode::kArgument, [&] { Elimination elimination(graph); });
+  testing::expect_error(ErrorCode::kArgument, [&] { elimination_cost(graph, {.restarts = 0}); });
+  FactorGraph fine = testing::variables({2});
   const Elimination elimination(fine);
-  EXPECT_EQ(code_of([&] { (void)elimination.log_prob(Assignment{2}); }), ErrorCode::kArgument);
+  testing::expect_error(ErrorCode::kArgument, [&] { (void)elimination.log_prob(Assignment{2}); });
 }
 
 }  // namespace

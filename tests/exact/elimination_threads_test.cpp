@@ -1,9 +1,8 @@
 // Elimination by several threads: log Z and all marginals have the same bits for any number of them.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "support/equal_marginals.hpp"
+#include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/random.hpp"
@@ -20,8 +19,7 @@ void add_random_table(FactorGraph& graph, std::vector<int> scope, Random& random
 }
 
 void expect_same_bits(const FactorGraph& graph, const std::vector<int>& order) {
-  EliminationOptions options;
-  options.order = order;
+  EliminationOptions options{.order = order};
   const Elimination one(graph, {.threads = 1}, options);
   for (const int threads : {2, 3, 16}) {
     const Elimination several(graph, {.threads = threads}, options);
@@ -32,14 +30,12 @@ void expect_same_bits(const FactorGraph& graph, const std::vector<int>& order) {
 
 TEST(EliminationThreads, SameBitsWhereBucketsHaveManyBlocks) {
   Random random(1);
-  FactorGraph graph;
-  for (int v = 0; v < 18; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(18, 2);
   for (int v = 0; v + 9 < 18; ++v) {
     for (int u = v; u < v + 9; ++u) add_random_table(graph, {v, u + 1}, random);
   }
   add_random_table(graph, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, random);
-  std::vector<int> order(18);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(18);
   expect_same_bits(graph, order);
   testing::expect_equal_marginals(Elimination(graph, {.threads = 4}).marginals(), enumerate(graph).marginals, 1e-9);
 }
@@ -57,8 +53,7 @@ TEST(EliminationThreads, SameBitsWhereChildrenHaveLittleInCommon) {
     order.insert(order.end(), {first, second});
   }
   expect_same_bits(graph, order);
-  EliminationOptions options;
-  options.order = order;
+  EliminationOptions options{.order = order};
   const Elimination several(graph, {.threads = 4}, options);
   const Enumeration truth = enumerate(graph);
   EXPECT_NEAR(several.log_z(), truth.log_z, 1e-10);

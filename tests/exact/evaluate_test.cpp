@@ -17,10 +17,7 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 
 std::shared_ptr<const StoreApproximation> search(const FactorGraph& graph, SpaceKind kind, std::int64_t budget,
                                                  Random& random) {
-  TreeSearchOptions options;
-  options.c = 2.0 * random.uniform();
-  options.ties = TieRule::kRandom;
-  options.seed = random.bits();
+  TreeSearchOptions options{.c = 2.0 * random.uniform(), .ties = TieRule::kRandom, .seed = random.bits()};
   return q_uct_search(graph, make_search_space(graph, random.permutation(graph.num_variables()), kind), {},
                       {.budget = budget}, options)
       .approximation;
@@ -134,10 +131,7 @@ TEST(StoreDivergence, HandlesModelsWithoutVariablesOrFactors) {
   Random random(5);
   FactorGraph nothing;
   nothing.add_table({}, {1.5});
-  FactorGraph free;
-  free.add_variable(3);
-  free.add_variable(1);
-  free.add_variable(4);
+  FactorGraph free = testing::variables({3, 1, 4});
   for (const SpaceKind kind : kSpaces) {
     const auto constant = store_divergence(nothing, *search(nothing, kind, 10, random));
     EXPECT_DOUBLE_EQ(constant->energy, 1.5);

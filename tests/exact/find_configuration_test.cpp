@@ -14,11 +14,8 @@ namespace treesample {
 namespace {
 
 FactorGraph model_with_zeros(Random& random, int variant) {
-  testing::RandomModelOptions options;
-  options.num_variables = 7;
-  options.num_factors = 9;
-  options.min_arity = variant % 2;
-  options.zero_probability = 0.1 * (variant % 8);
+  testing::RandomModelOptions options{
+      .num_variables = 7, .num_factors = 9, .min_arity = variant % 2, .zero_probability = 0.1 * (variant % 8)};
   return testing::random_model(random, options);
 }
 
@@ -42,9 +39,7 @@ TEST(FindConfiguration, AgreesWithEnumeration) {
   int num_impossible = 0;
   for (int variant = 0; variant < 400; ++variant) {
     const FactorGraph graph = model_with_zeros(random, variant);
-    FindOptions options;
-    options.seed = static_cast<std::uint64_t>(variant);
-    options.temperature = variant % 3;
+    FindOptions options{.temperature = variant % 3, .seed = static_cast<std::uint64_t>(variant)};
     if (variant % 4 == 0) options.order = random.permutation(graph.num_variables());
     FactorGraph observed = graph;
     for (int v = 0; v < 2; ++v) {
@@ -84,8 +79,7 @@ TEST(FindConfiguration, ProvesThatThereIsNoneBySearch) {
 
 TEST(FindConfiguration, EndsAtItsLimits) {
   const FactorGraph graph = pigeons(14, 13);
-  FindOptions options;
-  options.max_decisions = 1000;
+  FindOptions options{.max_decisions = 1000};
   const FindResult result = find_configuration(graph, options);
   EXPECT_EQ(result.outcome, FindOutcome::kStopped);
   EXPECT_EQ(result.num_decisions, 1000);
@@ -97,12 +91,10 @@ TEST(FindConfiguration, EndsAtItsLimits) {
 }
 
 TEST(FindConfiguration, FollowsOrderAndPreference) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(3, 3);
   graph.add_table({0, 1}, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, kNegInf});
   std::vector<int> asked;
-  FindOptions options;
-  options.is_improved = false;
+  FindOptions options{.is_improved = false};
   options.order = {2, 1, 0};
   options.preference = [&](const Propagator& domains, int variable, std::span<const int> states,
                            std::span<double> scores) {
@@ -119,8 +111,7 @@ TEST(FindConfiguration, SeedsGiveOtherConfigurationsAndTheSameOnesAgain) {
   const FactorGraph graph = pigeons(5, 6);
   ConfigurationFinder finder(graph);
   std::set<Assignment> found;
-  FindOptions options;
-  options.temperature = 1.0;
+  FindOptions options{.temperature = 1.0};
   for (int seed = 0; seed < 50; ++seed) {
     options.seed = static_cast<std::uint64_t>(seed);
     found.insert(finder.find(options).configuration.x);
@@ -131,13 +122,10 @@ TEST(FindConfiguration, SeedsGiveOtherConfigurationsAndTheSameOnesAgain) {
 
 // With positive factors and without improvement, states are drawn in proportion to exp(score / temperature).
 TEST(FindConfiguration, TemperatureIsThatOfASoftmax) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {0.0, 1.0});
   ConfigurationFinder finder(graph);
-  FindOptions options;
-  options.temperature = 2.0;
-  options.is_improved = false;
+  FindOptions options{.temperature = 2.0, .is_improved = false};
   int num_ones = 0;
   constexpr int kDraws = 4000;
   for (int seed = 0; seed < kDraws; ++seed) {
@@ -161,8 +149,7 @@ TEST(FindConfiguration, SurvivesAPreferenceThatThrows) {
 }
 
 TEST(FindConfiguration, RefusesBadInput) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   EXPECT_THROW(find_configuration(graph, {.given = {{0, 2}}}), Error);
   EXPECT_THROW(find_configuration(graph, {.order = {1}}), Error);
   EXPECT_THROW(find_configuration(graph, {.temperature = -1.0}), Error);

@@ -41,8 +41,7 @@ TEST(FirstBounds, ContainLogZ) {
 
 // One configuration with entries that cancel: both bounds equal its value up to rounding, each on its own side.
 TEST(FirstBounds, IncludeRounding) {
-  FactorGraph graph;
-  graph.add_variable(1);
+  FactorGraph graph = testing::variables({1});
   for (int m = 0; m < 1000; ++m) graph.add_table({0}, {m % 2 == 0 ? 1.6e7 / 3.0 : -1.6e7 / 3.0});
   graph.add_table({0}, {0.125});
   const LogBounds bounds = first_bounds(graph, Configuration{{0}, 0.125});
@@ -51,8 +50,7 @@ TEST(FirstBounds, IncludeRounding) {
 }
 
 TEST(FirstBounds, OfFunctionsWithoutMaximumAreInfinite) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 5.0; }));
   EXPECT_EQ(first_bounds(graph).upper, HUGE_VAL);
   EXPECT_EQ(first_bounds(graph).lower, kNegInf);

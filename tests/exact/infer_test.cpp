@@ -189,11 +189,8 @@ TEST(Infer, JointQueriesDoNotChangeTheSampler) {
     Random random(trial, "joint");
     const FactorGraph graph = random_model(random, {.num_variables = 4, .min_states = 2});
     const Enumeration truth = enumerate(graph);
-    InferOptions options;
-    options.select = SelectRule::kGap;
-    options.prior = "uniform";
-    options.sampler = SampleSource::kUpper;
-    options.simplify = trial % 2 == 0;
+    InferOptions options{
+        .select = SelectRule::kGap, .prior = "uniform", .sampler = SampleSource::kUpper, .simplify = trial % 2 == 0};
     Model model(graph);
     if (trial % 3 == 0) model.evidence = {{0, 0}};
     const Answer answer = infer(model, {.query = {{"x3", "x1"}, {"x0", "x1"}}, .samples = 10}, {.budget = 4}, options);
@@ -235,10 +232,7 @@ TEST(Infer, BoundsOfAnUnsolvedSearchHold) {
     const FactorGraph graph = random_model(
         random, {.num_variables = 60, .min_states = 2, .num_factors = 85, .min_arity = 2, .zero_probability = zeros});
     const Model model(graph);
-    InferOptions options;
-    options.method = Method::kTreeSample;
-    options.select = SelectRule::kGap;
-    options.prior = "mini-bucket:4";
+    InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:4"};
     const Answer truth = infer(model, {}, {.threads = 2});
     ASSERT_TRUE(truth.is_exact);
     const Answer answer = infer(model, {}, {.seconds = 0.7, .threads = 2}, options);

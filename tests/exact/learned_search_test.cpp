@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -41,8 +42,7 @@ Hidden hide(const FactorGraph& model) {
 // Pairs of random variables with random values, if wanted with -inf among them.
 FactorGraph planted(int num_variables, int num_states, std::uint64_t seed, double zero_probability = 0.0) {
   Random random(seed, "planted");
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables(num_variables, num_states);
   for (int v = 1; v < num_variables; ++v) {
     std::vector<double> values(static_cast<std::size_t>(num_states) * num_states);
     for (double& value : values) value = random.uniform() < zero_probability ? kNegInf : 1.5 * random.normal();
@@ -113,8 +113,7 @@ TEST(LearnedSearch, ImpossibleStatesAreLearnedToo) {
 }
 
 TEST(LearnedSearch, AllImpossibleIsAnAnswer) {
-  FactorGraph model;
-  for (int v = 0; v < 12; ++v) model.add_variable(3);
+  FactorGraph model = testing::variables(12, 3);
   model.add_table({0}, {kNegInf, kNegInf, kNegInf});
   const LearnedResult result = learned_search(hide(model).graph, calls(50));
   EXPECT_FALSE(result.best);
@@ -163,8 +162,7 @@ TEST(LearnedSearch, ALargerBudgetAsksTheSameFirst) {
 TEST(LearnedSearch, TablesAreKnownAndOnlyFunctionsAreAsked) {
   FactorGraph graph = planted(10, 3, 6, 0.2);
   FactorGraph model = graph;
-  std::vector<int> scope(10);
-  std::iota(scope.begin(), scope.end(), 0);
+  const std::vector<int> scope = testing::integers(10);
   const auto likelihood = [](std::span<const int> x) { return 0.7 * (x[0] == x[9]) - 0.4 * x[4]; };
   std::int64_t num_calls = 0;
   graph.add_factor(Factor::function(scope, [&](std::span<const int> x) {
@@ -219,9 +217,8 @@ TEST(LearnedSearch, TheSameSeedGivesTheSameBits) {
 TEST(LearnedSearch, ManyWorkersInTheOrderOfSubmissionGiveTheSameBits) {
   const auto run = [](int milliseconds) {
     const FactorGraph model = planted(9, 3, 8);
-    FactorGraph graph;
-    std::vector<int> scope;
-    for (int v = 0; v < 9; ++v) scope.push_back(graph.add_variable(3));
+    FactorGraph graph = testing::variables(9, 3);
+    const std::vector<int> scope = testing::integers(9);
     graph.add_factor(Factor::function(scope, [&model, milliseconds](std::span<const int> x) {
       if ((x[0] + x[3]) % 3 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
       return model.log_density(x);
@@ -249,9 +246,8 @@ TEST(LearnedSearch, TheBestConfigurationIsFoundByFewCalls) {
 
 // The declared maximum is reached, so nothing can be better.
 TEST(LearnedSearch, AReachedMaximumProvesTheBest) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 12; ++v) scope.push_back(graph.add_variable(2));
+  FactorGraph graph = testing::variables(12, 2);
+  const std::vector<int> scope = testing::integers(12);
   const auto ones = [](std::span<const int> x) { return -static_cast<double>(std::count(x.begin(), x.end(), 0)); };
   graph.add_factor(Factor::function(scope, ones, 0.0));
   const LearnedResult result = learned_search(graph, calls(100), {.wants_best = true});
@@ -265,9 +261,8 @@ TEST(LearnedSearch, AReachedMaximumProvesTheBest) {
 }
 
 TEST(LearnedSearch, AFunctionThatFailsEndsItWithWhatThereIs) {
-  FactorGraph graph;
-  std::vector<int> scope(9);
-  for (int& v : scope) v = graph.add_variable(3);
+  FactorGraph graph = testing::variables(9, 3);
+  const std::vector<int> scope = testing::integers(9);
   int calls_left = 0;
   graph.add_factor(Factor::function(scope, [&](std::span<const int>) -> double {
     return --calls_left == 0 ? throw std::runtime_error("the solver diverged") : 0.0;
@@ -292,9 +287,8 @@ TEST(LearnedSearch, AnInterruptionEndsItWithWhatThereIs) {
 }
 
 TEST(LearnedSearch, ValuesOfAnySizeAreLegal) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 9; ++v) scope.push_back(graph.add_variable(3));
+  FactorGraph graph = testing::variables(9, 3);
+  const std::vector<int> scope = testing::integers(9);
   graph.add_factor(Factor::function(scope, [](std::span<const int> x) {
     return x[0] == 0 ? -1e300 : x[1] == 0 ? kNegInf : 1e6 * x[2] - 3.0 * (x[3] == x[4]);
   }));
@@ -307,8 +301,7 @@ TEST(LearnedSearch, ValuesOfAnySizeAreLegal) {
 }
 
 TEST(LearnedSearch, OneConfigurationAndNoFunctionAreLegal) {
-  FactorGraph one;
-  one.add_variable(1);
+  FactorGraph one = testing::variables({1});
   one.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.5; }));
   const LearnedResult result = learned_search(one, calls(10));
   EXPECT_EQ(result.report.stop, StopReason::kExact);
@@ -318,9 +311,8 @@ TEST(LearnedSearch, OneConfigurationAndNoFunctionAreLegal) {
 }
 
 TEST(LearnedSearch, TablesThatAreTooWideAreRefused) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 30; ++v) scope.push_back(graph.add_variable(2));
+  FactorGraph graph = testing::variables(30, 2);
+  const std::vector<int> scope = testing::integers(30);
   for (int a = 0; a < 30; ++a) {
     for (int b = a + 1; b < 30; ++b) graph.add_table({a, b}, {0.0, 0.1, 0.2, 0.3});
   }
@@ -355,9 +347,8 @@ TEST(LearnedSearch, ExactIsSaidOnlyWhenEverythingWasAsked) {
 TEST(LearnedSearch, ExactMarginalsAreSumsOfWhatWasAsked) {
   constexpr double kLarge = 100.0;
   constexpr int kNumVariables = 13;  // with fewer the function is learned as a table
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < kNumVariables; ++v) scope.push_back(graph.add_variable(2));
+  FactorGraph graph = testing::variables(kNumVariables, 2);
+  const std::vector<int> scope = testing::integers(kNumVariables);
   std::vector<double> peak(256, 0.0);
   peak[0] = kLarge;
   graph.add_table({0, 1, 2, 3, 4, 5, 6, 7}, peak);
@@ -377,9 +368,8 @@ TEST(LearnedSearch, MarginalsBesideExactBoundsAreSumsOfWhatWasAsked) {
   int num_exact = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Random random(seed, "declared");
-    FactorGraph graph;
-    std::vector<int> scope;
-    for (int v = 0; v < kNumVariables; ++v) scope.push_back(graph.add_variable(2));
+    FactorGraph graph = testing::variables(kNumVariables, 2);
+    const std::vector<int> scope = testing::integers(kNumVariables);
     for (const int v : scope) graph.add_table({v}, {0.0, -30.0 * (0.5 + random.uniform())});
     std::vector<double> values = {0.0};
     while (values.size() < (1U << kNumVariables)) values.push_back(-200.0 * random.uniform());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <set>
 
 #include "examples/literal_tree_sample.hpp"
@@ -31,7 +30,7 @@ TEST(LiteralTwin, GrowTheSameTree) {
     std::vector<int> order = random.permutation(graph.num_variables());
     for (const std::int64_t budget : {1, 10, 300}) {
       SCOPED_TRACE(fmt::format("variant {} budget {}", variant, budget));
-      expect_same_tree(graph, order, budget, 0.3 + 0.2 * (variant % 5));
+      expect_same_tree(graph, order, budget, {.c = 0.3 + 0.2 * (variant % 5)});
     }
   }
 }
@@ -65,13 +64,11 @@ TEST(LiteralTwin, SampleWithTheSameProbabilities) {
 
 // Equal sub-problems everywhere: the tolerance for ties keeps rounding from deciding.
 TEST(LiteralTwin, GrowTheSameTreeWithTies) {
-  FactorGraph graph;
-  for (int v = 0; v < 12; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(12, 2);
   for (int v = 0; v + 1 < 12; v += 2) graph.add_table({v, v + 1}, {0.0, 2.0, 2.0, 0.0});
   for (int v = 0; v + 4 < 12; ++v) graph.add_table({v, v + 4}, {2.0, 0.0, 0.0, 2.0});
-  std::vector<int> order(12);
-  std::iota(order.begin(), order.end(), 0);
-  for (const double c : {0.1, 1.0, 3.0}) expect_same_tree(graph, order, 2000, c);
+  const std::vector<int> order = testing::integers(12);
+  for (const double c : {0.1, 1.0, 3.0}) expect_same_tree(graph, order, 2000, {.c = c});
 }
 
 // The twin with values that are not uniform, and with ties that the caller breaks.
@@ -93,14 +90,8 @@ TEST(LiteralTwin, GrowTheSameTreeWithAnyQPhi) {
       q_phi->q_values(static_cast<int>(prefix.size()), x, 1, q);
       return q;
     };
-    for (const std::int64_t budget : {1, 10, 200}) {
-      literal::TreeSample<> twin(graph, order, twin_options);
-      twin.tree_sample(budget);
-      const TreeSearchResult result =
-          tree_sample(graph, space, {.estimate = q_phi}, {.budget = budget}, {.c = twin_options.c});
-      ASSERT_EQ(result.report.spent.reward_evaluations, twin.used());
-      ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "") << variant << " " << budget;
-    }
+    SCOPED_TRACE(variant);
+    for (const std::int64_t budget : {1, 10, 200}) testing::expect_same_tree(graph, order, budget, twin_options, q_phi);
   }
 }
 

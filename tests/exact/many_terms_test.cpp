@@ -16,8 +16,7 @@ namespace {
 using testing::space_of;
 
 FactorGraph free_variables(int count, int num_states) {
-  FactorGraph graph;
-  for (int v = 0; v < count; ++v) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables(count, num_states);
   return graph;
 }
 

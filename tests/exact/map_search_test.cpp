@@ -159,9 +159,8 @@ TEST(MapSearch, NothingIsCalledDoneThatRoundingLeavesOpen) {
   Random random(5, "map");
   constexpr int kVariables = 6, kNumBest = 4;
   for (int i = 0; i < 10; ++i) {
-    FactorGraph graph;
-    std::vector<int> all;
-    for (int v = 0; v < kVariables; ++v) all.push_back(graph.add_variable(2));
+    FactorGraph graph = testing::variables(kVariables, 2);
+    const std::vector<int> all = testing::integers(kVariables);
     for (int u = 0; u < kVariables; ++u) {
       for (int v = u + 1; v < kVariables; ++v) {
         std::vector<double> large(4, 0.0), opposite(4, 0.0);
@@ -187,8 +186,7 @@ TEST(MapSearch, NothingIsCalledDoneThatRoundingLeavesOpen) {
 }
 
 TEST(MapSearch, WrongArgumentsAreRefused) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   EXPECT_THROW(map_search(graph, {}, {.variables = {1}}), Error);
   EXPECT_THROW(map_search(graph, {}, {.variables = {0, 0}}), Error);
   EXPECT_THROW(map_search(graph, {}, {.k = 0}), Error);

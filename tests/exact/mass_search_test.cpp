@@ -26,14 +26,13 @@ constexpr int kNumTrials = 40;
 
 // Unequal numbers of states, zeros in two of three models, functions and tables.
 FactorGraph model_of_trial(int trial) {
-  RandomModelOptions options;
-  options.num_variables = 3 + trial % 4;
-  options.max_states = 2 + trial % 4;
-  options.num_factors = 4 + trial % 7;
-  options.max_arity = 2 + trial % 2;
-  options.zero_probability = 0.15 * (trial % 3);
-  options.function_probability = 0.5 * (trial % 2);
-  options.scale = trial % 5 == 0 ? 50.0 : 2.0;
+  RandomModelOptions options{.num_variables = 3 + trial % 4,
+                             .max_states = 2 + trial % 4,
+                             .num_factors = 4 + trial % 7,
+                             .max_arity = 2 + trial % 2,
+                             .zero_probability = 0.15 * (trial % 3),
+                             .function_probability = 0.5 * (trial % 2),
+                             .scale = trial % 5 == 0 ? 50.0 : 2.0};
   Random random(trial, "functions");
   return random_model(random, options);
 }
@@ -49,8 +48,7 @@ SearchResult search(const FactorGraph& graph, SpaceKind kind, const Limits& limi
 // The same for functions that may declare their maxima.
 SearchResult search_below_maxima(const FactorGraph& graph, SpaceKind kind, std::int64_t budget) {
   const SearchSpace space = space_of(graph, kind);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.upper = maxima_value(graph, space)};
   return search(graph, space, leaves, {.budget = budget}, {.select = SelectRule::kMass});
 }
 

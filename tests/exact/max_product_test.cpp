@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -165,8 +166,7 @@ TEST(MaxProduct, LogValuesAreKnownToOneUnit) {
 
 // Beside large terms, the last bits of these decide which configuration is best.
 TEST(MaxProduct, WhatRoundingHidesIsNotCalledOptimal) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {-1e17, -1e17});
   graph.add_table({0}, {0.0, 1.0});
   graph.add_table({0}, {-3e17, -3e17});
@@ -235,8 +235,7 @@ TEST(MaxProduct, SlicesEqualEnumeration) {
                                                     .zero_probability = 0.12 * (trial % 4),
                                                     .scale = scale});
     const EliminationCost cost = elimination_cost(graph);
-    Limits limits;
-    limits.bytes = static_cast<std::size_t>(cost.bytes * (trial % 3 == 0 ? 0.9 : trial % 3 == 1 ? 0.3 : 0.05));
+    Limits limits{.bytes = static_cast<std::size_t>(cost.bytes * (trial % 3 == 0 ? 0.9 : trial % 3 == 1 ? 0.3 : 0.05))};
     EliminationCost sliced;
     try {
       sliced = elimination_cost(
@@ -267,8 +266,7 @@ TEST(MaxProduct, SlicesTellTheirShareAndEndWhenAsked) {
   const FactorGraph graph = random_model(
       random,
       {.num_variables = 12, .min_states = 2, .max_states = 2, .num_factors = 40, .min_arity = 2, .max_arity = 3});
-  Limits limits;
-  limits.bytes = static_cast<std::size_t>(0.2 * elimination_cost(graph).bytes);
+  Limits limits{.bytes = static_cast<std::size_t>(0.2 * elimination_cost(graph).bytes)};
   double last = 0.0;
   int num_told = 0;
   Observer observer{.progress = [&](const Progress& now) {
@@ -289,19 +287,12 @@ TEST(MaxProduct, SameBitsAndRefusals) {
   const FactorGraph graph = random_model(random, {.num_variables = 8, .num_factors = 12});
   EXPECT_EQ(most_probable(graph)->configuration.x, most_probable(graph)->configuration.x);
   EXPECT_EQ(most_probable(graph)->gap, most_probable(graph)->gap);
-  const auto code = [](const FactorGraph& of, const Limits& limits, const Observer& observer = {}) {
-    try {
-      (void)most_probable(of, limits, {}, observer);
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::kInternal;
-  };
-  EXPECT_EQ(code(graph, {.bytes = 8}), ErrorCode::kResource);
-  EXPECT_EQ(code(graph, {}, {.should_stop = [] { return true; }}), ErrorCode::kInterrupted);
+  testing::expect_error(ErrorCode::kResource, [&] { (void)most_probable(graph, {.bytes = 8}); });
+  testing::expect_error(ErrorCode::kInterrupted,
+                        [&] { (void)most_probable(graph, {}, {}, {.should_stop = [] { return true; }}); });
   FactorGraph function = graph;
   function.add_factor(Factor::function({0}, [](auto) { return 0.0; }));
-  EXPECT_EQ(code(function, {}), ErrorCode::kArgument);
+  testing::expect_error(ErrorCode::kArgument, [&] { (void)most_probable(function); });
   FactorGraph low = graph;
   low.add_table({0}, std::vector<double>(static_cast<std::size_t>(graph.num_states(0)), -1e300));
   EXPECT_FALSE(most_probable(low)->is_optimal());

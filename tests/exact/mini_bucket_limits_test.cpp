@@ -1,9 +1,9 @@
 // How mini-buckets use memory and time, and what they refuse.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "support/search_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -106,12 +106,9 @@ TEST(WeightedMiniBucket, TakesTheLargestBoundThatFitsIntoMemory) {
     EXPECT_GT(report.i_bound, last) << limit;
     last = report.i_bound;
     if (report.is_exact) continue;
-    try {
-      const WeightedMiniBucket larger(graph, space, {.bytes = limit, .i_bound = last + 1});
-      ADD_FAILURE() << "a larger bound fits into " << limit;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kResource);
-    }
+    testing::expect_error(ErrorCode::kResource, [&] {  // a larger bound does not fit
+      WeightedMiniBucket(graph, space, {.bytes = limit, .i_bound = last + 1});
+    });
   }
   EXPECT_EQ(last, space.width());
   EXPECT_THROW(WeightedMiniBucket(graph, space, {.bytes = 100}), Error);
@@ -151,8 +148,7 @@ TEST(WeightedMiniBucket, StopRequestEndsThePassesAndKeepsTheBest) {
 }
 
 TEST(WeightedMiniBucket, LowerBoundIsOffWithZeros) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   graph.add_table({0, 1}, {0.0, kNegInf, 1.0, 0.5});
   graph.add_table({1, 2}, {0.0, 0.3, 1.0, 0.5});
   graph.add_table({0, 2}, {0.7, 0.1, 1.0, 0.5});
@@ -165,23 +161,16 @@ TEST(WeightedMiniBucket, LowerBoundIsOffWithZeros) {
 }
 
 TEST(WeightedMiniBucket, RefusesFunctionsAndBadOptions) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
-  const auto code_of = [](const FactorGraph& model, const MiniBucketOptions& options) {
-    try {
-      const WeightedMiniBucket bounds(model, make_search_space(model, std::vector<int>{0}, SpaceKind::kAndOr), options);
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::kInternal;
+  const auto make = [](const FactorGraph& model, const MiniBucketOptions& options) {
+    WeightedMiniBucket(model, make_search_space(model, std::vector<int>{0}, SpaceKind::kAndOr), options);
   };
-  EXPECT_EQ(code_of(graph, {}), ErrorCode::kArgument);
-  FactorGraph table;
-  table.add_variable(2);
-  EXPECT_EQ(code_of(table, {.passes = 0}), ErrorCode::kArgument);
-  EXPECT_EQ(code_of(table, {.i_bound = -1}), ErrorCode::kArgument);
-  EXPECT_EQ(code_of(table, {}), ErrorCode::kInternal);  // nothing thrown
+  testing::expect_error(ErrorCode::kArgument, [&] { make(graph, {}); });
+  const FactorGraph table = testing::variables({2});
+  testing::expect_error(ErrorCode::kArgument, [&] { make(table, {.passes = 0}); });
+  testing::expect_error(ErrorCode::kArgument, [&] { make(table, {.i_bound = -1}); });
+  EXPECT_NO_THROW(make(table, {}));
 }
 
 }  // namespace

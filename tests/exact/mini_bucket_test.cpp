@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "support/random_models.hpp"
-#include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -24,15 +22,13 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 
 // Cycles through sizes, zeros and scales; some of the models have Z = 0.
 RandomModelOptions options_of_trial(int trial) {
-  RandomModelOptions options;
-  options.num_variables = 3 + trial % 4;
-  options.max_states = 2 + trial % 3;
-  options.num_factors = 5 + trial % 9;
-  options.min_arity = trial % 2;
-  options.max_arity = 2 + trial % 3;
-  options.zero_probability = 0.15 * (trial / 3 % 3);
-  options.scale = trial % 7 == 0 ? 1e3 : 1.0 + trial % 4;
-  return options;
+  return {.num_variables = 3 + trial % 4,
+          .max_states = 2 + trial % 3,
+          .num_factors = 5 + trial % 9,
+          .min_arity = trial % 2,
+          .max_arity = 2 + trial % 3,
+          .zero_probability = 0.15 * (trial / 3 % 3),
+          .scale = trial % 7 == 0 ? 1e3 : 1.0 + trial % 4};
 }
 
 SearchSpace space_of(const FactorGraph& graph, SpaceKind kind) {

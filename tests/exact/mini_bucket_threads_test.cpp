@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -95,12 +96,7 @@ TEST(WeightedMiniBucketThreads, EndWhenAskedAndKeepTheBestPass) {
     options.should_settle = {};
     num_asked = 0;
     options.should_stop = [&] { return ++num_asked > 20; };
-    try {
-      const WeightedMiniBucket stopped(graph, space, options);
-      ADD_FAILURE() << "not stopped after " << num_asked;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
-    }
+    testing::expect_error(ErrorCode::kInterrupted, [&] { WeightedMiniBucket(graph, space, options); });
   }
 }
 
@@ -169,8 +165,7 @@ TEST(Orders, TellHowFarTheyAre) {
 
 TEST(WeightedMiniBucketThreads, RefusesNumbersThatMakeNoSense) {
   const FactorGraph graph = [] {
-    FactorGraph one;
-    one.add_variable(2);
+    FactorGraph one = testing::variables({2});
     return one;
   }();
   for (const int threads : {-1, 5000}) {

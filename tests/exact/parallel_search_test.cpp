@@ -27,13 +27,12 @@ constexpr int kNumTrials = 8;
 
 // Tables and functions; some configurations are impossible. The time of a function differs from call to call.
 FactorGraph model_of_trial(int trial) {
-  testing::RandomModelOptions options;
-  options.num_variables = 4 + trial % 2;
-  options.max_states = 2 + trial % 3;
-  options.min_states = 2;
-  options.num_factors = 5 + trial % 3;
-  options.function_probability = 0.6;
-  options.zero_probability = trial % 3 == 0 ? 0.2 : 0.0;
+  testing::RandomModelOptions options{.num_variables = 4 + trial % 2,
+                                      .min_states = 2,
+                                      .max_states = 2 + trial % 3,
+                                      .num_factors = 5 + trial % 3,
+                                      .zero_probability = trial % 3 == 0 ? 0.2 : 0.0,
+                                      .function_probability = 0.6};
   Random random(trial, "model");
   const FactorGraph model = testing::random_model(random, options);
   FactorGraph slow;
@@ -69,8 +68,7 @@ struct Outcome {
 
 Outcome search(const FactorGraph& graph, const Setting& setting) {
   const SearchSpace space = make_search_space(graph, search_order(graph, setting.kind, {.restarts = 1}), setting.kind);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.upper = maxima_value(graph, space)};
   if (setting.options.select != SelectRule::kMass) {  // the mass rule learns its estimates
     leaves.estimate = std::make_shared<UniformValue>(space);
   }
@@ -216,8 +214,7 @@ TEST(ParallelSearch, KeepsAsManyEvaluationsUnderWayAsThereAreWorkers) {
   // No evaluation returns before all workers are busy, so that a search which waits too early never ends.
   std::atomic<int> num_running = 0;
   std::atomic<bool> has_been_full = false;
-  FactorGraph graph;
-  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(4, 2);
   for (int v = 0; v < 4; ++v) {
     graph.add_factor(Factor::function(
         {v},

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "support/configurations.hpp"
 #include "support/random_models.hpp"
@@ -20,8 +19,7 @@ namespace treesample {
 namespace {
 
 SearchSpace tree_of(const FactorGraph& graph) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   return make_search_space(graph, order, SpaceKind::kTree);
 }
 
@@ -52,8 +50,7 @@ TEST(CompiledValue, OfASolvedChainIsNearlyExact) {
 }
 
 TEST(CompiledValue, ActionsThatAreNeverPossibleAreBelowAllOthers) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(3, 3);
   graph.add_table({0, 1}, {0.5, 0.0, kNegInf, 1.0, 2.0, kNegInf, 0.0, -1.0, kNegInf});
   graph.add_table({1, 2}, {0.5, 0.0, 0.3, 1.0, 2.0, 0.1, 0.0, -1.0, 0.2});
   const SearchSpace space = tree_of(graph);
@@ -128,8 +125,7 @@ TEST(RebuiltSearch, StopsWhereItMust) {
   const RebuiltSearchResult full = rebuilt_search(with_function, tree_of(with_function), {}, limits);
   EXPECT_EQ(full.report.stop, StopReason::kMemory);
   EXPECT_TRUE(full.trees.empty());
-  RebuiltSearchOptions wrong;
-  wrong.num_judged = 1;
+  RebuiltSearchOptions wrong{.num_judged = 1};
   EXPECT_THROW(rebuilt_search(graph, space, {}, limits, wrong), Error);
   EXPECT_THROW(compile_tree(full.approximation, graph, space, 0, 1), Error);
 }

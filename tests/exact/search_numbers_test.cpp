@@ -17,29 +17,23 @@ namespace {
 constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 
 LeafValues maxima_and_means(const FactorGraph& graph, const SearchSpace& space) {
-  LeafValues leaves;
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_value(graph, space);
-  return leaves;
+  return {.lower = product_value(graph, space, uniform_distributions(graph)), .upper = maxima_value(graph, space)};
 }
 
 // Checks the bounds after every traversal.
 SearchReport checked_search(const FactorGraph& graph, const SearchSpace& space, SelectRule rule, double log_z) {
-  SearchOptions options;
-  options.select = rule;
-  options.observer_interval = 1;
+  SearchOptions options{.select = rule, .observer_interval = 1};
   return search(graph, space, maxima_and_means(graph, space), {}, options, {testing::BoundsCheck(log_z)}).report;
 }
 
 TEST(SearchNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
   for (int trial = 0; trial < 24; ++trial) {
     Random random(trial, "huge factors");
-    testing::RandomModelOptions model;
-    model.num_variables = 5;
-    model.num_factors = 7;
-    model.max_states = 3;
-    model.zero_probability = 0.1 * (trial % 2);
-    model.scale = std::pow(10.0, 2 + trial % 4);
+    testing::RandomModelOptions model{.num_variables = 5,
+                                      .max_states = 3,
+                                      .num_factors = 7,
+                                      .zero_probability = 0.1 * (trial % 2),
+                                      .scale = std::pow(10.0, 2 + trial % 4)};
     const FactorGraph graph = random_model(random, model);
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
@@ -63,8 +57,7 @@ TEST(SearchNumbers, FactorsOfManyThousandNatsAreSolvedToTheLastDigits) {
 // Numbers that stand for "nearly impossible" and exceed every exponent affect nothing but themselves.
 TEST(SearchNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
   for (const double tiny : {-1e6, -1e9, -1e20, -1e300}) {
-    FactorGraph graph;
-    for (int v = 0; v < 5; ++v) graph.add_variable(2);
+    FactorGraph graph = testing::variables(5, 2);
     for (int v = 1; v < 5; ++v) graph.add_table({v - 1, v}, {0.5, v == 2 ? tiny : -1.0, 0.25 * v, v == 4 ? tiny : 1.0});
     const double log_z = enumerate(graph).log_z;
     for (const SpaceKind kind : kSpaces) {
@@ -81,9 +74,7 @@ TEST(SearchNumbers, EntriesBeyondAllExponentsLeaveTheRestExact) {
 TEST(SearchNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
   for (int trial = 0; trial < 50; ++trial) {
     Random random(trial, "cancelling");
-    FactorGraph graph;
-    graph.add_variable(2);
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2, 2});
     std::vector<double> one(4), other(4), third(4);
     long double z = 0.0L;
     for (int i = 0; i < 4; ++i) {
@@ -109,8 +100,7 @@ TEST(SearchNumbers, BoundsHoldWhereFactorsOfARewardCancel) {
 // A root with 300 components: the product of their values is e^3000 or e^-3000, and that of their gaps as extreme.
 TEST(SearchNumbers, ProductsOverManyComponentsAreRight) {
   for (const double shift : {-10.0, 0.0, 10.0}) {
-    FactorGraph graph;
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2});
     for (int v = 1; v <= 600; ++v) graph.add_variable(2);
     for (int v = 1; v <= 600; v += 2) {
       graph.add_table({0, v}, {shift, shift + 1.0, shift - 2.0, shift + 0.01 * v});
@@ -143,16 +133,14 @@ TEST(SearchNumbers, AShiftOfThousandsOfNatsChangesNoDecision) {
     for (const SpaceKind kind : kSpaces) {
       for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct}) {
         const auto run = [&](double shift) {
-          FactorGraph graph;
-          for (int v = 0; v < 6; ++v) graph.add_variable(2);
+          FactorGraph graph = testing::variables(6, 2);
           for (int m = 0; m < 7; ++m) {
             std::vector<double> values = tables[m];
             for (double& value : values) value += m == 2 ? shift : 0.0;
             graph.add_table({m % 6, (m + 1 + m / 6) % 6}, values);
           }
           const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-          SearchOptions options;
-          options.select = rule;
+          SearchOptions options{.select = rule};
           return search(graph, space, maxima_and_means(graph, space), {.budget = 30}, options).report;
         };
         const SearchReport plain = run(0.0);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "search/bound_store.hpp"
 #include "support/random_models.hpp"
@@ -22,9 +21,8 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 
 SearchResult solve(const FactorGraph& graph, const SearchSpace& space, const SearchOptions& options = {},
                    const Limits& limits = {}) {
-  LeafValues leaves;
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                    .upper = maxima_value(graph, space)};
   return search(graph, space, leaves, limits, options);
 }
 
@@ -81,8 +79,7 @@ TEST(SearchSpaces, SolvingTakesEveryContextOnce) {
 // x0 with two equal arms x1 - x2 and x3 - x4. Each arm has a node per state of x0, and below it one per state of the
 // arm's first variable, whatever x0 is; the arms have the same values.
 TEST(SearchSpaces, EqualComponentsHaveEqualValuesAndNodesOfTheirOwn) {
-  FactorGraph graph;
-  for (int v = 0; v < 5; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(5, 3);
   Random random(1);
   std::vector<double> first(9), second(9);
   for (double& value : first) value = random.normal();
@@ -91,8 +88,7 @@ TEST(SearchSpaces, EqualComponentsHaveEqualValuesAndNodesOfTheirOwn) {
     graph.add_table({0, v}, first);
     graph.add_table({v, v + 1}, second);
   }
-  std::vector<int> order(5);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(5);
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
   ASSERT_EQ(space.levels[0].children, (std::vector<int>{1, 3}));
   const SearchResult result = solve(graph, space);

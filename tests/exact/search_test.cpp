@@ -3,14 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "support/bounds_check.hpp"
 #include "support/configurations.hpp"
 #include "support/random_models.hpp"
-#include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/search_approximation.hpp"
@@ -28,15 +26,13 @@ constexpr SelectRule kRules[] = {SelectRule::kGap, SelectRule::kQUct, SelectRule
 constexpr int kNumTrials = 60;
 
 RandomModelOptions options_of_trial(int trial) {
-  RandomModelOptions options;
-  options.num_variables = 3 + trial % 4;
-  options.max_states = 2 + trial % 3;
-  options.num_factors = 4 + trial % 8;
-  options.min_arity = trial % 2;
-  options.max_arity = 2 + trial % 2;
-  options.zero_probability = 0.2 * (trial / 3 % 3);
-  options.scale = trial % 7 == 0 ? 100.0 : 1.0 + trial % 4;
-  return options;
+  return {.num_variables = 3 + trial % 4,
+          .max_states = 2 + trial % 3,
+          .num_factors = 4 + trial % 8,
+          .min_arity = trial % 2,
+          .max_arity = 2 + trial % 2,
+          .zero_probability = 0.2 * (trial / 3 % 3),
+          .scale = trial % 7 == 0 ? 100.0 : 1.0 + trial % 4};
 }
 
 // The kinds of leaf values that a table model can have.
@@ -45,9 +41,7 @@ constexpr Leaves kLeaves[] = {Leaves::kMaxima, Leaves::kMiniBuckets, Leaves::kLe
 
 LeafValues make_leaves(const FactorGraph& graph, const SearchSpace& space, Leaves kind, int trial) {
   if (kind == Leaves::kMiniBuckets) {
-    MiniBucketOptions options;
-    options.i_bound = trial % 3;
-    options.passes = 2;
+    MiniBucketOptions options{.i_bound = trial % 3, .passes = 2};
     return mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, options),
                               trial % 2 == 0 ? uniform_distributions(graph) : mean_field(graph, 5, trial));
   }
@@ -219,8 +213,7 @@ TEST(Search, AddingAConstantToAFactorChangesNoDecision) {
     }
     for (const SpaceKind kind : kSpaces) {
       for (const SelectRule rule : {SelectRule::kGap, SelectRule::kQUct}) {  // kMass: mass_search_test.cpp
-        SearchOptions options;
-        options.select = rule;
+        SearchOptions options{.select = rule};
         const auto run = [&](const FactorGraph& model) {
           const SearchSpace space = make_search_space(model, search_order(model, kind, {}), kind);
           return search(model, space, make_leaves(model, space, Leaves::kMaxima, 0), {.budget = 30}, options).report;

@@ -41,8 +41,7 @@ Problem random_problem(int trial, SpaceKind kind) {
     problem.leaves.upper = maxima_value(problem.graph, problem.space);
     problem.leaves.lower = product_value(problem.graph, problem.space, uniform_distributions(problem.graph));
   } else {
-    MiniBucketOptions options;
-    options.i_bound = 1;
+    MiniBucketOptions options{.i_bound = 1};
     problem.leaves = mini_bucket_leaves(
         problem.graph, problem.space, std::make_shared<const WeightedMiniBucket>(problem.graph, problem.space, options),
         uniform_distributions(problem.graph));

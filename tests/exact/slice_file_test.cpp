@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -46,17 +47,11 @@ class SliceFile : public ::testing::Test {
   std::vector<double> run(const Observer& observer = {}) const {
     return bits_of(Elimination(graph_, limits_, {.may_slice = true, .slice_file = path_}, observer));
   }
-  // The error of a run, which must name the file.
-  [[nodiscard]] ErrorCode refused() const {
-    try {
-      run();
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(path_), std::string::npos) << error.what();
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-      return error.code();
-    }
-    ADD_FAILURE() << "not refused";
-    return ErrorCode::kInternal;
+  // A run must fail, and name the file.
+  void expect_refused(ErrorCode code) const {
+    const std::string message = testing::message_of(code, [&] { run(); });
+    EXPECT_NE(message.find(path_), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
   }
   void write(const std::string& text) const { write_file_atomically(path_, text); }
 
@@ -123,18 +118,18 @@ TEST_F(SliceFile, WhatIsCutOffIsMadeAgain) {
 
 TEST_F(SliceFile, OthersAreRefused) {
   write("something else");
-  EXPECT_EQ(refused(), ErrorCode::kParse);
+  expect_refused(ErrorCode::kParse);
   write("something else\n");
-  EXPECT_EQ(refused(), ErrorCode::kParse);
+  expect_refused(ErrorCode::kParse);
   write(std::string(100, '\0'));
-  EXPECT_EQ(refused(), ErrorCode::kParse);
+  expect_refused(ErrorCode::kParse);
   std::filesystem::remove(path_);
   std::filesystem::create_directory(path_);
-  EXPECT_EQ(refused(), ErrorCode::kIo);
+  expect_refused(ErrorCode::kIo);
   std::filesystem::remove(path_);
   run();
   graph_.add_table({0}, std::vector<double>(static_cast<std::size_t>(graph_.num_states(0)), 0.5));
-  EXPECT_EQ(refused(), ErrorCode::kArgument);
+  expect_refused(ErrorCode::kArgument);
 }
 
 // Complete lines with valid checksums, but of other slices, are indistinguishable from damage.
@@ -143,22 +138,17 @@ TEST_F(SliceFile, LinesInAnotherOrderAreRefused) {
   const std::string text = read_file(path_);
   const std::size_t head = text.find('\n') + 1, first = text.find('\n', head) + 1, second = text.find('\n', first) + 1;
   write(text.substr(0, head) + text.substr(first));
-  EXPECT_EQ(refused(), ErrorCode::kParse);
+  expect_refused(ErrorCode::kParse);
   write(text.substr(0, second) + text.substr(first));
-  EXPECT_EQ(refused(), ErrorCode::kParse);
+  expect_refused(ErrorCode::kParse);
   write(text + text.substr(head));
-  EXPECT_EQ(refused(), ErrorCode::kParse);
+  expect_refused(ErrorCode::kParse);
 }
 
 TEST_F(SliceFile, LessMemoryThanTheSlicesNeedIsRefused) {
   run();
   limits_.bytes /= 4;
-  try {
-    run();
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kResource);
-  }
+  testing::expect_error(ErrorCode::kResource, [&] { run(); });
 }
 
 TEST_F(SliceFile, NothingIsKeptWhereThereAreNoSlices) {

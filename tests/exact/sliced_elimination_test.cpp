@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "exact/linear_table.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -140,12 +141,8 @@ TEST(SlicedElimination, IsGivenUpBetweenSlicesWhenAsked) {
   const FactorGraph graph = random_model(random, dense(8, 0.0));
   int num_asked = 0;
   const Observer observer{.should_stop = [&] { return ++num_asked > 12; }};
-  try {
-    const Elimination elimination(graph, tight(graph, 0.2), {.may_slice = true}, observer);
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInterrupted);
-  }
+  testing::expect_error(ErrorCode::kInterrupted,
+                        [&] { Elimination(graph, tight(graph, 0.2), {.may_slice = true}, observer); });
 }
 
 TEST(SlicedElimination, IsRefusedUnlessAllowed) {

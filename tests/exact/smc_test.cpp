@@ -25,14 +25,12 @@ SearchSpace path_of(const FactorGraph& graph, Random& random, SpaceKind kind = S
 }
 
 RandomModelOptions smc_model(int variant) {
-  RandomModelOptions options;
-  options.num_variables = 5;
-  options.num_factors = 8;
-  options.min_arity = variant % 2;
-  options.zero_probability = variant == 1 ? 0.25 : 0.0;
-  options.function_probability = variant == 2 ? 0.5 : 0.0;
-  options.scale = 0.8;
-  return options;
+  return {.num_variables = 5,
+          .num_factors = 8,
+          .min_arity = variant % 2,
+          .zero_probability = variant == 1 ? 0.25 : 0.0,
+          .function_probability = variant == 2 ? 0.5 : 0.0,
+          .scale = 0.8};
 }
 
 // The mean of Z_estimate / Z over independent runs is 1 within 4.5 standard errors. There are 42 comparisons: a false

@@ -79,16 +79,8 @@ TEST(Telescoped, GrowsTheTreeOfTheLiteralTranscription) {
     twin_options.q_phi = [&](const std::vector<int>& prefix) {
       return unrolled(graph, space, *of, root_value, prefix);
     };
-    for (const std::int64_t budget : {1, 10, 200}) {
-      literal::TreeSample<> twin(graph, order, twin_options);
-      twin.tree_sample(budget);
-      const TreeSearchResult result =
-          tree_sample(graph, space, {.estimate = q_phi}, {.budget = budget}, {.c = twin_options.c});
-      ASSERT_EQ(result.report.spent.reward_evaluations, twin.used());
-      ASSERT_EQ(testing::difference(result.approximation.store(), twin.tree()), "") << variant << " " << budget;
-      const double expected = result.report.estimate == kNegInf ? 0.0 : 1.0;
-      EXPECT_NEAR(testing::total_probability(graph, result.approximation), expected, 1e-9);
-    }
+    SCOPED_TRACE(variant);
+    for (const std::int64_t budget : {1, 10, 200}) testing::expect_same_tree(graph, order, budget, twin_options, q_phi);
   }
 }
 
@@ -113,11 +105,7 @@ TEST(Telescoped, SearchOfEverythingEqualsEnumeration) {
 TEST(Telescoped, ErrorsThatANodesActionsShareDoNotMatter) {
   Random random(8);
   for (int variant = 0; variant < 12; ++variant) {
-    RandomModelOptions options;
-    options.num_variables = 6;
-    options.max_states = 3;
-    options.num_factors = 9;
-    const FactorGraph graph = random_model(random, options);
+    const FactorGraph graph = random_model(random, {.num_variables = 6, .max_states = 3, .num_factors = 9});
     const SearchSpace space = testing::space_of(graph, SpaceKind::kTree);
     const auto noisy = std::make_shared<ShiftedExactValue>(graph, space, 1.0);
     const Telescoped made = telescope(graph, space, noisy, Budget(2000, BudgetUnit::kReward), {}, 3);
@@ -155,10 +143,7 @@ double exact_value(const FactorGraph& graph, const SearchSpace& space, const Lea
 
 TEST(Telescoped, RootIsWhatSamplesMakeOfItAndPaidFor) {
   Random random(12);
-  RandomModelOptions options;
-  options.num_variables = 5;
-  options.num_factors = 6;
-  const FactorGraph graph = random_model(random, options);
+  const FactorGraph graph = random_model(random, {.num_variables = 5, .num_factors = 6});
   const SearchSpace space = testing::space_of(graph, SpaceKind::kTree);
   const auto of = std::make_shared<HashValue>(space, 3, 0.5);
   const double expected = exact_value(graph, space, *of);
@@ -240,11 +225,7 @@ TEST(Telescoped, CorrectsWhatAllSamplesShare) {
   double before = 0.0;
   double after = 0.0;
   for (int variant = 0; variant < 10; ++variant) {
-    RandomModelOptions options;
-    options.num_variables = 8;
-    options.max_states = 3;
-    options.num_factors = 10;
-    const FactorGraph graph = random_model(random, options);
+    const FactorGraph graph = random_model(random, {.num_variables = 8, .max_states = 3, .num_factors = 10});
     const SearchSpace space = testing::space_of(graph, SpaceKind::kTree);
     const auto of = std::make_shared<OffsetValue>(graph, space, 0.7);
     const Telescoped made = telescope(graph, space, of, Budget(5000, BudgetUnit::kReward), {}, 5);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "support/expect_error.hpp"
 #include "support/search_models.hpp"
 #include "tree/tree_store.hpp"
 #include "tree/values.hpp"
@@ -134,8 +135,7 @@ TEST(TreeSample, BudgetIsNeverExceededInEitherUnit) {
 
 TEST(TreeSample, FactorEvaluationsAreCountedWhereTheyHappen) {
   int calls = 0;
-  FactorGraph graph;
-  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(4, 2);
   for (int v = 0; v < 4; ++v) {
     graph.add_factor(Factor::function({v, (v + 1) % 4}, [&](std::span<const int> s) {
       ++calls;
@@ -148,8 +148,7 @@ TEST(TreeSample, FactorEvaluationsAreCountedWhereTheyHappen) {
 
 TEST(TreeSample, ModelsWithoutAnyConfigurationAreAnswered) {
   for (const SpaceKind kind : kSpaces) {
-    FactorGraph graph;
-    for (int v = 0; v < 4; ++v) graph.add_variable(2);
+    FactorGraph graph = testing::variables(4, 2);
     graph.add_table({0, 3}, {kNegInf, kNegInf, kNegInf, kNegInf});
     graph.add_table({1, 2}, {0.0, 1.0, 2.0, 3.0});
     const QUctResult result = q_uct_search(graph, space_of(graph, kind), {}, {.budget = kUnlimited});
@@ -161,8 +160,7 @@ TEST(TreeSample, ModelsWithoutAnyConfigurationAreAnswered) {
     EXPECT_THROW(static_cast<void>(result.approximation->sample(random)), Error);
     EXPECT_THROW(static_cast<void>(result.approximation->marginals()), Error);
   }
-  FactorGraph constant;
-  constant.add_variable(2);
+  FactorGraph constant = testing::variables({2});
   constant.add_table({}, {kNegInf});
   const QUctResult result = q_uct_search(constant, space_of(constant, SpaceKind::kTree), {}, {.budget = 0});
   EXPECT_TRUE(result.approximation->is_exact());
@@ -178,19 +176,16 @@ TEST(TreeSample, DegenerateModels) {
     EXPECT_EQ(empty.approximation->log_value(), 1.5);
     EXPECT_EQ(empty.approximation->log_prob(Assignment{}), 0.0);
 
-    FactorGraph one;
-    one.add_variable(3);
+    FactorGraph one = testing::variables({3});
     one.add_table({0}, {0.0, 1.0, 2.0});
     EXPECT_NEAR(q_uct_search(one, space_of(one, kind), {}, {.budget = 3}).approximation->log_value(),
                 enumerate(one).log_z, 1e-14);
 
-    FactorGraph no_factors;
-    for (int v = 0; v < 3; ++v) no_factors.add_variable(4);
+    FactorGraph no_factors = testing::variables(3, 4);
     EXPECT_NEAR(q_uct_search(no_factors, space_of(no_factors, kind), {}, {.budget = 0}).approximation->log_value(),
                 3 * std::log(4.0), 1e-14);
 
-    FactorGraph single_states;
-    for (int v = 0; v < 5; ++v) single_states.add_variable(1);
+    FactorGraph single_states = testing::variables(5, 1);
     single_states.add_table({0, 4}, {-0.75});
     const QUctResult single = q_uct_search(single_states, space_of(single_states, kind), {}, {.budget = 5});
     EXPECT_TRUE(single.approximation->is_exact());
@@ -275,8 +270,7 @@ TEST(TreeSample, UnexploredMassIsWhereImportanceWeightsVary) {
 // A leaf value that takes possible states for impossible delays them, but does not exclude them.
 TEST(TreeSample, WrongPriorOfMinusInfinityIsOvercome) {
   for (int first = 0; first < 3; ++first) {
-    FactorGraph graph;
-    for (int v = 0; v < 4; ++v) graph.add_variable(3);
+    FactorGraph graph = testing::variables(4, 3);
     for (int v = 0; v + 1 < 4; ++v) graph.add_table({v, v + 1}, {0, 1, 2, 1, 0, 1, 2, 1, 0});
     for (const SpaceKind kind : kSpaces) {
       const SearchSpace space = space_of(graph, kind);
@@ -296,8 +290,7 @@ TEST(TreeSample, WrongPriorOfMinusInfinityIsOvercome) {
 }
 
 TEST(TreeSample, BestConfigurationIsTheLowestOfEquals) {
-  FactorGraph graph;
-  for (int v = 0; v < 5; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(5, 3);
   for (int v = 0; v + 1 < 5; ++v) graph.add_table({v, v + 1}, std::vector<double>(9, 0.1 + 0.2 * v));
   for (const SpaceKind kind : kSpaces) {
     const auto best = q_uct_search(graph, space_of(graph, kind), {}, {.budget = kUnlimited}).approximation->best();
@@ -322,8 +315,7 @@ TEST(TreeSample, BestConfigurationIsTheModeOfAFullSearch) {
 }
 
 TEST(TreeSample, ObserverEndsTheSearchWithTheAnswerSoFar) {
-  FactorGraph graph;
-  for (int v = 0; v < 30; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(30, 2);
   for (int v = 0; v + 1 < 30; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
   int calls = 0;
   const QUctResult result = q_uct_search(graph, space_of(graph, SpaceKind::kTree), {}, {}, {},
@@ -334,8 +326,7 @@ TEST(TreeSample, ObserverEndsTheSearchWithTheAnswerSoFar) {
 }
 
 TEST(TreeSample, MemoryAndTimeLimitsStopCleanly) {
-  FactorGraph graph;
-  for (int v = 0; v < 40; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(40, 2);
   for (int v = 0; v + 1 < 40; ++v) graph.add_table({v, v + 1}, {0.1, 0.7, -0.3, 0.2});
   const SearchSpace space = space_of(graph, SpaceKind::kTree);
   const QUctResult by_memory = q_uct_search(graph, space, {}, {.budget = kUnlimited, .bytes = 1 << 20});
@@ -346,8 +337,7 @@ TEST(TreeSample, MemoryAndTimeLimitsStopCleanly) {
 }
 
 TEST(TreeSample, RefusesBadOptionsAndValues) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   const SearchSpace space = space_of(graph, SpaceKind::kTree);
   EXPECT_THROW(q_uct_search(graph, space, {}, {.budget = -1}), Error);
   EXPECT_THROW(q_uct_search(graph, space, {}, {}, {.c = -0.5}), Error);
@@ -355,15 +345,9 @@ TEST(TreeSample, RefusesBadOptionsAndValues) {
   EXPECT_THROW(q_uct_search(graph, space, {}, {.seconds = -1.0}), Error);
   EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kGraph), {}, {}), Error);
   EXPECT_THROW(tree_sample(graph, space_of(graph, SpaceKind::kAndOr), {}, {}), Error);
-  FactorGraph bad;
-  bad.add_variable(2);
+  FactorGraph bad = testing::variables({2});
   bad.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? std::nan("") : 0.0; }));
-  try {
-    q_uct_search(bad, space_of(bad, SpaceKind::kTree), {}, {});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNumeric);
-  }
+  testing::expect_error(ErrorCode::kNumeric, [&] { q_uct_search(bad, space_of(bad, SpaceKind::kTree), {}, {}); });
 }
 
 }  // namespace

@@ -89,9 +89,8 @@ TEST(ValueEstimate, ValuesOfAChainTellThePairs) {
     for (int v = 1; v < 8; ++v) sum -= 0.7 * (x[v] - x[v - 1]) * (x[v] - x[v - 1]);
     return sum;
   };
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 8; ++v) scope.push_back(graph.add_variable(4));
+  FactorGraph graph = testing::variables(8, 4);
+  const std::vector<int> scope = testing::integers(8);
   std::vector<PaidValue> values;
   graph.add_factor(Factor::function(scope, [&](std::span<const int> x) {
     values.push_back({0, {x.begin(), x.end()}, truth(x)});
@@ -164,8 +163,7 @@ TEST(ValueEstimate, OfSmallFunctionsWhatIsKnownEverywhereIsSummed) {
 }
 
 TEST(ValueEstimate, SaysWhyThereIsNone) {
-  FactorGraph graph;
-  for (int v = 0; v < 16; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(16, 2);
   std::vector<int> most;
   for (int v = 0; v < 14; ++v) most.push_back(v);
   graph.add_factor(unasked(most));
@@ -189,8 +187,7 @@ TEST(ValueEstimate, SaysWhyThereIsNone) {
 
 TEST(ValueEstimate, LargeValuesThatCancelLeaveALowerBound) {
   for (const double rest : {0.1, 0.2, 0.3, 0.7}) {
-    FactorGraph graph;
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2});
     graph.add_table({0}, {rest, rest});
     const int up = graph.add_factor(unasked({0})), down = graph.add_factor(unasked({0}));
     const std::vector<PaidValue> values = {{up, {0}, 1e6}, {down, {0}, -1e6}, {up, {1}, 1e6}, {down, {1}, -1e6}};
@@ -204,8 +201,7 @@ TEST(ValueEstimate, LargeValuesThatCancelLeaveALowerBound) {
 
 // In the learned model the fifth state has a probability that underflows.
 TEST(ValueEstimate, WhatIsImprobableIsNotKnown) {
-  FactorGraph graph;
-  graph.add_variable(5);
+  FactorGraph graph = testing::variables({5});
   graph.add_table({0}, {0.0, 0.0, 0.0, 0.0, -1000.0});
   const int m = graph.add_factor(unasked({0}));
   const std::vector<PaidValue> values = {{m, {0}, 0.0}, {m, {1}, 0.0}, {m, {2}, 0.0}, {m, {3}, 0.0}};

@@ -1,9 +1,8 @@
 // Few, many and mixed numbers of states: the engine has different code for them, which must grow the same tree.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "examples/literal_tree_sample.hpp"
+#include "support/random_models.hpp"
 #include "support/same_tree.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/tree/tree_sample.hpp"
@@ -18,15 +17,13 @@ TEST(TreeSample, NodesOfAnyWidthEqualLiteralTranscription) {
                                                         {3, 3, 3, 3, 3},  {40, 2, 40},        {2, 2, 2, 2, 2, 2, 2, 2},
                                                         {4, 4, 4, 4, 4},  {5, 5, 5, 5, 5}};
   for (const std::vector<int>& num_states : all_num_states) {
-    FactorGraph graph;
-    for (const int k : num_states) graph.add_variable(k);
+    FactorGraph graph = testing::variables(num_states);
     for (int v = 0; v + 1 < graph.num_variables(); ++v) {
       std::vector<double> values(static_cast<std::size_t>(num_states[v]) * num_states[v + 1]);
       for (double& value : values) value = random.uniform() < 0.1 ? kNegInf : random.normal();
       graph.add_table({v, v + 1}, values);
     }
-    std::vector<int> order(num_states.size());
-    std::iota(order.begin(), order.end(), 0);
+    const std::vector<int> order = testing::integers(num_states.size());
     const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
     for (const std::int64_t budget : {30, 3000, 100'000}) {
       const TreeSearchResult result = tree_sample(graph, space, {}, {.budget = budget});

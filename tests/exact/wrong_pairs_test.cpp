@@ -32,12 +32,10 @@ using testing::random_model;
 using testing::RandomModelOptions;
 
 RandomModelOptions random_options(Random& random) {
-  RandomModelOptions options;
-  options.num_variables = 2 + static_cast<int>(random.below(8));
-  options.max_states = 1 + static_cast<int>(random.below(5));
-  options.num_factors = static_cast<int>(random.below(10));
-  options.min_arity = static_cast<int>(random.below(2));
-  return options;
+  return {.num_variables = 2 + static_cast<int>(random.below(8)),
+          .max_states = 1 + static_cast<int>(random.below(5)),
+          .num_factors = static_cast<int>(random.below(10)),
+          .min_arity = static_cast<int>(random.below(2))};
 }
 
 SearchSpace random_space(const FactorGraph& graph, SpaceKind kind, Random& random) {
@@ -92,8 +90,7 @@ TEST(WrongPairs, ASpaceOfAnotherGraphIsRefused) {
 }
 
 TEST(WrongPairs, AGraphThatGrewAfterItsSpaceWasMadeIsRefused) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   const std::vector<int> order = {0, 1, 2};
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
   EXPECT_NO_THROW(q_uct_search(graph, space, {}, {.budget = 10}));
@@ -124,8 +121,7 @@ TEST(WrongPairs, ASpaceFitsEveryGraphOfItsShape) {
 
 TEST(WrongPairs, ShapesTellScopesAndStatesApart) {
   const auto shape = [](const std::vector<int>& states, const std::vector<std::vector<int>>& scopes) {
-    FactorGraph graph;
-    for (const int k : states) graph.add_variable(k);
+    FactorGraph graph = testing::variables(states);
     for (const std::vector<int>& scope : scopes) graph.add_factor(Factor::function(scope, [](auto) { return 0.0; }));
     return graph.shape();
   };
@@ -151,8 +147,7 @@ TEST(WrongPairs, ShapesTellScopesAndStatesApart) {
 // A space stores the sum of the constants; that of another graph would be added to log Z.
 TEST(WrongPairs, ASpaceWithOtherConstantsIsRefused) {
   const auto with_constant = [](double value) {
-    FactorGraph graph;
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2});
     graph.add_table({0}, {0.0, 1.0});
     graph.add_table({}, {value});
     return graph;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "surrogate/difference_estimate.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -13,9 +14,8 @@ namespace {
 
 // A function with small effects that no few terms explain.
 FactorGraph rough_model(int num_variables, std::uint64_t seed, double roughness) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < num_variables; ++v) scope.push_back(graph.add_variable(3));
+  FactorGraph graph = testing::variables(num_variables, 3);
+  const std::vector<int> scope = testing::integers(num_variables);
   graph.add_factor(Factor::function(scope, [seed, roughness](std::span<const int> x) {
     double value = -0.8 * std::abs(x[0] - x[1]) + 0.5 * x[2] * x[3];
     std::uint64_t hash = seed;
@@ -57,8 +57,7 @@ TEST(LearnedErrors, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
 // Whatever was learned, the mean of many estimates is Z: here of a model that is wrong by up to 1 nat. The standard
 // error of the mean is 1 / 60 of that of one estimate; five of them are exceeded once in 2e6.
 TEST(LearnedErrors, TheDifferenceEstimateIsUnbiased) {
-  FactorGraph learned;
-  for (int v = 0; v < 3; ++v) learned.add_variable(2);
+  FactorGraph learned = testing::variables(3, 2);
   learned.add_table({0, 1}, {0.3, -0.2, 0.9, 0.0});
   const auto target = [](const Assignment& x) { return 0.5 * x[0] - 0.7 * x[1] * x[2] + 0.4; };
   const Assignment asked = {0, 1, 0};

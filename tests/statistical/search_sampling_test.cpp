@@ -14,10 +14,8 @@ namespace {
 TEST(SearchSampling, SamplesFollowLogProb) {
   Random model_random(21);
   for (int variant = 0; variant < 12; ++variant) {
-    testing::RandomModelOptions options;
-    options.num_variables = 4;
-    options.max_states = 3;
-    options.zero_probability = variant % 3 == 0 ? 0.2 : 0.0;
+    testing::RandomModelOptions options{
+        .num_variables = 4, .max_states = 3, .zero_probability = variant % 3 == 0 ? 0.2 : 0.0};
     const FactorGraph graph = testing::random_model(model_random, options);
     const SpaceKind kind = static_cast<SpaceKind>(variant % 3);
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);

@@ -35,8 +35,7 @@ Trial make_trial(int i, SelectRule select) {
       testing::random_model(random, {.num_variables = 5, .num_factors = 6, .zero_probability = zeros, .scale = scale});
   const SpaceKind kind = i % 2 == 0 ? SpaceKind::kAndOr : SpaceKind::kGraph;
   SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-  SearchOptions options;
-  options.select = select;
+  SearchOptions options{.select = select};
   LeafValues leaves;
   if (select == SelectRule::kGap) leaves.upper = maxima_value(graph, space);
   SearchResult result = search(graph, space, leaves, {.budget = i % 5 * 8}, options);
@@ -48,13 +47,31 @@ Trial make_trial(int i, SelectRule select) {
 // Of a solved model nothing but rounding is left.
 bool is_far(double found, double exact, double error) { return std::abs(found - exact) > kFar * error + 1e-7; }
 
+struct Counts {
+  int num_shown = 0, num_far = 0, num_ordinary = 0, num_ordinary_shown = 0;
+
+  // True when an error is shown.
+  bool add(const Trial& trial, bool is_shown) {
+    if (trial.is_ordinary && trial.count >= 300) {
+      ++num_ordinary;
+      num_ordinary_shown += is_shown ? 1 : 0;
+    }
+    num_shown += is_shown ? 1 : 0;
+    return is_shown;
+  }
+  void expect_mostly_there(int most_far) const {
+    ::testing::Test::RecordProperty("shown", num_shown);
+    ::testing::Test::RecordProperty("far", num_far);
+    EXPECT_LE(num_far, most_far) << "of " << num_shown;
+    EXPECT_GT(num_shown, kNumModels / 10);
+    EXPECT_GT(num_ordinary_shown, num_ordinary * 9 / 10) << num_ordinary;
+  }
+};
+
 // A miss of 6 standard errors needs a region of 6 / r that all samples miss: exp(-6) at worst, where everything else is
 // at its worst too. The seeds are fixed.
 TEST(StandardErrors, OfBoundedWeightsAreNeverFarTooSmallAndMostlyThere) {
-  int num_shown = 0;
-  int num_far = 0;
-  int num_ordinary = 0;
-  int num_ordinary_shown = 0;
+  Counts counts;
   for (int i = 0; i < kNumModels; ++i) {
     const Trial trial = make_trial(i, SelectRule::kGap);
     const SearchApproximation upper(trial.result, SamplerKind::kUpper);
@@ -66,34 +83,22 @@ TEST(StandardErrors, OfBoundedWeightsAreNeverFarTooSmallAndMostlyThere) {
     if (trial.count == 1) {
       EXPECT_FALSE(found.no_error.empty());
     }
-    if (trial.is_ordinary && trial.count >= 300) {
-      ++num_ordinary;
-      num_ordinary_shown += found.no_error.empty() ? 1 : 0;
-    }
-    if (!found.no_error.empty()) continue;
-    ++num_shown;
+    if (!counts.add(trial, found.no_error.empty())) continue;
     bool is_one_far = is_far(found.log_z, trial.exact.log_z, found.std_error);
     for (int v = 0; v < trial.graph.num_variables(); ++v) {
       for (int a = 0; a < trial.graph.num_states(v); ++a) {
         is_one_far = is_one_far || is_far(found.marginals[v][a], trial.exact.marginals[v][a], found.marginal_errors[v]);
       }
     }
-    num_far += is_one_far ? 1 : 0;
+    counts.num_far += is_one_far ? 1 : 0;
   }
-  RecordProperty("shown", num_shown);
-  RecordProperty("far", num_far);
-  EXPECT_EQ(num_far, 0) << "of " << num_shown;
-  EXPECT_GT(num_shown, kNumModels / 10);
-  EXPECT_GT(num_ordinary_shown, num_ordinary * 9 / 10) << num_ordinary;
+  counts.expect_mostly_there(0);
 }
 
 // Nothing bounds these weights, so that a region which the sampler hardly comes to can stay unseen: 3 of 146 here, with
 // log-values of 2 to 100 nats.
 TEST(StandardErrors, OfUnboundedWeightsAreSeldomFarTooSmallAndMostlyThere) {
-  int num_shown = 0;
-  int num_far = 0;
-  int num_ordinary = 0;
-  int num_ordinary_shown = 0;
+  Counts counts;
   for (int i = 0; i < kNumModels; ++i) {
     const Trial trial = make_trial(i, SelectRule::kMass);
     const SearchApproximation sampler(trial.result, SamplerKind::kEstimate);
@@ -104,19 +109,10 @@ TEST(StandardErrors, OfUnboundedWeightsAreSeldomFarTooSmallAndMostlyThere) {
       distrust_if_blind(found, -std::expm1(std::min(0.0, trial.result.report.log_z.lower - sampler.log_value())));
     }
     EXPECT_EQ(found.no_error.empty(), std::isfinite(found.std_error));
-    if (trial.is_ordinary && trial.count >= 300) {
-      ++num_ordinary;
-      num_ordinary_shown += found.no_error.empty() ? 1 : 0;
-    }
-    if (!found.no_error.empty()) continue;
-    ++num_shown;
-    num_far += is_far(found.log_z, trial.exact.log_z, found.std_error) ? 1 : 0;
+    if (!counts.add(trial, found.no_error.empty())) continue;
+    counts.num_far += is_far(found.log_z, trial.exact.log_z, found.std_error) ? 1 : 0;
   }
-  RecordProperty("shown", num_shown);
-  RecordProperty("far", num_far);
-  EXPECT_LE(num_far, num_shown / 25) << "of " << num_shown;
-  EXPECT_GT(num_shown, kNumModels / 10);
-  EXPECT_GT(num_ordinary_shown, num_ordinary * 9 / 10) << num_ordinary;
+  counts.expect_mostly_there(counts.num_shown / 25);
 }
 
 }  // namespace

@@ -12,11 +12,10 @@
 #include <filesystem>
 #include <string>
 #include <thread>
-#include <vector>
 
+#include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_model.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample::testing {
 

@@ -1,8 +1,9 @@
-// Random small models for tests: unequal numbers of states, zeros, constants, repeated scopes and unconnected parts all
-// occur by chance.
+// Small models for tests. In random ones unequal numbers of states, zeros, constants, repeated scopes and unconnected
+// parts all occur by chance.
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +13,23 @@
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample::testing {
+
+// A model of variables with these numbers of states, without factors yet.
+inline FactorGraph variables(const std::vector<int>& num_states) {
+  FactorGraph graph;
+  for (const int k : num_states) graph.add_variable(k);
+  return graph;
+}
+inline FactorGraph variables(int count, int num_states) {
+  return variables(std::vector<int>(static_cast<std::size_t>(count), num_states));
+}
+
+// 0, 1, ..., count - 1: an order, or a scope.
+inline std::vector<int> integers(int count) {
+  std::vector<int> result(static_cast<std::size_t>(count));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
 
 struct RandomModelOptions {
   int num_variables = 6;
@@ -62,8 +80,7 @@ inline FactorGraph random_model(Random& random, const RandomModelOptions& option
 
 // Not random: a ring of variables with the same table for each pair of neighbours.
 inline FactorGraph ring(int num_variables, int num_states) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  FactorGraph graph = variables(num_variables, num_states);
   for (int v = 0; v < num_variables; ++v) {
     std::vector<double> values(num_states * num_states);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.4 * static_cast<double>(i % 4);
@@ -75,8 +92,7 @@ inline FactorGraph ring(int num_variables, int num_states) {
 // A grid of 3 x 3 binary variables, too large to be solved in a few evaluations.
 inline FactorGraph small_grid(std::uint64_t seed, double scale) {
   Random random(seed, "grid");
-  FactorGraph graph;
-  for (int v = 0; v < 9; ++v) graph.add_variable(2);
+  FactorGraph graph = variables(9, 2);
   const auto add = [&](int v, int w) {
     std::vector<double> values(4);
     for (double& value : values) value = scale * random.normal();

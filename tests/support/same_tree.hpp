@@ -41,7 +41,7 @@ std::string difference(const TreeStore& store, const Tree& tree) {
       const bool is_equal = value == expected.q[a] || std::abs(value - expected.q[a]) < 1e-9;
       const double weight = node.weight(a);
       const bool is_weight_equal =
-          weight < 1e-300 || std::abs(ScaledValue{node.unit(), weight}.log() - expected.q[a]) < 1e-9;
+          weight < 1e-300 || std::abs(TreeNumber::log_from_unit(std::log(weight), node.unit()) - expected.q[a]) < 1e-9;
       if (!is_equal || !is_weight_equal) return fmt::format("value of {} at node {}", a, prefix);
     }
   }

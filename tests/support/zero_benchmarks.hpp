@@ -81,8 +81,7 @@ inline FactorGraph logistics(int num_places, int num_packages, int num_steps) {
 }
 
 inline FactorGraph coloured_random_graph(Random& random, int size, int num_edges, int colours) {
-  FactorGraph graph;
-  for (int v = 0; v < size; ++v) graph.add_variable(colours);
+  FactorGraph graph = variables(size, colours);
   for (int e = 0; e < num_edges; ++e) {
     const std::vector<int> order = random.permutation(size);
     add_different(graph, order[0], order[1]);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/random_models.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -42,8 +43,7 @@ inline void add_clause(FactorGraph& graph, const std::vector<int>& scope, const 
 
 // One variable per row: the column of its queen.
 inline FactorGraph queens(int size) {
-  FactorGraph graph;
-  for (int row = 0; row < size; ++row) graph.add_variable(size);
+  FactorGraph graph = variables(size, size);
   for (int a = 0; a < size; ++a) {
     for (int b = a + 1; b < size; ++b) {
       add_condition(graph, {a, b},
@@ -59,8 +59,7 @@ inline void add_different(FactorGraph& graph, int a, int b) {
 
 // (k - 1)^n + (-1)^n (k - 1) colourings.
 inline FactorGraph coloured_cycle(int size, int colours) {
-  FactorGraph graph;
-  for (int v = 0; v < size; ++v) graph.add_variable(colours);
+  FactorGraph graph = variables(size, colours);
   for (int v = 0; v < size; ++v) add_different(graph, v, (v + 1) % size);
   return graph;
 }
@@ -80,8 +79,7 @@ inline FactorGraph coloured_grid(int width, int height, int colours) {
 // Pigeons in different holes: no solution when there are more pigeons than holes, otherwise m! / (m - n)! for n pigeons
 // and m holes.
 inline FactorGraph pigeons(int num_pigeons, int num_holes) {
-  FactorGraph graph;
-  for (int v = 0; v < num_pigeons; ++v) graph.add_variable(num_holes);
+  FactorGraph graph = variables(num_pigeons, num_holes);
   for (int a = 0; a < num_pigeons; ++a) {
     for (int b = a + 1; b < num_pigeons; ++b) add_different(graph, a, b);
   }
@@ -173,8 +171,7 @@ struct RandomCspOptions {
 // Scopes are in blocks, so that components, equal residues, and impossible components beside possible ones occur.
 inline FactorGraph random_csp(Random& random, const RandomCspOptions& options) {
   const auto below = [&](int end) { return static_cast<int>(random.below(static_cast<std::uint64_t>(end))); };
-  FactorGraph graph;
-  for (int v = 0; v < options.num_variables; ++v) graph.add_variable(2 + below(options.max_states - 1));
+  FactorGraph graph = variables(options.num_variables, 2 + below(options.max_states - 1));
   const int num_blocks = std::min(options.num_blocks, options.num_variables);
   const int block_size = options.num_variables / num_blocks;
   for (int m = 0; m < options.num_factors; ++m) {
@@ -202,8 +199,7 @@ inline FactorGraph random_csp(Random& random, const RandomCspOptions& options) {
 
 // Random clauses of three literals.
 inline FactorGraph random_clauses(Random& random, int num_variables, int num_clauses, int length = 3) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(2);
+  FactorGraph graph = variables(num_variables, 2);
   for (int m = 0; m < num_clauses; ++m) {
     std::vector<int> scope, wanted;
     while (static_cast<int>(scope.size()) < length) {

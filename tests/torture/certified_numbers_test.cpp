@@ -33,9 +33,7 @@ LeafValues random_leaves(const FactorGraph& graph, const SearchSpace& space, Ran
   LeafValues leaves;
   const int kind = below(random, has_tables ? 5 : 2);
   if (kind >= 3) {
-    MiniBucketOptions options;
-    options.i_bound = below(random, 3);
-    options.passes = 1 + below(random, 4);
+    MiniBucketOptions options{.i_bound = below(random, 3), .passes = 1 + below(random, 4)};
     const auto buckets = std::make_shared<const WeightedMiniBucket>(graph, space, options);
     leaves = mini_bucket_leaves(graph, space, buckets,
                                 kind == 3 ? uniform_distributions(graph) : mean_field(graph, 3, 1, {}));
@@ -47,12 +45,10 @@ LeafValues random_leaves(const FactorGraph& graph, const SearchSpace& space, Ran
 }
 
 SearchOptions random_options(Random& random) {
-  SearchOptions options;
-  options.select = static_cast<SelectRule>(below(random, 3));
-  options.expansions_per_traversal = 1 + below(random, 3);
-  options.dive_interval = below(random, 3);
-  options.observer_interval = 1;
-  return options;
+  return {.select = static_cast<SelectRule>(below(random, 3)),
+          .expansions_per_traversal = 1 + below(random, 3),
+          .dive_interval = below(random, 3),
+          .observer_interval = 1};
 }
 
 Limits random_limits(Random& random) {
@@ -112,9 +108,8 @@ TEST(CertifiedNumbers, SamplersKeepTheirPromises) {
     const TortureModel model = torture_model(random, {.max_variables = 4, .has_functions = false});
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     const SearchSpace space = random_space(model.graph, random);
-    LeafValues leaves;
-    leaves.upper = maxima_value(model.graph, space);
-    leaves.lower = product_value(model.graph, space, uniform_distributions(model.graph));
+    LeafValues leaves{.lower = product_value(model.graph, space, uniform_distributions(model.graph)),
+                      .upper = maxima_value(model.graph, space)};
     const SearchOptions options = random_options(random);
     const SearchResult result = search(model.graph, space, leaves, random_limits(random), options);
     if (model.is_beyond_range) continue;  // some U are infinite
@@ -153,8 +148,7 @@ TEST(CertifiedNumbers, EliminationKnowsItsRounding) {
     Random random(trial, "certified elimination");
     const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
-    EliminationOptions options;
-    options.order = random.permutation(model.graph.num_variables());
+    EliminationOptions options{.order = random.permutation(model.graph.num_variables())};
     const Elimination elimination(model.graph, {}, options);
     const LogBounds bounds = elimination.bounds();
     expect_contains(bounds, model);
@@ -223,8 +217,7 @@ TEST(CertifiedNumbers, SumsOverACutsetKnowTheirRounding) {
     const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     const int num_variables = model.graph.num_variables();
-    Cutset cutset;
-    cutset.variables = random.permutation(num_variables);
+    Cutset cutset{.variables = random.permutation(num_variables)};
     cutset.variables.resize(static_cast<std::size_t>(below(random, num_variables + 1)));
     cutset.rest.order = random.permutation(num_variables);
     CutsetSum sum(model.graph, cutset, {.threads = 1 + below(random, 2)});

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
+#include "support/random_models.hpp"
 #include "support/trials.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -61,8 +61,7 @@ struct DenseModel {
 
 TEST(Torture, BoundsOfChainsOfBucketsHold) {
   Random random(1, "chain torture");
-  std::vector<int> order(kNumVariables);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(kNumVariables);
   for (int trial = 0; trial < num_trials(25); ++trial) {
     const DenseModel model(random);
     const long double log_z = model.log_z();

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "torture/torture.hpp"
 #include "treesample/count/count.hpp"
 
@@ -29,11 +30,10 @@ TEST(CountNumbers, BoundsHoldForAllMagnitudes) {
     Random random(trial, "count numbers");
     const TortureModel model = torture_model(random, {.has_functions = false});
     SCOPED_TRACE(model.text);
-    CountOptions options;
-    options.has_cache = trial % 3 != 0;
-    options.has_learning = trial % 5 != 0;
-    options.has_reductions = trial % 2 != 0;
-    options.most_eliminated_entries = trial % 8 == 0 ? 1e6 : 0.0;
+    CountOptions options{.has_cache = trial % 3 != 0,
+                         .has_learning = trial % 5 != 0,
+                         .has_reductions = trial % 2 != 0,
+                         .most_eliminated_entries = trial % 8 == 0 ? 1e6 : 0.0};
     const CountResult solved = count(model.graph, {}, options);
     expect_contains(solved, model);
     num_exact += solved.report.log_z.is_exact() ? 1 : 0;
@@ -51,8 +51,7 @@ TEST(CountNumbers, BoundsOfLongChainsAreTightAndHold) {
     Random random(trial, "count chain");
     const double scale = std::pow(10.0, 4.0 * random.uniform());
     const int num_variables = 200;
-    FactorGraph graph;
-    for (int v = 0; v < num_variables; ++v) graph.add_variable(2);
+    FactorGraph graph = testing::variables(num_variables, 2);
     std::vector<Quad> sums{0, 0};  // logarithms, by the state of the last variable
     for (int v = 1; v < num_variables; ++v) {
       std::vector<double> values(4);
@@ -80,9 +79,7 @@ TEST(CountNumbers, BoundsOfLongChainsAreTightAndHold) {
 }
 
 TEST(CountNumbers, WhatDoesNotFitHasSoundBounds) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {0.0, -1e12, kNegInf, 3.0});
   graph.add_table({0}, {0.0, -1e299});
   const CountResult summed = count(graph);

@@ -39,9 +39,8 @@ TEST(Torture, BoundsOfMostProbableStatesHold) {
   for (int trial = 0; trial < num_trials(400); ++trial) {
     const TortureModel model = torture_model(random, {.max_variables = 5, .has_functions = false});
     SCOPED_TRACE(model.text);
-    MapOptions options;
-    options.k = 1 + below(random, 3);
-    options.max_expanded = below(random, 2) == 0 ? 16 * below(random, 3) : INT64_MAX;
+    MapOptions options{.k = 1 + below(random, 3),
+                       .max_expanded = below(random, 2) == 0 ? 16 * below(random, 3) : INT64_MAX};
     if (below(random, 2) == 0) {
       options.variables = random.permutation(model.graph.num_variables());
       options.variables.resize(static_cast<std::size_t>(1 + below(random, model.graph.num_variables())));

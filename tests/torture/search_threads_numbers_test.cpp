@@ -17,8 +17,7 @@ using testing::TortureModel;
 LeafValues random_leaves(const FactorGraph& graph, const SearchSpace& space, Random& random) {
   LeafValues leaves;
   if (below(random, 2) == 0) {
-    MiniBucketOptions options;
-    options.i_bound = below(random, 2);
+    MiniBucketOptions options{.i_bound = below(random, 2)};
     const auto buckets = std::make_shared<const WeightedMiniBucket>(graph, space, options);
     return mini_bucket_leaves(graph, space, buckets, uniform_distributions(graph));
   }

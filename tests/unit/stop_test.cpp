@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"
@@ -16,7 +15,6 @@
 #include "treesample/space/search_space.hpp"
 #include "treesample/value/leaf_value.hpp"
 #include "treesample/value/mini_bucket.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -25,8 +23,7 @@ using testing::expect_error;
 
 FactorGraph clique(int num_variables, int num_states) {
   Random random(1);
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables(num_variables, num_states);
   for (int v = 0; v < num_variables; ++v) {
     for (int u = 0; u < v; ++u) {
       std::vector<double> values(static_cast<std::size_t>(num_states) * num_states);
@@ -37,11 +34,7 @@ FactorGraph clique(int num_variables, int num_states) {
   return graph;
 }
 
-std::vector<int> given_order(const FactorGraph& graph) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
+std::vector<int> given_order(const FactorGraph& graph) { return testing::integers(graph.num_variables()); }
 
 // Counts questions, and wants the end from the given one on.
 struct Questions {
@@ -172,8 +165,7 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
   const FactorGraph graph = clique(20, 2);
   for (const SelectRule rule : {SelectRule::kGap, SelectRule::kMass}) {
     const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
-    LeafValues leaves;
-    leaves.upper = maxima_value(graph, space);
+    LeafValues leaves{.upper = maxima_value(graph, space)};
     Questions questions{50};
     const SearchOptions options{.select = rule};
     const SearchResult result = search(graph, space, leaves, {}, options, {.should_stop = questions.function()});
@@ -189,8 +181,7 @@ TEST(Stop, ASearchWithBoundsEndsAsInterruptedAndSoDoItsSamplers) {
 
 TEST(Stop, ProbingEndsWithWhatIsKnown) {
   Random random(5);
-  FactorGraph graph;
-  for (int v = 0; v < 400; ++v) graph.add_variable(8);
+  FactorGraph graph = testing::variables(400, 8);
   for (int v = 0; v + 1 < 400; ++v) {
     std::vector<double> values(64);
     for (double& value : values) value = random.uniform() < 0.5 ? -HUGE_VAL : random.normal();

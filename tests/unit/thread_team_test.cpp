@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

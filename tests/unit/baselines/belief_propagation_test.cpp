@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -37,8 +36,7 @@ TEST(BpSample, ChargesAsDocumented) {
 
 // x_0 = x_1 and x_1 != x_2 and x_2 = x_0: every branch ends in a contradiction, which a few steps reveal.
 TEST(BpSample, ContradictionsAreCountedAndLeftOut) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   graph.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
   graph.add_table({1, 2}, {kNegInf, 0.0, 0.0, kNegInf});
   graph.add_table({2, 0}, {0.0, kNegInf, kNegInf, 0.0});
@@ -51,8 +49,7 @@ TEST(BpSample, ContradictionsAreCountedAndLeftOut) {
 
 // A constant sends no messages: the sample is complete and only then known to have density 0.
 TEST(BpSample, SamplesOfDensityZeroAreLeftOutAndCounted) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {0.0, 0.0});
   graph.add_table({}, {kNegInf});
   const BpSampleResult result = bp_sample(graph, {.budget = 10}, {.num_steps = 1});
@@ -64,8 +61,7 @@ TEST(BpSample, SamplesOfDensityZeroAreLeftOutAndCounted) {
 // All variables equal: two configurations that a walk would not leave. 5 standard errors: a false alarm in
 // fewer than 1 of 1e6 seeds.
 TEST(BpSample, SamplesAreIndependent) {
-  FactorGraph graph;
-  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(4, 2);
   for (int v = 0; v + 1 < 4; ++v) graph.add_table({v, v + 1}, {0.0, kNegInf, kNegInf, 0.0});
   const BpSampleResult result = bp_sample(graph, {.budget = 3 * 4 * 4 * 1000}, {.num_steps = 4});
   ASSERT_EQ(result.report.num_samples, 1000);
@@ -139,8 +135,7 @@ TEST(BeliefPropagation, DegenerateModels) {
   EXPECT_EQ(result.marginals[0], std::vector<double>(4, 0.25));
   EXPECT_EQ(result.marginals[1], std::vector<double>(1, 1.0));
 
-  FactorGraph impossible;
-  impossible.add_variable(2);
+  FactorGraph impossible = testing::variables({2});
   impossible.add_table({}, {kNegInf});
   EXPECT_EQ(belief_propagation(impossible).report.estimate, kNegInf);
   EXPECT_EQ(belief_propagation(impossible).marginals[0], std::vector<double>(2, 0.0));

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -76,8 +76,7 @@ TEST(Gibbs, BudgetIsNeverExceededAndEvaluationsAreCounted) {
 }
 
 TEST(Gibbs, FactorsAfterTheFirstZeroAreNotEvaluated) {
-  FactorGraph graph;
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({3});
   int calls = 0;
   graph.add_table({0}, {kNegInf, 0.0, kNegInf});
   graph.add_factor(Factor::function({0}, [&](std::span<const int> states) {
@@ -93,8 +92,7 @@ TEST(Gibbs, FactorsAfterTheFirstZeroAreNotEvaluated) {
 
 // All variables equal: from a random start a sweep soon meets the two configurations and stays.
 TEST(Gibbs, WalksFromImpossibleStatesToPossibleOnes) {
-  FactorGraph graph;
-  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(4, 2);
   for (int v = 0; v + 1 < 4; ++v) graph.add_table({v, v + 1}, {0.0, kNegInf, kNegInf, 0.3});
   const GibbsResult result = gibbs(graph, {.budget = 8 * 30 * 200}, {.num_sweeps = 30});
   EXPECT_EQ(result.report.num_samples, 200);
@@ -104,9 +102,7 @@ TEST(Gibbs, WalksFromImpossibleStatesToPossibleOnes) {
 }
 
 TEST(Gibbs, SamplesOfDensityZeroAreLeftOutAndCounted) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({2, 3});
   graph.add_table({0, 1}, std::vector<double>(6, kNegInf));
   const GibbsResult result = gibbs(graph, {.budget = 100}, {.num_sweeps = 2});
   EXPECT_EQ(result.report.num_samples, 10);
@@ -121,13 +117,11 @@ TEST(Gibbs, DegenerateModels) {
   nothing.add_table({}, {1.5});
   EXPECT_EQ(gibbs(nothing, {.budget = 3}).approximation.mean_log_density(), 1.5);
 
-  FactorGraph single_states;
-  for (int v = 0; v < 3; ++v) single_states.add_variable(1);
+  FactorGraph single_states = testing::variables(3, 1);
   single_states.add_table({2, 0}, {-0.75});
   EXPECT_EQ(gibbs(single_states, {.budget = 30}).approximation.mean_log_density(), -0.75);
 
-  FactorGraph no_factors;
-  no_factors.add_variable(3);
+  FactorGraph no_factors = testing::variables({3});
   const GibbsResult free = gibbs(no_factors, {.budget = 50, .unit = BudgetUnit::kFactor});
   EXPECT_EQ(free.report.num_samples, 50);
   EXPECT_EQ(free.report.spent.factor_evaluations, 0);
@@ -171,8 +165,7 @@ TEST(Gibbs, RefusesBadOptionsAndValues) {
   EXPECT_THROW(gibbs(graph, {.budget = 14}, {.num_sweeps = 1}), Error);  // one sweep costs 15
   EXPECT_NO_THROW(gibbs(graph, {.budget = 15}, {.num_sweeps = 1}));
   EXPECT_THROW(gibbs(graph, {.budget = 29}, {.mode = GibbsMode::kChain, .num_sweeps = 1, .burn_in = 1}), Error);
-  FactorGraph bad;
-  bad.add_variable(2);
+  FactorGraph bad = testing::variables({2});
   bad.add_factor(Factor::function({0}, [](std::span<const int>) { return HUGE_VAL; }));
   testing::expect_error(ErrorCode::kNumeric, [&] { gibbs(bad, {.budget = 100}); });
 }

@@ -96,8 +96,7 @@ TEST(OneByOne, EverythingAskedIsTheBestOfAll) {
 
 // The densities differ by less than the rounding of their sums.
 TEST(OneByOne, TheErrorOfDensitiesIsReported) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {1e12, 1e12});
   graph.add_table({0}, {1e-5, 2e-5});
   const FrequenciesResult found = best_by_frequencies(graph, {.budget = 100});
@@ -124,9 +123,7 @@ TEST(OneByOne, SameSeedSameBitsAndOthersDiffer) {
 }
 
 TEST(OneByOne, RefusalsFailuresAndInterruptions) {
-  FactorGraph graph;
-  graph.add_variable(4);
-  graph.add_variable(4);
+  FactorGraph graph = testing::variables({4, 4});
   graph.add_factor(Factor::function({0, 1}, [](std::span<const int>) { return 0.0; }));
   EXPECT_THROW(metropolis(graph, of_calls(0)), Error);
   EXPECT_THROW(best_by_frequencies(graph, of_calls(0)), Error);
@@ -134,16 +131,14 @@ TEST(OneByOne, RefusalsFailuresAndInterruptions) {
   EXPECT_EQ(metropolis(graph, of_calls(10), {}, stopping).report.stop, StopReason::kInterrupted);
   EXPECT_EQ(best_by_frequencies(graph, of_calls(10), {}, stopping).report.stop, StopReason::kInterrupted);
   EXPECT_TRUE(metropolis(graph, of_calls(10), {}, stopping).approximation.is_empty());
-  FactorGraph wrong;
-  wrong.add_variable(2);
+  FactorGraph wrong = testing::variables({2});
   wrong.add_factor(Factor::function({0}, [](std::span<const int>) { return std::nan(""); }));
   EXPECT_THROW(metropolis(wrong, of_calls(10)), Error);
   EXPECT_THROW(best_by_frequencies(wrong, of_calls(10)), Error);
 }
 
 TEST(OneByOne, WhereNothingIsPossibleThereIsNoAnswer) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   graph.add_factor(Factor::function({0, 1, 2}, [](std::span<const int>) { return kNegInf; }));
   const MetropolisResult walk = metropolis(graph, of_calls(20));
   EXPECT_TRUE(walk.approximation.is_empty());

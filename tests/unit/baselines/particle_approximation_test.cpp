@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -11,9 +12,7 @@ namespace treesample {
 namespace {
 
 FactorGraph two_variables() {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({2, 3});
   return graph;
 }
 

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <string>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -19,15 +17,13 @@ using testing::expect_error;
 using testing::random_model;
 
 SearchSpace given_space(const FactorGraph& graph, SpaceKind kind = SpaceKind::kTree) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   return make_search_space(graph, order, kind);
 }
 
 // A chain with tables of equal rows is enough where only the bookkeeping matters.
 FactorGraph chain(int num_variables, int num_states) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables(num_variables, num_states);
   for (int v = 0; v + 1 < num_variables; ++v) {
     std::vector<double> values(num_states * num_states);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5 * static_cast<double>(i % 3);
@@ -108,8 +104,7 @@ TEST(Smc, SameSeedSameBitsAndOtherSeedOtherBits) {
 }
 
 TEST(Smc, ModelsWithoutAnyConfigurationAreAnswered) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   graph.add_table({0, 1}, {kNegInf, kNegInf, kNegInf, kNegInf});
   for (const double threshold : {0.0, 1.0}) {
     const SmcResult result = smc(graph, given_space(graph), {}, {.budget = 30}, {.ess_threshold = threshold});
@@ -121,8 +116,7 @@ TEST(Smc, ModelsWithoutAnyConfigurationAreAnswered) {
     Random random(0);
     EXPECT_THROW(static_cast<void>(result.approximation.sample(random)), Error);
   }
-  FactorGraph constant;
-  constant.add_variable(2);
+  FactorGraph constant = testing::variables({2});
   constant.add_table({}, {kNegInf});
   const SmcResult result = smc(constant, given_space(constant), {}, {.budget = 10});
   EXPECT_EQ(result.report.estimate, kNegInf);
@@ -136,15 +130,13 @@ TEST(Smc, DegenerateModels) {
   EXPECT_EQ(empty.report.estimate, 1.5);
   EXPECT_EQ(empty.approximation.log_prob(Assignment{}), 0.0);
 
-  FactorGraph single_states;
-  for (int v = 0; v < 4; ++v) single_states.add_variable(1);
+  FactorGraph single_states = testing::variables(4, 1);
   single_states.add_table({0, 3}, {-0.75});
   const SmcResult single = smc(single_states, given_space(single_states), {}, {.budget = 8});
   EXPECT_NEAR(single.report.estimate, -0.75, 1e-15);
   EXPECT_EQ(single.approximation.num_atoms(), 1);
 
-  FactorGraph no_factors;
-  no_factors.add_variable(5);
+  FactorGraph no_factors = testing::variables({5});
   const SmcResult free = smc(no_factors, given_space(no_factors), {}, {.budget = 20, .unit = BudgetUnit::kFactor});
   EXPECT_EQ(free.report.num_particles, 20);
   EXPECT_NEAR(free.report.estimate, std::log(5.0), 1e-14);
@@ -163,8 +155,7 @@ class LimitedPrior final : public LeafValue {
 };
 
 TEST(Smc, PriorsMayForbidActions) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   for (int v = 0; v < 3; ++v) graph.add_table({v}, {0.5, kNegInf});
   const SearchSpace space = given_space(graph);
   const SmcResult good =
@@ -207,8 +198,7 @@ TEST(Smc, RefusesWhatItCannotDo) {
   expect_error(ErrorCode::kArgument, [&] { smc(graph, space, {}, {}, {.ess_threshold = -0.1}); });
   expect_error(ErrorCode::kArgument, [&] { smc(graph, space, {}, {}, {.ess_threshold = 1.1}); });
   expect_error(ErrorCode::kArgument, [&] { smc(graph, space, {}, {}, {.ess_threshold = std::nan("")}); });
-  FactorGraph bad;
-  bad.add_variable(2);
+  FactorGraph bad = testing::variables({2});
   bad.add_factor(Factor::function({0}, [](std::span<const int>) { return std::nan(""); }));
   expect_error(ErrorCode::kNumeric, [&] { smc(bad, given_space(bad), {}, {.budget = 100}); });
 }

@@ -22,12 +22,10 @@ enum class Upper { kMaxima, kMiniBuckets };
 
 SearchResult search(const FactorGraph& graph, int budget, Upper kind = Upper::kMaxima) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
-  LeafValues leaves;
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                    .upper = maxima_value(graph, space)};
   if (kind == Upper::kMiniBuckets) {
-    MiniBucketOptions bucket_options;
-    bucket_options.i_bound = 1;
+    MiniBucketOptions bucket_options{.i_bound = 1};
     leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, bucket_options),
                                 uniform_distributions(graph));
   }
@@ -90,8 +88,7 @@ TEST(BoundedImportance, IntervalsMissNoMoreOftenWhereAPartIsKnown) {
 
 // Nine tenths of Z are known: the interval is about three times as short, sqrt(0.1), and never by chance no shorter.
 TEST(BoundedImportance, WhatIsKnownMakesTheIntervalShorter) {
-  FactorGraph graph;
-  graph.add_variable(20);
+  FactorGraph graph = testing::variables({20});
   graph.add_table({0}, std::vector<double>(20, 0.0));
   const BoundedSampler sampler{std::log(40.0), [](std::span<int> x, Random& random) {
                                  x[0] = static_cast<int>(random.below(20));
@@ -155,13 +152,11 @@ TEST(BoundedImportance, SeveralThreadsEndAtTheSameSample) {
 
 // Weights 1 and 0 with equal probability: little longer than by the central limit theorem.
 TEST(BoundedImportance, IntervalIsOneByBetting) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function(
       {0}, [](std::span<const int> x) { return x[0] == 0 ? 0.0 : kNegInf; }, 0.0));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.upper = maxima_value(graph, space)};
   const SearchResult unsearched = search(graph, space, leaves, {.budget = 0});
   const SearchApproximation upper(unsearched, SamplerKind::kUpper);
   ASSERT_NEAR(upper.log_value(), std::log(2.0), 1e-9);
@@ -241,9 +236,7 @@ TEST(BoundedImportance, MarginalsOfFewEffectiveSamplesAreNotCalledAccurate) {
 }
 
 TEST(BoundedImportance, CountsWhatItEvaluatesAndKeepsTheBest) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({}, {3.0});
   graph.add_table({0}, {0.0, 1.0});
   graph.add_table({0, 1}, {0.0, 1.0, 2.0, 3.0});
@@ -274,8 +267,7 @@ TEST(BoundedImportance, StopsWhenAsked) {
 
 // A zero that the bounds know of, and one that they do not.
 TEST(BoundedImportance, ModelsWithoutMassHaveLogZMinusInfinity) {
-  FactorGraph known;
-  known.add_variable(2);
+  FactorGraph known = testing::variables({2});
   known.add_table({0}, {kNegInf, kNegInf});
   Random random(1);
   const BoundedImportance none = bounded_importance(known, upper_sampler(known, 0), {}, random);
@@ -285,9 +277,7 @@ TEST(BoundedImportance, ModelsWithoutMassHaveLogZMinusInfinity) {
   EXPECT_TRUE(none.marginals.empty());
   EXPECT_TRUE(none.best.x.empty());
 
-  FactorGraph hidden;
-  hidden.add_variable(2);
-  hidden.add_variable(2);
+  FactorGraph hidden = testing::variables({2, 2});
   hidden.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
   hidden.add_table({0, 1}, {kNegInf, 0.0, 0.0, kNegInf});
   const BoundedImportance all_zero = bounded_importance(hidden, upper_sampler(hidden, 0), {}, random);
@@ -365,8 +355,7 @@ TEST(RejectionSamples, EndAtTheLimitOfTries) {
 
 // Without mass there is nothing to draw: the sampler says so instead of trying for ever.
 TEST(RejectionSamples, ThereAreNoneOfAnImpossibleModel) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {kNegInf, kNegInf});
   const SearchApproximation upper = upper_sampler(graph, 0);
   Random random(1);

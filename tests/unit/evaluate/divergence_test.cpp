@@ -6,10 +6,10 @@
 #include <memory>
 #include <numeric>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/search/q_uct_search.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -27,8 +27,7 @@ class LowStates final : public LeafValue {
 
 std::shared_ptr<const StoreApproximation> search(const FactorGraph& graph, std::int64_t budget,
                                                  bool prefers_low_states = false) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
   LeafValues leaves;
   if (prefers_low_states) leaves.estimate = std::make_shared<LowStates>(space);
@@ -48,8 +47,7 @@ class WithoutStore final : public Approximation {
 
 // Binary variable, uniform P_X, by hand: E = (1 + 3) / 2, H = log 2.
 TEST(StoreDivergence, UniformOverTwoStates) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {1.0, 3.0});
   const auto uniform = store_divergence(graph, *search(graph, 0));
   EXPECT_DOUBLE_EQ(uniform->energy, 2.0);
@@ -60,8 +58,7 @@ TEST(StoreDivergence, UniformOverTwoStates) {
 
 // After one evaluation: Q = {1, 0} (the other edge keeps its prior), but the energy knows both rewards.
 TEST(StoreDivergence, UnexpandedEdgesCarryTheirOwnFactors) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {1.0, 3.0});
   const std::vector<int> order = {0};
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
@@ -89,8 +86,7 @@ TEST(SampledDivergence, AgreesWithTheExactOneWithinItsErrors) {
 }
 
 TEST(SampledDivergence, AnImpossibleSampleProvesInfinity) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {0.0, kNegInf});
   Random random(2);
   const Divergence sampled = sampled_divergence(graph, *search(graph, 0), 100, random);
@@ -121,8 +117,7 @@ TEST(Divergence, TakesThePassThenEnumerationThenSamples) {
 
 TEST(Divergence, LimitOnConfigurationsIsExact) {
   Random random(4);
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(3, 3);
   graph.add_table({1}, {0.0, 1.0, 2.0});
   const WithoutStore hidden(search(graph, 0));
   EXPECT_TRUE(divergence(graph, hidden, {.max_configurations = 27}, random).is_exact);
@@ -140,8 +135,7 @@ TEST(StoreDivergence, NeedsAUniformPriorUnlessTheSearchIsComplete) {
 }
 
 TEST(StoreDivergence, FunctionsAreEvaluatedUpToALimitAndOnlyWhenNeeded) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   int num_calls = 0;
   const auto sum = [&num_calls](std::span<const int> states) {
     ++num_calls;
@@ -163,10 +157,8 @@ TEST(StoreDivergence, FunctionsAreEvaluatedUpToALimitAndOnlyWhenNeeded) {
 
 // A scope whose number of entries does not fit 64 bits.
 TEST(StoreDivergence, WideFunctionsAreSampled) {
-  FactorGraph graph;
-  for (int v = 0; v < 70; ++v) graph.add_variable(2);
-  std::vector<int> scope(70);
-  std::iota(scope.begin(), scope.end(), 0);
+  FactorGraph graph = testing::variables(70, 2);
+  const std::vector<int> scope = testing::integers(70);
   graph.add_factor(Factor::function(
       scope, [](std::span<const int> states) { return 0.1 * std::accumulate(states.begin(), states.end(), 0); }));
   Random random(6);
@@ -178,16 +170,14 @@ TEST(StoreDivergence, WideFunctionsAreSampled) {
 
 TEST(Divergence, RefusesWhatHasNoAnswer) {
   Random random(7);
-  FactorGraph impossible;
-  impossible.add_variable(2);
+  FactorGraph impossible = testing::variables({2});
   impossible.add_table({0}, {kNegInf, kNegInf});
   const auto none = search(impossible, 10);
   expect_error(ErrorCode::kArgument, [&] { (void)divergence(impossible, *none, {}, random); });
   expect_error(ErrorCode::kArgument, [&] { (void)sampled_divergence(impossible, *none, 10, random); });
   expect_error(ErrorCode::kArgument, [&] { (void)target_moments(impossible); });
 
-  FactorGraph large;
-  for (int v = 0; v < 25; ++v) large.add_variable(2);
+  FactorGraph large = testing::variables(25, 2);
   expect_error(ErrorCode::kResource, [&] { (void)enumerated_divergence(large, *search(large, 0)); });
   expect_error(ErrorCode::kArgument, [&] { (void)store_divergence(impossible, *search(large, 0)); });
   expect_error(ErrorCode::kArgument, [&] { (void)sampled_divergence(large, *search(large, 0), 0, random); });

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
@@ -15,8 +13,7 @@ namespace treesample {
 namespace {
 
 TreeApproximation search(const FactorGraph& graph, std::int64_t budget) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   return tree_sample(graph, make_search_space(graph, order, SpaceKind::kTree), {}, {.budget = budget}).approximation;
 }
 
@@ -67,9 +64,7 @@ TEST(ImportanceEstimate, IsUnbiasedAndKnowsItsError) {
 }
 
 TEST(ImportanceEstimate, CountsWhatItEvaluates) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({}, {3.0});
   graph.add_table({0}, {0.0, 1.0});
   graph.add_table({0, 1}, {0.0, 1.0, 2.0, 3.0});
@@ -83,8 +78,7 @@ TEST(ImportanceEstimate, CountsWhatItEvaluates) {
 
 // Two configurations, one of them impossible, under a uniform P_X: weights 2 and 0.
 TEST(ImportanceEstimate, ImpossibleSamplesWeighNothing) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {0.0, kNegInf});
   Random random(4);
   const ImportanceEstimate estimate = importance_estimate(graph, search(graph, 0), 1000, random);
@@ -96,8 +90,7 @@ TEST(ImportanceEstimate, ImpossibleSamplesWeighNothing) {
 }
 
 TEST(ImportanceEstimate, AllWeightsZeroGivesMinusInfinityAndNoNan) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {kNegInf, kNegInf});
   Random random(5);
   const ImportanceEstimate sampled = importance_estimate(graph, search(graph, 1), 10, random);
@@ -114,8 +107,7 @@ TEST(ImportanceEstimate, AllWeightsZeroGivesMinusInfinityAndNoNan) {
 }
 
 TEST(ImportanceEstimate, SurvivesExtremeLogValues) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {1e4, 1e4 - 1.0});
   graph.add_table({}, {-5e5});
   Random random(6);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -12,8 +13,7 @@ namespace {
 
 SearchApproximation upper_sampler(const FactorGraph& graph) {
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kTree, {}), SpaceKind::kTree);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.upper = maxima_value(graph, space)};
   return {search(graph, space, leaves, {.budget = 0, .threads = 1}), SamplerKind::kUpper};
 }
 
@@ -21,8 +21,7 @@ SearchApproximation upper_sampler(const FactorGraph& graph) {
 TEST(WeightRounding, TheIntervalAllowsForFunctionsThatCancel) {
   constexpr int kEach = 8000;
   constexpr double kLarge = 0x1.0p23, kMore = 0x1.0p-18;
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   const auto add = [&](double value) {
     graph.add_factor(Factor::function(
         {0}, [value](std::span<const int>) { return value; }, value));
@@ -40,9 +39,7 @@ TEST(WeightRounding, TheIntervalAllowsForFunctionsThatCancel) {
 
 TEST(WeightRounding, RejectionKnowsWhatFactorsThatCancelDo) {
   for (const double large : {0.0, 1e3, 1e10, 0x1.0p53}) {
-    FactorGraph graph;
-    graph.add_variable(2);
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2, 2});
     graph.add_table({0, 1}, {large, large + 4.0, large + 8.0, large});
     graph.add_table({1, 0}, {1.0, 0.0, 0.0, 1.0});
     graph.add_table({0, 1}, {-large, -large - 4.0, -large - 8.0, -large});

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "exact/elimination_pass.hpp"
 #include "exact/linear_table.hpp"
+#include "support/random_models.hpp"
 #include "treesample/families/ising.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
@@ -14,11 +14,7 @@
 namespace treesample {
 namespace {
 
-std::vector<int> rows(const FactorGraph& graph) {
-  std::vector<int> order(static_cast<std::size_t>(graph.num_variables()));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
+std::vector<int> rows(const FactorGraph& graph) { return testing::integers(graph.num_variables()); }
 
 // A grid of n columns with these numbers of states by column, eliminated row by row.
 FactorGraph grid(int num_rows, const std::vector<int>& states, double zeros, std::uint64_t seed) {

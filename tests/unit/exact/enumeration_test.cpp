@@ -4,19 +4,17 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
 
 // Two variables with 2 and 3 states and the weights 1..6: Z = 21 by hand.
 FactorGraph two_variables() {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({2, 3});
   std::vector<double> table;
   for (int weight = 1; weight <= 6; ++weight) table.push_back(std::log(weight));
   graph.add_table({0, 1}, table);
@@ -51,8 +49,7 @@ TEST(Enumeration, TablesAndFunctionsAgree) {
 }
 
 TEST(Enumeration, ConfigurationsAreNumberedLastVariableFastest) {
-  FactorGraph graph;
-  for (const int num_states : {2, 1, 3}) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables({2, 1, 3});
   EXPECT_EQ(configuration_at(graph, 0), (Assignment{0, 0, 0}));
   EXPECT_EQ(configuration_at(graph, 1), (Assignment{0, 0, 1}));
   EXPECT_EQ(configuration_at(graph, 3), (Assignment{1, 0, 0}));
@@ -77,8 +74,7 @@ TEST(Enumeration, ZeroDistributionHasZeroMarginals) {
 }
 
 TEST(Enumeration, RefusesLargeModelsWithTheirSize) {
-  FactorGraph graph;
-  for (int v = 0; v < 100; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(100, 2);
   testing::expect_error(ErrorCode::kResource, "2^100.0", [&] { enumerate(graph); });
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "experiments/compare.hpp"
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/families/family.hpp"
@@ -50,9 +51,7 @@ TEST(RunMethod, EveryMethodSpendsAtMostItsBudgetAndHasANonNegativeKl) {
 
 // Two variables, one pair factor and a unary one, so that all means can be written down.
 TEST(ElboValue, IsTheMeanOfThePendingFactorsPlusTheLogStates) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({2, 3});
   graph.add_table({1, 0}, {1, 2, 3, 4, 5, 9});  // rows: variable 1, columns: variable 0
   graph.add_table({0}, {10, 20});
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kTree);
@@ -94,8 +93,7 @@ TEST(Compare, BestOfFunctionsPaysForNothingBeyondTheBudgets) {
     ++num_calls;
     return model.log_density(x);
   }));
-  CompareOptions options;
-  options.aim = Aim::kBest;
+  CompareOptions options{.aim = Aim::kBest};
   options.settings = {MethodSetting(Contender::kLearned), MethodSetting(Contender::kFrequencies),
                       MethodSetting(Contender::kMetropolis)};
   options.budgets = {5, 81};

@@ -31,8 +31,7 @@ TEST(Report, TablesAreAligned) {
 }
 
 TEST(Report, HtmlEscapesAndKeepsNamesOfPicturesApart) {
-  Report report;
-  report.title = "a < b & c";
+  Report report{.title = "a < b & c"};
   report.tables.push_back({.title = "T", .header = {"m", "x"}, .rows = {{"<i>", "1 +- 2"}}});
   report.figures = {{.name = "one"}, {.name = "two"}};
   const std::string picture = "<?xml?><svg><g id=\"p\"/><use xlink:href='#p'/></svg>";

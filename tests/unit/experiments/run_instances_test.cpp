@@ -11,8 +11,8 @@
 #include "experiments/experiment.hpp"
 #include "experiments/run_cases.hpp"
 #include "experiments/tune.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample::experiments {
 namespace {
@@ -147,9 +147,8 @@ TEST(Tune, ChoosesTheGridValueWithTheLowestMean) {
 }
 
 TEST(RunCases, EachCaseHasItsInstancesInTheirOrder) {
-  ExperimentOptions options;
-  options.num_instances = 3;
-  options.folder = std::filesystem::path(::testing::TempDir()) / "run_cases_test";
+  ExperimentOptions options{.num_instances = 3,
+                            .folder = std::filesystem::path(::testing::TempDir()) / "run_cases_test"};
   std::filesystem::remove_all(options.folder);
   std::filesystem::create_directories(options.folder);
   std::vector<int> turns;

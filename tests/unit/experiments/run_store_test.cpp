@@ -6,8 +6,8 @@
 #include <fstream>
 #include <limits>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample::experiments {
 namespace {

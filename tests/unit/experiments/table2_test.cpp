@@ -134,8 +134,7 @@ class Table2Run : public testing::Test {
 TEST_F(Table2Run, GoesOnWhereItWasInterruptedWithTheSameNumbers) {
   int num_finished = 0;
   int num_shown = 0;
-  RunControl control;
-  control.num_threads = 1;
+  RunControl control{.num_threads = 1};
   control.show_progress = [&](const RunProgress& now) {
     num_finished = now.num_finished;
     if (now.remaining_seconds >= 0.0) ++num_shown;

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample::experiments {
 namespace {

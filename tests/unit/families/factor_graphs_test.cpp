@@ -4,12 +4,12 @@
 #include <set>
 
 #include "families/random_graph.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/families/factor_graphs_1.hpp"
 #include "treesample/families/factor_graphs_2.hpp"
 #include "treesample/math/random.hpp"
 #include "unit/families/log_z.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

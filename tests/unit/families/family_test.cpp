@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "unit/families/log_z.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/infer/infer.hpp"
 #include "treesample/io/model_file.hpp"
@@ -41,8 +42,7 @@ TEST(Best, EveryMethodHasOne) {
 // Everything was evaluated, or bounds exclude the rest.
 TEST(Best, FunctionsThatWereAllEvaluatedHaveAnOptimum) {
   for (const bool has_maximum : {false, true}) {
-    FactorGraph graph;
-    for (int v = 0; v < 3; ++v) graph.add_variable(3);
+    FactorGraph graph = testing::variables(3, 3);
     graph.add_factor(Factor::function(
         {0, 1, 2}, [](std::span<const int> x) { return std::sin(1.0 + x[0] + 2.0 * x[1] * x[2]) + 0.3 * x[2]; },
         has_maximum ? std::optional(2.0) : std::nullopt));
@@ -86,9 +86,7 @@ TEST(Best, LearningFromTablesEndsWithoutALimit) {
 
 // Two variables that must differ: the most believed states, here the first of each, do not go together.
 TEST(Best, BeliefsThatDoNotGoTogetherStillHaveOne) {
-  FactorGraph graph;
-  graph.add_variable(3);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({3, 3});
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   graph.add_table({0, 1}, {kNever, 0.0, 0.0, 0.0, kNever, -2.0, 0.0, -2.0, kNever});
   const Answer answer = infer(graph, {}, {}, {.method = Method::kBp});

@@ -1,11 +1,10 @@
 // What an answer calls exact or optimal where nodes were given back, or where numbers are large.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <string>
 #include <tuple>
 #include <vector>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/infer/infer.hpp"
 
@@ -100,9 +99,7 @@ TEST(Certificates, AnOptimumIsNoWorseThanItSays) {
 
 TEST(Certificates, SamplesOfFactorsThatCancelAreNotExact) {
   for (const double large : {0.0, 0x1.0p53}) {
-    FactorGraph graph;
-    graph.add_variable(2);
-    graph.add_variable(2);
+    FactorGraph graph = testing::variables({2, 2});
     graph.add_table({0, 1}, {large, large + 4.0, large + 8.0, large});
     graph.add_table({1, 0}, {1.0, 0.0, 0.0, 1.0});
     graph.add_table({0, 1}, {-large, -large - 4.0, -large - 8.0, -large});

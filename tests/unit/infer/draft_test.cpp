@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/infer/infer.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -14,9 +16,7 @@ namespace {
 
 // Two entries that are equal as doubles, and need not be so as the numbers that were given.
 FactorGraph equal_as_doubles() {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0}, {1e14, 1e14});
   graph.add_table({0, 1}, {0.1, 0.2, 0.3, 0.5});
   graph.add_table({}, {-1e14});
@@ -57,8 +57,7 @@ TEST(Draft, RejectionSamplesAreExactOnlyWhereTheModelIs) {
   const InferOptions options{
       .method = Method::kTreeSample, .select = SelectRule::kGap, .sampler = SampleSource::kRejection};
   EXPECT_FALSE(infer(equal_as_doubles(), question, {}, options).has_exact_samples);
-  FactorGraph plain;
-  plain.add_variable(2);
+  FactorGraph plain = testing::variables({2});
   plain.add_table({0}, {0.1, 0.2});
   EXPECT_TRUE(infer(plain, question, {}, options).has_exact_samples);
 }
@@ -118,8 +117,7 @@ TEST(Draft, ErrorsOfSampledMarginalsGrowWithTheModels) {
 
 // The density of a configuration that was only found by sampling.
 TEST(Draft, TheBestConfigurationIsALowerBound) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {kNegInf, -4.0});
   Draft draft;
   draft.set_log_z(-9.0, {kNegInf, 5.0});
@@ -144,8 +142,7 @@ TEST(Draft, AnIntervalNeverExceedsTheBounds) {
 }
 
 TEST(Draft, ATreeSearchThatFoundAConfigurationHasALowerBound) {
-  FactorGraph graph;
-  for (int v = 0; v < 24; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(24, 2);
   for (int v = 0; v + 1 < 24; ++v) graph.add_table({v, v + 1}, {-0.3, -0.7, v % 2 == 0 ? kNegInf : -0.2, -0.1});
   const Answer answer = infer(graph, {}, {.budget = 200},
                               {.method = Method::kTreeSample,
@@ -158,15 +155,9 @@ TEST(Draft, ATreeSearchThatFoundAConfigurationHasALowerBound) {
 }
 
 TEST(Draft, LimitsAreCheckedAsTheyWereGiven) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {0.1, 0.2});
-  try {
-    static_cast<void>(infer(graph, {}, {.seconds = -1.0}));
-    FAIL();
-  } catch (const OptionError& error) {
-    EXPECT_NE(std::string(error.what()).find("is -1,"), std::string::npos) << error.what();
-  }
+  testing::expect_error(ErrorCode::kArgument, "is -1,", [&] { (void)infer(graph, {}, {.seconds = -1.0}); });
 }
 
 // A 95 % interval misses now and then. Cut off at certified bounds that exclude it, it would be a point at one of them.

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/model_file.hpp"
 #include "treesample/math/log_domain.hpp"

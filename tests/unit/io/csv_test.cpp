@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

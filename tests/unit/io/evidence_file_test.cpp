@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -32,25 +33,13 @@ class EvidenceText : public ::testing::Test {
     return known;
   }
   std::string refused(const std::string& text) const {
-    try {
-      seen(text);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kArgument);
-      return error.what();
-    }
-    return "";
+    return testing::message_of(ErrorCode::kArgument, [&] { seen(text); });
   }
   std::vector<Case> cases(const std::string& text, const std::string& extension) const {
     return parse_cases(text, "e" + extension, extension, names);
   }
   std::string wrong(const std::string& text, const std::string& extension) const {
-    try {
-      cases(text, extension);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kParse);
-      return error.what();
-    }
-    return "";
+    return testing::message_of(ErrorCode::kParse, [&] { cases(text, extension); });
   }
   const FactorGraph graph = clinic();
   const Names names{graph};
@@ -94,7 +83,7 @@ TEST_F(EvidenceText, WeightsThatLoseDigitsAreRefused) {
   EXPECT_EQ(refused("xray~3e-324,0"),
             "variable 'xray': a weight is 5e-324, allowed are 0 and finite numbers from 2.23e-308 up");
   EXPECT_NE(refused("xray~1e-400,1").find("'1e-400' is no weight"), std::string::npos);
-  EXPECT_EQ(refused("xray~2.3e-308,0"), "");
+  EXPECT_NO_THROW(seen("xray~2.3e-308,0"));
   for (const char* weight : {"3e-324", "1e-400", "0.1E-310"}) {
     for (const auto& [form, extension] :
          {std::pair{"xray ~ {} 1", ".txt"}, std::pair{"xray\n~{} 1", ".csv"},

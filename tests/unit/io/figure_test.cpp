@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
 
 namespace treesample {

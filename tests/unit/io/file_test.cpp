@@ -5,7 +5,7 @@
 #include <csignal>
 #include <string>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 
 namespace treesample {
 namespace {

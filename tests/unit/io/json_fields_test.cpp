@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/io/json_text.hpp"
 
 namespace treesample {

@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
+#include "support/random_models.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
@@ -92,8 +93,7 @@ TEST(JsonModel, ADescriptionSurvivesTheRoundTripToTheBit) {
 }
 
 TEST(JsonModel, AModelOfTablesSurvivesTheRoundTripToTheBit) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_variable({.num_states = 3, .name = "load", .state_names = {"low", "mid", "high"}});
   const std::vector<double> values = {0.1, kNegInf, -1e300, 5e-324, std::nextafter(1.0, 2.0), 1.7e7};
   graph.add_table({1, 0}, values);
@@ -109,8 +109,7 @@ TEST(JsonModel, AModelOfTablesSurvivesTheRoundTripToTheBit) {
 }
 
 TEST(JsonModel, OnlyTablesCanBeDescribedFromAGraphOrReadAsOne) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
   EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { describe_tables(graph, "g"); }),
             "describe_tables: factor 0 is a function");

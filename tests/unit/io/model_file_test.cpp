@@ -1,6 +1,6 @@
 #include "treesample/io/model_file.hpp"
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
 
 namespace treesample {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <sstream>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"

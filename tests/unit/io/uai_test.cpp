@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -75,17 +75,14 @@ TEST(Uai, RandomModelsSurviveTheRoundTrip) {
 }
 
 TEST(Uai, WritesAReadableFile) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(1);
+  FactorGraph graph = testing::variables({2, 1});
   graph.add_table({0, 1}, {kNegInf, std::log(0.25)});
   graph.add_table({}, {0.0});
   EXPECT_EQ(format_uai(graph), "MARKOV\n2\n2 1\n2\n2 0 1\n0\n\n2\n0 0.25\n\n1\n1\n");
 }
 
 TEST(Uai, WhatCannotBeWrittenIsRefused) {
-  FactorGraph functions;
-  functions.add_variable(2);
+  FactorGraph functions = testing::variables({2});
   functions.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
   EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { format_uai(functions); }),
             "format_uai: factor 0 is a function, only tables can be written");

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "treesample/error.hpp"
-
 namespace treesample {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
 #include "treesample/io/model_file.hpp"
@@ -48,13 +49,7 @@ TEST(XmlBif, WhatIsWrittenReadsBackAsTheSame) {
 
 TEST(XmlBif, MistakesAreNamedWithTheirLine) {
   const auto refused = [](const std::string& text) {
-    try {
-      parse_xmlbif(text, "n.xml");
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kParse) << error.what();
-      return std::string(error.what());
-    }
-    return std::string();
+    return testing::message_of(ErrorCode::kParse, [&] { parse_xmlbif(text, "n.xml"); });
   };
   const std::string head = kHead;
   EXPECT_EQ(refused(""), "n.xml:1: expected <BIF>, found the end of the file");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "support/random_models.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 
@@ -102,9 +103,7 @@ TEST(BlockWalk, AccumulateSumsOverAbsentVariables) {
 }
 
 TEST(BlockWalk, LastVariableIsInsideTheBlockHoweverLarge) {
-  FactorGraph graph;
-  graph.add_variable(3);
-  graph.add_variable(10000);
+  FactorGraph graph = testing::variables({3, 10000});
   BlockWalk walk(graph, std::vector<int>{0, 1});
   EXPECT_EQ(walk.block_size(), 10000U);
   EXPECT_TRUE(walk.next());
@@ -113,9 +112,8 @@ TEST(BlockWalk, LastVariableIsInsideTheBlockHoweverLarge) {
 }
 
 TEST(GroupScopes, PartitionsIntoSmallUnions) {
-  FactorGraph graph;
-  std::vector<int> scope;
-  for (int v = 0; v < 40; ++v) scope.push_back(graph.add_variable(2));
+  FactorGraph graph = testing::variables(40, 2);
+  const std::vector<int> scope = testing::integers(40);
   std::vector<std::vector<int>> pairs;
   for (int v = 0; v + 1 < 40; ++v) pairs.push_back({39, v});
   pairs.push_back(scope);  // too large to share a group

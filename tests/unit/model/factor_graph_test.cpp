@@ -4,10 +4,11 @@
 
 #include <cmath>
 
+#include "support/expect_error.hpp"
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -15,8 +16,7 @@ namespace {
 using testing::expect_error;
 
 TEST(FactorGraph, DensityIsTheSumOfTheFactors) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_variable({.num_states = 3, .name = "colour", .state_names = {"red", "green", "blue"}});
   graph.add_table({1, 0}, {0, 1, 2, 3, 4, 5});  // the last variable of the scope is the fastest
   graph.add_table({0}, {10, 20});
@@ -32,17 +32,14 @@ TEST(FactorGraph, DensityIsTheSumOfTheFactors) {
 }
 
 TEST(FactorGraph, LogDensityOfManyFactorsIsRoundedOnce) {
-  FactorGraph graph;
-  graph.add_variable(1);
+  FactorGraph graph = testing::variables({1});
   for (int i = 0; i < 10'000; ++i) graph.add_table({0}, {0.1});
   graph.add_table({0}, {-1000.0});
   EXPECT_NEAR(graph.log_density(Assignment{0}), 0.0, 1e-12);
 }
 
 TEST(FactorGraph, RefusesWhatItCannotHold) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   expect_error(ErrorCode::kArgument, "num_states is 0", [&] { graph.add_variable(0); });
   expect_error(ErrorCode::kArgument, "allowed are 1 to", [&] { graph.add_variable(FactorGraph::kMaxStates + 1); });
   expect_error(ErrorCode::kArgument, "state names",
@@ -58,16 +55,14 @@ TEST(FactorGraph, RefusesWhatItCannotHold) {
 }
 
 TEST(FactorGraph, RefusesTablesTooLargeToIndex) {
-  FactorGraph graph;
-  for (int v = 0; v < 40; ++v) graph.add_variable(FactorGraph::kMaxStates);
+  FactorGraph graph = testing::variables(40, FactorGraph::kMaxStates);
   std::vector<int> scope;
   for (int v = 0; v < 40; ++v) scope.push_back(v);
   expect_error(ErrorCode::kArgument, "needs more than", [&] { graph.add_table(scope, {0.0}); });
 }
 
 TEST(FactorGraph, FunctionsMustReturnLogValues) {
-  FactorGraph graph;
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({3});
   graph.add_factor(Factor::function({0}, [](std::span<const int> s) { return s[0] == 1 ? HUGE_VAL : std::nan(""); }));
   expect_error(ErrorCode::kNumeric, "factor 0 at x0=1: the function returned inf, allowed are -inf and numbers from",
                [&] { static_cast<void>(graph.log_density(Assignment{1})); });
@@ -113,8 +108,7 @@ TEST(FactorGraph, FunctionWithoutVariablesBecomesAConstant) {
 }
 
 TEST(FactorGraph, AssignmentsAreChecked) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   expect_error(ErrorCode::kArgument, "state of variable 0 is 2",
                [&] { graph.check_assignment(Assignment{2}, "test"); });
   expect_error(ErrorCode::kArgument, "number of states given is 2", [&] {

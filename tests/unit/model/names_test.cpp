@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "support/expect_error.hpp"
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -42,9 +43,7 @@ TEST(Names, SayWhatWasProbablyMeant) {
   EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { names.state(0, "NO"); }),
             "variable 'Visit to Asia' has no state 'NO', allowed are yes, no; did you mean no?");
   EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { names.variable("banana"); }), "there is no variable 'banana'");
-  FactorGraph unnamed;
-  unnamed.add_variable(2);
-  unnamed.add_variable(2);
+  FactorGraph unnamed = testing::variables({2, 2});
   EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { Names(unnamed).variable("a"); }),
             "there is no variable 'a': the model has no names, and its variables are called x0 to x1");
 }

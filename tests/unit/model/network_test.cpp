@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
+
 namespace treesample {
 namespace {
 
@@ -50,17 +52,14 @@ TEST(Network, TablesWithoutAChildOfTheirOwnHaveNotTheForm) {
   FactorGraph graph = network();
   graph.add_table({0}, {0.0, 0.0});
   EXPECT_FALSE(check_network(graph).has_form);
-  FactorGraph twice;
-  twice.add_variable(2);
-  twice.add_variable(2);
+  FactorGraph twice = testing::variables({2, 2});
   twice.add_table({0, 1}, std::vector<double>(4, std::log(0.5)));
   twice.add_table({0, 1}, std::vector<double>(4, std::log(0.5)));
   EXPECT_FALSE(check_network(twice).has_form);
 }
 
 TEST(Network, ManyWrongTablesAreCounted) {
-  FactorGraph graph;
-  for (int v = 0; v < 9; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(9, 2);
   for (int v = 0; v < 9; ++v) graph.add_table({v}, {0.0, 0.0});
   const NetworkCheck check = check_network(graph);
   ASSERT_EQ(check.warnings.size(), 6U);

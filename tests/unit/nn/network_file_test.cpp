@@ -6,9 +6,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 
@@ -24,13 +25,7 @@ std::string with_header(const std::string& header, std::size_t data_bytes) {
 }
 
 std::string error_of(const std::string& bytes) {
-  try {
-    parse_safetensors(bytes, "f");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kParse);
-    return error.what();
-  }
-  return "no error";
+  return testing::message_of(ErrorCode::kParse, [&] { parse_safetensors(bytes, "f"); });
 }
 
 TEST(Safetensors, RoundTrip) {
@@ -56,9 +51,9 @@ TEST(Safetensors, BytesAreThoseOfTheFormat) {
 TEST(Safetensors, EveryTruncationIsAnError) {
   const std::string bytes = write_safetensors(small_file());
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_NE(error_of(bytes.substr(0, length)), "no error") << length << " bytes";
+    EXPECT_NE(error_of(bytes.substr(0, length)), "") << length << " bytes";
   }
-  EXPECT_NE(error_of(bytes + "x"), "no error");
+  EXPECT_NE(error_of(bytes + "x"), "");
 }
 
 // A changed byte may give another legal file (a name, a number in the data), but never anything else
@@ -86,7 +81,7 @@ TEST(Safetensors, HeadersThatLieAreRefused) {
     return "{\"w\":{\"dtype\":\"" + std::string(dtype) + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets +
            "}}";
   };
-  EXPECT_EQ(error_of(with_header(tensor("[2]", "[0,8]"), 8)), "no error");
+  EXPECT_NO_THROW(parse_safetensors(with_header(tensor("[2]", "[0,8]"), 8), "f"));
   for (const std::string& header : {
            tensor("[2]", "[0,12]"),                       // beyond the data
            tensor("[2]", "[0,4]"),                        // shape and bytes differ
@@ -105,14 +100,14 @@ TEST(Safetensors, HeadersThatLieAreRefused) {
            std::string("{}"),                             // data that nobody owns
            std::string(100000, '['),                      //
        }) {
-    EXPECT_NE(error_of(with_header(header, 8)), "no error") << header.substr(0, 80);
+    EXPECT_NE(error_of(with_header(header, 8)), "") << header.substr(0, 80);
   }
   const std::string overlap =
       R"({"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})";
-  EXPECT_NE(error_of(with_header(overlap, 8)), "no error");
+  EXPECT_NE(error_of(with_header(overlap, 8)), "");
   std::string huge = with_header("{}", 0);
   std::memset(huge.data(), 0xff, 8);
-  EXPECT_NE(error_of(huge), "no error");
+  EXPECT_NE(error_of(huge), "");
 }
 
 TEST(Safetensors, DeepNestingIsRefusedInEveryField) {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "oracle/journal.hpp"
+#include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/oracle/journal.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

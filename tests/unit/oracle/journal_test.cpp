@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -14,12 +14,10 @@ namespace {
 TEST(Evidence, ConditionedModelHasTheDensityOfTheAgreeingConfigurations) {
   Random random(1);
   for (int variant = 0; variant < 60; ++variant) {
-    testing::RandomModelOptions options;
-    options.num_variables = 5;
-    options.min_arity = 0;
-    options.zero_probability = variant % 2 == 0 ? 0.2 : 0.0;
-    options.function_probability = 0.3;
-    const FactorGraph graph = testing::random_model(random, options);
+    const FactorGraph graph = testing::random_model(random, {.num_variables = 5,
+                                                             .min_arity = 0,
+                                                             .zero_probability = variant % 2 == 0 ? 0.2 : 0.0,
+                                                             .function_probability = 0.3});
     Evidence evidence;
     for (int v = 0; v < graph.num_variables(); ++v) {
       if (random.uniform() < 0.4) evidence.push_back({v, static_cast<int>(random.below(graph.num_states(v)))});
@@ -41,8 +39,7 @@ TEST(Evidence, ConditionedModelHasTheDensityOfTheAgreeingConfigurations) {
 }
 
 TEST(Evidence, FullyObservedFactorsStay) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {-1.0, -2.0});
   const ReducedModel model = condition(graph, {{0, 1}});
   EXPECT_EQ(model.graph.num_variables(), 0);
@@ -50,8 +47,7 @@ TEST(Evidence, FullyObservedFactorsStay) {
 }
 
 TEST(Evidence, RefusesUnknownVariablesAndStatesAndContradictions) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   EXPECT_THROW(condition(graph, {{1, 0}}), Error);
   EXPECT_THROW(condition(graph, {{0, 2}}), Error);
   EXPECT_THROW(condition(graph, {{0, 0}, {0, 1}}), Error);

@@ -68,8 +68,7 @@ StateLists all_states(const FactorGraph& graph) {
 }
 
 testing::RandomModelOptions options_with_zeros(int variant) {
-  testing::RandomModelOptions options;
-  options.num_variables = 6;
+  testing::RandomModelOptions options{.num_variables = 6};
   options.max_states = variant % 3 == 0 ? 9 : 4;  // 9: tables of several words
   options.min_arity = variant % 10 == 0 ? 0 : 1;
   options.max_arity = variant % 3 == 0 ? 3 : 4;
@@ -165,10 +164,7 @@ TEST(Propagator, NoPossibleConfigurationIsLost) {
 
 // Fields that begin in one word and end in another, and domains of several words.
 TEST(Propagator, VariablesWithManyStates) {
-  FactorGraph graph;
-  graph.add_variable(3);
-  graph.add_variable(200);
-  graph.add_variable(130);
+  FactorGraph graph = testing::variables({3, 200, 130});
   std::vector<double> remainder, sum;
   for (int x1 = 0; x1 < 200; ++x1) {
     for (int x0 = 0; x0 < 3; ++x0) remainder.push_back(x0 == x1 % 3 ? 0.0 : kNegInf);
@@ -194,8 +190,7 @@ TEST(Propagator, VariablesWithManyStates) {
 }
 
 TEST(Propagator, ContradictionsStay) {
-  FactorGraph graph;
-  graph.add_variable(1);
+  FactorGraph graph = testing::variables({1});
   graph.add_table({0}, {kNegInf});
   Propagator propagator(graph);
   EXPECT_FALSE(propagator.is_consistent());

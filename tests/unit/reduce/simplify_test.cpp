@@ -20,12 +20,11 @@ struct Case {
 };
 
 Case random_case(Random& random, int variant) {
-  testing::RandomModelOptions options;
-  options.num_variables = 5;
-  options.num_factors = 6;
-  options.min_arity = variant % 2;
-  options.zero_probability = 0.1 * (variant % 8);
-  options.function_probability = variant % 3 == 0 ? 0.3 : 0.0;
+  testing::RandomModelOptions options{.num_variables = 5,
+                                      .num_factors = 6,
+                                      .min_arity = variant % 2,
+                                      .zero_probability = 0.1 * (variant % 8),
+                                      .function_probability = variant % 3 == 0 ? 0.3 : 0.0};
   options.scale = variant % 4 < 2 ? 0.0 : 1.0;  // 0: entries are equal where they are possible
   Case result{testing::random_model(random, options), {}};
   if (variant % 2 == 0) {  // a factor that does not depend on its last variable
@@ -111,9 +110,7 @@ TEST(Simplify, KeepsLogZMarginalsAndLogProbs) {
 
 TEST(Simplify, NothingToRemoveChangesNothing) {
   Random random(3);
-  testing::RandomModelOptions options;
-  options.min_states = 2;
-  const FactorGraph graph = testing::random_model(random, options);
+  const FactorGraph graph = testing::random_model(random, {.min_states = 2});
   const auto [model, report] = simplify(graph);
   EXPECT_FALSE(report.is_changed());
   EXPECT_EQ(report.brief(), "nothing to remove");
@@ -152,9 +149,7 @@ TEST(Simplify, SaysWhatItRemoved) {
 
 // Each table alone supports every state; assuming x0 = 1 forces x1 = 1, which the second table forbids.
 TEST(Simplify, ProbesWhatPropagationDoesNotSee) {
-  FactorGraph graph;
-  graph.add_variable(3);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({3, 3});
   graph.add_table({0, 1}, {0.5, kNegInf, kNegInf, kNegInf, 1.5, kNegInf, kNegInf, kNegInf, 2.5});
   graph.add_table({0, 1}, {0.1, 0.2, 0.3, 0.4, kNegInf, 0.6, 0.7, 0.8, 0.9});
   const auto [model, report] = simplify(graph);
@@ -165,9 +160,7 @@ TEST(Simplify, ProbesWhatPropagationDoesNotSee) {
 }
 
 TEST(Simplify, ImpossibleModelsHaveNoVariables) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
   const auto [model, report] = simplify(graph, {{0, 0}, {1, 1}});
   EXPECT_TRUE(report.is_impossible);
@@ -178,10 +171,7 @@ TEST(Simplify, ImpossibleModelsHaveNoVariables) {
 
 // Functions see the states of the original model, and only those that are left.
 TEST(Simplify, FunctionsSpeakOfOriginalStates) {
-  FactorGraph graph;
-  graph.add_variable(4);
-  graph.add_variable(3);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({4, 3, 2});
   graph.add_table({0}, {kNegInf, 0.5, kNegInf, 0.25});
   graph.add_table({1}, {kNegInf, kNegInf, 1.0});
   graph.add_factor(

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -106,9 +107,7 @@ TEST(SummedModel, DrawsFromTheTarget) {
 // A variable of many states is drawn from sums made beforehand. x1 has two rows, and every third state is impossible.
 TEST(SummedModel, DrawsVariablesOfManyStatesFromTheTarget) {
   constexpr int kStates = 1000, kNumSamples = 20'000;
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(kStates);
+  FactorGraph graph = testing::variables({2, kStates});
   graph.add_variable(kStates);  // without a factor
   std::vector<double> table(2 * kStates);
   for (int row = 0; row < 2; ++row) {
@@ -141,8 +140,7 @@ TEST(SummedModel, DrawsVariablesOfManyStatesFromTheTarget) {
 
 TEST(SummedModel, LeavesWhatSaysSomething) {
   Random random(4);
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(3, 2);
   for (const std::vector<int>& scope : {std::vector<int>{0, 1}, {1, 2}}) {
     graph.add_table(scope, {random.normal(), random.normal(), random.normal(), random.normal()});
   }
@@ -151,19 +149,14 @@ TEST(SummedModel, LeavesWhatSaysSomething) {
   EXPECT_EQ(model.graph().num_factors(), graph.num_factors());
   EXPECT_EQ(model.variable_of(), (std::vector<int>{0, 1, 2}));
   // A row without a possible state is news about the parents, and functions are not looked into.
-  FactorGraph other;
-  other.add_variable(2);
-  other.add_variable(2);
-  other.add_variable(2);
+  FactorGraph other = testing::variables({2, 2, 2});
   other.add_table({0, 1}, {std::log(0.7), std::log(0.3), kNegInf, kNegInf});
   other.add_factor(Factor::function({2}, [](std::span<const int>) { return 0.0; }));
   EXPECT_EQ(SummedModel(other).num_summed_out(), 0);
 }
 
 TEST(SummedModel, BestCompletionIsTheMostProbableState) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({2, 3});
   graph.add_table({0}, {std::log(0.4), std::log(0.6)});
   graph.add_table({1, 0}, {std::log(0.2), std::log(0.5), std::log(0.7), std::log(0.2), std::log(0.1), std::log(0.3)});
   const SummedModel model(graph);

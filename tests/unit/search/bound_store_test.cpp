@@ -3,15 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <numeric>
 #include <set>
 
 #include "search/collapse.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
-#include "treesample/math/log_domain.hpp"
 #include "treesample/search/search.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -31,9 +29,8 @@ Searched search(int trial, SpaceKind kind, std::int64_t budget) {
   result.graph = testing::random_model(
       random, {.num_variables = 8, .min_states = 2, .num_factors = 12, .zero_probability = 0.1 * (trial % 2)});
   result.space = make_search_space(result.graph, search_order(result.graph, kind, {}), kind);
-  LeafValues leaves;
-  leaves.upper = maxima_value(result.graph, result.space);
-  leaves.lower = product_value(result.graph, result.space, uniform_distributions(result.graph));
+  LeafValues leaves{.lower = product_value(result.graph, result.space, uniform_distributions(result.graph)),
+                    .upper = maxima_value(result.graph, result.space)};
   const SearchResult found = search(result.graph, result.space, leaves, {.budget = budget});
   result.store = std::const_pointer_cast<BoundStore>(found.store);
   result.report = found.report;
@@ -209,18 +206,15 @@ TEST(Collapse, TakesAboutTheShareKeepsTheRootsAndMarksWhatItTook) {
 
 // Two sub-problems, one with much mass left to resolve: the other one goes.
 TEST(Collapse, KeepsTheMassThatIsLeftToResolve) {
-  FactorGraph graph;
-  for (int v = 0; v < 7; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(7, 2);
   graph.add_table({0}, {0.0, -20.0});
   for (int v = 1; v < 7; ++v) {
     for (int w = 0; w < v; ++w) graph.add_table({w, v}, {0.3 * w, -1.0, 0.1 * v, 0.2});
   }
-  std::vector<int> order(7);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(7);
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
+  LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                    .upper = maxima_value(graph, space)};
   SearchOptions options;
   options.select = SelectRule::kQUct;  // goes into both
   options.c = 100.0;

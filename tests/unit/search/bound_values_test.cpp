@@ -47,26 +47,6 @@ __float128 quad_sum(const std::vector<BoundValues>& values, int exponent, Part p
 // A node that knows nothing.
 BoundValues unknown() { return BoundValues::of_logs(kNegInf, kInf, kInf); }
 
-TEST(WideNumber, LogarithmsComeBackInOneForm) {
-  for (const double log : {0.0, 1e-12, -1.0, 266.1, 266.2, -266.2, 700.0, -745.2, 5000.0, -123456.7, 1.6e7, -1.6e7}) {
-    const WideNumber number = WideNumber::of_log(log);
-    EXPECT_GE(number.mantissa, WideNumber::kLeast) << log;
-    EXPECT_LT(number.mantissa, WideNumber::kMost) << log;
-    EXPECT_NEAR(static_cast<double>(exact_log(number) - log), 0.0, WideNumber::of_log_error(log)) << log;
-    EXPECT_NEAR(number.log(), log, WideNumber::of_log_error(log) + 0x1.0p-51 * (1.0 + std::abs(log))) << log;
-  }
-  EXPECT_EQ(WideNumber::of_log(kNegInf).log(), kNegInf);
-  EXPECT_EQ(WideNumber::of_log(kInf).log(), kInf);
-}
-
-TEST(WideNumber, OrderIsThatOfTheLogarithms) {
-  const std::vector<double> logs = {kNegInf, -1e7,  -800.0, -267.0, -266.0, -1.0, 0.0,
-                                    1.0,     266.0, 267.0,  800.0,  1e7,    kInf};
-  for (const double a : logs) {
-    for (const double b : logs) EXPECT_EQ(WideNumber::of_log(a) < WideNumber::of_log(b), a < b) << a << ' ' << b;
-  }
-}
-
 TEST(BoundValues, BoundsAreMovedOutwardAndNotFar) {
   Random random(1, "bound values test");
   for (int trial = 0; trial < 2000; ++trial) {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/math/random.hpp"
 
 namespace treesample {
@@ -12,12 +12,10 @@ namespace {
 
 // Variables 0..n-1 that one factor each joins to the last one: the context of its level is all of them.
 SearchSpace star(const std::vector<int>& num_states) {
-  FactorGraph graph;
-  for (const int k : num_states) graph.add_variable(k);
+  FactorGraph graph = testing::variables(num_states);
   const int last = graph.add_variable(2);
   for (int v = 0; v < last; ++v) graph.add_table({v, last}, std::vector<double>(num_states[v] * 2UL, 0.0));
-  std::vector<int> order(last + 1);
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(last + 1);
   return make_search_space(graph, order, SpaceKind::kGraph);
 }
 
@@ -52,8 +50,7 @@ TEST(ContextTable, IsAMapFromContextsThroughInsertionsAndErasures) {
 }
 
 TEST(ContextTable, StatesOutsideTheContextDoNotCount) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(3, 3);
   graph.add_table({0, 1}, std::vector<double>(9, 0.0));
   graph.add_table({1, 2}, std::vector<double>(9, 0.0));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1, 2}, SpaceKind::kGraph);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "support/random_models.hpp"
 #include "treesample/math/random.hpp"
 

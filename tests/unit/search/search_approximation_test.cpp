@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/search/q_uct_search.hpp"
@@ -31,8 +31,7 @@ FactorGraph band(std::uint64_t seed) {
 }
 
 SearchSpace path(const FactorGraph& graph) {
-  std::vector<int> order(static_cast<std::size_t>(graph.num_variables()));
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   return make_search_space(graph, order, SpaceKind::kGraph);
 }
 
@@ -69,9 +68,8 @@ TEST(SearchApproximation, OfASearchThatGaveNodesBackIsNotTheTarget) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << bytes << " bytes");
       const Limits limits{.budget = 3000, .bytes = bytes, .threads = 1};
       const QUctResult by_estimates = q_uct_search(graph, space, {}, limits);
-      LeafValues leaves;
-      leaves.lower = product_value(graph, space, uniform_distributions(graph));
-      leaves.upper = maxima_value(graph, space);
+      LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                        .upper = maxima_value(graph, space)};
       const SearchResult result = search(graph, space, leaves, limits);
       const SearchApproximation lower(result, SamplerKind::kLower), upper(result, SamplerKind::kUpper);
       expect_to_know_itself(graph, *by_estimates.approximation, log_z);

@@ -13,8 +13,7 @@ namespace {
 
 // Noted nodes get the choices that they would have got one by one, however many there are.
 TEST(SelectionRule, NodesOfAPathAreChosenForTogether) {
-  FamilyOptions family;
-  family.seed = 1;
+  FamilyOptions family{.seed = 1};
   family.values = {{"n", 6}};
   const FactorGraph graph = make_family("ising", family).graph;
   for (const SpaceKind kind : {SpaceKind::kGraph, SpaceKind::kAndOr}) {

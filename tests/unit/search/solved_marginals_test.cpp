@@ -13,12 +13,10 @@ namespace {
 
 SearchResult search(const FactorGraph& graph, SpaceKind kind, int i_bound, std::int64_t budget) {
   const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-  LeafValues leaves;
-  leaves.lower = product_value(graph, space, uniform_distributions(graph));
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                    .upper = maxima_value(graph, space)};
   if (i_bound > 0) {
-    MiniBucketOptions options;
-    options.i_bound = i_bound;
+    MiniBucketOptions options{.i_bound = i_bound};
     leaves = mini_bucket_leaves(graph, space, std::make_shared<WeightedMiniBucket>(graph, space, options),
                                 uniform_distributions(graph));
   }
@@ -58,8 +56,7 @@ TEST(SolvedMarginals, OfASearchByMassEqualEnumeration) {
     const Enumeration exact = enumerate(graph);
     const SpaceKind kind = i % 3 == 0 ? SpaceKind::kTree : i % 3 == 1 ? SpaceKind::kGraph : SpaceKind::kAndOr;
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
-    SearchOptions options;
-    options.select = SelectRule::kMass;
+    SearchOptions options{.select = SelectRule::kMass};
     const SearchResult result = search(graph, space, {}, {}, options);
     ASSERT_EQ(result.report.stop, StopReason::kExact);
     const auto found = solved_marginals(result, {result, SamplerKind::kEstimate});

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "space/run_watch.hpp"
-#include "unit/io/expect_error.hpp"
+#include "support/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/space/varied_order.hpp"
@@ -16,8 +16,7 @@ namespace {
 using Edges = std::vector<std::set<int>>;
 
 FactorGraph graph_with_scopes(int num_variables, const std::vector<std::vector<int>>& scopes) {
-  FactorGraph graph;
-  for (int v = 0; v < num_variables; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(num_variables, 2);
   for (const std::vector<int>& scope : scopes) {
     graph.add_table(scope, std::vector<double>(std::size_t{1} << scope.size(), 0.0));
   }
@@ -64,8 +63,7 @@ int score_by_definition(const Edges& edges, int v, OrderKind kind) {
 }
 
 bool is_permutation_of_all(std::vector<int> order, int num_variables) {
-  std::vector<int> all(static_cast<std::size_t>(num_variables));
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int> all = testing::integers(num_variables);
   std::sort(order.begin(), order.end());
   return order == all;
 }
@@ -168,8 +166,7 @@ TEST(Separators, EqualNeighboursAtRemoval) {
 }
 
 TEST(VariedOrder, FirstIsPlainAndSomeWeighVariablesByTheirStates) {
-  FactorGraph graph;
-  for (const int num_states : {2, 4, 16}) graph.add_variable(num_states);
+  FactorGraph graph = testing::variables({2, 4, 16});
   EXPECT_EQ(varied_order(0, graph).noise, 0.0);
   EXPECT_TRUE(varied_order(0, graph).weights.empty());
   EXPECT_GT(varied_order(3, graph).noise, 0.0);

@@ -16,12 +16,10 @@ TEST(RewardTables, HoldWhatTheRewardIs) {
   Random random(1);
   int num_tables = 0, num_missing = 0;
   for (int variant = 0; variant < 60; ++variant) {
-    testing::RandomModelOptions options;
-    options.num_variables = 5;
-    options.num_factors = 7;
-    options.zero_probability = variant % 2 == 0 ? 0.2 : 0.0;
-    options.function_probability = variant % 3 == 0 ? 0.2 : 0.0;
-    const FactorGraph graph = testing::random_model(random, options);
+    const FactorGraph graph = testing::random_model(random, {.num_variables = 5,
+                                                             .num_factors = 7,
+                                                             .zero_probability = variant % 2 == 0 ? 0.2 : 0.0,
+                                                             .function_probability = variant % 3 == 0 ? 0.2 : 0.0});
     const SpaceKind kind = variant % 4 == 3 ? SpaceKind::kAndOr : SpaceKind::kTree;
     const SearchSpace space = make_search_space(graph, search_order(graph, kind, {}), kind);
     Reward reward(graph, space);
@@ -45,8 +43,7 @@ TEST(RewardTables, HoldWhatTheRewardIs) {
 }
 
 TEST(RewardTables, StayWithinTheirEntriesAndSensibleNumbers) {
-  FactorGraph graph;
-  for (int v = 0; v < 3; ++v) graph.add_variable(3);
+  FactorGraph graph = testing::variables(3, 3);
   graph.add_table({0, 1}, std::vector<double>(9, 0.5));
   graph.add_table({1, 2}, std::vector<double>(9, -1e5));  // too small for a factor
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1, 2}, SpaceKind::kTree);

@@ -70,11 +70,8 @@ void expect_defined(const SearchSpace& space, SpaceKind kind, const Defined& def
 TEST(SearchSpace, IsWhatTheDefinitionsSay) {
   Random random(1);
   for (int variant = 0; variant < 100; ++variant) {
-    testing::RandomModelOptions options;
-    options.num_variables = 1 + variant % 8;
-    options.num_factors = variant % 10;
-    options.min_arity = 0;
-    const FactorGraph graph = testing::random_model(random, options);
+    const FactorGraph graph =
+        testing::random_model(random, {.num_variables = 1 + variant % 8, .num_factors = variant % 10, .min_arity = 0});
     const std::vector<int> order = random.permutation(graph.num_variables());
     std::vector<int> level_of(order.size());
     for (std::size_t n = 0; n < order.size(); ++n) level_of[order[n]] = static_cast<int>(n);
@@ -97,8 +94,7 @@ TEST(SearchSpace, IsWhatTheDefinitionsSay) {
 }
 
 TEST(SearchSpace, ExactCostOfAChain) {
-  FactorGraph graph;
-  for (int v = 0; v < 10; ++v) graph.add_variable(5);
+  FactorGraph graph = testing::variables(10, 5);
   for (int v = 0; v + 1 < 10; ++v) graph.add_table({v, v + 1}, std::vector<double>(25, 0.0));
   std::vector<int> order;
   for (int v = 0; v < 10; ++v) order.push_back(v);
@@ -130,9 +126,7 @@ TEST(SearchSpace, OrdersSettleForTheBestSoFarWhenAsked) {
 }
 
 TEST(SearchSpace, RefusesWhatIsNoPermutation) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   EXPECT_THROW(make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree), Error);
   EXPECT_THROW(make_search_space(graph, std::vector<int>{0, 0}, SpaceKind::kTree), Error);
   EXPECT_THROW(make_search_space(graph, std::vector<int>{0, 2}, SpaceKind::kTree), Error);

@@ -82,9 +82,7 @@ TEST(LearnedApproximation, SamplesFollowItsProbabilities) {
 
 // What is left is far smaller than the rounding of what was asked.
 TEST(LearnedApproximation, NothingCancelsWhereNearlyAllWasAsked) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {0.0, 0.0, 0.0, -60.0});
   const LearnedApproximation approximation(Elimination(graph), graph,
                                            {{{0, 0}, -1.0}, {{0, 1}, 2.0}, {{1, 0}, kNegInf}});
@@ -95,8 +93,7 @@ TEST(LearnedApproximation, NothingCancelsWhereNearlyAllWasAsked) {
 }
 
 TEST(LearnedApproximation, EverythingAskedLeavesNothingElsewhere) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   const LearnedApproximation approximation(Elimination(graph), graph, {{{0}, 1.0}, {{1}, kNegInf}});
   EXPECT_EQ(approximation.log_elsewhere(), kNegInf);
   EXPECT_DOUBLE_EQ(approximation.log_value(), 1.0);
@@ -106,8 +103,7 @@ TEST(LearnedApproximation, EverythingAskedLeavesNothingElsewhere) {
 }
 
 TEST(LearnedApproximation, ImpossibleModelsAreLegal) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_table({0}, {kNegInf, kNegInf});
   const LearnedApproximation approximation(Elimination(graph), graph, {{{0}, kNegInf}});
   EXPECT_EQ(approximation.log_value(), kNegInf);

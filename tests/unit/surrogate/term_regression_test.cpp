@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -16,8 +15,7 @@ using Truth = std::function<double(const std::vector<int>&)>;
 
 RegressionData data_of(const std::vector<int>& num_states, int num_points, const Truth& truth, double noise = 0.0) {
   Random random(7, "regression");
-  RegressionData data;
-  data.num_states = num_states;
+  RegressionData data{.num_states = num_states};
   data.values.resize(num_points);
   data.weights = Eigen::VectorXd::Ones(num_points);
   for (int i = 0; i < num_points; ++i) {

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "remote/redis_client.hpp"
+#include "support/expect_error.hpp"
 #include "support/redis_server.hpp"
 #include "treesample/error.hpp"
 #include "treesample/nn/network_file.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {

@@ -101,9 +101,7 @@ TEST(ParticleTargets, AreSharesOfTheEstimateOfZ) {
   particles.log_densities = {0.0, 0.0, 1.0, 1.0};
   const ParticleApproximation approximation(problem->graph, particles);
   const double log_z = 2.0;
-  Experience data;
-  data.problem = problem;
-  data.num_targets = 2;
+  Experience data{.problem = problem, .num_targets = 2};
   data.samples = {1, 1, 0, 0};
   ParticleTargets targets(*problem, approximation, log_z);
   targets.add_rows(std::vector<int>{1, 1}, 0, data);
@@ -175,8 +173,7 @@ TEST(Episode, ExactTargetsAreThoseOfEnumerationAlongSamplesOfTheTarget) {
 
 // With room for a few entries only, buckets are split: bounds hold the exact values, and the search's are kept within.
 TEST(Episode, BoundsHoldTheExactValues) {
-  ProblemOptions grid;
-  grid.family = "ising";
+  ProblemOptions grid{.family = "ising"};
   grid.values = {{"n", 3}, {"coupling_normal", 1.0}};
   const auto problem = ProblemSource(grid).problem(2);
   const BoundTargets bounds(*problem, 100);
@@ -207,8 +204,7 @@ TEST(Episode, BoundsHoldTheExactValues) {
 }
 
 TEST(Episode, ExactTargetsOfWideProblemsAreRefusedByName) {
-  ProblemOptions options;
-  options.family = "ising";
+  ProblemOptions options{.family = "ising"};
   options.values = {{"n", 22}};
   const ProblemSource problems(options);
   const EpisodeOptions exact = {.targets = TargetKind::kExact, .num_samples = 2};

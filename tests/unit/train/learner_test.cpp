@@ -38,8 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, LearnerBellman, testing::Values("gnn", "
 // With all parameters 0 Q is the offset of its level, and the residual is known by hand.
 TEST_P(LearnerBellman, LossHoldsTheSquaredResidualOfTheEdgeThatTheSampleTakes) {
   ProblemSource problems = small_source();
-  LearnerOptions options;
-  options.architecture = GetParam();
+  LearnerOptions options{.architecture = GetParam()};
   Network network = make_network(options, problems);
   for (float& value : parameters_of(network).values()) value = 0.0F;
   problems.plan_for(network);
@@ -58,12 +57,9 @@ TEST_P(LearnerBellman, LossHoldsTheSquaredResidualOfTheEdgeThatTheSampleTakes) {
 
 // A sample that a factor forbids has no finite residual: the rest of the loss stays.
 TEST(Learner, ImpossibleEdgesHaveNoBellmanTerm) {
-  ProblemOptions options;
-  options.model_text = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 0 1 1\n";
-  options.model_format = ".uai";
+  ProblemOptions options{.model_text = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 0 1 1\n", .model_format = ".uai"};
   ProblemSource problems(options);
-  LearnerOptions learner;
-  learner.bellman_weight = 1.0;
+  LearnerOptions learner{.bellman_weight = 1.0};
   Network network = make_network(learner, problems);
   for (float& value : parameters_of(network).values()) value = 0.0F;
   problems.plan_for(network);

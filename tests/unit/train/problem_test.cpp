@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/io/uai.hpp"
@@ -19,12 +20,10 @@ FactorGraph small_graph(std::uint64_t seed) {
 }
 
 ProblemOptions with_evidence(std::vector<std::string> variables) {
-  ProblemOptions options;
-  options.model_text = format_uai(small_graph(3));
-  options.model_format = ".uai";
-  options.evidence_variables = std::move(variables);
-  options.seed = 5;
-  return options;
+  return {.model_text = format_uai(small_graph(3)),
+          .model_format = ".uai",
+          .evidence_variables = std::move(variables),
+          .seed = 5};
 }
 
 // The problem is the model conditioned on the states of two variables, which come as often as the model says.
@@ -68,9 +67,7 @@ TEST(ProblemSource, EvidenceIsDrawnFromTheModelAndTheModelConditionedOnIt) {
 TEST(ProblemSource, ModelsTakeTurnsAndShareANetwork) {
   ProblemOptions options;
   for (const std::uint64_t seed : {1, 2}) options.models.emplace_back(format_uai(small_graph(seed)), ".uai");
-  FactorGraph wide;
-  wide.add_variable(3);
-  wide.add_variable(2);
+  FactorGraph wide = testing::variables({3, 2});
   wide.add_table({0, 1}, {0.0, 1.0, 2.0, 0.5, 0.25, -1.0});
   options.models.emplace_back(format_uai(wide), ".uai");
   ProblemSource problems(options);
@@ -92,8 +89,7 @@ TEST(ProblemSource, AGeneratorMakesAnotherModelForEachProblem) {
   options.generator = [&](std::uint64_t number) {
     EXPECT_LT(number, std::uint64_t{1} << 31);
     numbers.insert(number);
-    FactorGraph graph;
-    graph.add_variable(num_states);
+    FactorGraph graph = testing::variables({num_states});
     graph.add_table({0}, std::vector<double>(num_states, static_cast<double>(number % 1000)));
     return graph;
   };

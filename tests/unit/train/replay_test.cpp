@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "support/random_models.hpp"
 #include "train/target_range.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -105,9 +106,7 @@ TEST(Experience, TargetsBeyondWhatTheFactorsCanReachAreRefused) {
 
 // Factors {1, 3} of the first and {-2, -inf} of the second variable: Q_0 lies in [1 - 2, log 2 + 3 - 2], Q_1 is -2.
 TEST(TargetRange, IsWhatTheFactorsCanReachWithSlack) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0}, {1.0, 3.0});
   graph.add_table({1}, {-2.0, kNegInf});
   graph.add_table({1}, {kNegInf, kNegInf});  // adds nothing, as to the offsets

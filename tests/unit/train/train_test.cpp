@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <numeric>
 
+#include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/nn/network_file.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -32,6 +32,14 @@ class TrainTest : public testing::TemporaryFolder {
     options.is_deterministic = true;
     options.steps_per_episode = 3;
     options.seed = 5;
+    return options;
+  }
+  // The options of a run of so many episodes that was kept in the folder.
+  [[nodiscard]] TrainOptions trained(int num_episodes) const {
+    TrainOptions options = small_options();
+    options.num_episodes = num_episodes;
+    options.folder = folder_;
+    train(options);
     return options;
   }
 };
@@ -124,10 +132,7 @@ TEST_F(TrainTest, SurvivesSigkillWithNothingLostButTheCurrentEpisode) {
 }
 
 TEST_F(TrainTest, ACheckpointOfOtherOptionsOrADamagedOneIsRefused) {
-  TrainOptions options = small_options();
-  options.num_episodes = 2;
-  options.folder = folder_;
-  train(options);
+  TrainOptions options = trained(2);
   options.resume = true;
   TrainOptions other = options;
   other.episode.budget = 61;
@@ -154,10 +159,7 @@ void spoil(const std::filesystem::path& path, const std::string& name, float val
 }
 
 TEST_F(TrainTest, ACheckpointWithNumbersThatCannotBeIsRefused) {
-  TrainOptions options = small_options();
-  options.num_episodes = 2;
-  options.folder = folder_;
-  train(options);
+  TrainOptions options = trained(2);
   options.resume = true;
   options.num_episodes = 3;
   const std::filesystem::path path = folder_ / "checkpoint.safetensors";
@@ -183,10 +185,7 @@ TEST_F(TrainTest, ACheckpointWithNumbersThatCannotBeIsRefused) {
 }
 
 TEST_F(TrainTest, DivergedLearningEndsWithTheLastGoodCheckpoint) {
-  TrainOptions options = small_options();
-  options.num_episodes = 3;
-  options.folder = folder_;
-  train(options);
+  TrainOptions options = trained(3);
   const std::filesystem::path path = folder_ / "checkpoint.safetensors";
   // Finite parameters so large that what the network gives is not.
   TensorFile file = parse_safetensors(read_file(path), "checkpoint");

@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <memory>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 
@@ -17,10 +17,8 @@ namespace {
 class RandomPath {
  public:
   RandomPath(Random& random, const std::vector<int>& num_states, bool has_q_phi) {
-    FactorGraph graph;
-    for (const int k : num_states) graph.add_variable(k);
-    std::vector<int> order(num_states.size());
-    std::iota(order.begin(), order.end(), 0);
+    FactorGraph graph = testing::variables(num_states);
+    const std::vector<int> order = testing::integers(num_states.size());
     store_ = std::make_unique<TreeStore>(
         std::make_shared<const SearchSpace>(make_search_space(graph, order, SpaceKind::kTree)), has_q_phi);
     std::vector<NodeIndex> indices;

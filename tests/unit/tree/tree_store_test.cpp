@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "math/reward_factor.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -145,25 +146,28 @@ TEST(TreeStore, FactorKeepsRewardsOfAnySize) {
   EXPECT_EQ(reward_of_factor(0.0), kNegInf);
 }
 
-TEST(ScaledValue, ScalingIsExactOrRefused) {
-  EXPECT_EQ(scale_by_units(3.0, 0), 3.0);
-  EXPECT_EQ(scale_by_units(0x1.8p-512, 2), 1.5);
-  EXPECT_EQ(scale_by_units(0x1.8p300, -3), 0x1.8p-468);
-  EXPECT_TRUE(std::isnan(scale_by_units(1.0, 4)));
-  EXPECT_TRUE(std::isnan(scale_by_units(1.0, INT64_MIN)));
-  EXPECT_TRUE(std::isnan(scale_by_units(1e-190, -1)));  // below 1e-200
-  EXPECT_EQ((ScaledValue{1, 0x1.0p-256}.times(3.0)), 3.0);
-  EXPECT_TRUE(std::isnan(ScaledValue().times(-1000.0)));  // no number but a reward of -1000
-  EXPECT_TRUE(std::isnan(ScaledValue().times(0.0)));
-  EXPECT_TRUE(std::isnan((ScaledValue{0, 1e-150}.times(1.0))));
+TEST(TreeNumber, ScalingIsExactOrRefused) {
+  EXPECT_EQ(scale_by_units(3.0, 5, 5), 3.0);
+  EXPECT_EQ(scale_by_units(0x1.8p-512, 1, -1), 1.5);
+  EXPECT_EQ(scale_by_units(0x1.8p300, 0, 3), 0x1.8p-468);
+  EXPECT_TRUE(std::isnan(scale_by_units(1.0, 4, 0)));
+  EXPECT_TRUE(std::isnan(scale_by_units(1.0, INT32_MIN, INT32_MAX)));
+  EXPECT_TRUE(std::isnan(scale_by_units(1e-190, 0, 1)));  // below 1e-200
+  EXPECT_EQ(weight_in_unit(3.0, {0x1.0p-256, 1}, 0), 3.0);
+  EXPECT_TRUE(std::isnan(weight_in_unit(-1000.0, {1.0, 0}, 0)));  // no number but a reward of -1000
+  EXPECT_TRUE(std::isnan(weight_in_unit(0.0, {1.0, 0}, 0)));
+  EXPECT_TRUE(std::isnan(weight_in_unit(1.0, {1e-150, 0}, 0)));
 }
 
-TEST(ScaledValue, HoldsLogarithmsOfAnySensibleSize) {
+TEST(TreeNumber, HoldsLogarithmsOfAnySensibleSize) {
   for (const double log_value : {0.0, -1.5, 700.0, 1e6, -3e11}) {
-    EXPECT_NEAR(ScaledValue::of_log(log_value).log(), log_value, 4e-16 * (1.0 + std::abs(log_value)));
+    const std::int32_t unit = tree_unit_of(log_value);
+    const double log = TreeNumber::log_in_unit(log_value, unit);
+    EXPECT_LE(std::abs(log), 89.0);
+    EXPECT_NEAR(TreeNumber::log_from_unit(log, unit), log_value, 4e-16 * (1.0 + std::abs(log_value)));
   }
-  EXPECT_THROW(ScaledValue::of_log(4e11), Error);
-  EXPECT_EQ(ScaledValue::of_log(-1e30).sum, 0.0);
+  EXPECT_THROW(tree_unit_of(4e11), Error);
+  EXPECT_EQ(std::exp(TreeNumber::log_in_unit(-1e30, tree_unit_of(-1e30))), 0.0);
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
+#include "support/random_models.hpp"
 #include "treesample/math/random.hpp"
 #include "value/block_team.hpp"
 
@@ -13,8 +12,7 @@ namespace {
 // Numbers that add up without rounding, onto targets that have few and many of the outer variables.
 TEST(BlockFold, AddsEveryBlockOnceForAnyNumberOfThreads) {
   FactorGraph graph;
-  std::vector<int> scope(15);
-  std::iota(scope.begin(), scope.end(), 0);
+  const std::vector<int> scope = testing::integers(15);
   for (std::size_t v = 0; v < scope.size(); ++v) graph.add_variable(v % 4 == 1 ? 3 : 2);
   std::vector<double> large(num_table_entries(graph, scope));
   Random random(5);

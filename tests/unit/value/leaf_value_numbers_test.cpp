@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/value/leaf_value.hpp"
@@ -15,8 +15,7 @@ namespace {
 TEST(MaximaLeafValue, HoldsWhereLargeTermsCancel) {
   for (int trial = 0; trial < 200; ++trial) {
     Random random(trial, "cancelling");
-    FactorGraph graph;
-    for (int v = 0; v < 3; ++v) graph.add_variable(1);
+    FactorGraph graph = testing::variables(3, 1);
     long double exact = 0.0L;
     for (int m = 0; m < 12; ++m) {
       const double size = trial % 2 == 0 ? 1e12 : 1.6e7;  // what tables and functions may have
@@ -42,8 +41,7 @@ TEST(MaximaLeafValue, HoldsWhereLargeTermsCancel) {
 TEST(ProductLeafValue, HoldsWhereLargeTermsCancelAndForManyVariables) {
   for (int trial = 0; trial < 200; ++trial) {
     Random random(trial, "cancelling");
-    FactorGraph graph;
-    graph.add_variable(64);
+    FactorGraph graph = testing::variables({64});
     std::vector<double> values(64);
     long double sum = 0.0L;
     for (std::size_t a = 0; a < values.size(); ++a) {
@@ -55,10 +53,8 @@ TEST(ProductLeafValue, HoldsWhereLargeTermsCancelAndForManyVariables) {
     const auto lower = product_value(graph, space, uniform_distributions(graph));
     EXPECT_LE(static_cast<long double>(lower->log_value(0, Assignment{-1})), sum / 64.0L + std::log(64.0L));
   }
-  FactorGraph free;
-  for (int v = 0; v < 4000; ++v) free.add_variable(3);
-  std::vector<int> order(4000);
-  std::iota(order.begin(), order.end(), 0);
+  FactorGraph free = testing::variables(4000, 3);
+  const std::vector<int> order = testing::integers(4000);
   const SearchSpace space = make_search_space(free, order, SpaceKind::kTree);
   const Assignment none(4000, -1);
   const long double exact = 4000.0L * std::log(3.0L);
@@ -68,9 +64,7 @@ TEST(ProductLeafValue, HoldsWhereLargeTermsCancelAndForManyVariables) {
 }
 
 TEST(LeafValueNumbers, DistributionsOfAProductAddUpToOne) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {10.0, 10.0, 10.0, 10.0});
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kAndOr);
   EXPECT_THROW(product_value(graph, space, {{1.0, 1.0}, {0.5, 0.5}}), Error);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
@@ -23,14 +22,13 @@ constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind:
 constexpr int kNumTrials = 24;
 
 FactorGraph model_of_trial(int trial, double function_probability = 0.0) {
-  RandomModelOptions options;
-  options.num_variables = 3 + trial % 3;
-  options.max_states = 2 + trial % 2;
-  options.num_factors = 5 + trial % 3;
-  options.min_arity = trial % 2;
-  options.zero_probability = 0.15 * (trial % 3);
-  options.function_probability = function_probability;
-  options.scale = 1.0 + trial % 4;
+  RandomModelOptions options{.num_variables = 3 + trial % 3,
+                             .max_states = 2 + trial % 2,
+                             .num_factors = 5 + trial % 3,
+                             .min_arity = trial % 2,
+                             .zero_probability = 0.15 * (trial % 3),
+                             .function_probability = function_probability,
+                             .scale = 1.0 + trial % 4};
   Random random(trial, "leaf test");
   return random_model(random, options);
 }
@@ -179,9 +177,7 @@ TEST(ProductLeafValue, ValueIsTheElboOfItsDistributionAndBelowLogZ) {
 }
 
 TEST(ProductLeafValue, DistributionsGiveZerosNoWeightWhereTheyExcludeThem) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {1.0, kNegInf, kNegInf, kNegInf});
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1}, SpaceKind::kTree);
   const auto leaf = product_value(graph, space, {{1.0, 0.0}, {1.0, 0.0}});
@@ -190,8 +186,7 @@ TEST(ProductLeafValue, DistributionsGiveZerosNoWeightWhereTheyExcludeThem) {
 }
 
 TEST(ProductLeafValue, RejectsFunctions) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function(
       {0}, [](std::span<const int>) { return 0.0; }, 0.0));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
@@ -243,8 +238,7 @@ TEST(MaximaLeafValue, BoundsEveryConfigurationByItsDistribution) {
 }
 
 TEST(MaximaLeafValue, NeedsDeclaredMaxima) {
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int> x) { return 1.0 * x[0]; }));
   const SearchSpace space = make_search_space(graph, std::vector<int>{0}, SpaceKind::kTree);
   EXPECT_EQ(maxima_value(graph, space), nullptr);
@@ -313,8 +307,7 @@ TEST(MiniBucketLeafValue, IsABoundWithADistributionAndExactWhenItSaysSo) {
   int num_exact = 0;
   for_each_case(0.0, [&](const FactorGraph& graph, const SearchSpace& space, int trial) {
     Random random(trial, "draws");
-    MiniBucketOptions options;
-    options.i_bound = trial % 3;
+    MiniBucketOptions options{.i_bound = trial % 3};
     const auto leaf = std::make_shared<WeightedMiniBucket>(graph, space, options);
     for_each_sub_problem(graph, space, [&](const SubProblem& problem) {
       const double value = leaf->log_value(problem.level, problem.x);
@@ -338,8 +331,7 @@ TEST(MiniBucketLeafValue, IsABoundWithADistributionAndExactWhenItSaysSo) {
 TEST(LeafValue, ValuesOfAllStatesOfTheParentAreThoseOfEachToTheBit) {
   for_each_case(0.0, [&](const FactorGraph& graph, const SearchSpace& space, int trial) {
     Random random(trial, "distributions");
-    MiniBucketOptions options;
-    options.i_bound = trial % 3;
+    MiniBucketOptions options{.i_bound = trial % 3};
     const std::shared_ptr<const LeafValue> leafs[] = {
         product_value(graph, space, random_distributions(graph, random)), maxima_value(graph, space),
         std::make_shared<WeightedMiniBucket>(graph, space, options), std::make_shared<UniformValue>(space)};
@@ -362,8 +354,7 @@ TEST(LeafValue, ValuesOfAllStatesOfTheParentAreThoseOfEachToTheBit) {
 TEST(LeafValue, ProbabilitiesMultiplyToTheDistributionBelow) {
   int num_compared = 0;
   for_each_case(0.0, [&](const FactorGraph& graph, const SearchSpace& space, int trial) {
-    MiniBucketOptions options;
-    options.i_bound = trial % 3;
+    MiniBucketOptions options{.i_bound = trial % 3};
     const std::vector<std::shared_ptr<const LeafValue>> leafs = {
         std::make_shared<WeightedMiniBucket>(graph, space, options), maxima_value(graph, space),
         std::make_shared<PrefixValue>(graph, space)};

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "support/random_models.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/reduce/summed_model.hpp"
@@ -16,11 +16,7 @@
 namespace treesample {
 namespace {
 
-std::vector<int> given_order(const FactorGraph& graph) {
-  std::vector<int> order(graph.num_variables());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
+std::vector<int> given_order(const FactorGraph& graph) { return testing::integers(graph.num_variables()); }
 
 // Factors between v and v + distance.
 FactorGraph path(int num_variables, int distance) {
@@ -104,9 +100,8 @@ TEST(LongPath, ASearchGoesDownToTheLastLevel) {
   ASSERT_EQ(found.outcome, FindOutcome::kFound);
   for (const SpaceKind kind : {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr}) {
     const SearchSpace space = make_search_space(graph, given_order(graph), kind);
-    LeafValues leaves;
-    leaves.upper = maxima_value(graph, space);
-    leaves.lower = product_value(graph, space, uniform_distributions(graph));
+    LeafValues leaves{.lower = product_value(graph, space, uniform_distributions(graph)),
+                      .upper = maxima_value(graph, space)};
     const Limits limits{.budget = 2 * kLength + kLength / 7 + 64};  // the first configuration, and a few traversals
     const SearchResult result = search(graph, space, leaves, limits, {.first_configurations = {found.configuration.x}});
     EXPECT_GE(result.report.num_expansions, std::uint64_t{kLength});
@@ -126,8 +121,7 @@ TEST(LongPath, DivesGoDownToTheLastLevel) {
   for (int v = 0; v < kLength; ++v) graph.add_variable(2);
   for (int v = 0; v + 1 < kLength; ++v) graph.add_table({v, v + 1}, {0.0, -HUGE_VAL, -HUGE_VAL, 0.0});
   const SearchSpace space = make_search_space(graph, given_order(graph), SpaceKind::kTree);
-  LeafValues leaves;
-  leaves.upper = maxima_value(graph, space);
+  LeafValues leaves{.upper = maxima_value(graph, space)};
   const SearchResult result = search(graph, space, leaves, {.budget = 4 * kLength, .seconds = 20.0});
   EXPECT_GE(result.report.num_dives, 1);
   EXPECT_GE(result.report.log_z.lower, -1e-6);

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -34,8 +34,7 @@ TEST(MakeLeafValue, RefusesOtherWords) {
   for (const char* word : {"", "Uniform", "mini-bucket:", "mini-bucket:-1", "mini-bucket:2x", "net:", "calibrated"}) {
     EXPECT_FALSE(is_leaf_value_word(word)) << word;
   }
-  FactorGraph graph;
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2});
   const std::vector<int> order = {0};
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
   testing::expect_error(ErrorCode::kArgument, "mini-bucket:I", [&] { make_leaf_value("other", graph, space); });

@@ -36,9 +36,7 @@ TEST(MeanField, EverySweepRaisesTheElboOfModelsWithoutZeros) {
 }
 
 TEST(MeanField, IsExactForIndependentVariables) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(3);
+  FactorGraph graph = testing::variables({2, 3});
   graph.add_table({0}, {0.0, std::log(3.0)});
   graph.add_table({1}, {0.0, kNegInf, std::log(4.0)});
   const LocalDistributions local = mean_field(graph, 1, 0);
@@ -50,9 +48,7 @@ TEST(MeanField, IsExactForIndependentVariables) {
 
 // Two variables that must be equal: uniform has ELBO -inf, mean field falls to one side.
 TEST(MeanField, FindsAPossibleSideOfASymmetricModel) {
-  FactorGraph graph;
-  graph.add_variable(2);
-  graph.add_variable(2);
+  FactorGraph graph = testing::variables({2, 2});
   graph.add_table({0, 1}, {0.0, kNegInf, kNegInf, 0.0});
   EXPECT_EQ(root_elbo(graph, uniform_distributions(graph)), kNegInf);
   EXPECT_NEAR(root_elbo(graph, mean_field(graph, 20, 0)), 0.0, 1e-6);

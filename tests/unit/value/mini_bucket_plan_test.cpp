@@ -73,8 +73,7 @@ TEST(MiniBucketPlan, UsesEveryFactorAndMessageOnceWithinTheBound) {
 }
 
 TEST(MiniBucketPlan, SplitsAStarIntoPairs) {
-  FactorGraph graph;
-  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  FactorGraph graph = testing::variables(4, 2);
   for (int v = 0; v < 3; ++v) graph.add_table({v, 3}, {0.0, 0.0, 0.0, 0.0});
   const SearchSpace space = make_search_space(graph, std::vector<int>{0, 1, 2, 3}, SpaceKind::kAndOr);
   const MiniBucketPlan pairs = make_mini_bucket_plan(graph, space, 1);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -14,7 +15,6 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/nn/network_file.hpp"
 #include "treesample/search/q_uct_search.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace treesample {
 namespace {
@@ -135,8 +135,7 @@ TEST(NetworkValue, OffsetIsTheValueOfIndependentFactors) {
 TEST(NetworkValue, RefusesBranchingSpacesAndForeignModels) {
   const FamilyInstance instance = small_instance();
   const auto network = random_mlp(8, 2);
-  FactorGraph apart;
-  for (int v = 0; v < 8; ++v) apart.add_variable(2);
+  FactorGraph apart = testing::variables(8, 2);
   EXPECT_THROW(NetworkValue(network, std::nullopt, apart, path_space(apart, SpaceKind::kAndOr)), Error);
   EXPECT_THROW(plan_network(*random_mlp(7, 2), instance.graph, instance.factor_kinds), Error);
   EXPECT_THROW(plan_network(*random_gnn(1), apart, std::vector<std::string>{"not"}), Error);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "support/configurations.hpp"
 #include "support/random_models.hpp"
@@ -17,8 +16,7 @@ namespace treesample {
 namespace {
 
 SearchSpace tree_of(const FactorGraph& graph) {
-  std::vector<int> order(static_cast<std::size_t>(graph.num_variables()));
-  std::iota(order.begin(), order.end(), 0);
+  const std::vector<int> order = testing::integers(graph.num_variables());
   return make_search_space(graph, order, SpaceKind::kTree);
 }
 
@@ -61,8 +59,7 @@ TEST(PossibleValue, TelescopedSearchesGiveImpossibleConfigurationsNoMass) {
     const SearchSpace space = tree_of(graph);
     const auto value = without_impossible(graph, space, std::make_shared<UniformValue>(space));
     const Telescoped made = telescope(graph, space, value, Budget(60, BudgetUnit::kReward), {.count = 8}, 1);
-    TreeSearchOptions options;
-    options.known = made.known;
+    TreeSearchOptions options{.known = made.known};
     const TreeSearchResult result =
         tree_sample(graph, space, {.estimate = made.value}, {.budget = 60 - made.spent.reward_evaluations}, options);
     testing::for_each_configuration(graph, [&](const Assignment& x) {
