@@ -141,7 +141,7 @@ RoundEnd SearchState::search(SearchReport& report, const Round& round) {
       return RoundEnd::kStops;
     }
     if (is_asked_to_stop()) {
-      if (!watch_.is_asked_to_stop()) report.stop = StopReason::kTime;
+      report.stop = *why_stop_;
       return RoundEnd::kStops;
     }
     if (looks_.seconds() >= round.end) return RoundEnd::kGoesOn;
@@ -150,7 +150,8 @@ RoundEnd SearchState::search(SearchReport& report, const Round& round) {
 
 void SearchState::look() {
   looks_.looked(watch_.seconds());
-  is_asked_to_stop_ = watch_.is_time_over(seconds_after()) || watch_.is_asked_to_stop();
+  if (watch_.is_time_over(seconds_after())) why_stop_ = StopReason::kTime;
+  if (watch_.is_asked_to_stop()) why_stop_ = StopReason::kInterrupted;
 }
 
 // Makes one traversal or, when all workers are busy or nothing can be submitted, takes the rewards of earlier ones.

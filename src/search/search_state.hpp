@@ -116,8 +116,8 @@ class SearchState {
   }
   // Asks the clock and the observer, now and then; to be called after expansions and traversals.
   bool is_asked_to_stop() {
-    if (!is_asked_to_stop_ && looks_.is_due()) look();
-    return is_asked_to_stop_;
+    if (!why_stop_ && looks_.is_due()) look();
+    return why_stop_.has_value();
   }
   void look();
   Outcome step();
@@ -200,7 +200,7 @@ class SearchState {
   std::int64_t num_evaluations_then_ = 0;       // when memory was last given back
   static constexpr int kMostBetweenLooks = 64;  // of expansions and traversals; a function may take seconds
   LookSchedule looks_;
-  bool is_asked_to_stop_ = false;
+  std::optional<StopReason> why_stop_;   // once there is a reason: an observer may ask only once
   double sweep_seconds_per_node_ = 0.0;  // measured in the last sweep
   const SharedPart* shared_ = nullptr;   // null unless this is a member
   int member_ = 0;

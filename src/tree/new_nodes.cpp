@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "tree/values.hpp"
@@ -32,7 +31,6 @@ void NewNodes::initialise(int level, const Node& node, std::span<const int> x, s
         throw Error(ErrorCode::kNumeric,
                     fmt::format("the leaf value returned {} for variable {}", value, facts.variable));
       }
-      if (value != kNegInf) prior_magnitude_ = std::max(prior_magnitude_, std::abs(value));
     }
     std::copy(q.begin(), q.end(), node.q_phi());
   }

@@ -25,8 +25,6 @@ class NewNodes {
     }
     return index;
   }
-  // The magnitude of the largest value of a Q_phi that is not uniform; 0 for one that is.
-  [[nodiscard]] double prior_magnitude() const { return prior_magnitude_; }
 
  private:
   void initialise(int level, const Node& node, std::span<const int> x, std::optional<double> expected);
@@ -35,7 +33,6 @@ class NewNodes {
   const LeafValue& q_phi_;
   Choices& choices_;
   bool has_random_ties_;
-  double prior_magnitude_ = 0.0;
 };
 
 }  // namespace treesample

@@ -44,14 +44,18 @@ class TreePath {
   void follow(const NodeView& node, int action) {
     const LevelFacts& facts = facts_[length_];
     Step<NodeView>& step = steps_[length_];
-    step = {node, length_, action,
-            facts.rewards.factors != nullptr ? facts.rewards.at(action, x_.data()) : node.factors()[action]};
+    step = {node, length_, action, factor(length_, node, action)};
     x_[facts.variable] = action;
     ++length_;
     if (NodeView::kHasHints && fetches_ahead_) {
       fetch(node.hints(action).farthest());
       if (length_ == kLevelOfHints) leave_hints();
     }
+  }
+  // exp(R) of an expanded edge of the path's node at this level.
+  [[nodiscard]] double factor(int level, const NodeView& node, int action) const {
+    const RewardTable& rewards = facts_[level].rewards;
+    return rewards.factors != nullptr ? rewards.at(action, x_.data()) : node.factors()[action];
   }
   // The path is complete; returns its steps.
   std::span<const Step<NodeView>> end() {

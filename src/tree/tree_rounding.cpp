@@ -39,18 +39,17 @@ Reach reach_of(const FactorGraph& graph, const Level& level, double function_mag
 //
 //   m eps M             of adding up R_n, and of the factors as they are given,
 //   eps (K + C + 16)    of the exponential, K additions and C products with the values of the children,
-//   8 eps |V|           where a product leaves the range of a double and is made of logarithms, |V| <= sum of all M.
+//   8 eps (|V| + 256)   where a product leaves the range of a double and is made of logarithms, |V| <= sum of all M; a
+//                       sum is within 256 nats of its unit (is_out_of_range).
 //
-// As long as an edge is not evaluated, |V| is the sum of all M and |Q_phi| at most. Where Q_phi is far from V, a node
-// takes the unit of its Q_phi and leaves it when edges are evaluated. Each such move rounds the logarithms of all
-// weights of the node, those of complete edges too: 8 eps |V|, and as every move is that of one node, the moves of the
-// nodes on a path are at most all of them. A uniform Q_phi is no larger than the logarithm of the number of
-// configurations, and all nodes of a level have the same: they move once per level below them.
+// A node whose value leaves the range of its unit, as by a Q_phi that is far from V, takes the values of its evaluated
+// edges from their children again (TreeSearch::repair). So in a solved tree every value is made of final ones, whatever
+// the values were before.
 //
 // All paths with an R_n below -T together are less than exp(-800) of Z, for T = 800 + log(number of configurations) +
 // (the largest possible rewards of the other levels) - log Z. So M need not count entries below -T.
 double tree_rounding(const FactorGraph& graph, const SearchSpace& space, std::span<const double> function_magnitudes,
-                     double log_z, const PriorTraces& prior) {
+                     double log_z) {
   if (log_z == kNegInf) return 0.0;
   std::vector<Reach> reaches;
   double depth = 800.0 - (log_z - space.log_constant);
@@ -70,9 +69,8 @@ double tree_rounding(const FactorGraph& graph, const SearchSpace& space, std::sp
     magnitudes += magnitude + std::log(level.num_states);
   }
   const double last = std::abs(log_z) + std::abs(space.log_constant);
-  const double largest = magnitudes + prior.magnitude;  // |V| at any time
-  const double units = (8.0 * space.num_levels() + 8.0 * static_cast<double>(prior.num_moves)) * largest;
-  return kEpsilon * (terms + units + 4.0 * last) + space.log_constant_error;
+  const double logarithms = 8.0 * space.num_levels() * (magnitudes + 256.0);
+  return kEpsilon * (terms + logarithms + 4.0 * last) + space.log_constant_error;
 }
 
 }  // namespace treesample

@@ -105,13 +105,18 @@ void TreeSearch<NodeView>::backup(std::span<const Step<NodeView>> path) {
 }
 
 // The same backup of one edge by logarithms, where exp V(x) leaves its range or exp Q(a) loses bits; returns exp V(x).
+// A node changes its unit where Q_phi is far from V, and as often as there are sub-trees below it where values go up
+// and down. All its edges then take their values from their children again, so that nothing of the old unit is left.
 template <class NodeView>
 double TreeSearch<NodeView>::repair(std::size_t i, const Step<NodeView>& edge) {
   const Node node = edge.node.any();
   const std::int32_t unit = node.unit();
   set_edge_value(store_, edge.level, node, edge.action, edge.factor);
   if (is_out_of_range(node.sum())) rebase(node);
-  if (store_.has_q_phi() && node.unit() != unit) ++num_moves_;
+  for (int a = 0; a < node.num_states() && node.unit() != unit; ++a) {
+    if (!node.is_expanded(a)) continue;
+    set_edge_value(store_, edge.level, node, a, path_.factor(edge.level, edge.node, a));
+  }
   choices_.set_repaired_edge(i, {node, edge.level, edge.action, edge.factor});
   return node.sum();
 }

@@ -15,8 +15,7 @@ TreeSearchReport report_of(const FactorGraph& graph, const TreeSearchState& stat
   report.estimate = root_log_value(*state.store);
   check_log_size(report.estimate);
   if (stop == StopReason::kExact) {
-    const PriorTraces prior{state.new_nodes.prior_magnitude(), state.num_moves};
-    const double error = tree_rounding(graph, *state.space, state.rewards.magnitudes(), report.estimate, prior);
+    const double error = tree_rounding(graph, *state.space, state.rewards.magnitudes(), report.estimate);
     report.log_z = LogBounds::around(report.estimate, error);
     if (!report.log_z.is_exact()) report.stop = StopReason::kRounding;
   }

@@ -3,7 +3,6 @@
 // choices.hpp (Q-UCT for a whole path at once).
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -28,7 +27,6 @@ struct TreeSearchState {
   Choices choices;
   NewNodes new_nodes;
   TreeWatch watch;
-  std::int64_t num_moves = 0;  // of nodes to another unit, where Q_phi is not uniform
 };
 
 // NodeView is the type of a node; it may tell the compiler the number of states (with_num_states, node.hpp).
@@ -42,7 +40,6 @@ class TreeSearch {
         new_nodes_(state.new_nodes),
         choices_(state.choices),
         watch_(state.watch),
-        num_moves_(state.num_moves),
         path_(*state.store, state.rewards.tables()) {}
 
   StopReason tree_sample();
@@ -75,7 +72,6 @@ class TreeSearch {
   NewNodes& new_nodes_;
   Choices& choices_;
   TreeWatch& watch_;
-  std::int64_t& num_moves_;
   TreePath<NodeView> path_;
 };
 

@@ -265,5 +265,20 @@ TEST(Search, CollapsedStoreKeepsItsBoundsAndGoesOnToTheExactAnswer) {
   EXPECT_GT(num_collapses, 20);
 }
 
+// An observer that says only once that it wants to stop is heard, and the reason is not taken for another one.
+TEST(Search, AnInterruptionIsNotForgotten) {
+  Random random(3);
+  const FactorGraph graph =
+      random_model(random, {.num_variables = 8, .max_states = 2, .num_factors = 20, .min_arity = 2, .max_arity = 2});
+  const SearchSpace space = make_search_space(graph, random.permutation(8), SpaceKind::kTree);
+  for (int when = 1; when < 20; ++when) {
+    int num_asked = 0;
+    const Observer once{.should_stop = [&] { return ++num_asked == when; }};
+    const SearchReport report =
+        search(graph, space, {.upper = maxima_value(graph, space)}, {.threads = 1}, {}, once).report;
+    EXPECT_EQ(report.stop, num_asked < when ? StopReason::kExact : StopReason::kInterrupted) << when;
+  }
+}
+
 }  // namespace
 }  // namespace treesample

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "exact/elimination_pass.hpp"
 #include "torture/torture.hpp"
@@ -289,6 +290,32 @@ TEST(CertifiedNumbers, ASolvedTreeSearchKnowsItsRounding) {
     if (HasFailure()) return;
   }
   EXPECT_GT(num_exact, num_trials(2000) / 2);
+}
+
+// Every sub-tree first promises e^600 and then takes it back: the nodes above change their units twice for each of
+// thousands of sub-trees, and what is complete must not be rounded each time.
+TEST(CertifiedNumbers, ATreeSearchRoundsNothingAgainAndAgain) {
+  for (const auto& [num_variables, num_states] : {std::pair(12, 2), std::pair(8, 3)}) {
+    for (int trial = 0; trial < 40; ++trial) {
+      Random random(trial, "moves");
+      FactorGraph graph;
+      for (int v = 0; v < num_variables; ++v) graph.add_variable(num_states);
+      for (const double level : {600.0, -600.0}) {
+        const int v = level > 0.0 ? num_variables - 3 : num_variables - 2;
+        std::vector<double> values(static_cast<std::size_t>(num_states) * num_states);
+        for (double& value : values) value = level + 30.0 * random.normal();
+        graph.add_table({v, v + 1}, values);
+      }
+      std::vector<int> order(static_cast<std::size_t>(num_variables));
+      std::iota(order.begin(), order.end(), 0);
+      const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
+      const LogBounds log_z = q_uct_search(graph, space, {}, {}).report.log_z;
+      const Quad truth = testing::quad_log_sum_exp(testing::quad_log_densities(
+          graph, [&](int m, std::span<const int> states) { return testing::log_value_of(graph, m, states); }));
+      EXPECT_LE(static_cast<Quad>(log_z.lower), truth) << num_states << " states, trial " << trial;
+      EXPECT_GE(static_cast<Quad>(log_z.upper), truth) << num_states << " states, trial " << trial;
+    }
+  }
 }
 
 }  // namespace
