@@ -6,6 +6,7 @@
 
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 bool is_decided(const Factor& factor, const Assignment& observed) {
   const std::vector<int>& scope = factor.scope();
   return !factor.is_table() && std::all_of(scope.begin(), scope.end(), [&](int v) { return observed[v] >= 0; });
-}
-
-bool counts_calls(const InferRequest& request) {
-  return request.options.budget_unit == BudgetUnit::kCall || request.options.budget_unit == BudgetUnit::kCost;
 }
 
 // The smaller one of the limits of all calls, --calls and a budget of them, and its option.
@@ -55,9 +52,9 @@ ReducedModel condition_with_calls(const Model& model, const InferRequest& reques
     return condition(model.graph, model.evidence);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInterrupted || run.is_interrupted()) throw;
-    throw OptionError("time",
-                      fmt::format("is over before the {} functions that the evidence decides have answered", needed),
-                      ErrorCode::kResource);
+    throw OptionError(
+        "time", fmt::format("is over before an answer of {} that the evidence decides", counted(needed, "function")),
+        ErrorCode::kResource);
   }
 }
 
@@ -74,21 +71,12 @@ Model without_decided(const Model& model) {
   return left;
 }
 
-InferRequest after_decided(InferRequest request, std::int64_t num_decided, bool has_others) {
-  Limits& limits = request.limits;
-  const bool is_budget = counts_calls(request);
-  if (!has_others) {
-    if (is_budget) request.options.budget_unit.reset();
-    if (is_budget) limits.budget = Limits::kUnlimited;
-    limits.calls = Limits::kUnlimited;
-    return request;
-  }
-  const auto pay = [num_decided](std::int64_t& limit) {
-    if (limit != Limits::kUnlimited) limit = std::max<std::int64_t>(0, limit - num_decided);
-  };
-  if (request.options.budget_unit == BudgetUnit::kCall) pay(limits.budget);
-  pay(limits.calls);
-  return request;
+void forget_calls(InferRequest& request) {
+  const bool counts_calls =
+      request.options.budget_unit == BudgetUnit::kCall || request.options.budget_unit == BudgetUnit::kCost;
+  if (counts_calls) request.options.budget_unit.reset();
+  if (counts_calls) request.limits.budget = Limits::kUnlimited;
+  request.limits.calls = Limits::kUnlimited;
 }
 
 }  // namespace treesample

@@ -16,7 +16,7 @@ ReducedModel condition_with_calls(const Model& model, const InferRequest& reques
 // The model with constants in the place of these functions, for plans, which must not call anything.
 Model without_decided(const Model& model);
 
-// What is left for the others. Where there are no others, limits of calls mean nothing.
-InferRequest after_decided(InferRequest request, std::int64_t num_decided, bool has_others);
+// Where there are no other functions, limits of calls mean nothing to a method.
+void forget_calls(InferRequest& request);
 
 }  // namespace treesample

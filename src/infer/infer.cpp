@@ -212,11 +212,10 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
     if (!asked.options.prior) asked.options.prior = kFunctionWord;
     asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
   }
-  if (const std::int64_t decided = num_decided(added.model()); decided > 0) {
-    asked = after_decided(std::move(asked), decided, !prepared.model->graph.has_only_tables());
-  }
+  if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
   const bool has_programs = added.model().programs != nullptr;
-  Plan plan = make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run);
+  Plan plan =
+      make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run, num_decided(added.model()));
   const std::vector<int>& left = prepared.model->variable_of;  // rising
   plan.num_joint = static_cast<int>(left.end() - std::ranges::lower_bound(left, added.num_original()));
   return plan;

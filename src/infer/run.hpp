@@ -37,8 +37,8 @@ class Run {
   // Sets a limit that the user did not name, counted from the start.
   void set_time_limit(double seconds) { state_->limit = seconds; }
 
-  // Whether the caller has interrupted; and whether the time for making an answer, a moment after that or after the time
-  // limit, is over.
+  // Whether the caller has interrupted; and whether the time for making an answer, a moment after that or after the
+  // time limit, is over.
   [[nodiscard]] bool is_interrupted() const { return state_->is_interrupted(); }
   [[nodiscard]] bool is_overdue() const { return state_->is_overdue(); }
   // The size of the model: every step of an answer takes time in proportion to it, and a large model has no grace.

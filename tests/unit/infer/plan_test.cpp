@@ -100,6 +100,7 @@ TEST(Plan, FunctionsThatTheEvidenceDecidesAreCallsToo) {
   const Answer some = infer(model, {}, {.budget = 3}, {.budget_unit = BudgetUnit::kCall});
   EXPECT_LE(num_calls, 3);
   EXPECT_EQ(some.spent.calls, num_calls);
+  EXPECT_EQ(some.plan.request.limits.budget, 3);  // as it was given
   num_calls = 0;
   EXPECT_THROW(infer(model, {}, {.calls = 0}), OptionError);
   EXPECT_EQ(num_calls, 0);
