@@ -1,7 +1,6 @@
 #include "infer/planner.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -383,25 +382,6 @@ void plan_search_instead(Plan& plan, bool is_simplified) {
   plan.request.options.select = plan.select;
   plan.request.options.prior = "mini-bucket";
   plan.sums_out = is_simplified;
-}
-
-std::string Plan::text() const {
-  std::string lines = fmt::format("method      {}\n", ways_text(way(method, select)));
-  for (const std::string& reason : reasons) lines += fmt::format("because     {}\n", reason);
-  for (const std::string& remark : remarks) lines += fmt::format("remark      {}\n", remark);
-  for (const PlannedPhase& phase : phases) {
-    lines += std::isfinite(phase.until_seconds)
-                 ? fmt::format("phase       {}: until {:.3g} s at the latest\n", phase.what, phase.until_seconds)
-                 : fmt::format("phase       {}\n", phase.what);
-  }
-  const Ways chosen = way(method, select);
-  std::vector<std::string> settings;
-  for (const OptionRow& row : option_rows()) {
-    if ((row.ways & chosen) == 0) continue;
-    if (std::string value = row.text(request); !value.empty())
-      settings.push_back(fmt::format("--{} {}", row.name, value));
-  }
-  return lines + fmt::format("options     {}\n", fmt::join(settings, " "));
 }
 
 }  // namespace treesample

@@ -197,5 +197,6 @@ def test_compare():
                 check(process.returncode == 128 + number and "interrupted" in err, f"{number}, {methods}", err)
 
 
-run_tests((test_simulators_are_asked, test_budgets_of_calls_pay_for_samples_too, test_refusals,
-           test_solved_models_have_exact_marginals, test_what_was_not_evaluated_is_not_known, test_compare))
+run_tests((test_simulators_are_asked, test_what_the_evidence_decides_is_called_within_the_limits,
+           test_budgets_of_calls_pay_for_samples_too, test_refusals, test_solved_models_have_exact_marginals,
+           test_what_was_not_evaluated_is_not_known, test_compare))
