@@ -10,6 +10,7 @@
 
 #include "infer/asked.hpp"
 #include "infer/conflict.hpp"
+#include "infer/decided.hpp"
 #include "infer/infer_circuit.hpp"
 #include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
@@ -36,7 +37,8 @@ struct Prepared {
 
 // A network is made for the numbers of variables and states that it was trained on, and so is a value function: the
 // model is then not simplified.
-Prepared prepare(const Model& model, const InferOptions& options, const Run& run) {
+Prepared prepare(const Model& model, const InferRequest& request, const Run& run) {
+  const InferOptions& options = request.options;
   const bool has_network = options.prior && options.prior->rfind("net:", 0) == 0;
   Prepared prepared;
   prepared.is_simplified = options.simplify.value_or(true) && !has_network && !options.value_function;
@@ -45,7 +47,7 @@ Prepared prepare(const Model& model, const InferOptions& options, const Run& run
     prepared.model = std::make_shared<const ReducedModel>(std::move(simplified.model));
     prepared.report = simplified.report;
   } else {
-    prepared.model = std::make_shared<const ReducedModel>(condition(model.graph, model.evidence));
+    prepared.model = std::make_shared<const ReducedModel>(condition_with_calls(model, request, run));
   }
   return prepared;
 }
@@ -197,15 +199,6 @@ ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr
   };
 }
 
-// Where the evidence decides all functions, they were evaluated with it, and limits of their calls mean nothing.
-void forget_calls(InferRequest& request) {
-  const bool counts_calls =
-      request.options.budget_unit == BudgetUnit::kCall || request.options.budget_unit == BudgetUnit::kCost;
-  if (counts_calls) request.options.budget_unit.reset();
-  if (counts_calls) request.limits.budget = Limits::kUnlimited;
-  request.limits.calls = Limits::kUnlimited;
-}
-
 Plan planned(const AskedModel& added, const InferRequest& request, const Prepared& prepared, Run& run) {
   InferRequest asked = request;
   asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
@@ -215,7 +208,8 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
   }
   if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
   const bool has_programs = added.model().programs != nullptr;
-  Plan plan = make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run);
+  Plan plan =
+      make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run, num_decided(added.model()));
   const std::vector<int>& left = prepared.model->variable_of;  // rising
   plan.num_joint = static_cast<int>(left.end() - std::ranges::lower_bound(left, added.num_original()));
   return plan;
@@ -233,24 +227,31 @@ Answer answer_at_once(const Model& model, const InferRequest& request, Run& run)
   return answer;
 }
 
+bool wants_first_bounds(const InferRequest& request, const Run& run) {
+  return run.is_watched() && !run.is_interrupted() &&
+         request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap &&
+         request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
+}
+
 // The answer for a model that contains everything that the question adds (AskedModel).
 Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run) {
   const Model& model = asked.model();
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
-  const bool has_bounds = request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap;
-  if (run.is_watched() && !run.is_interrupted() && has_bounds &&
-      request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample) {
+  const ProgramWatch watch(model.programs.get(), run, request.limits.new_calls);
+  // Making a model of tables smaller can take long; applying evidence to functions calls them, which is done once.
+  const bool tells_first = wants_first_bounds(request, run);
+  if (tells_first && model.graph.has_only_tables()) {
     tell_first_bounds(condition(model.graph, model.evidence).graph, request.options.seed, run);
   }
   if (run.is_overdue() && model.evidence.empty() && model.graph.has_only_tables()) {
     return answer_at_once(model, request, run);
   }
-  const Prepared prepared = prepare(model, request.options, run);
+  const Prepared prepared = prepare(model, request, run);
   const FactorGraph& graph = prepared.model->graph;
+  if (tells_first && !model.graph.has_only_tables()) tell_first_bounds(graph, request.options.seed, run);
   run.set_log_error(prepared.report.log_error);
   Plan plan = planned(asked, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
-  const ProgramWatch watch(model.programs.get(), run, request.limits.new_calls);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
   if (graph.has_only_tables()) draft.add_first_bounds(graph);
@@ -269,6 +270,7 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   judge_programs(draft, model.programs.get(), run);
   // A wait for a program ends as interrupted when the time is over.
   if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
+  draft.spent.calls += num_decided(model);
   draft.plan = std::move(plan);
   return lifted(std::move(draft), prepared, model.graph);
 }
@@ -298,13 +300,11 @@ Answer by_circuit(const Model& model, InferRequest request, const Run& run, cons
 
 Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
   const AskedModel asked(model, request);
-  InferRequest first{asked.question(), request.limits, request.options};
-  first.validate();  // before a limit is changed, so that messages name what was given
-  first.limits.seconds *= method_share(model, request);
-  Run method(first.limits.seconds, observer);
+  const InferRequest first{asked.question(), request.limits, request.options};
+  first.validate();
+  Run method(request.limits.seconds * method_share(model, request), observer);
   Answer answer = asked.answered(answer_of(asked, first, method));
   asked.add_frequencies(answer, request.options.seed, run.until());
-  if (run.has_time_limit()) answer.plan.request.limits.seconds = request.limits.seconds;
   judge_evidence(answer, model, run);
   if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
   add_sensitivity(answer, model, request, run);
@@ -341,8 +341,9 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
   Run run(limits.seconds, observer);
   if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
   const InferOptions known = with_program(options, model.graph, run);
-  const AskedModel asked(model, {question, limits, known});
-  return planned(asked, {question, limits, known}, prepare(asked.model(), known, run), run);
+  const InferRequest request{question, limits, known};
+  const AskedModel asked(model, request);
+  return planned(asked, request, prepare(without_decided(asked.model()), request, run), run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,

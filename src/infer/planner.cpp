@@ -1,7 +1,6 @@
 #include "infer/planner.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +25,9 @@ struct Claim {
 
 class Planner {
  public:
-  Planner(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run)
-      : graph_(graph), asked_(request), run_(run), is_simplified_(is_simplified) {
+  Planner(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
+          std::int64_t calls_made)
+      : graph_(graph), asked_(request), run_(run), is_simplified_(is_simplified), calls_made_(calls_made) {
     plan_.has_programs = has_programs;
     plan_.request = request;
     for (const OptionRow& row : option_rows()) {
@@ -98,6 +98,7 @@ class Planner {
   const InferRequest& asked_;
   Run& run_;
   const bool is_simplified_;
+  const std::int64_t calls_made_;
   const InferRequest defaults_ = default_request();
   Plan plan_;
 };
@@ -329,6 +330,9 @@ void Planner::choose_budget() {
   if (plan_.has_programs || is_learned) choose_program_budget(has_other_limit);
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
+  if (limits().unit == BudgetUnit::kCall && limits().budget != Limits::kUnlimited) {
+    plan_.method_budget = std::max<std::int64_t>(0, limits().budget - calls_made_);
+  }
   if (plan_.has_programs) pay_importance();
 }
 
@@ -353,10 +357,11 @@ void Planner::pay_importance() {
   std::int64_t& num_samples = *options().importance;
   if (limits().unit != BudgetUnit::kCall || num_samples == 0 || limits().budget == Limits::kUnlimited) return;
   const std::int64_t calls_each = num_functions(graph_);
-  const std::int64_t affordable = limits().budget / policy::kImportanceDivisor / std::max<std::int64_t>(calls_each, 1);
+  const std::int64_t affordable =
+      plan_.method_budget / policy::kImportanceDivisor / std::max<std::int64_t>(calls_each, 1);
   if (affordable < num_samples) {
     remark(fmt::format("--importance {} becomes {}: samples may take half of the {} calls, {} each", num_samples,
-                       affordable, limits().budget, calls_each));
+                       affordable, plan_.method_budget, calls_each));
   }
   num_samples = std::min(num_samples, affordable);
   plan_.method_budget -= num_samples * calls_each;
@@ -364,9 +369,10 @@ void Planner::pay_importance() {
 
 }  // namespace
 
-Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run) {
+Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
+               std::int64_t calls_made) {
   request.validate();
-  return Planner(graph, request, has_programs, is_simplified, run).make();
+  return Planner(graph, request, has_programs, is_simplified, run, calls_made).make();
 }
 
 void plan_search_instead(Plan& plan, bool is_simplified) {
@@ -376,25 +382,6 @@ void plan_search_instead(Plan& plan, bool is_simplified) {
   plan.request.options.select = plan.select;
   plan.request.options.prior = "mini-bucket";
   plan.sums_out = is_simplified;
-}
-
-std::string Plan::text() const {
-  std::string lines = fmt::format("method      {}\n", ways_text(way(method, select)));
-  for (const std::string& reason : reasons) lines += fmt::format("because     {}\n", reason);
-  for (const std::string& remark : remarks) lines += fmt::format("remark      {}\n", remark);
-  for (const PlannedPhase& phase : phases) {
-    lines += std::isfinite(phase.until_seconds)
-                 ? fmt::format("phase       {}: until {:.3g} s at the latest\n", phase.what, phase.until_seconds)
-                 : fmt::format("phase       {}\n", phase.what);
-  }
-  const Ways chosen = way(method, select);
-  std::vector<std::string> settings;
-  for (const OptionRow& row : option_rows()) {
-    if ((row.ways & chosen) == 0) continue;
-    if (std::string value = row.text(request); !value.empty())
-      settings.push_back(fmt::format("--{} {}", row.name, value));
-  }
-  return lines + fmt::format("options     {}\n", fmt::join(settings, " "));
 }
 
 }  // namespace treesample

@@ -4,6 +4,7 @@
 #include <httplib.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,9 +96,10 @@ class UmBridgeOracle final : public Oracle {
   std::vector<Evaluation> log_values(int factor, std::span<const std::vector<int>> batch) override;
 
  private:
-  void watch_stop();
+  void watch();
+  void set_timer(double seconds);
   json ask(const char* method, const std::string& path, const json& body);
-  void check_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed, bool is_exact);
+  json checked_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed, bool is_exact);
   [[nodiscard]] json inputs(int factor, const std::vector<int>& states) const;
   [[nodiscard]] double log_value(const json& answer) const;
   void check_size(double y) const;
@@ -109,12 +111,18 @@ class UmBridgeOracle final : public Oracle {
   std::string answer_;  // the last one, as JSON
   std::unique_ptr<httplib::Client> client_;
   bool is_prepared_ = false;
-  Descriptor end_;       // readable once this ends
-  std::thread watcher_;  // interrupts the client
+  std::size_t output_size_ = 0;  // of the output vector, as the server announced it
+  Descriptor end_;               // readable once this ends
+  Descriptor timer_;             // readable once the time of a request is over
+  std::thread watcher_;          // interrupts the client
 };
 
 UmBridgeOracle::UmBridgeOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop)
-    : spec_(std::move(spec)), server_(*spec_->program.umbridge), stop_(stop), end_(eventfd(0, EFD_CLOEXEC)) {
+    : spec_(std::move(spec)),
+      server_(*spec_->program.umbridge),
+      stop_(stop),
+      end_(eventfd(0, EFD_CLOEXEC)),
+      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)) {
   constexpr std::size_t kSchemeBytes = 7;  // http://
   const std::size_t path = std::min(server_.url.find('/', kSchemeBytes), server_.url.size());
   prefix_ = server_.url.substr(path);
@@ -124,7 +132,7 @@ UmBridgeOracle::UmBridgeOracle(std::shared_ptr<const Spec> spec, const StopSigna
   client_->set_connection_timeout(microseconds(spec_->program.start_timeout_seconds));
   client_->set_read_timeout(microseconds(spec_->program.timeout_seconds));
   client_->set_write_timeout(microseconds(spec_->program.timeout_seconds));
-  watcher_ = std::thread([this] { watch_stop(); });
+  watcher_ = std::thread([this] { watch(); });
 }
 
 UmBridgeOracle::~UmBridgeOracle() {
@@ -133,18 +141,26 @@ UmBridgeOracle::~UmBridgeOracle() {
   watcher_.join();
 }
 
-// Waiting for the server must not delay the end of a run.
-void UmBridgeOracle::watch_stop() {
-  pollfd waits[] = {{.fd = stop_.descriptor(), .events = POLLIN, .revents = 0},
-                    {.fd = end_.get(), .events = POLLIN, .revents = 0}};
-  while (::poll(waits, 2, -1) < 0) {
-  }
-  // A request that begins after a stop() would not see it, so the stop is repeated until this ends.
-  while (waits[1].revents == 0 && stop_.is_raised()) {
+// Waiting for the server must not delay the end of a run, and the client's own timeouts are for single reads: a server
+// that sends a byte now and then would never exceed them.
+void UmBridgeOracle::watch() {
+  pollfd waits[] = {{.fd = end_.get(), .events = POLLIN, .revents = 0},
+                    {.fd = stop_.descriptor(), .events = POLLIN, .revents = 0},
+                    {.fd = timer_.get(), .events = POLLIN, .revents = 0}};
+  while (waits[0].revents == 0) {
+    if (::poll(waits, 3, -1) < 0 || waits[0].revents != 0) continue;
+    // A request that begins after a stop() would not see it, so the stop is repeated.
     client_->stop();
     constexpr int kMilliseconds = 20;
-    ::poll(&waits[1], 1, kMilliseconds);
+    ::poll(waits, 1, kMilliseconds);
   }
+}
+
+// 0: none.
+void UmBridgeOracle::set_timer(double seconds) {
+  const auto milliseconds = static_cast<long>(std::ceil(1e3 * seconds));
+  const itimerspec when{.it_interval = {}, .it_value = {milliseconds / 1000, milliseconds % 1000 * 1'000'000}};
+  timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
 // One request. Throws Error with what went wrong, or OracleStopped.
@@ -164,7 +180,9 @@ json UmBridgeOracle::ask(const char* method, const std::string& path, const json
     if (!is_too_long) text.append(data, size);
     return !is_too_long;
   };
+  set_timer(spec_->program.timeout_seconds + (is_prepared_ ? 0.0 : spec_->program.start_timeout_seconds));
   const httplib::Result result = client_->send(request);
+  set_timer(0.0);
   if (stop_.is_raised()) throw OracleStopped();
   if (is_too_long) fail(fmt::format("{}{}: an answer of more than {} bytes", server_.url, path, kMaxAnswerBytes));
   if (!result) {
@@ -206,15 +224,16 @@ void UmBridgeOracle::prepare() {
   }
   std::vector<std::size_t> sizes;
   for (const auto& vector : server_.inputs) sizes.push_back(vector.size());
-  check_sizes("/InputSizes", "inputSizes", sizes, /*is_exact=*/true);
+  checked_sizes("/InputSizes", "inputSizes", sizes, /*is_exact=*/true);
   std::vector<std::size_t> outputs(static_cast<std::size_t>(server_.output_vector) + 1, 0);
   outputs.back() = static_cast<std::size_t>(server_.output_entry) + 1;
-  check_sizes("/OutputSizes", "outputSizes", outputs, /*is_exact=*/false);
+  const json announced = checked_sizes("/OutputSizes", "outputSizes", outputs, /*is_exact=*/false);
+  output_size_ = announced[server_.output_vector].get<std::size_t>();
   is_prepared_ = true;
 }
 
-void UmBridgeOracle::check_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed,
-                                 bool is_exact) {
+json UmBridgeOracle::checked_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed,
+                                   bool is_exact) {
   const json answer = ask("POST", path, {{"name", server_.model}, {"config", parse_json(server_.config)}});
   const json sizes = answer.value(key, json());
   const bool is_list = sizes.is_array() && std::all_of(sizes.begin(), sizes.end(),
@@ -224,7 +243,7 @@ void UmBridgeOracle::check_sizes(const char* path, const char* key, const std::v
     const auto size = sizes[i].get<std::size_t>();
     fits = is_exact ? size == needed[i] : size >= needed[i];
   }
-  if (fits) return;
+  if (fits) return sizes;
   throw OracleBroken{fmt::format("{}: the model '{}' has the {} {}, the model file {} {}", server_.url, server_.model,
                                  key, shortened(json_text(sizes), 100), is_exact ? "gives it" : "needs at least",
                                  json_text(json(needed)))};
@@ -266,7 +285,12 @@ double UmBridgeOracle::log_value(const json& answer) const {
     }
     return list[index];
   };
-  const json value = entry(entry(answer.value("output", json()), server_.output_vector), server_.output_entry);
+  const json vector = entry(answer.value("output", json()), server_.output_vector);
+  const json value = entry(vector, server_.output_entry);
+  if (vector.size() != output_size_) {
+    fail(fmt::format("{}/Evaluate: output[{}] has {} entries, and outputSizes gave it {}", server_.url,
+                     server_.output_vector, vector.size(), output_size_));
+  }
   if (value == json("NaN")) return std::nan("");
   double y = value.is_number() ? value.get<double>() : HUGE_VAL;
   if (value == json("-Infinity")) y = kNegInf;

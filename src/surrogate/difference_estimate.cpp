@@ -87,6 +87,7 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   const auto count = static_cast<double>(samples.size());
   if (samples.size() < 2 || log_z_x == kNegInf) {
     result.no_error = "there are too few samples";
+    result.std_error = HUGE_VAL;
     return result;
   }
   // All masses as multiples of Z_X, or of something larger where their squares would overflow.
@@ -130,6 +131,7 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   correct_marginals(marginals, samples, differences, {.whole = whole, .z = z, .largest = largest, .open = open},
                     result);
   result.no_error = why_no_error(result, target_sum / count / z);
+  if (!result.no_error.empty()) result.std_error = HUGE_VAL;
   return result;
 }
 

@@ -54,6 +54,21 @@ def test_simulators_are_asked():
         check(folder.num_calls() == 2 and answer["best"], "what does not pay for a node pays for configurations")
 
 
+def test_what_the_evidence_decides_is_called_within_the_limits():
+    decided = ["--evidence", "v0=0,v1=1"]
+    with Folder(2) as folder:
+        folder.run("infer", *decided, "--explain")
+        check(folder.num_calls() == 0, "a plan calls nothing", folder.num_calls())
+        run = folder.run("infer", *decided, "--calls", "0")
+        check(run.returncode == 64 and folder.num_calls() == 0, "no calls are none", run.err)
+        answer, _ = folder.answer(*decided, "--new-calls", "1")
+        check(folder.num_calls() == answer["spent"]["calls"] == 1, "one call", answer["spent"])
+    with Folder(2, sleep="time.sleep(60)") as folder:
+        begin = time.monotonic()
+        run = folder.run("infer", *decided, "--time", "1")
+        check(run.returncode == 69 and "--time is over" in run.err and time.monotonic() - begin < 30, "in time", run.err)
+
+
 def test_budgets_of_calls_pay_for_samples_too():
     with Folder() as folder:
         answer, run = folder.answer("--calls", "100", "--importance", "80")

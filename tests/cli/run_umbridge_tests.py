@@ -88,7 +88,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             try:
-                self.reply(answer, status)
+                if callable(answer):
+                    answer(self.wfile)
+                else:
+                    self.reply(answer, status)
             except OSError:
                 pass
 
@@ -213,6 +216,7 @@ def test_wrong_servers():
 def test_wrong_answers():
     cases = [({"output": [[7.0]]}, "no output[0][1] in its answer"), ({"output": 3}, "no output[0][1]"), ({}, "no output[0][1]"),
              ({"output": [[7.0, None]]}, "output[0][1] is null, no number"),
+             ({"output": [[7.0, 1.0, 2.0]]}, "output[0] has 3 entries, and outputSizes gave it 2"),
              ([], "no JSON object"), (b"", "no JSON in its answer"), (b"[" * 1000, "nested"), (b"\xff", "no JSON"),
              (({"error": {"type": "InvalidInput", "message": "the mesh\nfails"}}, 400), "the server says: InvalidInput: the mesh"),
              (({"error": 3}, 500), "the server says: 3"), ((b"<html>", 502), "HTTP status 502"),
@@ -241,7 +245,20 @@ def test_failures_by_rule():
         check_exact(Run(server.url(), on_failure="impossible"), expected, "impossible")
 
 
+def drip(file):
+    """A byte at a time, quickly enough for a timeout that is for single reads."""
+    file.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+    for _ in range(1000):
+        file.write(b" ")
+        file.flush()
+        time.sleep(0.05)
+
+
 def test_slow_servers():
+    with Server(lambda body: drip) as server:
+        begin = time.monotonic()
+        check_failure(Run(server.url(), timeout_seconds=0.5), "no answer: ", "a timeout of dripping answers")
+        check(time.monotonic() - begin < 30, "the timeout is for a whole answer", "")
     with Server(lambda body: time.sleep(60)) as server:
         check_failure(Run(server.url(), timeout_seconds=0.2), "no answer: ", "a timeout")
         run = Run(server.url(), "--time", 1, timeout_seconds=5000).wait()

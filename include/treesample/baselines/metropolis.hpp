@@ -10,7 +10,7 @@
 // Cost: a step evaluates one configuration, which is one reward in reward units, as for each state in an update of
 // Gibbs sampling. A function value that is known from the same run costs no call, so that the chain moves for free
 // where it has been before. The chain ends when the budget does not pay for one more configuration at its full price,
-// or after Budget::kFreeRewards steps without a call.
+// or after Budget::kFreeRewards steps that cost nothing.
 #pragma once
 
 #include <cstdint>

@@ -54,8 +54,9 @@ struct Spending {
 // exceed the limit together.
 class Budget {
  public:
-  // When the unit is calls, tables and repeated evaluations are free. So that a search ends even when it needs no
-  // further calls, at most this many reward evaluations in a row may be made without a call.
+  // When the unit is calls, tables and repeated evaluations are free; when it is cost, functions of cost 0 are too. So
+  // that a run ends even when nothing that it needs has to be paid for, at most this many reward evaluations in a row
+  // may be free.
   static constexpr std::int64_t kFreeRewards = 300'000;
 
   // The number of evaluations that the queue may still begin is a limit as well, in every unit. Evaluations under way
@@ -75,17 +76,16 @@ class Budget {
       case BudgetUnit::kFactor:
         return spent_.factor_evaluations + reserved_.factor_evaluations + price.factor_evaluations <= limit_;
       case BudgetUnit::kCall:
-        return spent_.calls + reserved_.calls + price.calls <= limit_ &&
-               spent_.reward_evaluations + price.reward_evaluations - rewards_at_call_ <= kFreeRewards;
+        return spent_.calls + reserved_.calls + price.calls <= limit_ && allows_free(price);
       case BudgetUnit::kCost:
         break;
     }
-    return allows_cost(price.cost_seconds);
+    return allows_cost(price.cost_seconds) && allows_free(price);
   }
   void spend(int num_factors) { spend(Spending{1, num_factors}); }
   void spend(const Spending& cost) {
     spent_ += cost;
-    if (cost.calls > 0) rewards_at_call_ = spent_.reward_evaluations;
+    if (cost.in(unit_) > 0.0) rewards_when_paid_ = spent_.reward_evaluations;
   }
   void reserve(const Spending& price) { reserved_ += price; }
   void release(const Spending& price) { reserved_ -= price; }
@@ -103,7 +103,10 @@ class Budget {
   [[nodiscard]] const Spending& spent() const { return spent_; }
 
  private:
-  // Free evaluations are always allowed, others as long as they fit and something is left.
+  [[nodiscard]] bool allows_free(const Spending& price) const {
+    return spent_.reward_evaluations + price.reward_evaluations - rewards_when_paid_ <= kFreeRewards;
+  }
+  // Evaluations that cost something are allowed as long as they fit and something is left.
   [[nodiscard]] bool allows_cost(double seconds) const {
     constexpr double kRounding = 1.0 + 1e-9;  // sums of decimal fractions
     const double used = spent_.cost_seconds + reserved_.cost_seconds;
@@ -120,7 +123,7 @@ class Budget {
   BudgetUnit unit_;
   const EvaluationQueue* queue_;
   Spending spent_, reserved_;
-  std::int64_t rewards_at_call_ = 0;  // reward evaluations when the last call was spent
+  std::int64_t rewards_when_paid_ = 0;  // reward evaluations when something was last paid for
   std::unordered_set<std::string> known_calls_;
 };
 

@@ -49,7 +49,7 @@ struct LearnedSearchOptions {
 // Estimates of log Z and the marginals from samples of P_X with true values.
 struct SampledErrors {
   double log_z = 0.0;
-  double std_error = 0.0;  // of log_z, by the delta method
+  double std_error = 0.0;  // of log_z, by the delta method; +inf where no_error says why there is none
   LogBounds interval;      // of log_z, by Student's distribution: its coverage is about its confidence
   double confidence = 0.0;
   double ess = 0.0;  // effective number of the samples: (sum w)^2 / sum w^2 with w = gamma_hat / q

@@ -78,6 +78,15 @@ TEST(OneByOne, SmallFunctionsAreCalledForWhatIsNewAlone) {
   EXPECT_GT(report.num_steps, Budget::kFreeRewards / 2);  // it goes on for nothing, and ends
 }
 
+TEST(OneByOne, FunctionsThatCostNothingAreNotAskedForEver) {
+  FactorGraph graph;
+  for (int v = 0; v < 2; ++v) graph.add_variable(2);
+  graph.add_factor(Factor::function(
+      {0, 1}, [](std::span<const int> x) { return 0.3 * x[0] * x[1]; }, {}, 0.0));
+  const Limits limits{.budget = 1, .unit = BudgetUnit::kCost, .seconds = 20.0};
+  EXPECT_EQ(metropolis(graph, limits).report.stop, StopReason::kBudget);
+}
+
 TEST(OneByOne, EverythingAskedIsTheBestOfAll) {
   Random random(18);
   for (int trial = 0; trial < 20; ++trial) {

@@ -78,6 +78,48 @@ TEST(Plan, CallsMayBeLimitedWhereTheEvidenceDecidesAllFunctions) {
   }
 }
 
+TEST(Plan, FunctionsThatTheEvidenceDecidesAreCallsToo) {
+  FactorGraph graph;
+  int num_calls = 0;
+  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  for (const std::vector<int>& scope : {std::vector<int>{0}, {1, 2}}) {
+    graph.add_factor(Factor::function(scope, [&num_calls](std::span<const int> x) {
+      ++num_calls;
+      return 1.0 * x[0];
+    }));
+  }
+  const Model model(graph, {{0, 1}});
+  plan(model);
+  EXPECT_EQ(num_calls, 0);  // a plan calls nothing
+  const Observer watched{.progress = [](const Progress&) {}};
+  const Answer all = infer(model, {}, {.calls = 5}, {}, watched);
+  EXPECT_TRUE(all.is_exact);
+  EXPECT_EQ(num_calls, 5);
+  EXPECT_EQ(all.spent.calls, 5);
+  num_calls = 0;
+  const Answer some = infer(model, {}, {.budget = 3}, {.budget_unit = BudgetUnit::kCall});
+  EXPECT_LE(num_calls, 3);
+  EXPECT_EQ(some.spent.calls, num_calls);
+  EXPECT_EQ(some.plan.request.limits.budget, 3);  // as it was given
+  num_calls = 0;
+  EXPECT_THROW(infer(model, {}, {.calls = 0}), OptionError);
+  EXPECT_EQ(num_calls, 0);
+}
+
+TEST(Plan, TooLittleTimeForEliminationIsNamedAsItWasGiven) {
+  FactorGraph graph;
+  for (int v = 0; v < 26; ++v) graph.add_variable(2);
+  for (int a = 0; a < 26; ++a) {
+    for (int b = 0; b < a; ++b) graph.add_table({b, a}, {0.1 * a, 0.2, 0.3, 0.1 * b});
+  }
+  try {
+    infer(graph, {.k_best = 2}, {.seconds = 0.0625}, {.method = Method::kExact});
+    ADD_FAILURE() << "it is done in that time";
+  } catch (const OptionError& error) {
+    EXPECT_NE(std::string(error.what()).find("0.0625 seconds are not enough"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Plan, WhatMakesNoSenseIsRefusedByName) {
   const auto refused = [](const FactorGraph& graph, const Limits& limits, const InferOptions& options) {
     try {

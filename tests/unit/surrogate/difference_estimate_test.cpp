@@ -13,6 +13,7 @@ TEST(DifferenceEstimate, SamplesThatDenyEveryStateLeaveTheMarginals) {
   const Marginals marginals = {{0.25, 0.75}};
   const SampledErrors errors = difference_estimate(-500.0, 0.0, marginals, samples, {0.95, 0.0});
   EXPECT_FALSE(errors.no_error.empty());
+  EXPECT_EQ(errors.std_error, HUGE_VAL);  // not 0, which would be certainty
   EXPECT_EQ(errors.marginals, marginals);
 }
 
