@@ -23,7 +23,7 @@ class Pace:
             self._past.pop(0)
         begin, before = self._past[0]
         self._past.append((seconds, calls))
-        return (calls - before) / (seconds - begin) if seconds > begin else 0.0
+        return float((calls - before) / (seconds - begin)) if seconds > begin else 0.0
 
 
 def line_of(report: "dict[str, Any]", pace: float = 0.0, most_calls: Optional[int] = None) -> str:

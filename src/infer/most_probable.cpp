@@ -278,7 +278,8 @@ bool add_most_probable(Answer& answer, const Model& model, const InferRequest& r
   const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
   const bool wants_proof = question.best && answer.is_best_optimal != true && !is_impossible && answer.best &&
                            model.graph.has_only_tables() && is_left_open(request.options);
-  if (!wants_proof && question.map.empty() && question.k_best == 1) return false;
+  const bool is_asked = !question.map.empty() || question.k_best > 1;
+  if (!is_asked && (!wants_proof || run.seconds_left() <= 0.0)) return false;
   if (run.is_interrupted() && question.map.empty()) return false;
   Finder finder(answer, model, request, run);
   if (question.k_best > 1 && !is_impossible) finder.add_k_best();

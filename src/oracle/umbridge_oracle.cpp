@@ -235,7 +235,7 @@ void UmBridgeOracle::prepare() {
 json UmBridgeOracle::checked_sizes(const char* path, const char* key, const std::vector<std::size_t>& needed,
                                    bool is_exact) {
   const json answer = ask("POST", path, {{"name", server_.model}, {"config", parse_json(server_.config)}});
-  const json sizes = answer.value(key, json());
+  json sizes = answer.value(key, json());
   const bool is_list = sizes.is_array() && std::all_of(sizes.begin(), sizes.end(),
                                                        [](const json& size) { return size.is_number_unsigned(); });
   bool fits = is_list && (is_exact ? sizes.size() == needed.size() : sizes.size() >= needed.size());
