@@ -194,7 +194,11 @@ std::shared_ptr<const LeafValue> product_value(const FactorGraph& graph, const S
   check_distributions("product_value", graph, distributions);
   const LocalDistributions normal = normalised("product_value", distributions);
   std::vector<double> entropies;
-  for (const Level& level : space.levels) entropies.push_back(entropy(normal[level.variable]));
+  StopCheck stop(should_stop);
+  for (const Level& level : space.levels) {
+    stop.go_on("product_value", std::int64_t{100} * level.num_states);
+    entropies.push_back(entropy(normal[level.variable]));
+  }
   const auto reduce = [&](int variable, std::span<const double> entries) { return mean(normal[variable], entries); };
   return std::make_shared<ProductValue>(
       space, normal, ReducedTables(graph, space, {reduce, ReducedTables::Rows::kSummed, entropies, should_stop}), -1.0);
