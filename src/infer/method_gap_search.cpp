@@ -357,7 +357,6 @@ Draft GapSearch::run() {
   draft_.error = report.error;
   draft_.spent = report.spent;
   unless_given_up([&] {
-    task_.go_on();
     upper_ = SearchApproximation::upper(result, run_.until());
     sum_joint_states(result);
     return true;
@@ -378,7 +377,6 @@ Draft GapSearch::run() {
     return true;
   });
   unless_given_up([&] {
-    task_.go_on();
     const std::optional<StoredBest> stored = best_configuration(result, run_.until());
     const auto best = completed(stored, summed_.get(), whole_);
     if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
