@@ -288,6 +288,9 @@ void GapSearch::sum_joint_states(const SearchResult& result) {
   cutset_ = sum_cutset({task_, graph_, *upper_, std::move(configurations), first_bounds_.lower, tell});
   if (!cutset_) return;
   first_bounds_.lower = std::max(first_bounds_.lower, certified(cutset_->log_mass()).lower);
+  draft_.method += fmt::format("; {} of a cutset of {} summed exactly",
+                               counted(static_cast<std::int64_t>(cutset_->size()), "joint state"),
+                               counted(std::ssize(cutset_->cutset().variables), "variable"));
 }
 
 // Adds what is drawn from the search: samples, an estimate with its interval, marginals.
@@ -366,11 +369,6 @@ Draft GapSearch::run() {
   const LogBounds known{std::max(bounds.lower, first_bounds_.lower), std::min(bounds.upper, first_bounds_.upper)};
   const double estimate = bounds.is_exact() ? report.estimate : known.lower;
   draft_.set_log_z(known.clamp(eliminated_log_z_.value_or(estimate)), known);
-  if (cutset_) {
-    draft_.method += fmt::format("; {} of a cutset of {} summed exactly",
-                                 counted(static_cast<std::int64_t>(cutset_->size()), "joint state"),
-                                 counted(std::ssize(cutset_->cutset().variables), "variable"));
-  }
   if (first_bounds_.is_exact() && !draft_.error) draft_.stop = StopReason::kExact;
   unless_given_up([&] {
     add_samplers(result);
